@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+// Runs the command line on the Node that the project brings along, whatever Node the shell has.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const args = process.argv.slice(2)
+
+if (Number(process.versions.node.split('.')[0]) >= 24) {
+  const { run } = await import('../src/cli/index.ts')
+  await run(args)
+} else {
+  spawnSync('npm', ['--prefix', root, '--silent', 'run', 'precheck'], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const node = join(root, 'node_modules/.bin/node')
+  if (!existsSync(node)) {
+    console.error('Assay needs Node 24 or newer.')
+    process.exit(1)
+  }
+  process.exit(spawnSync(node, [join(root, 'bin/assay.mjs'), ...args], { stdio: 'inherit' }).status ?? 1)
+}

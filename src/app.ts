@@ -1,0 +1,61 @@
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import type { Db } from './db/open.ts'
+import type { Vault } from './sealing/vault.ts'
+
+/** Everything an action needs, passed first. */
+export type App = {
+  config: Config
+  db: Db
+  vault: Vault
+  log: Logger
+  /** The domain clock: real time, moved by the offset of the caller's team in the sandbox. ISO text. */
+  now(): string
+  /** Real time: leases, tokens, retention, audit. ISO text. */
+  wall(): string
+  /** Set inside a transaction. */
+  transaction?: true
+  /** What a request commits together with the action: its audit row and its idempotent outcome. */
+  beforeCommit?: ((app: App, result: unknown) => Promise<void>) | undefined
+}
+
+export type TeamCaller = {
+  kind: 'team'
+  org_id: string
+  team_id: string
+  key_id: string
+  read_only: boolean
+  plan: string
+  betas: string[]
+  clock_offset_ms: number
+}
+
+export type ManagementCaller = {
+  kind: 'management'
+  org_id: string
+  /** Null for the operator at the command line. */
+  key_id: string | null
+  plan: string
+  /** The teams a Team Management Key is bound to; undefined for an Org Management Key. */
+  team_ids: string[] | undefined
+}
+
+export type Caller = TeamCaller | ManagementCaller
+
+/** Runs `work` in a transaction, or in the caller's if there is one. Use the app it hands out: the outer `db` escapes the transaction. */
+export function inTransaction<T>(app: App, work: (app: App) => Promise<T>): Promise<T> {
+  if (app.transaction) return work(app)
+  return app.db.transaction().execute(async (db) => {
+    const inside: App = { ...app, db, transaction: true }
+    const result = await work(inside)
+    await app.beforeCommit?.(inside, result)
+    return result
+  })
+}
+
+export const later = (instant: string, ms: number) => new Date(Date.parse(instant) + ms).toISOString()
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR

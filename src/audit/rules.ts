@@ -1,0 +1,55 @@
+import { createHmac } from 'node:crypto'
+
+/** The fields that the chain protects. */
+export type AuditFields = {
+  id: string
+  at: string
+  org_id: string | null
+  team_id: string | null
+  actor_kind: string
+  actor_id: string | null
+  action: string
+  subject: string | null
+  status: number
+  request_id: string | null
+}
+type Chained = AuditFields & { chain_seq: number | null; chain_hash: Buffer | null }
+
+export type Link = { seq: number; hash: Buffer }
+
+export const start: Link = { seq: 0, hash: Buffer.alloc(32) }
+
+/** The hash of a row hangs on the row before it and on a key, so nobody can rewrite the past with the database alone. */
+export function nextLink(key: Buffer, before: Link, row: AuditFields): Link {
+  const seq = before.seq + 1
+  const fields = [
+    seq,
+    row.id,
+    row.at,
+    row.org_id,
+    row.team_id,
+    row.actor_kind,
+    row.actor_id,
+    row.action,
+    row.subject,
+    row.status,
+    row.request_id,
+  ]
+  return { seq, hash: createHmac('sha256', key).update(before.hash).update(JSON.stringify(fields)).digest() }
+}
+
+export type Break = { seq: number; id?: string; reason: string }
+
+/** The first row that does not hang on the one before it. `rows` are the next ones of the chain; none means that its end was cut off. */
+export function findBreak(key: Buffer, before: Link, rows: Chained[]): { at: Link; broken?: Break } {
+  let at = before
+  if (!rows.length) return { at, broken: { seq: at.seq + 1, reason: 'the row is missing' } }
+  for (const row of rows) {
+    const expected = nextLink(key, at, row)
+    if (row.chain_seq !== expected.seq)
+      return { at, broken: { seq: expected.seq, reason: `the row is missing; the next one is ${row.id}` } }
+    if (!row.chain_hash?.equals(expected.hash)) return { at, broken: { seq: expected.seq, id: row.id, reason: 'the row was changed' } }
+    at = expected
+  }
+  return { at }
+}

@@ -1,0 +1,35 @@
+import { type Insertable, sql } from 'kysely'
+import type { Db } from '../db/open.ts'
+import type { Tables } from '../db/tables.ts'
+
+export type NewAuditRow = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
+
+export const insertRows = (db: Db, rows: NewAuditRow[]) => db.insertInto('audit_log').values(rows).execute()
+
+export const head = (db: Db) => db.selectFrom('audit_head').select(['seq', 'hash']).executeTakeFirst()
+
+export const setHead = (db: Db, seq: number, hash: Buffer) =>
+  db
+    .insertInto('audit_head')
+    .values({ seq, hash })
+    .onConflict((conflict) => conflict.column('one').doUpdateSet({ seq, hash }))
+    .execute()
+
+export const unchained = (db: Db, limit: number) =>
+  db.selectFrom('audit_log').selectAll().where('chain_seq', 'is', null).orderBy('at').orderBy('id').limit(limit).execute()
+
+export const countUnchained = (db: Db) =>
+  db
+    .selectFrom('audit_log')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('chain_seq', 'is', null)
+    .executeTakeFirstOrThrow()
+
+export const chainedAfter = (db: Db, seq: number, limit: number) =>
+  db.selectFrom('audit_log').selectAll().where('chain_seq', '>', seq).orderBy('chain_seq').limit(limit).execute()
+
+export const setLinks = (db: Db, links: { id: string; seq: number; hash: Buffer }[]) =>
+  sql`update audit_log set chain_seq = link.seq, chain_hash = link.hash
+      from unnest(${links.map((link) => link.id)}::uuid[], ${links.map((link) => link.seq)}::bigint[], ${links.map((link) => link.hash)}::bytea[])
+        as link (id, seq, hash)
+      where audit_log.id = link.id`.execute(db)

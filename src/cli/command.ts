@@ -1,0 +1,48 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { pino } from 'pino'
+import type { App } from '../app.ts'
+import { readConfig } from '../config.ts'
+import { borrowEmbedded } from '../db/embedded.ts'
+import { type Problem, problem } from '../problem.ts'
+import { openApp } from '../start.ts'
+
+export type Command = { usage: string; summary: string; run(args: string[]): Promise<void> }
+
+const usage = (message: string) => problem('setup', 'USAGE', message)
+
+export const usageProblem = (error: Problem) => !Array.isArray(error.detail) && error.detail.error_type === 'USAGE'
+
+/** The options of a command; a wrong one is refused in one line. */
+export function options<const O extends ParseArgsOptionsConfig>(args: string[], wanted: O, line: string) {
+  try {
+    return parseArgs({ args, options: { ...wanted, json: { type: 'boolean' } }, allowPositionals: true })
+  } catch (error) {
+    throw usage(`${(error as Error).message}\nUsage: ${line}`)
+  }
+}
+
+export const required = (value: string | undefined, name: string, line: string) => {
+  if (!value) throw usage(`${name} is missing.\nUsage: ${line}`)
+  return value
+}
+
+export function oneOf<const V extends readonly string[]>(value: string, values: V, name: string): V[number] {
+  if (!values.includes(value)) throw usage(`${name} must be one of ${values.join(', ')}.`)
+  return value
+}
+
+/** Runs an operator's command on the database, whether the service is running or not. */
+export async function withApp<T>(work: (app: App) => Promise<T>): Promise<T> {
+  const config = readConfig()
+  const opened: (() => Promise<unknown>)[] = []
+  try {
+    const { app } = await openApp(config, pino({ level: 'silent' }), borrowEmbedded, opened)
+    return await work(app)
+  } finally {
+    while (opened.length) await opened.pop()?.()
+  }
+}
+
+/** The result as JSON, or as lines for a person. */
+export const print = (json: boolean | undefined, result: unknown, lines: string[]) =>
+  console.log(json ? JSON.stringify(result, null, 2) : lines.join('\n'))

@@ -1,0 +1,122 @@
+import type { App, ManagementCaller } from '../app.ts'
+import {
+  createManagementKey,
+  createTeamKey,
+  deleteManagementKey,
+  deleteTeamKeys,
+  listManagementKeys,
+  listTeamKeys,
+} from '../keys/actions.ts'
+import { setupProblem } from '../problem.ts'
+import { firstOrgAndTeam } from '../teams/actions.ts'
+import { recordOperator } from './audited.ts'
+import { type Command, oneOf, options, print, required, withApp } from './command.ts'
+
+const listUsage = 'assay keys list [--json]'
+
+export const listKeys: Command = {
+  usage: listUsage,
+  summary: 'List the live keys by their visible beginning, with their last use.',
+  async run(args) {
+    const { values } = options(args, {}, listUsage)
+    const keys = await withApp(async (app) => {
+      const operator = await asOperator(app)
+      return { team_api_keys: await allTeamKeys(app, operator), management_keys: await allManagementKeys(app, operator) }
+    })
+    print(values.json, keys, [
+      ...keys.team_api_keys.map((key) => line(key.id, key.read_only ? 'team, read-only' : 'team', key.value, key)),
+      ...keys.management_keys.map((key) => line(key.id, key.role, `${key.prefix}…`, key)),
+    ])
+  },
+}
+
+const line = (id: string, kind: string, shown: string, { label, last_used_at }: { label: string; last_used_at: string | null }) =>
+  `${id}  ${kind.padEnd(15)}  ${shown.padEnd(14)}  last used ${last_used_at ?? 'never'}  ${label}`
+
+async function allTeamKeys(app: App, operator: ManagementCaller) {
+  const keys = []
+  for (let next_cursor: string | null | undefined; next_cursor !== null; ) {
+    const page = await listTeamKeys(app, operator, { next_cursor })
+    keys.push(...page.api_keys.map(({ hash: _, ...key }) => key))
+    next_cursor = page.next_cursor
+  }
+  return keys
+}
+
+async function allManagementKeys(app: App, operator: ManagementCaller) {
+  const keys = []
+  for (let next_cursor: string | null | undefined; next_cursor !== null; ) {
+    const page = await listManagementKeys(app, operator, { next_cursor })
+    keys.push(...page.data)
+    next_cursor = page.next_cursor
+  }
+  return keys
+}
+
+const createUsage = 'assay keys create --kind team|org_admin|team_admin --label TEXT [--team ID] [--read-only] [--expires INSTANT] [--json]'
+
+export const createKey: Command = {
+  usage: createUsage,
+  summary: 'Make a key and show it this once. Without --team it belongs to the first team.',
+  async run(args) {
+    const wanted = {
+      kind: { type: 'string' },
+      label: { type: 'string' },
+      team: { type: 'string' },
+      'read-only': { type: 'boolean' },
+      expires: { type: 'string' },
+    } as const
+    const { values } = options(args, wanted, createUsage)
+    const kind = oneOf(required(values.kind, '--kind', createUsage), ['team', 'org_admin', 'team_admin'], '--kind')
+    const label = required(values.label, '--label', createUsage)
+    const secret = await withApp(async (app) => {
+      const operator = await asOperator(app)
+      const team_id = values.team ?? operator.first_team_id
+      return recordOperator(app, `create ${kind} key`, async (app) => {
+        if (kind === 'team')
+          return (
+            await createTeamKey(app, operator, { label, team_id, read_only: values['read-only'] ?? false, expires_at: values.expires })
+          ).value
+        return (
+          await createManagementKey(app, operator, {
+            label,
+            role: kind,
+            team_role_bindings: kind === 'team_admin' ? [{ team_id }] : undefined,
+          })
+        ).key
+      })
+    })
+    print(values.json, { key: secret }, [secret])
+  },
+}
+
+const revokeUsage = 'assay keys revoke --id ID [--json]'
+
+export const revokeKey: Command = {
+  usage: revokeUsage,
+  summary: 'Revoke a key at once.',
+  async run(args) {
+    const { values } = options(args, { id: { type: 'string' } }, revokeUsage)
+    const id = required(values.id, '--id', revokeUsage)
+    await withApp(async (app) => {
+      const operator = await asOperator(app)
+      await recordOperator(
+        app,
+        'revoke key',
+        async (app) => {
+          const { success } = await deleteTeamKeys(app, operator, [id])
+          if (!success.length) await deleteManagementKey(app, operator, id)
+        },
+        `key_id:${id}`,
+      )
+    })
+    print(values.json, { revoked: id }, [`revoked ${id}`])
+  },
+}
+
+/** The operator acts on the first organisation with every right, but is no key: what it makes has no creator. */
+async function asOperator(app: App): Promise<ManagementCaller & { first_team_id: string }> {
+  const found = await firstOrgAndTeam(app)
+  if (!found) throw setupProblem('The database has no organisation yet; make one with: assay bootstrap --org NAME --team NAME')
+  return { kind: 'management', org_id: found.org.id, key_id: null, plan: found.org.plan, team_ids: undefined, first_team_id: found.team.id }
+}

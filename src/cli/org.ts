@@ -1,0 +1,57 @@
+import type { App } from '../app.ts'
+import { setupProblem } from '../problem.ts'
+import { listOrgs, setBetas, setPlan } from '../teams/actions.ts'
+import { recordOperator } from './audited.ts'
+import { type Command, oneOf, options, print, required, withApp } from './command.ts'
+
+const orgUsage = 'assay org [--org ID] [--plan launch|grow|scale] [--json]'
+
+export const orgCommand: Command = {
+  usage: orgUsage,
+  summary: 'Show the organisations, or set the plan of one.',
+  async run(args) {
+    const { values } = options(args, { org: { type: 'string' }, plan: { type: 'string' } }, orgUsage)
+    const plan = values.plan === undefined ? undefined : oneOf(values.plan, ['launch', 'grow', 'scale'], '--plan')
+    const orgs = await withApp(async (app) => {
+      if (plan) {
+        const org_id = await onlyOrg(app, values.org)
+        await recordOperator(app, 'set plan', (app) => setPlan(app, org_id, plan), `org_id:${org_id}`)
+      }
+      return listOrgs(app)
+    })
+    print(
+      values.json,
+      orgs,
+      orgs.map(({ id, plan, name }) => `${id}  ${plan.padEnd(6)}  ${name}`),
+    )
+  },
+}
+
+/** The organisation that is meant: named, or the only one. */
+async function onlyOrg(app: App, id: string | undefined) {
+  const orgs = await listOrgs(app)
+  const found = id ? orgs.filter((org) => org.id === id) : orgs
+  const [org] = found
+  if (!org) throw setupProblem('There is no such organisation; assay org lists them')
+  if (found.length > 1) throw setupProblem('There is more than one organisation; name one with --org ID')
+  return org.id
+}
+
+const teamUsage = 'assay team --team ID --betas NAME,NAME [--json]'
+
+export const teamCommand: Command = {
+  usage: teamUsage,
+  summary: 'Enable exactly these closed betas for a team; an empty list enables none.',
+  async run(args) {
+    const { values } = options(args, { team: { type: 'string' }, betas: { type: 'string' } }, teamUsage)
+    const team_id = required(values.team, '--team', teamUsage)
+    if (values.betas === undefined) required(undefined, '--betas', teamUsage)
+    const betas = (values.betas ?? '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean)
+    const team = await withApp((app) => recordOperator(app, 'set betas', (app) => setBetas(app, team_id, betas), `team_id:${team_id}`))
+    if (!team) throw setupProblem('There is no such team')
+    print(values.json, team, [`${team.id}  ${team.name}  betas: ${team.betas.join(', ') || 'none'}`])
+  },
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { setupProblem } from './problem.ts'
+
+const whole = (low: number, high: number) =>
+  z.coerce
+    .number(`must be a whole number from ${low} to ${high}`)
+    .int(`must be a whole number from ${low} to ${high}`)
+    .min(low, `must be at least ${low}`)
+    .max(high, `must be at most ${high}`)
+const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.enum(values, `must be one of ${values.join(', ')}`)
+const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
+const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 visible characters and no space')
+
+export const Settings = z.object({
+  PORT: whole(0, 65_535).default(8080).describe('Where the API, the management API and the docs listen. 0 takes any free port.'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('The address to listen on; 0.0.0.0 in a container.'),
+  PUBLIC_URL: url(/^https?$/, 'must be an http or https address')
+    .transform((text) => text.replace(/\/+$/, ''))
+    .optional()
+    .describe('Base of every URL that is handed out. Default: http://HOST:PORT.'),
+  ENVIRONMENT: oneOf(['sandbox', 'production']).default('sandbox').describe('With REGION it names one of the four deployments.'),
+  REGION: oneOf(['us', 'eu']).default('us').describe('With ENVIRONMENT it names one of the four deployments.'),
+  DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgres:// address')
+    .optional()
+    .describe('PostgreSQL 15 or newer; unset means our own PostgreSQL in DATA_DIR.'),
+  DATA_DIR: z
+    .string()
+    .min(1)
+    .default('./data')
+    .describe('Embedded database, generated keys and credentials.json (also with DATABASE_URL).'),
+  ROLE: oneOf(['all', 'api', 'worker']).default('all').describe('`api` answers requests, `worker` runs the jobs, `all` does both.'),
+  ENCRYPTION_KEY: z
+    .string()
+    .min(32, 'must have at least 32 characters; make one with: openssl rand -base64 32')
+    .optional()
+    .describe(
+      'The key that wraps every data key; at least 32 random characters. Generated into DATA_DIR for the embedded sandbox, required in production and with DATABASE_URL.',
+    ),
+  BOOTSTRAP_TEAM_API_KEY: bootstrapKey.optional().describe('A fixed API key for the first team, for tests and containers.'),
+  BOOTSTRAP_MANAGEMENT_KEY: bootstrapKey
+    .optional()
+    .describe('A fixed management key for the first organisation, for tests and containers.'),
+  DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('Connections to PostgreSQL that one process opens at most.'),
+  LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('How much is logged, as JSON lines on standard output.'),
+})
+
+export type Config = z.output<typeof Settings>
+
+/** The only reader of the environment. Every wrong setting is named, in one line. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(Object.keys(Settings.shape).flatMap((name) => (env[name]?.trim() ? [[name, env[name].trim()]] : [])))
+  const parsed = Settings.safeParse(given)
+  if (!parsed.success) throw setupProblem(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; '))
+  checkTogether(parsed.data)
+  return parsed.data
+}
+
+function checkTogether(config: Config) {
+  if (config.ENCRYPTION_KEY) return
+  if (config.ENVIRONMENT === 'production')
+    throw setupProblem('ENCRYPTION_KEY is required in production; make one with: openssl rand -base64 32')
+  if (config.DATABASE_URL) throw setupProblem('ENCRYPTION_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32')
+}
+
+export const deploymentName = ({ ENVIRONMENT, REGION }: Pick<Config, 'ENVIRONMENT' | 'REGION'>) => `${ENVIRONMENT} ${REGION}`
+
+/** `sk_us_` in the US sandbox, `pk_eu_` in European production. */
+export const teamKeyPrefix = ({ ENVIRONMENT, REGION }: Pick<Config, 'ENVIRONMENT' | 'REGION'>) =>
+  `${ENVIRONMENT === 'sandbox' ? 'sk' : 'pk'}_${REGION}_`

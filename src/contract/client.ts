@@ -1,0 +1,47 @@
+import type { Answer, Request, Row } from './endpoint.ts'
+import { type EndpointName, type Endpoints, endpoints } from './index.ts'
+
+export type Reply = { status: number; headers: Headers; body: unknown }
+type Sent = { params?: object; query?: object; body?: unknown; headers?: Record<string, string> }
+
+export type Client = {
+  [N in EndpointName]: (
+    ...input: {} extends Request<Endpoints[N]> ? [sent?: Request<Endpoints[N]> & Headed] : [sent: Request<Endpoints[N]> & Headed]
+  ) => Promise<Answer<Endpoints[N]>>
+}
+type Headed = { headers?: Record<string, string> }
+
+/** Calls the API through its table: every endpoint by its name, typed, and failing with `status` and `detail` on the error. */
+export function client(baseUrl: string, headers: Record<string, string>): Client {
+  const call = async (name: string, row: Row, sent: Sent) => {
+    const reply = await request(baseUrl, row, { ...sent, headers: { ...headers, ...sent.headers } })
+    if (reply.status < 300) return reply.body
+    const detail = (reply.body as { detail?: unknown } | undefined)?.detail
+    throw Object.assign(new Error(`${name} answered ${reply.status}`), { status: reply.status, detail, headers: reply.headers })
+  }
+  const calls = Object.entries(endpoints).map(([name, row]) => [name, (sent: Sent = {}) => call(name, row, sent)])
+  return Object.fromEntries(calls)
+}
+
+/** One request by its row, whatever the answer. */
+export async function request(baseUrl: string, row: Row, sent: Sent): Promise<Reply> {
+  const hasBody = sent.body !== undefined
+  const response = await fetch(baseUrl + pathOf(row.path, sent.params) + queryOf(sent.query), {
+    method: row.method.toUpperCase(),
+    headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...sent.headers },
+    ...(hasBody ? { body: JSON.stringify(sent.body) } : {}),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : undefined }
+}
+
+const pathOf = (path: string, params: object = {}) =>
+  Object.entries(params).reduce((path, [name, value]) => path.replace(`{${name}}`, encodeURIComponent(String(value))), path)
+
+function queryOf(query: object = {}) {
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one] as const))
+  const text = pairs
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+  return text.length ? `?${text.join('&')}` : ''
+}

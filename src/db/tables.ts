@@ -1,0 +1,102 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/** Times are ISO text in and out; `open.ts` sets the parsers. */
+type Time = string
+type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
+
+export type Plan = 'launch' | 'grow' | 'scale'
+
+export type Tables = {
+  deployment: { one: Generated<boolean>; environment: string; region: string; key_check: Buffer; created_at: Generated<Time> }
+  orgs: { id: string; name: string; plan: Plan; expires_at: Optional<Time>; created_at: Generated<Time> }
+  teams: {
+    id: string
+    org_id: string
+    name: string
+    region: string
+    integration_team_id: Optional<string>
+    created_on: Time
+    deleted_at: Optional<Time>
+    erase_at: Optional<Time>
+    betas: Generated<string[]>
+    clock_offset_ms: Generated<number>
+    lab_tests_patient_sms_communication_enabled: Generated<boolean>
+    lab_tests_patient_email_communication_enabled: Generated<boolean>
+    reject_duplicate_connection: Generated<boolean>
+    sdk_per_device_activity_timeseries: Generated<boolean>
+    partial_webhooks_enabled: Generated<boolean>
+    minor_ordering_enabled: Generated<boolean>
+    contact: Optional<Buffer>
+  }
+  sealing_keys: { id: string; team_id: string; user_id: Optional<string>; wrapped: Buffer; created_at: Generated<Time> }
+  management_keys: {
+    id: string
+    org_id: string
+    label: string
+    prefix: string
+    hash: Buffer
+    role: 'org_admin' | 'team_admin'
+    created_by: Optional<string>
+    created_at: Time
+    last_used_at: Optional<Time>
+    revoked_at: Optional<Time>
+  }
+  management_key_teams: { key_id: string; team_id: string }
+  team_api_keys: {
+    id: string
+    team_id: string
+    label: string
+    prefix: string
+    hash: Buffer
+    read_only: Generated<boolean>
+    created_by: Optional<string>
+    created_at: Time
+    expires_at: Optional<Time>
+    last_used_at: Optional<Time>
+    revoked_at: Optional<Time>
+  }
+  access_tokens: { hash: Buffer; id: string; team_id: string; management_key_id: string; expires_at: Time }
+  users: {
+    user_id: string
+    team_id: string
+    client_user_id: string
+    created_on: Time
+    time_zone: Optional<string>
+    time_zone_updated_at: Optional<Time>
+    ingestion_start: Optional<Time>
+    ingestion_end: Optional<Time>
+    deleted_at: Optional<Time>
+    erase_at: Optional<Time>
+    sealed: Optional<Buffer>
+  }
+  user_info: { user_id: string; team_id: string; sealed: Buffer; terms: string[]; updated_at: Time }
+  user_insurances: { id: string; user_id: string; team_id: string; is_primary: boolean; sealed: Buffer; created_at: Time }
+  payors: { payor_code: string; name: string; aliases: Generated<string[]> }
+  idempotency_keys: {
+    team_id: string
+    operation: string
+    key_hash: Buffer
+    fingerprint: Buffer
+    owner: string
+    leased_until: Time
+    status: Optional<number>
+    sealed: Optional<Buffer>
+    user_id: Optional<string>
+    created_at: Time
+  }
+  audit_log: {
+    id: string
+    at: Time
+    org_id: Optional<string>
+    team_id: Optional<string>
+    actor_kind: string
+    actor_id: Optional<string>
+    action: string
+    subject: Optional<string>
+    status: number
+    request_id: Optional<string>
+    chain_seq: Optional<number>
+    chain_hash: Optional<Buffer>
+  }
+  audit_head: { one: Generated<boolean>; seq: number; hash: Buffer }
+}

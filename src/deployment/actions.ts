@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { type App, inTransaction } from '../app.ts'
+import { deploymentName, teamKeyPrefix } from '../config.ts'
+import { saveManagementKey, saveTeamKey } from '../keys/actions.ts'
+import { MANAGEMENT_PREFIX, newSecret } from '../keys/rules.ts'
+import { setupProblem } from '../problem.ts'
+import { derive } from '../sealing/seal.ts'
+import { firstOrgAndTeam, foundOrg } from '../teams/actions.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+/** Marks an empty database as ours, or refuses one of another deployment or key. */
+export const claimDatabase = (app: App) =>
+  inTransaction(app, async (app) => {
+    const { ENVIRONMENT: environment, REGION: region } = app.config
+    const here = { environment, region, key_check: derive(app.vault.root, 'check value') }
+    await store.lockStart(app.db)
+    const known = await store.findDeployment(app.db)
+    if (known) rules.checkDeployment(known, here)
+    else await store.insertDeployment(app.db, here)
+  })
+
+export type Keys = { org_id: string; team_id: string; team_api_key: string; management_key: string }
+type Given = { team_api_key?: string | undefined; management_key?: string | undefined }
+export type FirstStart = { org: string; team: string; plan: 'launch' | 'grow' | 'scale' }
+
+/**
+ * The first organisation and team with keys that work: made on an empty database, found afterwards.
+ * `given` are keys that the operator fixed or that an earlier start kept; what is missing is made.
+ */
+export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<Keys> =>
+  inTransaction(app, async (app) => {
+    await store.lockStart(app.db)
+    const { org, team } = (await firstOrgAndTeam(app)) ?? (await foundOrg(app, { ...names, region: app.config.REGION }))
+    const team_api_key = given.team_api_key ?? newSecret(teamKeyPrefix(app.config))
+    const management_key = given.management_key ?? newSecret(MANAGEMENT_PREFIX)
+    await saveTeamKey(app, team_api_key, { label: 'first start', team_id: team.id, read_only: false }, null)
+    await saveManagementKey(app, org.id, management_key, { label: 'first start', role: 'org_admin' }, null)
+    return { org_id: org.id, team_id: team.id, team_api_key, management_key }
+  })
+
+/** Keys for the operator of an empty database; one that has an organisation keeps what it has. */
+export async function bootstrap(app: App, given: Given, names: FirstStart) {
+  if (await firstOrgAndTeam(app)) throw setupProblem('The database has an organisation already; make further keys with: assay keys create')
+  return provideKeys(app, given, names)
+}
+
+export async function checkStart(app: App) {
+  const { ENVIRONMENT, BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY } = app.config
+  rules.checkBootstrapKeys(deploymentName(app.config), BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY)
+  const mayInvent = ENVIRONMENT === 'sandbox' || (BOOTSTRAP_TEAM_API_KEY && BOOTSTRAP_MANAGEMENT_KEY)
+  if (!mayInvent && !(await firstOrgAndTeam(app)))
+    throw setupProblem(
+      'The database is empty and production invents no keys; make the first organisation, team and keys with: assay bootstrap --org NAME --team NAME',
+    )
+}
+
+const catalogue = new URL('../../catalog/catalog.json', import.meta.url)
+
+/** The sandbox catalogue that every team shares. */
+export async function loadCatalogue(app: App) {
+  const { payors } = JSON.parse(await readFile(catalogue, 'utf8')) as { payors: { payor_code: string; name: string; aliases: string[] }[] }
+  await store.upsertPayors(
+    app.db,
+    payors.map(({ payor_code, name, aliases }) => ({ payor_code, name, aliases })),
+  )
+}

@@ -1,0 +1,53 @@
+import type { App, ManagementCaller, TeamCaller } from '../app.ts'
+import type { Input, Output } from '../contract/endpoint.ts'
+import type { EndpointName, Endpoints } from '../contract/index.ts'
+import * as keys from '../keys/actions.ts'
+import * as sandbox from '../sandbox/actions.ts'
+import * as teams from '../teams/actions.ts'
+import * as users from '../users/actions.ts'
+import * as records from '../users/records.ts'
+
+type CallerOf = { team: TeamCaller; management: ManagementCaller; none: undefined }
+
+export type Handlers = {
+  [N in EndpointName]: (app: App, caller: CallerOf[Endpoints[N]['auth']], input: Input<Endpoints[N]>) => Promise<Output<Endpoints[N]>>
+}
+
+/** Name → action, and nothing between. */
+export const handlers: Handlers = {
+  createUser: (app, caller, { body }) => users.createUser(app, caller, body),
+  listUsers: (app, caller, { query }) => users.listUsers(app, caller, query),
+  getMetrics: (app, caller) => users.getMetrics(app, caller),
+  resolveUser: (app, caller, { params }) => users.resolveUser(app, caller, params.client_user_id),
+  searchUsers: (app, caller, { query }) => users.searchUsers(app, caller, query.query_id),
+  findPeople: (app, caller, { body }) => records.findPeople(app, caller, body.query),
+  undoDeleteUser: (app, caller, { query }) => users.undoDeleteUser(app, caller, query),
+  getUser: (app, caller, { params }) => users.getUser(app, caller, params.user_id),
+  patchUser: (app, caller, { params, body }) => users.patchUser(app, caller, params.user_id, body),
+  deleteUser: (app, caller, { params }) => users.deleteUser(app, caller, params.user_id),
+  putUserInfo: (app, caller, { params, body }) => records.putUserInfo(app, caller, params.user_id, body),
+  getUserInfo: (app, caller, { params }) => records.getUserInfo(app, caller, params.user_id),
+  createInsurance: (app, caller, { params, body }) => records.createInsurance(app, caller, params.user_id, body),
+  getInsurance: (app, caller, { params, query }) => records.getInsurance(app, caller, params.user_id, query.is_primary),
+
+  getOrg: (app, caller) => teams.getOrg(app, caller),
+  patchOrg: (app, caller, { body }) => teams.renameOrg(app, caller, body.name),
+  listTeams: (app, caller, { query }) => teams.listTeams(app, caller, query),
+  createTeam: (app, caller, { body }) => teams.createTeam(app, caller, body),
+  resolveTeam: (app, caller, { body }) => teams.resolveTeam(app, caller, body.integration_team_id),
+  getTeam: (app, caller, { params, query }) => teams.getTeam(app, caller, params.team_id, query.include_environment),
+  patchTeam: (app, caller, { params, body }) => teams.patchTeam(app, caller, params.team_id, body),
+  deleteTeam: (app, caller, { params }) => teams.deleteTeam(app, caller, params.team_id),
+  createAccessToken: (app, caller, { params, body }) => keys.createAccessToken(app, caller, params.team_id, body.env),
+  listManagementKeys: (app, caller, { query }) => keys.listManagementKeys(app, caller, query),
+  createManagementKey: (app, caller, { body }) => keys.createManagementKey(app, caller, body),
+  patchManagementKey: (app, caller, { params, body }) => keys.patchManagementKey(app, caller, params.key_id, body),
+  deleteManagementKey: (app, caller, { params }) => keys.deleteManagementKey(app, caller, params.key_id),
+  listTeamKeys: (app, caller, { query }) => keys.listTeamKeys(app, caller, query),
+  createTeamKey: (app, caller, { body }) => keys.createTeamKey(app, caller, body),
+  deleteTeamKeys: (app, caller, { query }) => keys.deleteTeamKeys(app, caller, query.api_key_id),
+
+  getClock: (app, caller) => sandbox.getClock(app, caller),
+  moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),
+  resetClock: (app, caller) => sandbox.resetClock(app, caller),
+}

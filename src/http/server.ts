@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { App, Caller } from '../app.ts'
+import { auditBatch } from '../audit/actions.ts'
+import type { Row } from '../contract/endpoint.ts'
+import { endpoints } from '../contract/index.ts'
+import { problem } from '../problem.ts'
+import { answer } from './answer.ts'
+import { usedDeprecatedHeader } from './authenticate.ts'
+import { handlers } from './handlers.ts'
+import { parseJson } from './input.ts'
+import type { Metrics } from './metrics.ts'
+import { mountPages } from './pages.ts'
+import { bodyOf, problemOf, statusOfProblem } from './problems.ts'
+import type { AnyHandler, Route } from './request.ts'
+
+const BODY_LIMIT = 1024 * 1024
+const ID_LENGTH = 2048
+/** RFC 9745: the day from which X-Service-Org-Key counts as deprecated, 2025-04-01. */
+const ORG_KEY_DEPRECATED = '@1743465600'
+
+export type Table = { endpoints: Record<string, Row>; handlers: Record<string, AnyHandler> }
+
+/** The server with every row of the table mounted. */
+export async function buildServer(app: App, metrics: Metrics, table: Table = { endpoints, handlers }) {
+  const server = Fastify({
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: ID_LENGTH },
+    forceCloseConnections: 'idle',
+    genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
+    frameworkErrors: (error, request, reply) => sendProblem(app, error, request, reply),
+    clientErrorHandler: (_error, socket) => {
+      const body = JSON.stringify(
+        bodyOf(problem('refused', 'BAD_REQUEST', 'The request is not well formed HTTP, or its headers are too large.')),
+      )
+      if (socket.writable)
+        socket.end(
+          `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+        )
+    },
+  })
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: unknown, text: string) => parseJson(text))
+  server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
+  server.setNotFoundHandler((request, reply) => sendProblem(app, unknownPath(request, table), request, reply))
+  watch(app, server, metrics)
+  await mountPages(app, server, metrics)
+  if (app.config.ROLE !== 'worker') mountTable(app, server, table)
+  return server
+}
+
+function mountTable(app: App, server: FastifyInstance, table: Table) {
+  const audit = auditBatch(app)
+  for (const [name, row] of Object.entries(table.endpoints)) {
+    if (row.sandbox && app.config.ENVIRONMENT !== 'sandbox') continue
+    const route: Route = { name, row, handler: table.handlers[name] as AnyHandler }
+    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+      const { id, headers, params, query, body } = request
+      const answered = await answer(app, audit, route, { request_id: id, headers, params: params as Record<string, string>, query, body })
+      callers.set(request, answered.caller)
+      if (answered.error && answered.status >= 500)
+        app.log.error({ request_id: id, route: row.path, err: safeError(answered.error) }, 'request failed')
+      if (answered.replayed) reply.header('x-idempotency-replayed', 'true')
+      if (usedDeprecatedHeader(row, headers)) reply.header('deprecation', ORG_KEY_DEPRECATED).header('link', '</docs>; rel="deprecation"')
+      if (answered.status === 503) reply.header('retry-after', '2')
+      return reply.code(answered.status).header('cache-control', 'no-store').send(answered.body)
+    }
+    for (const path of [row.path, ...(row.aliases ?? [])])
+      server.route({ method: row.method.toUpperCase(), url: fastifyPath(path), handler, config: { template: row.path } })
+  }
+}
+
+const fastifyPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
+
+/** Who made a request, for its log line. */
+const callers = new WeakMap<FastifyRequest, Caller | undefined>()
+
+function logged(caller: Caller | undefined) {
+  if (!caller) return {}
+  const { kind, org_id, key_id } = caller
+  return { caller: kind, org_id, key_id, ...(caller.kind === 'team' ? { team_id: caller.team_id } : {}) }
+}
+
+function sendProblem(app: App, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const found = problemOf(error)
+  const status = statusOfProblem(found)
+  if (status >= 500) app.log.error({ request_id: request.id, err: safeError(error) }, 'request failed')
+  return reply.code(status).header('x-request-id', request.id).send(bodyOf(found))
+}
+
+/** A stack without the driver's detail fields, which may quote a row. */
+export const safeError = (error: unknown) => {
+  const { name, code, stack } = error as Error & { code?: string }
+  return {
+    name,
+    code,
+    at: stack
+      ?.split('\n')
+      .filter((line) => line.startsWith('    at '))
+      .slice(0, 8),
+  }
+}
+
+function unknownPath(request: FastifyRequest, table: Table) {
+  const path = request.url.split('?')[0] as string
+  const methods = Object.values(table.endpoints)
+    .filter((row) => new RegExp(`^${row.path.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path))
+    .map((row) => row.method.toUpperCase())
+  if (!methods.length) return problem('not_found', 'UNKNOWN_PATH', 'There is nothing at this address; /docs lists every one.')
+  return problem('not_found', 'UNKNOWN_METHOD', `This address takes ${[...new Set(methods)].join(', ')} only.`)
+}
+
+const sane = (id: string | string[] | undefined) => (typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined)
+
+/** One log line and one measurement for each answer, by route template. */
+function watch(app: App, server: FastifyInstance, metrics: Metrics) {
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+  })
+  server.addHook('onResponse', async (request, reply) => {
+    const route = (request.routeOptions.config as { template?: string }).template ?? request.routeOptions.url ?? 'unknown'
+    const seconds = reply.elapsedTime / 1000
+    metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, seconds)
+    app.log.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        ...logged(callers.get(request)),
+      },
+      'answered',
+    )
+  })
+}

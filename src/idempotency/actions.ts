@@ -1,0 +1,84 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type App, HOUR, later, SECOND } from '../app.ts'
+import { problem } from '../problem.ts'
+import { derive, open, type SealingKey, seal, sealedBy } from '../sealing/seal.ts'
+import { teamKey, userKey } from '../sealing/vault.ts'
+import * as store from './store.ts'
+
+export type Outcome = { status: number; body: unknown }
+export type Attempt = { team_id: string; operation: string; key: string; request: unknown }
+
+/** What the request that executes does with its outcome. */
+export type Turn = {
+  /** Call it in the transaction of the action: the outcome commits with it, or neither does. */
+  keep(app: App, outcome: Outcome, user_id?: string): Promise<void>
+  release(): Promise<void>
+}
+
+const LEASE = 15 * SECOND
+const PATIENCE = 10 * SECOND
+const KEPT = 25 * HOUR
+
+/** Answers the outcome that the key already has, or the turn to execute. Whoever waits holds no connection meanwhile. */
+export async function claimTurn(app: App, attempt: Attempt): Promise<{ turn: Turn } | { outcome: Outcome }> {
+  const team = await teamKey(app.vault, app.db, attempt.team_id)
+  const slot = { team_id: attempt.team_id, operation: attempt.operation, key_hash: keyed(team, 'idempotency key', attempt.key) }
+  const fingerprint = keyed(team, 'idempotency fingerprint', JSON.stringify(attempt.request))
+  const owner = randomUUID()
+  const giveUpAt = later(app.wall(), PATIENCE)
+  for (let waited = 0; ; waited++) {
+    const now = app.wall()
+    const held = await store.claim(app.db, { ...slot, fingerprint, owner, now, leased_until: later(now, LEASE) })
+    if (held?.owner === owner) return { turn: turnOf(app, team, slot, owner) }
+    // Gap 14: the spec is silent on a reused key with another body. We refuse, since replaying would answer the wrong question.
+    if (held && !held.fingerprint.equals(fingerprint))
+      throw problem(
+        'conflict',
+        'IDEMPOTENCY_KEY_REUSED',
+        'This X-Idempotency-Key was used with another request; use a new key for a new request.',
+      )
+    if (held?.status) return { outcome: { status: held.status, body: await opened(app, team, slot, held) } }
+    if (now > giveUpAt)
+      throw problem(
+        'conflict',
+        'IDEMPOTENCY_IN_FLIGHT',
+        'A request with this X-Idempotency-Key is still being executed; send it again in a few seconds.',
+      )
+    await pause(Math.min(250, 20 * (waited + 1)))
+  }
+}
+
+export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, later(app.wall(), -KEPT))
+
+function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Turn {
+  const renewal = setInterval(() => store.renew(app.db, slot, owner, later(app.wall(), LEASE)).catch(() => {}), LEASE / 3).unref()
+  return {
+    async keep(inside, { status, body }, user_id) {
+      clearInterval(renewal)
+      const user = user_id && (await userKey(inside.vault, inside.db, slot.team_id, user_id))
+      const sealed = seal(user || team, place(slot), { body })
+      const kept = await store.complete(inside.db, slot, owner, { status, sealed, user_id: user ? user_id : null })
+      if (!kept)
+        throw problem(
+          'conflict',
+          'IDEMPOTENCY_IN_FLIGHT',
+          'The request took too long and another one took over; send it again in a few seconds.',
+        )
+    },
+    async release() {
+      clearInterval(renewal)
+      await store.release(app.db, slot, owner)
+    },
+  }
+}
+
+async function opened(app: App, team: SealingKey, slot: store.Slot, { sealed, user_id }: store.Held) {
+  const bytes = sealed as Buffer
+  const key = sealedBy(bytes) === team.id ? team : await userKey(app.vault, app.db, slot.team_id, user_id as string)
+  return open<{ body: unknown }>(key as SealingKey, place(slot), bytes).body
+}
+
+const place = (slot: store.Slot) => `idempotency_keys.sealed.${slot.team_id}.${slot.operation}.${slot.key_hash.toString('hex')}`
+
+const keyed = (team: SealingKey, purpose: string, text: string) => createHmac('sha256', derive(team, purpose)).update(text).digest()

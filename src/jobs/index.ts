@@ -1,0 +1,25 @@
+import { type App, HOUR, MINUTE, SECOND } from '../app.ts'
+import { chainAudit } from '../audit/actions.ts'
+import { pruneIdempotency } from '../idempotency/actions.ts'
+import { pruneTokens } from '../keys/actions.ts'
+import { flushLastUses } from '../keys/last-use.ts'
+import { eraseNextTeam } from '../teams/actions.ts'
+import { eraseNextUser } from '../users/actions.ts'
+
+export type Job = {
+  name: string
+  everyMs: number
+  /** Does a piece of due work; `true` means that there may be more. */
+  run(app: App): Promise<unknown>
+  /** Runs wherever requests are answered, because it empties the memory of that process. */
+  everywhere?: true
+}
+
+export const jobs: Job[] = [
+  { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseNextUser(app) },
+  { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
+  { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },
+  { name: 'record last uses of keys', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },
+  { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
+  { name: 'prune access tokens', everyMs: HOUR, run: pruneTokens },
+]

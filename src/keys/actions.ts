@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { type App, inTransaction, later, type ManagementCaller, MINUTE } from '../app.ts'
+import { teamKeyPrefix } from '../config.ts'
+import { pageAfter, pageOf } from '../paging.ts'
+import { problem } from '../problem.ts'
+import { requireTeam, visibleTeams } from '../teams/actions.ts'
+import { checkDeployment } from '../teams/rules.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+const TOKEN_LIFE = 10 * MINUTE
+
+type NewTeamKey = { label: string; team_id: string; read_only: boolean; expires_at?: string | null | undefined }
+
+export const createTeamKey = (app: App, caller: ManagementCaller, input: NewTeamKey) =>
+  inTransaction(app, async (app) => {
+    rules.checkExpiry(input.expires_at, app.wall())
+    await requireTeam(app, caller, input.team_id)
+    const secret = rules.newSecret(teamKeyPrefix(app.config))
+    const key = await saveTeamKey(app, secret, input, caller.key_id)
+    return { ...key, value: secret }
+  })
+
+/** Keeps a team key by its hash. A key that is known already stays as it is, revoked or not. */
+export async function saveTeamKey(app: App, secret: string, input: NewTeamKey, created_by: string | null) {
+  const row = await store.insertTeamKey(app.db, {
+    id: randomUUID(),
+    ...described(app, secret, input.label, created_by),
+    ...input,
+    expires_at: input.expires_at ?? null,
+  })
+  return row as NonNullable<typeof row>
+}
+
+export async function listTeamKeys(
+  app: App,
+  caller: ManagementCaller,
+  query: { team_id?: string | null | undefined; next_cursor?: string | null | undefined },
+) {
+  const page = pageAfter(query.next_cursor)
+  const found = await store.listTeamKeys(app.db, caller.org_id, visibleTeams(caller, query.team_id), page)
+  const { rows, next_cursor } = pageOf(found, page, (key) => ({ at: key.created_at, id: key.id }))
+  return { api_keys: rows.map((key) => ({ ...key, value: rules.masked(key.prefix) })), next_cursor }
+}
+
+export const deleteTeamKeys = (app: App, caller: ManagementCaller, ids: string[]) =>
+  inTransaction(app, async (app) => {
+    const revoked = await store.revokeTeamKeys(app.db, caller.org_id, visibleTeams(caller), ids, app.wall())
+    const success = revoked.map((key) => key.id)
+    return { success, failure: [], not_found: ids.filter((id) => !success.includes(id.toLowerCase())) }
+  })
+
+type NewManagementKey = { label: string; role: 'org_admin' | 'team_admin'; team_role_bindings?: { team_id: string }[] | null | undefined }
+
+export const createManagementKey = (app: App, caller: ManagementCaller, input: NewManagementKey) =>
+  inTransaction(app, async (app) => {
+    const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
+    const key = await saveManagementKey(app, caller.org_id, secret, input, caller.key_id)
+    return { ...key, key: secret }
+  })
+
+export const saveManagementKey = (app: App, org_id: string, secret: string, input: NewManagementKey, created_by: string | null) =>
+  inTransaction(app, async (app) => {
+    const team_ids = idsOf(input.team_role_bindings)
+    rules.checkBindings(input.role, team_ids)
+    const row = await store.insertManagementKey(app.db, {
+      id: randomUUID(),
+      org_id,
+      role: input.role,
+      ...described(app, secret, input.label, created_by),
+    })
+    if (row && team_ids) await bind(app, org_id, row.id, team_ids)
+    return shown({ ...(row as NonNullable<typeof row>), team_ids: team_ids ?? [] })
+  })
+
+type ListQuery = { team_id?: string | null | undefined; role?: string | null | undefined; next_cursor?: string | null | undefined }
+
+export async function listManagementKeys(app: App, caller: ManagementCaller, query: ListQuery) {
+  const page = pageAfter(query.next_cursor)
+  const found = await store.listManagementKeys(app.db, caller.org_id, query, page)
+  const { rows, next_cursor } = pageOf(found, page, (key) => ({ at: key.created_at, id: key.id }))
+  return { data: rows.map(shown), next_cursor }
+}
+
+type KeyPatch = { label?: string | null | undefined; team_role_bindings?: { team_id: string }[] | null | undefined }
+
+export const patchManagementKey = (app: App, caller: ManagementCaller, id: string, patch: KeyPatch) =>
+  inTransaction(app, async (app) => {
+    const key = await getManagementKey(app, caller, id)
+    const team_ids = idsOf(patch.team_role_bindings)
+    if (team_ids) {
+      rules.checkBindings(key.role, team_ids)
+      await bind(app, caller.org_id, id, team_ids)
+    }
+    if (patch.label) await store.renameManagementKey(app.db, caller.org_id, id, patch.label)
+    return shown(await getManagementKey(app, caller, id))
+  })
+
+export const deleteManagementKey = (app: App, caller: ManagementCaller, id: string) =>
+  inTransaction(app, async (app) => {
+    const admins = await store.lockOrgAdmins(app.db, caller.org_id)
+    const key = await getManagementKey(app, caller, id)
+    if (admins.length === 1 && admins[0]?.id === key.id)
+      throw problem('refused', 'LAST_ORG_KEY', 'This is the last Org Management Key; create another one before you revoke it.')
+    await store.revokeManagementKey(app.db, caller.org_id, id, app.wall())
+    return shown(key)
+  })
+
+export const createAccessToken = (app: App, caller: ManagementCaller, team_id: string, env: string) =>
+  inTransaction(app, async (app) => {
+    checkDeployment({ environment: app.config.ENVIRONMENT, region: app.config.REGION }, { environment: env })
+    await requireTeam(app, caller, team_id)
+    const access_token = rules.newSecret(rules.TOKEN_PREFIX)
+    const expires_at = later(app.wall(), TOKEN_LIFE)
+    await store.insertToken(app.db, {
+      hash: rules.hashOf(access_token),
+      id: randomUUID(),
+      team_id,
+      management_key_id: caller.key_id as string,
+      expires_at,
+    })
+    return { access_token, expires_in: TOKEN_LIFE / 1000 }
+  })
+
+export const pruneTokens = (app: App) => store.deleteExpiredTokens(app.db, app.wall())
+
+async function getManagementKey(app: App, caller: ManagementCaller, id: string) {
+  const key = await store.getManagementKey(app.db, caller.org_id, id)
+  if (!key)
+    throw problem(
+      'not_found',
+      'MANAGEMENT_KEY_NOT_FOUND',
+      'There is no such management key in this organisation; list them to see their ids.',
+    )
+  return key
+}
+
+async function bind(app: App, org_id: string, key_id: string, team_ids: string[]) {
+  const bound = await store.bindTeams(app.db, org_id, key_id, team_ids)
+  if (bound !== new Set(team_ids).size)
+    throw problem('refused', 'UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
+}
+
+const described = (app: App, secret: string, label: string, created_by: string | null) => ({
+  label,
+  prefix: rules.visible(secret),
+  hash: rules.hashOf(secret),
+  created_by,
+  created_at: app.wall(),
+})
+
+const idsOf = (bindings: { team_id: string }[] | null | undefined) => bindings?.map((binding) => binding.team_id)
+
+type KeyRow = { role: string; created_by: string | null; team_ids: string[] }
+
+const shown = <K extends KeyRow>(key: K) => ({
+  ...key,
+  creator: { type: key.created_by ? 'management_key' : 'operator' },
+  team_role_bindings: key.role === 'team_admin' ? key.team_ids.map((team_id) => ({ team_id })) : null,
+})

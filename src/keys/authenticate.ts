@@ -1,0 +1,62 @@
+import type { App, ManagementCaller, TeamCaller } from '../app.ts'
+import { deploymentName } from '../config.ts'
+import { problem } from '../problem.ts'
+import { noteUse } from './last-use.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+/** Who a team API key stands for. */
+export async function teamKeyCaller(app: App, secret: string): Promise<TeamCaller> {
+  if (rules.isManagementKey(secret))
+    throw wrong(
+      'MANAGEMENT_KEY_NOT_ALLOWED',
+      'This route takes a team API key; a management key cannot be used as one. Create a team API key with the management API.',
+    )
+  const named = rules.deploymentOfKey(secret)
+  if (named && named !== deploymentName(app.config))
+    throw wrong(
+      'WRONG_DEPLOYMENT',
+      `This key belongs to the ${named} deployment; this is ${deploymentName(app.config)}. Call the other deployment or use a key of this one.`,
+    )
+  const key = await store.findTeamKey(app.db, rules.hashOf(secret))
+  if (!key || key.revoked_at || key.deleted_at)
+    throw wrong('INVALID_API_KEY', 'The team API key is unknown or was revoked. Check the value sent in x-service-api-key.')
+  if (key.expires_at && key.expires_at <= app.wall())
+    throw wrong('API_KEY_EXPIRED', 'The team API key has expired. Create a new one with the management API.')
+  noteUse('team_api_keys', key.key_id, key.last_used_at, app.wall())
+  const { org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms } = key
+  return { kind: 'team', org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms }
+}
+
+/** Who a team access token stands for. */
+export async function tokenCaller(app: App, secret: string): Promise<TeamCaller> {
+  const token = await store.findAccessToken(app.db, rules.hashOf(secret))
+  if (!token || token.revoked_at || token.deleted_at || token.expires_at <= app.wall())
+    throw wrong(
+      'INVALID_ACCESS_TOKEN',
+      'The access token is unknown or has expired; tokens are good for 10 minutes. Mint a new one with the management API.',
+    )
+  const { org_id, team_id, key_id, plan, betas, clock_offset_ms } = token
+  return { kind: 'team', org_id, team_id, key_id, read_only: false, plan, betas, clock_offset_ms }
+}
+
+/** Who a management key stands for. */
+export async function managementCaller(app: App, secret: string): Promise<ManagementCaller> {
+  if (rules.deploymentOfKey(secret))
+    throw wrong('TEAM_KEY_NOT_ALLOWED', 'This route takes a management key in X-Management-Key; a team API key cannot be used here.')
+  const key = await store.findManagementKey(app.db, rules.hashOf(secret))
+  if (!key || key.revoked_at)
+    throw wrong('INVALID_MANAGEMENT_KEY', 'The management key is unknown or was revoked. Check the value sent in X-Management-Key.')
+  noteUse('management_keys', key.key_id, key.last_used_at, app.wall())
+  const { org_id, key_id, plan, role, team_ids } = key
+  return { kind: 'management', org_id, key_id, plan, team_ids: role === 'team_admin' ? team_ids : undefined }
+}
+
+const wrong = (error_type: string, error_message: string) => problem('unauthenticated', error_type, error_message)
+
+/** Whether both keys still open this deployment. */
+export async function worksAsKeys(app: App, { team_api_key, management_key }: { team_api_key?: string; management_key?: string }) {
+  if (!team_api_key || !management_key) return false
+  const [team, management] = await Promise.allSettled([teamKeyCaller(app, team_api_key), managementCaller(app, management_key)])
+  return team.status === 'fulfilled' && management.status === 'fulfilled'
+}

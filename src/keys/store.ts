@@ -1,0 +1,162 @@
+import { type Insertable, sql } from 'kysely'
+import type { Db } from '../db/open.ts'
+import type { Tables } from '../db/tables.ts'
+import type { Page } from '../paging.ts'
+
+/** The team key behind a hash, with what a request needs to know of its team and organisation. */
+export const findTeamKey = (db: Db, hash: Buffer) =>
+  db
+    .selectFrom('team_api_keys as key')
+    .innerJoin('teams', 'teams.id', 'key.team_id')
+    .innerJoin('orgs', 'orgs.id', 'teams.org_id')
+    .select(['key.id as key_id', 'key.read_only', 'key.expires_at', 'key.revoked_at', 'key.last_used_at'])
+    .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
+    .where('key.hash', '=', hash)
+    .executeTakeFirst()
+
+/** The same for an access token. It dies with the management key that minted it. */
+export const findAccessToken = (db: Db, hash: Buffer) =>
+  db
+    .selectFrom('access_tokens as token')
+    .innerJoin('management_keys as minter', 'minter.id', 'token.management_key_id')
+    .innerJoin('teams', 'teams.id', 'token.team_id')
+    .innerJoin('orgs', 'orgs.id', 'teams.org_id')
+    .select(['token.id as key_id', 'token.expires_at', 'minter.revoked_at'])
+    .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
+    .where('token.hash', '=', hash)
+    .executeTakeFirst()
+
+const teamsOfKey = sql<string[]>`array(select team_id from management_key_teams where key_id = management_keys.id order by team_id)`
+
+export const findManagementKey = (db: Db, hash: Buffer) =>
+  db
+    .selectFrom('management_keys')
+    .innerJoin('orgs', 'orgs.id', 'management_keys.org_id')
+    .select(['management_keys.id as key_id', 'role', 'revoked_at', 'last_used_at', 'orgs.id as org_id', 'plan', teamsOfKey.as('team_ids')])
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+
+export const insertTeamKey = (db: Db, row: Insertable<Tables['team_api_keys']>) =>
+  db
+    .insertInto('team_api_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+export const insertManagementKey = (db: Db, row: Insertable<Tables['management_keys']>) =>
+  db
+    .insertInto('management_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+export const insertToken = (db: Db, row: Insertable<Tables['access_tokens']>) => db.insertInto('access_tokens').values(row).execute()
+
+export const deleteExpiredTokens = (db: Db, now: string) => db.deleteFrom('access_tokens').where('expires_at', '<', now).execute()
+
+/** Live team keys of an organisation, oldest first; `team_ids` narrows it to the teams a caller may see. */
+export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
+  db
+    .selectFrom('team_api_keys as key')
+    .innerJoin('teams', 'teams.id', 'key.team_id')
+    .selectAll('key')
+    .where('teams.org_id', '=', org_id)
+    .where('teams.deleted_at', 'is', null)
+    .where('key.revoked_at', 'is', null)
+    .$if(team_ids !== undefined, (query) => query.where('key.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
+    .$if(page.after !== undefined, (query) =>
+      query.where(sql<boolean>`(key.created_at, key.id) > (${page.after?.at}::timestamptz, ${page.after?.id}::uuid)`),
+    )
+    .orderBy('key.created_at')
+    .orderBy('key.id')
+    .limit(page.limit + 1)
+    .execute()
+
+/** Revokes what the caller may revoke and says which keys those were. */
+export const revokeTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[], at: string) =>
+  db
+    .updateTable('team_api_keys as key')
+    .from('teams')
+    .set({ revoked_at: at })
+    .whereRef('teams.id', '=', 'key.team_id')
+    .where('teams.org_id', '=', org_id)
+    .where('key.revoked_at', 'is', null)
+    .where('key.id', '=', sql<string>`any(${ids}::uuid[])`)
+    .$if(team_ids !== undefined, (query) => query.where('key.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
+    .returning('key.id')
+    .execute()
+
+const live = (db: Db, org_id: string) =>
+  db
+    .selectFrom('management_keys')
+    .select(['id', 'label', 'prefix', 'role', 'created_by', 'created_at', 'last_used_at', teamsOfKey.as('team_ids')])
+    .where('org_id', '=', org_id)
+    .where('revoked_at', 'is', null)
+
+export const listManagementKeys = (
+  db: Db,
+  org_id: string,
+  filter: { team_id?: string | null | undefined; role?: string | null | undefined },
+  page: Page,
+) =>
+  live(db, org_id)
+    .$if(!!filter.role, (query) => query.where('role', '=', filter.role as 'org_admin'))
+    .$if(!!filter.team_id, (query) =>
+      query.where(
+        sql<boolean>`exists (select from management_key_teams where key_id = management_keys.id and team_id = ${filter.team_id})`,
+      ),
+    )
+    .$if(page.after !== undefined, (query) =>
+      query.where(sql<boolean>`(created_at, id) > (${page.after?.at}::timestamptz, ${page.after?.id}::uuid)`),
+    )
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(page.limit + 1)
+    .execute()
+
+export const getManagementKey = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()
+
+/** Locks the organisation's live keys, so that two revocations cannot both take the last one. */
+export const lockOrgAdmins = (db: Db, org_id: string) =>
+  db
+    .selectFrom('management_keys')
+    .select('id')
+    .where('org_id', '=', org_id)
+    .where('role', '=', 'org_admin')
+    .where('revoked_at', 'is', null)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+
+export const revokeManagementKey = (db: Db, org_id: string, id: string, at: string) =>
+  db.updateTable('management_keys').set({ revoked_at: at }).where('org_id', '=', org_id).where('id', '=', id).execute()
+
+export const renameManagementKey = (db: Db, org_id: string, id: string, label: string) =>
+  db.updateTable('management_keys').set({ label }).where('org_id', '=', org_id).where('id', '=', id).execute()
+
+/** Binds a key to live teams of its organisation and answers how many there were. */
+export async function bindTeams(db: Db, org_id: string, key_id: string, team_ids: string[]) {
+  await db.deleteFrom('management_key_teams').where('key_id', '=', key_id).execute()
+  const bound = await db
+    .insertInto('management_key_teams')
+    .columns(['key_id', 'team_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom('teams')
+        .select([sql<string>`${key_id}::uuid`.as('key_id'), 'id as team_id'])
+        .where('org_id', '=', org_id)
+        .where('deleted_at', 'is', null)
+        .where('id', '=', sql<string>`any(${team_ids}::uuid[])`),
+    )
+    .returning('team_id')
+    .execute()
+  return bound.length
+}
+
+/** Records last uses, many at once. */
+export const touchKeys = (db: Db, table: 'team_api_keys' | 'management_keys', uses: [string, string][]) =>
+  sql`update ${sql.table(table)} as key set last_used_at = used.at
+      from unnest(${uses.map(([id]) => id)}::uuid[], ${uses.map(([, at]) => at)}::timestamptz[]) as used (id, at)
+      where key.id = used.id`.execute(db)

@@ -1,0 +1,39 @@
+export type ProblemKind =
+  | 'invalid'
+  | 'refused'
+  | 'not_found'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported'
+  | 'unavailable'
+  | 'setup'
+
+/** One place of a request that is wrong: `loc` names it, `msg` says what to send instead. It never repeats the value. */
+export type Fault = { type: string; loc: (string | number)[]; msg: string }
+
+export type Detail = Fault[] | ({ error_type: string; error_message: string } & Record<string, unknown>)
+
+/** The one way to fail on purpose. `detail` is exactly what the caller reads; `http/problems.ts` maps the kind to a status. */
+export class Problem extends Error {
+  readonly kind: ProblemKind
+  readonly detail: Detail
+  /** Fields that stand beside `detail` where the public interface has them there. */
+  readonly beside: Record<string, unknown>
+
+  constructor(kind: ProblemKind, detail: Detail, beside: Record<string, unknown> = {}) {
+    super(Array.isArray(detail) ? detail.map((fault) => fault.msg).join(' ') : detail.error_message)
+    this.name = 'Problem'
+    this.kind = kind
+    this.detail = detail
+    this.beside = beside
+  }
+}
+
+/** A problem with a stable `error_type` and a sentence that says what to do. */
+export const problem = (kind: ProblemKind, error_type: string, error_message: string, more: Record<string, unknown> = {}) =>
+  new Problem(kind, { error_type, error_message, ...more })
+
+/** A refusal to start: one line for the operator. */
+export const setupProblem = (message: string) => problem('setup', 'SETUP', message)

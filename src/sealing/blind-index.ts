@@ -1,0 +1,36 @@
+import { createHmac } from 'node:crypto'
+import { derive, type SealingKey } from './seal.ts'
+
+const SHORTEST = 2
+const LONGEST = 12
+
+/** What a row is found by: a keyed hash of every beginning of every word, so the database never holds a word. */
+export function indexTerms(team: SealingKey, texts: string[]) {
+  const beginnings = texts.flatMap(wordsOf).flatMap((word) => {
+    const lengths = Array.from({ length: Math.min(word.length, LONGEST) - SHORTEST + 1 }, (_, i) => i + SHORTEST)
+    return lengths.map((length) => word.slice(0, length))
+  })
+  return hashed(team, beginnings)
+}
+
+/** What to look for: each word of the query by its beginning. */
+export const queryTerms = (team: SealingKey, query: string) =>
+  hashed(
+    team,
+    wordsOf(query).map((word) => word.slice(0, LONGEST)),
+  )
+
+function hashed(team: SealingKey, words: string[]) {
+  const key = derive(team, 'blind index')
+  return [...new Set(words)].map((word) => createHmac('sha256', key).update(word).digest('base64url').slice(0, 12))
+}
+
+/** Words without case, accents and punctuation; a phone number becomes one word, whatever its separators. */
+export function wordsOf(text: string): string[] {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  const joined = plain.replace(/(?<=\d)[\s().-]+(?=\d)/g, '')
+  return joined
+    .split(/[^\p{L}\p{N}@._-]+/u)
+    .flatMap((word) => word.split(/[@._-]+/))
+    .filter((word) => word.length >= SHORTEST)
+}

@@ -1,0 +1,46 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
+
+/** A key and its id. The id travels in every ciphertext, so a reader knows which key to fetch. */
+export type SealingKey = { id: string; bytes: Buffer }
+
+const VERSION = 1
+const HEADER = 1 + 16
+const IV = 12
+const TAG = 16
+
+export const newKey = (): SealingKey => ({ id: randomUUID(), bytes: randomBytes(32) })
+
+/** AES-256-GCM. `place` (table·column·row) is authenticated, so a ciphertext moved elsewhere does not open. */
+export function sealBytes(key: SealingKey, place: string, plain: Buffer): Buffer {
+  const header = Buffer.concat([Buffer.of(VERSION), idBytes(key.id)])
+  const iv = randomBytes(IV)
+  const cipher = createCipheriv('aes-256-gcm', key.bytes, iv)
+  cipher.setAAD(Buffer.concat([header, Buffer.from(place)]))
+  const body = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([header, iv, body, cipher.getAuthTag()])
+}
+
+export function openBytes(key: SealingKey, place: string, sealed: Buffer): Buffer {
+  if (sealed[0] !== VERSION) throw new Error(`Sealed with version ${sealed[0]}, which this release does not know`)
+  if (sealedBy(sealed) !== key.id) throw new Error('Sealed by another key')
+  const decipher = createDecipheriv('aes-256-gcm', key.bytes, sealed.subarray(HEADER, HEADER + IV))
+  decipher.setAAD(Buffer.concat([sealed.subarray(0, HEADER), Buffer.from(place)]))
+  decipher.setAuthTag(sealed.subarray(sealed.length - TAG))
+  return Buffer.concat([decipher.update(sealed.subarray(HEADER + IV, sealed.length - TAG)), decipher.final()])
+}
+
+/** Seals one document. */
+export const seal = (key: SealingKey, place: string, document: unknown) => sealBytes(key, place, Buffer.from(JSON.stringify(document)))
+
+export const open = <T>(key: SealingKey, place: string, sealed: Buffer) => JSON.parse(openBytes(key, place, sealed).toString()) as T
+
+/** The id of the key that opens it. */
+export function sealedBy(sealed: Buffer) {
+  const hex = sealed.subarray(1, HEADER).toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** A key for one purpose that reveals nothing of the key it comes from. */
+export const derive = (key: SealingKey, purpose: string) => Buffer.from(hkdfSync('sha256', key.bytes, '', purpose, 32))
+
+const idBytes = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex')

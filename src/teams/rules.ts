@@ -1,0 +1,80 @@
+import { problem } from '../problem.ts'
+
+export const GRACE_DAYS = 7
+
+/** Settings that are plain switches, and what they are until somebody changes them. */
+export const switches = {
+  lab_tests_patient_sms_communication_enabled: true,
+  lab_tests_patient_email_communication_enabled: true,
+  reject_duplicate_connection: false,
+  sdk_per_device_activity_timeseries: false,
+  partial_webhooks_enabled: false,
+  minor_ordering_enabled: true,
+}
+
+type Switches = { [K in keyof typeof switches]: boolean }
+type SwitchesIn = { [K in keyof typeof switches]?: boolean | null | undefined }
+
+/** The switches that were sent; null stands for the default. */
+export function switchesFrom(sent: SwitchesIn): Partial<Switches> {
+  const names = Object.keys(switches) as (keyof Switches)[]
+  return Object.fromEntries(names.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name] ?? switches[name]]))
+}
+
+export type Brand = {
+  company_name: string
+  company_website: string
+  support_email: string
+  support_contact: string | null
+  company_address: string
+  brand_color: string
+}
+
+/** What is personal in a team's settings; sealed as one document. */
+export type Contact = { critical_result_notification_email: string | null; brand_information: Brand | null; logo_url: string | null }
+type BrandIn = { [K in keyof Brand]?: Brand[K] | null | undefined }
+export type ContactIn = {
+  critical_result_notification_email?: string | null | undefined
+  brand_information?: BrandIn | null | undefined
+  logo_url?: string | null | undefined
+}
+
+export const noContact: Contact = { critical_result_notification_email: null, brand_information: null, logo_url: null }
+
+/** A patch over the contact document: what is absent stays, null clears. */
+export function mergeContact(known: Contact, sent: ContactIn): Contact {
+  const { brand_information: brand, ...rest } = sent
+  return {
+    ...known,
+    ...Object.fromEntries(Object.entries(rest).filter(([name, value]) => name in noContact && value !== undefined)),
+    brand_information: brand === undefined ? known.brand_information : brand && mergeBrand(known.brand_information, brand),
+  }
+}
+
+function mergeBrand(known: Brand | null, sent: BrandIn): Brand {
+  const blank: Brand = {
+    company_name: '',
+    company_website: '',
+    support_email: '',
+    support_contact: '',
+    company_address: '',
+    brand_color: '',
+  }
+  const given = Object.entries(sent).filter(([name, value]) => name in blank && value !== undefined)
+  const merged = { ...blank, ...known, ...Object.fromEntries(given.map(([name, value]) => [name, value ?? ''])) }
+  if (!merged.company_name) throw problem('refused', 'COMPANY_NAME_REQUIRED', 'brand_information needs a company_name.')
+  return merged
+}
+
+type Deployment = { environment: string; region: string }
+
+/** A path or body that names another environment or region learns which deployment this is. */
+export function checkDeployment(here: Deployment, named: { environment?: string | undefined; region?: string | undefined }) {
+  const sameEnvironment = !named.environment || named.environment === here.environment
+  if (sameEnvironment && (!named.region || named.region === here.region)) return
+  throw problem(
+    'refused',
+    'WRONG_DEPLOYMENT',
+    `This deployment is ${here.environment} ${here.region}; the request names ${named.environment ?? here.environment} ${named.region ?? here.region}. Call that deployment, or name this one.`,
+  )
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { type App, DAY, inTransaction, later, type TeamCaller } from '../app.ts'
+import { Problem, problem } from '../problem.ts'
+import { open, type SealingKey, seal } from '../sealing/seal.ts'
+import { newUserKey, teamKey, unwrap } from '../sealing/vault.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type Settable = {
+  fallback_time_zone?: string | null | undefined
+  fallback_birth_date?: string | null | undefined
+  ingestion_start?: string | null | undefined
+  ingestion_end?: string | null | undefined
+}
+type BirthDate = { value: string; source_slug: string; updated_at: string }
+
+export async function createUser(app: App, { team_id }: TeamCaller, input: Settable & { client_user_id: string }) {
+  rules.checkClientUserId(input.client_user_id)
+  const team = await teamKey(app.vault, app.db, team_id)
+  const { key, row } = newUserKey(team)
+  const user_id = randomUUID()
+  const user = { user_id, team_id, client_user_id: input.client_user_id, created_on: app.now(), ...changes(app, user_id, key, input) }
+  rules.checkBounds(user.ingestion_start, user.ingestion_end)
+  return inTransaction(app, async (app) => {
+    if (!(await store.insertUser(app.db, user, row))) throw await takenAtCreation(app, team_id, input.client_user_id)
+    return getUser(app, { team_id }, user_id)
+  })
+}
+
+/** The answer of the spec: who has the id already. */
+async function takenAtCreation(app: App, team_id: string, client_user_id: string) {
+  const existing = await store.findByClientId(app.db, team_id, client_user_id)
+  if (!existing)
+    return problem('conflict', 'USER_CHANGED_MEANWHILE', 'The client_user_id was freed at this very moment; send the request again.')
+  const { user_id, created_on } = existing
+  return problem('refused', 'INVALID_REQUEST', 'Client user id already exists.', { user_id, created_on })
+}
+
+export async function getUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string) {
+  return shown(app, await requireUser(app, team_id, user_id))
+}
+
+export async function resolveUser(app: App, { team_id }: TeamCaller, client_user_id: string) {
+  const user = await store.findByClientId(app.db, team_id, client_user_id)
+  if (!user) throw rules.userNotFound()
+  return shown(app, user)
+}
+
+export async function listUsers(app: App, { team_id }: TeamCaller, { limit, offset }: { limit: number; offset: number }) {
+  const [users, { total }] = await Promise.all([store.listUsers(app.db, team_id, limit, offset), store.countUsers(app.db, team_id)])
+  return { users: await allShown(app, users), total, limit, offset }
+}
+
+export const searchUsers = async (app: App, { team_id }: TeamCaller, beginning: string) =>
+  allShown(app, await store.searchByIds(app.db, team_id, beginning))
+
+export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, patch: Settable & { client_user_id?: string | undefined }) =>
+  refuseTaken(() =>
+    inTransaction(app, async (app) => {
+      if (Object.values(patch).every((value) => value === undefined))
+        throw problem('refused', 'NOTHING_TO_PATCH', 'Nothing to patch: send at least one field to change.')
+      const user = await requireUser(app, team_id, user_id, store.lockUser)
+      if (patch.client_user_id !== undefined) rules.checkClientUserId(patch.client_user_id)
+      const change = changes(app, user_id, await keyOf(app, user), patch)
+      const bounds = { ...user, ...change }
+      rules.checkBounds(bounds.ingestion_start, bounds.ingestion_end)
+      await store.updateUser(app.db, team_id, user_id, {
+        ...change,
+        ...(patch.client_user_id === undefined ? {} : { client_user_id: patch.client_user_id }),
+      })
+    }),
+  )
+
+/** Gone at once for every call; erased when the days of grace are over. */
+export const deleteUser = (app: App, { team_id }: TeamCaller, user_id: string) =>
+  inTransaction(app, async (app) => {
+    await requireUser(app, team_id, user_id, store.lockUser)
+    const now = app.now()
+    await store.updateUser(app.db, team_id, user_id, { deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) })
+    return { success: true }
+  })
+
+export const undoDeleteUser = (
+  app: App,
+  { team_id }: TeamCaller,
+  query: { user_id?: string | null | undefined; client_user_id?: string | null | undefined },
+) =>
+  refuseTaken(() =>
+    inTransaction(app, async (app) => {
+      rules.checkUndo(query)
+      const user = query.user_id
+        ? await store.lockUser(app.db, team_id, query.user_id)
+        : await store.lockLatestDeleted(app.db, team_id, query.client_user_id as string)
+      if (!user?.deleted_at || (user.erase_at as string) <= app.now())
+        throw problem(
+          'not_found',
+          'NO_DELETION_TO_UNDO',
+          'No user of this team with that id awaits deletion; after 7 days it is erased for good.',
+        )
+      await store.updateUser(app.db, team_id, user.user_id, { deleted_at: null, erase_at: null })
+      return { success: true }
+    }),
+  )
+
+/** Erases one user whose grace has ended, of one team or of any; answers whether there was one. */
+export const eraseNextUser = (app: App, team_id?: string) =>
+  inTransaction(app, async (app) => {
+    const user = await store.lockUserToErase(app.db, app.wall(), team_id)
+    if (user) await store.deleteUserRows(app.db, user.team_id, user.user_id)
+    return user !== undefined
+  })
+
+export const nextErasure = async (app: App, team_id: string) => (await store.nextErasure(app.db, team_id))?.erase_at ?? undefined
+
+export async function getMetrics(app: App, { team_id }: TeamCaller) {
+  const { total } = await store.countUsers(app.db, team_id)
+  return {
+    team_id,
+    number_of_users: total,
+    number_of_connected_sources: 0,
+    number_of_errored_connected_sources: 0,
+    number_of_connected_sources_by_week: [],
+    number_of_ordered_tests: 0,
+  }
+}
+
+/** A user of the team that is not scheduled for deletion. */
+export async function requireUser(app: App, team_id: string, user_id: string, find = store.findUser) {
+  const user = await find(app.db, team_id, user_id)
+  if (!user) throw rules.userNotFound()
+  if (user.deleted_at) throw rules.userDeleted()
+  return user
+}
+
+/** The user's own key, from the row that was read. */
+export const keyOf = async (app: App, user: store.UserRow) =>
+  unwrap(await teamKey(app.vault, app.db, user.team_id), { id: user.key_id, wrapped: user.wrapped_key })
+
+export const allShown = (app: App, users: store.UserRow[]) => Promise.all(users.map((user) => shown(app, user)))
+
+async function shown(app: App, user: store.UserRow) {
+  const zone = user.time_zone && { id: user.time_zone, source_slug: 'manual', updated_at: user.time_zone_updated_at as string }
+  return {
+    ...user,
+    connected_sources: [],
+    fallback_time_zone: zone || null,
+    fallback_birth_date: user.sealed ? open<BirthDate>(await keyOf(app, user), place(user.user_id), user.sealed) : null,
+  }
+}
+
+const place = (user_id: string) => `users.sealed.${user_id}`
+
+/** The columns that a request sets; what it leaves out is left out here too. */
+function changes(app: App, user_id: string, key: SealingKey, sent: Settable) {
+  const { fallback_time_zone: zone, fallback_birth_date: birth, ingestion_start: start, ingestion_end: end } = sent
+  const updated_at = app.now()
+  if (zone) rules.checkTimeZone(zone)
+  if (birth) rules.checkBirthDate(birth, updated_at.slice(0, 10))
+  return {
+    ...(zone === undefined ? {} : { time_zone: zone, time_zone_updated_at: zone && updated_at }),
+    ...(birth === undefined
+      ? {}
+      : { sealed: birth ? seal(key, place(user_id), { value: birth, source_slug: 'manual', updated_at }) : null }),
+    ...(start === undefined ? {} : { ingestion_start: start && rules.boundStart(start) }),
+    ...(end === undefined ? {} : { ingestion_end: end && rules.boundEnd(end) }),
+  }
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+async function refuseTaken<T>(write: () => Promise<T>) {
+  try {
+    return await write()
+  } catch (error) {
+    if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error
+    throw new Problem('conflict', {
+      error_type: 'CLIENT_USER_ID_TAKEN',
+      error_message: 'Another user has this client_user_id; patch or delete that user first.',
+    })
+  }
+}

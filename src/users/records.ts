@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import { type App, inTransaction, type TeamCaller } from '../app.ts'
+import type { NewInsurance, NewUserInfo } from '../contract/users.ts'
+import { problem } from '../problem.ts'
+import { indexTerms, queryTerms, wordsOf } from '../sealing/blind-index.ts'
+import { open, seal } from '../sealing/seal.ts'
+import { teamKey } from '../sealing/vault.ts'
+import { allShown, keyOf, requireUser } from './actions.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type Info = z.output<typeof NewUserInfo>
+type InsuranceIn = z.output<typeof NewInsurance>
+
+/** Records the demographics of a user, sealed, with the blind index that finds them. */
+export const putUserInfo = (app: App, { team_id }: TeamCaller, user_id: string, info: Info) =>
+  inTransaction(app, async (app) => {
+    const user = await requireUser(app, team_id, user_id, store.lockUser)
+    const terms = indexTerms(await teamKey(app.vault, app.db, team_id), rules.searchable(info))
+    await store.upsertInfo(app.db, {
+      user_id,
+      team_id,
+      sealed: seal(await keyOf(app, user), infoPlace(user_id), info),
+      terms,
+      updated_at: app.now(),
+    })
+    return info
+  })
+
+export async function getUserInfo(app: App, { team_id }: TeamCaller, user_id: string) {
+  const user = await requireUser(app, team_id, user_id)
+  const row = await store.findInfo(app.db, team_id, user_id)
+  if (!row)
+    throw problem(
+      'not_found',
+      'USER_INFO_NOT_FOUND',
+      'No demographics are recorded for this user; record them with PATCH /v2/user/{user_id}/info.',
+    )
+  return open<Info>(await keyOf(app, user), infoPlace(user_id), row.sealed)
+}
+
+/** The index knows beginnings up to a length and may rarely collide, so what it finds is read and compared once more. */
+export async function findPeople(app: App, { team_id }: TeamCaller, query: string) {
+  const words = wordsOf(query)
+  if (!words.length) return []
+  const found = await store.searchByTerms(app.db, team_id, queryTerms(await teamKey(app.vault, app.db, team_id), query))
+  const matching = []
+  for (const { info, ...user } of found) {
+    const has = rules.searchable(open<Info>(await keyOf(app, user), infoPlace(user.user_id), info)).flatMap(wordsOf)
+    if (words.every((word) => has.some((known) => known.startsWith(word)))) matching.push(user)
+  }
+  return allShown(app, matching)
+}
+
+export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: string, insurance: InsuranceIn) =>
+  inTransaction(app, async (app) => {
+    const user = await requireUser(app, team_id, user_id)
+    const id = randomUUID()
+    const sealed = seal(await keyOf(app, user), insurancePlace(id), insurance)
+    await store.insertInsurance(app.db, { id, user_id, team_id, is_primary: insurance.is_primary, sealed, created_at: app.now() })
+    return withCompany(app, insurance)
+  })
+
+export async function getInsurance(app: App, { team_id }: TeamCaller, user_id: string, is_primary: boolean) {
+  const user = await requireUser(app, team_id, user_id)
+  const row = await store.latestInsurance(app.db, team_id, user_id, is_primary)
+  if (!row)
+    throw problem(
+      'not_found',
+      'INSURANCE_NOT_FOUND',
+      'No such insurance is recorded for this user; record one with POST /v2/user/{user_id}/insurance.',
+    )
+  return withCompany(app, open<InsuranceIn>(await keyOf(app, user), insurancePlace(row.id), row.sealed))
+}
+
+const noAddress = { first_line: '', second_line: '', country: '', zip: '', city: '', state: '' }
+
+/** Gap 9: a payor that the catalogue does not know is named by its code. */
+async function withCompany(app: App, insurance: InsuranceIn) {
+  const payor = await store.findPayor(app.db, insurance.payor_code)
+  return { ...insurance, company: { name: payor?.name ?? insurance.payor_code, address: noAddress } }
+}
+
+const infoPlace = (user_id: string) => `user_info.sealed.${user_id}`
+const insurancePlace = (id: string) => `user_insurances.sealed.${id}`

@@ -1,0 +1,81 @@
+import { Problem, problem } from '../problem.ts'
+
+export const GRACE_DAYS = 7
+
+/** Gap 4: what looks like a person's contact is refused; plain digits are somebody's numbering and pass. */
+export function checkClientUserId(id: string) {
+  const what = looksLikeEmail(id) ? 'an e-mail address' : looksLikePhone(id) ? 'a phone number' : undefined
+  if (what)
+    throw problem(
+      'refused',
+      'PERSONAL_CLIENT_USER_ID',
+      `client_user_id looks like ${what}. It appears in URLs, logs and webhooks, so it must not hold personal data; send an id of your own, such as a UUID.`,
+    )
+}
+
+const looksLikeEmail = (id: string) => /^[^\s@]+@[^\s@]+$/.test(id.trim())
+
+function looksLikePhone(id: string) {
+  const text = id.trim()
+  const digits = text.replace(/\D/g, '').length
+  if (/^\+[\d\s().-]+$/.test(text)) return digits >= 7 && digits <= 15
+  if (/^\d{3}[\s.-]\d{4}$/.test(text)) return true
+  return /^\(?\d[\d\s().-]*\d$/.test(text) && /[\s().-]/.test(text) && digits >= 9 && digits <= 15
+}
+
+/** IANA names only: Intl alone would also take offsets and any letter case. */
+export function checkTimeZone(id: string) {
+  if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/.test(id) || !knownToIntl(id))
+    throw invalid('fallback_time_zone', 'Must be a time zone of the IANA database, such as Europe/Berlin or America/New_York.')
+}
+
+function knownToIntl(timeZone: string) {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone }))
+  } catch {
+    return false
+  }
+}
+
+export function checkBirthDate(value: string, today: string) {
+  if (value > today) throw invalid('fallback_birth_date', 'Must not lie in the future.')
+  if (value < '1850-01-01') throw invalid('fallback_birth_date', 'Must be 1850-01-01 or later.')
+}
+
+const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
+
+/** A date as a start means its first moment, as an end its last; we answer date-times. */
+export const boundStart = (bound: string) => new Date(bound).toISOString()
+export const boundEnd = (bound: string) => new Date(DAY_ONLY.test(bound) ? `${bound}T23:59:59.999Z` : bound).toISOString()
+
+export function checkBounds(start: string | null | undefined, end: string | null | undefined) {
+  if (start && end && start > end) throw invalid('ingestion_end', 'Must not lie before ingestion_start.')
+}
+
+export function checkUndo(query: { user_id?: string | null | undefined; client_user_id?: string | null | undefined }) {
+  if (Boolean(query.user_id) === Boolean(query.client_user_id))
+    throw new Problem('invalid', [{ type: 'value_error', loc: ['query'], msg: 'Send either user_id or client_user_id, and not both.' }])
+}
+
+const invalid = (field: string, msg: string) => new Problem('invalid', [{ type: 'value_error', loc: ['body', field], msg }])
+
+export const userNotFound = () => problem('not_found', 'USER_NOT_FOUND', 'There is no such user in this team.')
+
+export const userDeleted = () =>
+  problem(
+    'not_found',
+    'USER_SCHEDULED_FOR_DELETION',
+    'The user is scheduled for deletion; undo it with POST /v2/user/undo_delete within 7 days.',
+  )
+
+type Person = { first_name: string; last_name: string; email: string; phone_number: string; dob: string }
+
+/** What demographics are found by: names, e-mail, birth date, and the phone number with and without its country code. */
+export const searchable = ({ first_name, last_name, email, phone_number, dob }: Person) => [
+  first_name,
+  last_name,
+  email,
+  dob,
+  phone_number,
+  phone_number.replace(/\D/g, '').slice(-10),
+]

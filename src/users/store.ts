@@ -1,0 +1,147 @@
+import { type Insertable, sql, type Updateable } from 'kysely'
+import type { Db } from '../db/open.ts'
+import type { Tables } from '../db/tables.ts'
+
+export type UserRow = NonNullable<Awaited<ReturnType<typeof findUser>>>
+
+/** Users come with their wrapped key, so that showing a page of them takes one query. */
+const users = (db: Db, team_id: string) =>
+  db
+    .selectFrom('users')
+    .innerJoin('sealing_keys', 'sealing_keys.user_id', 'users.user_id')
+    .selectAll('users')
+    .select(['sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
+    .where('users.team_id', '=', team_id)
+
+const liveUsers = (db: Db, team_id: string) => users(db, team_id).where('deleted_at', 'is', null)
+
+/** Inserts the user and its key in one statement; undefined when the client_user_id is taken. */
+export async function insertUser(db: Db, user: Insertable<Tables['users']>, key: { id: string; wrapped: Buffer }) {
+  return db
+    .with('new_user', (db) =>
+      db
+        .insertInto('users')
+        .values(user)
+        .onConflict((conflict) => conflict.columns(['team_id', 'client_user_id']).where('deleted_at', 'is', null).doNothing())
+        .returning(['user_id', 'team_id']),
+    )
+    .insertInto('sealing_keys')
+    .columns(['id', 'team_id', 'user_id', 'wrapped'])
+    .expression((eb) =>
+      eb
+        .selectFrom('new_user')
+        .select([sql<string>`${key.id}::uuid`.as('id'), 'team_id', 'user_id', sql<Buffer>`${key.wrapped}::bytea`.as('wrapped')]),
+    )
+    .returning('user_id')
+    .executeTakeFirst()
+}
+
+/** Also finds users that await deletion: `deleted_at` tells. */
+export const findUser = (db: Db, team_id: string, user_id: string) =>
+  users(db, team_id).where('users.user_id', '=', user_id).executeTakeFirst()
+
+export const lockUser = (db: Db, team_id: string, user_id: string) =>
+  users(db, team_id).where('users.user_id', '=', user_id).forUpdate('users').executeTakeFirst()
+
+export const findByClientId = (db: Db, team_id: string, client_user_id: string) =>
+  liveUsers(db, team_id).where('client_user_id', '=', client_user_id).executeTakeFirst()
+
+export const lockLatestDeleted = (db: Db, team_id: string, client_user_id: string) =>
+  users(db, team_id)
+    .where('client_user_id', '=', client_user_id)
+    .where('deleted_at', 'is not', null)
+    .orderBy('deleted_at', 'desc')
+    .limit(1)
+    .forUpdate('users')
+    .executeTakeFirst()
+
+export const listUsers = (db: Db, team_id: string, limit: number, offset: number) =>
+  liveUsers(db, team_id).orderBy('created_on', 'desc').orderBy('users.user_id', 'desc').limit(limit).offset(offset).execute()
+
+export const countUsers = (db: Db, team_id: string) =>
+  db
+    .selectFrom('users')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('team_id', '=', team_id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+
+const FOUND_AT_MOST = 50
+
+export const searchByIds = (db: Db, team_id: string, beginning: string) => {
+  const pattern = `${beginning.replace(/[\\%_]/g, '\\$&')}%`
+  return liveUsers(db, team_id)
+    .where((eb) => eb.or([eb(sql`users.user_id::text`, 'like', pattern.toLowerCase()), eb('client_user_id', 'like', pattern)]))
+    .orderBy('created_on', 'desc')
+    .limit(FOUND_AT_MOST)
+    .execute()
+}
+
+export const searchByTerms = (db: Db, team_id: string, terms: string[]) =>
+  liveUsers(db, team_id)
+    .innerJoin('user_info', 'user_info.user_id', 'users.user_id')
+    .select('user_info.sealed as info')
+    .where('user_info.team_id', '=', team_id)
+    .where(sql<boolean>`user_info.terms @> ${terms}::text[]`)
+    .orderBy('created_on', 'desc')
+    .limit(FOUND_AT_MOST)
+    .execute()
+
+export const updateUser = (db: Db, team_id: string, user_id: string, change: Updateable<Tables['users']>) =>
+  db.updateTable('users').set(change).where('team_id', '=', team_id).where('user_id', '=', user_id).execute()
+
+export const upsertInfo = (db: Db, row: Insertable<Tables['user_info']>) =>
+  db
+    .insertInto('user_info')
+    .values(row)
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ sealed: row.sealed, terms: row.terms, updated_at: row.updated_at }))
+    .execute()
+
+export const findInfo = (db: Db, team_id: string, user_id: string) =>
+  db.selectFrom('user_info').select('sealed').where('team_id', '=', team_id).where('user_id', '=', user_id).executeTakeFirst()
+
+export const insertInsurance = (db: Db, row: Insertable<Tables['user_insurances']>) =>
+  db.insertInto('user_insurances').values(row).execute()
+
+export const latestInsurance = (db: Db, team_id: string, user_id: string, is_primary: boolean) =>
+  db
+    .selectFrom('user_insurances')
+    .select(['id', 'sealed'])
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('is_primary', '=', is_primary)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+export const findPayor = (db: Db, payor_code: string) =>
+  db.selectFrom('payors').select('name').where('payor_code', '=', payor_code).executeTakeFirst()
+
+/** The next user whose grace has ended on its team's clock, of one team or of any. Other workers pass over it. */
+export const lockUserToErase = (db: Db, wall: string, team_id?: string) =>
+  db
+    .selectFrom('users')
+    .innerJoin('teams', 'teams.id', 'users.team_id')
+    .select(['users.user_id', 'users.team_id', 'users.erase_at'])
+    .where(sql<boolean>`users.erase_at <= ${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`)
+    .$if(team_id !== undefined, (query) => query.where('users.team_id', '=', team_id as string))
+    .orderBy('users.erase_at')
+    .limit(1)
+    .forUpdate('users')
+    .skipLocked()
+    .executeTakeFirst()
+
+export const nextErasure = (db: Db, team_id: string) =>
+  db
+    .selectFrom('users')
+    .select('erase_at')
+    .where('team_id', '=', team_id)
+    .where('erase_at', 'is not', null)
+    .orderBy('erase_at')
+    .limit(1)
+    .executeTakeFirst()
+
+/** Takes the user's key and every row of the user along. */
+export const deleteUserRows = (db: Db, team_id: string, user_id: string) =>
+  db.deleteFrom('users').where('team_id', '=', team_id).where('user_id', '=', user_id).execute()

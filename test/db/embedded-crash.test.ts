@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { findBinaries } from '../../src/db/embedded/binaries.ts'
+import { eventually, isAlive, isRoot, nobody, postmasterOf, spawnHolder, start, tempFolder } from './support/embedded.ts'
+import { query } from './support/query.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const serverAccount = isRoot ? nobody : {}
+
+test('after kill -9 of our process the next start works at once and the data is there', async () => {
+  const dataDir = tempFolder()
+  const holder = spawnHolder(dataDir)
+  const url = String(await holder.hears('ready'))
+  await query(url, 'create table kept as select 42 as answer')
+  const orphan = postmasterOf(dataDir)
+  process.kill(holder.pid, 'SIGKILL')
+  await holder.ended
+
+  const next = await start(dataDir)
+
+  expect(await query(next.url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  expect(isAlive(orphan)).toBe(false)
+})
+
+test('after kill -9 of our process PostgreSQL ends by itself', async (context) => {
+  if (process.platform !== 'linux') context.skip('only Linux tells a child that its parent died')
+  const dataDir = tempFolder()
+  const holder = spawnHolder(dataDir)
+  await holder.hears('ready')
+  const orphan = postmasterOf(dataDir)
+  process.kill(holder.pid, 'SIGKILL')
+
+  expect(await eventually(() => !isAlive(orphan))).toBe(true)
+})
+
+test('a server that nobody looks after any more is replaced', async () => {
+  const dataDir = tempFolder()
+  await (await start(dataDir)).stop()
+  const orphan = await spawnUnattended(dataDir)
+
+  const { url } = await start(dataDir)
+
+  expect(isAlive(orphan)).toBe(false)
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
+})
+
+test('pid files that name a program which is no PostgreSQL block nothing, and the program lives on', async () => {
+  const dataDir = tempFolder()
+  await (await start(dataDir)).stop()
+  const bystander = spawn('sleep', ['60'], { cwd: join(dataDir, 'postgres'), ...serverAccount })
+  onTestFinished(() => void bystander.kill())
+  for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) leavePidFile(join(dataDir, 'postgres', name), bystander.pid ?? 0)
+
+  await start(dataDir)
+
+  expect(isAlive(bystander.pid ?? 0)).toBe(true)
+  expect(postmasterOf(dataDir)).not.toBe(bystander.pid)
+})
+
+test('kill -9 of the server under a long query is repaired under the same address', async () => {
+  const dataDir = tempFolder()
+  const { url, stop } = await start(dataDir)
+  await query(url, 'create table kept as select 42 as answer')
+  const killed = postmasterOf(dataDir)
+  const busy = query(url, 'select count(*) from generate_series(1, 1e12::bigint)').catch((error: Error) => error.message)
+  await eventually(
+    async () => (await query(url, "select 1 from pg_stat_activity where query like '%1e12%' and pid <> pg_backend_pid()"))[0],
+  )
+  process.kill(killed, 'SIGKILL')
+
+  const rows = await eventually(() => query(url, 'select answer from kept'))
+
+  expect(rows).toEqual([{ answer: 42 }])
+  expect(await busy).toEqual(expect.any(String))
+  const repaired = postmasterOf(dataDir)
+  expect(repaired).not.toBe(killed)
+  await stop()
+  expect(isAlive(repaired)).toBe(false)
+})
+
+test('while the server cannot be started it is tried again, until it can or we stop', async () => {
+  const dataDir = tempFolder()
+  const [cluster, elsewhere] = [join(dataDir, 'postgres'), join(dataDir, 'elsewhere')]
+  const lines: string[] = []
+  const log = pino({}, { write: (line) => void lines.push(line) })
+  const { url, stop } = await start(dataDir, { log })
+  const breakIt = async () => {
+    const pid = postmasterOf(dataDir)
+    fs.renameSync(cluster, elsewhere)
+    process.kill(pid, 'SIGKILL')
+    lines.length = 0
+    await eventually(() => lines.some((line) => line.includes('could not be started again')))
+  }
+
+  await breakIt()
+  fs.renameSync(elsewhere, cluster)
+  expect(await eventually(() => query(url, 'select 1 as one'))).toEqual([{ one: 1 }])
+
+  await eventually(() => lines.some((line) => line.includes('PostgreSQL is back')))
+  await breakIt()
+  await stop()
+  fs.renameSync(elsewhere, cluster)
+  await start(dataDir)
+})
+
+test('a signal to our whole process group does not stop the database under us', async () => {
+  const dataDir = tempFolder()
+  const holder = spawnHolder(dataDir)
+  await holder.hears('ready')
+  const server = postmasterOf(dataDir)
+  process.kill(-holder.pid, 'SIGTERM')
+
+  expect(await holder.hears('after SIGTERM')).toBe(1)
+  expect(await holder.ended).toBe(0)
+  expect(isAlive(server)).toBe(false)
+})
+
+test('kill -9 in the middle of initdb leaves nothing in the way', async () => {
+  const dataDir = tempFolder()
+  const holder = spawnHolder(dataDir)
+  await eventually(() => fs.globSync(join(dataDir, 'postgres.new-*/base/1/*')).length > 0)
+  process.kill(holder.pid, 'SIGKILL')
+  await holder.ended
+  expect(fs.existsSync(join(dataDir, 'postgres'))).toBe(false)
+
+  const { url, stop } = await start(dataDir)
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
+  await stop()
+  await start(dataDir)
+  expect(fs.globSync(join(dataDir, 'postgres.new-*'))).toEqual([])
+})
+
+/** As an older setup without the parent's death signal would leave it. */
+async function spawnUnattended(dataDir: string) {
+  const cluster = join(dataDir, 'postgres')
+  const { postgres } = await findBinaries({ account: isRoot ? nobody : undefined, dataDir, wanted: undefined })
+  const folder = isRoot ? '/proc/self/cwd' : cluster
+  const server = spawn(postgres, ['-D', folder, '-c', 'unix_socket_directories=.', '-c', 'listen_addresses='], {
+    cwd: cluster,
+    detached: true,
+    stdio: 'ignore',
+    ...serverAccount,
+  })
+  onTestFinished(() => void server.kill('SIGQUIT'))
+  await eventually(() => fs.readFileSync(join(cluster, 'postmaster.pid'), 'utf8').includes('ready'))
+  return server.pid ?? 0
+}
+
+function leavePidFile(path: string, pid: number) {
+  fs.writeFileSync(path, `${pid}\n/proc/self/cwd\n1\n5432\n.\n\n`, { mode: 0o600 })
+  if (isRoot) fs.chownSync(path, nobody.uid, nobody.gid)
+}

@@ -1,0 +1,189 @@
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { findBinaries } from '../../src/db/embedded/binaries.ts'
+import { lockName } from '../../src/db/embedded/lock.ts'
+import { borrowEmbedded } from '../../src/db/embedded.ts'
+import { eventually, isAlive, optionsFor, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
+import { query } from './support/query.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+test('the first start makes a private database, and the next one finds the data again', async () => {
+  const dataDir = join(tempFolder(), 'data')
+  const first = await start(dataDir)
+  await query(first.url, 'create table kept as select 42 as answer')
+  await first.stop()
+
+  const second = await start(dataDir)
+
+  expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
+  expect(second.url).toBe(first.url)
+  for (const folder of ['', 'postgres']) expect(fs.statSync(join(dataDir, folder)).mode & 0o777).toBe(0o700)
+  for (const file of ['postgres.json', 'postgres.log', 'postgres.lock', 'postgres/PG_VERSION'])
+    expect(fs.statSync(join(dataDir, file)).mode & 0o777).toBe(0o600)
+})
+
+test('it is a UTF-8 database in UTC, durable unless told otherwise, that we own without being superuser', async () => {
+  const dataDir = tempFolder()
+  const { url } = await start(dataDir, { settings: {} })
+
+  const names = ['server_encoding', 'timezone', 'fsync', 'synchronous_commit', 'is_superuser', 'listen_addresses', 'password_encryption']
+  const rows = await query(url, `select ${names.map((name) => `current_setting('${name}') as ${name}`).join(', ')}`)
+  expect(rows[0]).toEqual({
+    server_encoding: 'UTF8',
+    timezone: 'UTC',
+    fsync: 'on',
+    synchronous_commit: 'on',
+    is_superuser: 'off',
+    listen_addresses: '',
+    password_encryption: 'scram-sha-256',
+  })
+  await query(url, 'create extension pg_trgm')
+  await query(url, 'create database another')
+})
+
+test('nobody enters without the password', async () => {
+  const dataDir = tempFolder()
+  const { url } = await start(dataDir)
+
+  await expect(query(url.replace(/:[0-9a-f]+@/, ':guess@'), 'select 1')).rejects.toThrow(/password authentication failed/)
+  await expect(query(url.replace('//assay:', '//postgres:'), 'select 1')).rejects.toThrow(/no pg_hba.conf entry/)
+})
+
+test('what a patient typed is not in the log of the server', async () => {
+  const dataDir = tempFolder()
+  const { url, stop } = await start(dataDir)
+  await expect(query(url, "select 'Jane Roe'::int")).rejects.toThrow(/Jane Roe/)
+  await query(url, 'create table people (name text primary key)')
+  await query(url, "insert into people values ('Jane Roe')")
+  await expect(query(url, "insert into people values ('Jane Roe')")).rejects.toThrow(/duplicate key/)
+  await stop()
+
+  const log = fs.readFileSync(join(dataDir, 'postgres.log'), 'utf8')
+  expect(log).toContain('ready to accept connections')
+  expect(log).not.toContain('Roe')
+  expect(log).not.toContain('ERROR')
+})
+
+test('a second process on the same folder is refused by name', async () => {
+  const dataDir = tempFolder()
+  const holder = spawnHolder(dataDir)
+  await holder.hears('ready')
+
+  await expect(start(dataDir)).rejects.toThrow(`The database in ${dataDir} is in use by process ${holder.pid}`)
+})
+
+test('of two processes that start at once, one wins and the other is refused', async () => {
+  const dataDir = tempFolder()
+  const holders = [spawnHolder(dataDir), spawnHolder(dataDir)]
+
+  const words = await Promise.all(holders.map((holder) => Promise.race([holder.hears('ready'), holder.hears('refused')])))
+  expect(words.map((word) => String(word).replace(/:.*/s, '')).sort()).toEqual([expect.stringContaining(`in use by process`), 'postgres'])
+})
+
+test('a command borrows the database of the running service and leaves it running', async () => {
+  const dataDir = tempFolder()
+  const holder = spawnHolder(dataDir)
+  const url = await holder.hears('ready')
+
+  const borrowed = await borrowEmbedded(optionsFor(dataDir))
+  expect(borrowed.url).toBe(url)
+  await borrowed.stop()
+  expect(await query(borrowed.url, 'select 1 as one')).toEqual([{ one: 1 }])
+})
+
+test('commands without a service take turns, each with a database of its own for the duration', async () => {
+  const dataDir = tempFolder()
+  const first = await borrowEmbedded(optionsFor(dataDir))
+  const pid = postmasterOf(dataDir)
+  const waiting = borrowEmbedded(optionsFor(dataDir))
+  await first.stop()
+  expect(isAlive(pid)).toBe(false)
+
+  const second = await waiting
+  expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }])
+  await second.stop()
+  expect(fs.existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false)
+})
+
+test('a cluster of another PostgreSQL version is refused with what to do', async () => {
+  const dataDir = tempFolder()
+  fs.mkdirSync(join(dataDir, 'postgres'))
+  fs.writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '14\n')
+
+  await expect(start(dataDir)).rejects.toThrow(/was written by PostgreSQL 14 .* export .* pg_dump of version 14, .* move .* import/)
+  expect(fs.readdirSync(join(dataDir, 'postgres'))).toEqual(['PG_VERSION'])
+})
+
+test('a folder that is no cluster is refused and left alone', async () => {
+  const dataDir = tempFolder()
+  fs.mkdirSync(join(dataDir, 'postgres'))
+  fs.writeFileSync(join(dataDir, 'postgres/precious'), '')
+
+  await expect(start(dataDir)).rejects.toThrow(/not a PostgreSQL cluster/)
+  expect(fs.readdirSync(join(dataDir, 'postgres'))).toEqual(['precious'])
+})
+
+test('a start that fails says why in one line and frees the folder', async () => {
+  const dataDir = tempFolder()
+  const failure = await start(dataDir, { settings: { shared_buffers: 'plenty' } }).catch((error: Error) => error.message)
+
+  expect(failure).toMatch(/PostgreSQL did not start in .*invalid value for parameter "shared_buffers": "plenty"/)
+  expect(failure).not.toContain('\n')
+  await start(dataDir)
+})
+
+test('a path too long for a socket is served on loopback, under the same address after a restart', async () => {
+  const dataDir = join(tempFolder(), 'long'.repeat(20), 'path and ümlaut'.repeat(4))
+  const first = await start(dataDir)
+  expect(first.url).toMatch(/@127\.0\.0\.1:\d+\/assay$/)
+  expect(await query(first.url, "select current_setting('listen_addresses') as at")).toEqual([{ at: '127.0.0.1' }])
+  await first.stop()
+
+  const second = await start(dataDir)
+  expect(second.url).toBe(first.url)
+})
+
+test('a folder with special characters in its name works', async () => {
+  const { url } = await start(join(tempFolder(), "a b%20'ü,?&"))
+  expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
+})
+
+test('a lost password file is made anew', async () => {
+  const dataDir = tempFolder()
+  const first = await start(dataDir)
+  await query(first.url, 'create table kept as select 42 as answer')
+  await first.stop()
+  fs.rmSync(join(dataDir, 'postgres.json'))
+
+  const second = await start(dataDir)
+  expect(second.url).not.toBe(first.url)
+  expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
+})
+
+test('without the npm package a PostgreSQL of the system serves', async (context) => {
+  const search = { account: undefined, dataDir: tempFolder(), wanted: 15, packageDir: '/nonexistent' }
+  const found = await findBinaries(search).catch((error: Error) => error)
+  if (found instanceof Error) expect(found.message).toMatch(/version 15 or newer. Set DATABASE_URL\.$/)
+  skipUnless(context, !(found instanceof Error), 'this system has no PostgreSQL of its own')
+  expect(found).toMatchObject({ major: expect.any(Number), initdb: expect.stringMatching(/initdb/) })
+})
+
+test('where flock is missing, a name in the kernel is the lock', async (context) => {
+  skipUnless(context, process.platform === 'linux', 'abstract sockets are a thing of Linux')
+  const name = `assay-test-${process.pid}`
+  const free = await lockName(name)
+  expect(await lockName(name)).toBeUndefined()
+  free?.()
+  const again = await eventually(() => lockName(name))
+  again?.()
+})
+
+test('a password file of another database is refused at once, with what to do', async () => {
+  const dataDir = tempFolder()
+  await (await start(dataDir)).stop()
+  fs.writeFileSync(join(dataDir, 'postgres.json'), '{"password":"0123456789abcdef"}')
+
+  await expect(start(dataDir)).rejects.toThrow(/password authentication failed .* remove .*postgres\.json and start again/)
+})

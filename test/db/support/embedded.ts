@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { onTestFinished, type TestContext } from 'vitest'
+import { type EmbeddedOptions, startEmbedded } from '../../../src/db/embedded.ts'
+
+export const isRoot = process.getuid?.() === 0
+export const nobody = { uid: 65534, gid: 65534 }
+
+/** A new folder that the test's end removes. Others may pass through it, not read it. */
+export function tempFolder() {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'assay-test-'))
+  fs.chmodSync(folder, 0o711)
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+export const optionsFor = (dataDir: string): EmbeddedOptions => ({
+  dataDir,
+  log: pino({ level: 'silent' }),
+  settings: { fsync: 'off' },
+})
+
+/** A server that ends with the test at the latest. */
+export async function start(dataDir: string, more: Partial<EmbeddedOptions> = {}) {
+  const embedded = await startEmbedded({ ...optionsFor(dataDir), ...more })
+  onTestFinished(() => embedded.stop())
+  return embedded
+}
+
+export const postmasterOf = (dataDir: string) => Number.parseInt(fs.readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10)
+
+/** A zombie has ended; in a container nobody may come to collect it. */
+export function isAlive(pid: number) {
+  try {
+    process.kill(pid, 0)
+    return process.platform !== 'linux' || !/^\d+ \(.*\) Z/.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** The first answer that is not empty and not an error. */
+export async function eventually<T>(ask: () => T | Promise<T>, patienceMs = 20_000): Promise<T> {
+  const deadline = performance.now() + patienceMs
+  for (;;) {
+    const answer = await settle(ask)
+    if (answer && !(answer instanceof Error)) return answer
+    if (performance.now() > deadline) throw new Error('It did not happen in time.', { cause: answer })
+    await sleep(10)
+  }
+}
+
+async function settle<T>(ask: () => T | Promise<T>) {
+  try {
+    return await ask()
+  } catch (error) {
+    return error as Error
+  }
+}
+
+export type Holder = { child: ChildProcess; pid: number; hears(word: string): Promise<unknown>; ended: Promise<number | null> }
+
+type HolderOptions = { checkout?: string; account?: { uid: number; gid: number } | undefined }
+
+/** A service in a process and a process group of its own. */
+export function spawnHolder(dataDir: string, { checkout = resolve(import.meta.dirname, '../../..'), account }: HolderOptions = {}): Holder {
+  const script = join(checkout, 'test/db/support/holder.ts')
+  const child = spawn(process.execPath, [script, dataDir], { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], detached: true, ...account })
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const heard = new Map<string, unknown>()
+  createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }).on('line', (line) => {
+    const { word, value } = JSON.parse(line)
+    heard.set(word, value)
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+    if (heard.has('ready')) await databaseEnd(dataDir)
+  })
+  return { child, pid: child.pid ?? 0, ended, hears: (word) => eventually(() => heard.get(word)) }
+}
+
+/** PostgreSQL follows its killed parent by itself; a test must not leave before it did. */
+const databaseEnd = (dataDir: string) =>
+  eventually(() => !fs.existsSync(join(dataDir, 'postgres/postmaster.pid')) || !isAlive(postmasterOf(dataDir)))
+
+/** Skips with a reason that is in the output. */
+export function skipUnless(context: TestContext, condition: boolean, reason: string) {
+  if (condition) return
+  console.warn(`skipped "${context.task.name}": ${reason}`)
+  context.skip(reason)
+}

@@ -1,0 +1,105 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { pino } from 'pino'
+import type { TestProject } from 'vitest/node'
+import { type Embedded, startEmbedded } from '../../src/db/embedded.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { leaksIn } from './leaks.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A database on the server of this run; test files clone `template` into their own. */
+    adminUrl: string
+    template: string
+    logs: string
+  }
+}
+
+let close = async () => {}
+
+export const teardown = () => close()
+
+/** One PostgreSQL for the whole run: the embedded one, or yours with TEST_DATABASE_URL. */
+export async function setup(project: TestProject) {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-test-'))
+  const outside = process.env['TEST_DATABASE_URL']
+  const embedded = outside
+    ? undefined
+    : await startEmbedded({
+        dataDir: join(folder, 'data'),
+        log: pino({ level: 'silent' }),
+        settings: { fsync: 'off', max_connections: '200' },
+      })
+  const adminUrl = outside ?? (embedded as Embedded).url
+  const template = `assay_test_${Date.now()}`
+  await query(adminUrl, `create database ${template}`)
+  const pool = new pg.Pool({ connectionString: databaseUrl(adminUrl, template) })
+  await migrate(pool)
+  await pool.end()
+  project.provide('adminUrl', adminUrl)
+  project.provide('template', template)
+  project.provide('logs', folder)
+
+  close = async () => {
+    try {
+      await refuseLeaks(adminUrl, template, folder)
+    } finally {
+      for (const name of await databases(adminUrl, template)) await query(adminUrl, `drop database ${name} with (force)`)
+      await embedded?.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+export function databaseUrl(adminUrl: string, name: string) {
+  const url = new URL(adminUrl)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+export async function query<T extends pg.QueryResultRow>(url: string, text: string, values: unknown[] = []) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<T>(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const databases = async (adminUrl: string, template: string) =>
+  (
+    await query<{ datname: string }>(adminUrl, 'select datname from pg_database where datname like $1 order by datname desc', [
+      `${template}%`,
+    ])
+  ).map((row) => row.datname)
+
+/** After the suite: no table of any test's database and no log line holds personal data or a key in clear. */
+async function refuseLeaks(adminUrl: string, template: string, folder: string) {
+  const found: string[] = []
+  for (const name of await databases(adminUrl, template)) found.push(...(await leaksInDatabase(databaseUrl(adminUrl, name), name)))
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.log')))
+    found.push(...leaksIn(readFileSync(join(folder, file), 'utf8'), `log ${file}`))
+  if (found.length) throw new Error(`Personal data or keys in clear:\n${found.slice(0, 20).join('\n')}`)
+}
+
+async function leaksInDatabase(url: string, name: string) {
+  const tables = await query<{ table_name: string }>(
+    url,
+    "select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+  )
+  const found = []
+  for (const { table_name } of tables) {
+    // Bytes are looked at as what they hold, so that text kept as bytes would show.
+    const rows = await query<Record<string, unknown>>(url, `select * from ${table_name}`)
+    const text = rows
+      .flatMap(Object.values)
+      .map((value) =>
+        Buffer.isBuffer(value) ? value.toString('latin1') : typeof value === 'object' ? JSON.stringify(value) : String(value),
+      )
+    found.push(...leaksIn(text.join('\n'), `${name}.${table_name}`))
+  }
+  return found
+}

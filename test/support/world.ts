@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, inject } from 'vitest'
+import { type App, inTransaction, later } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Client, client } from '../../src/contract/client.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { claimDatabase, loadCatalogue } from '../../src/deployment/actions.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { buildServer, type Table } from '../../src/http/server.ts'
+import { jobs } from '../../src/jobs/index.ts'
+import { saveManagementKey, saveTeamKey } from '../../src/keys/actions.ts'
+import { MANAGEMENT_PREFIX, newSecret } from '../../src/keys/rules.ts'
+import { openVault } from '../../src/sealing/vault.ts'
+import { foundOrg } from '../../src/teams/actions.ts'
+import { databaseUrl, query } from './cluster.ts'
+
+export const ENCRYPTION_KEY = 'only-for-tests-0123456789abcdef0123456789'
+
+const closing: (() => Promise<unknown>)[] = []
+afterAll(async () => {
+  while (closing.length) await closing.pop()?.()
+})
+
+/** Runs at the end of the test file, last registered first. */
+export const atEnd = (close: () => Promise<unknown>) => closing.push(close)
+
+let shared: Promise<string> | undefined
+
+/** The database of this test file, cloned from the migrated template. */
+export const fileDatabase = () => {
+  shared ??= newDatabase()
+  return shared
+}
+
+export async function newDatabase() {
+  const name = `${inject('template')}_${randomUUID().slice(0, 8)}`
+  await query(inject('adminUrl'), `create database ${name} template ${inject('template')}`)
+  return databaseUrl(inject('adminUrl'), name)
+}
+
+export type Tenant = { org_id: string; team_id: string; team_api_key: string; management_key: string; api: Client; admin: Client }
+
+type Options = { env?: Record<string, string>; database?: string; table?: Table }
+
+/** A replica on this file's database, with a clock that the test moves and jobs that the test runs. */
+export async function replica({ env = {}, database, table }: Options = {}) {
+  const url = database ?? (await fileDatabase())
+  const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY, ...env })
+  const log = pino({ level: 'trace' }, pino.destination({ dest: join(inject('logs'), `${process.pid}.log`), sync: true }))
+  const opened = openDatabase(url, 10, log)
+  atEnd(() => opened.close())
+  let offset = 0
+  const wall = () => later(new Date().toISOString(), offset)
+  const app: App = { config, db: opened.db, vault: openVault(ENCRYPTION_KEY), log, now: wall, wall }
+  await claimDatabase(app)
+  if (config.ENVIRONMENT === 'sandbox') await loadCatalogue(app)
+  const server = await buildServer(app, createMetrics(opened), table)
+  const base = await server.listen({ host: '127.0.0.1', port: 0 })
+  atEnd(() => server.close())
+  return {
+    app,
+    base,
+    server,
+    url,
+    /** Moves real time as this replica sees it. */
+    passes: (ms: number) => {
+      offset += ms
+    },
+    runJobs: async () => {
+      for (const job of jobs) while ((await job.run(app)) === true);
+    },
+    /** A fresh organisation with a team and both keys. */
+    tenant: (names: Partial<Parameters<typeof foundOrg>[1]> = {}) => tenant(app, base, names),
+  }
+}
+
+export type Replica = Awaited<ReturnType<typeof replica>>
+
+async function tenant(app: App, base: string, names: Partial<Parameters<typeof foundOrg>[1]>): Promise<Tenant> {
+  const { org, team } = await foundOrg(app, { org: 'Harbour Health', team: 'Harbour', plan: 'scale', region: app.config.REGION, ...names })
+  const team_api_key = newSecret(app.config.ENVIRONMENT === 'sandbox' ? `sk_${app.config.REGION}_` : `pk_${app.config.REGION}_`)
+  const management_key = newSecret(MANAGEMENT_PREFIX)
+  await inTransaction(app, async (app) => {
+    await saveTeamKey(app, team_api_key, { label: 'test', team_id: team.id, read_only: false }, null)
+    await saveManagementKey(app, org.id, management_key, { label: 'test', role: 'org_admin' }, null)
+  })
+  return {
+    org_id: org.id,
+    team_id: team.id,
+    team_api_key,
+    management_key,
+    api: client(base, { 'x-service-api-key': team_api_key }),
+    admin: client(base, { 'x-management-key': management_key }),
+  }
+}
+
+/** The usual beginning of a story: one replica, one tenant. */
+export async function world(options: Options = {}) {
+  const one = await replica(options)
+  return { ...one, ...(await one.tenant()) }
+}
+
+/** The refusal that a call ends in. */
+export async function refusal(call: Promise<unknown>): Promise<{ status: number; detail: Record<string, unknown> }> {
+  const answer = await call.then(
+    (body) => ({ status: 200, detail: { unexpected: body } }),
+    (error) => error,
+  )
+  return { status: answer.status, detail: answer.detail }
+}
+
+export const temporaryFolder = () => mkdtempSync(join(inject('logs'), 'folder-'))
