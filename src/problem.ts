@@ -13,7 +13,7 @@ export type ProblemKind =
 /** One place of a request that is wrong: `loc` names it, `msg` says what to send instead. It never repeats the value. */
 export type Fault = { type: string; loc: (string | number)[]; msg: string }
 
-export type Detail = Fault[] | ({ error_type: string; error_message: string } & Record<string, unknown>)
+export type Detail = string | Fault[] | ({ error_type: string; error_message: string } & Record<string, unknown>)
 
 /** The one way to fail on purpose. `detail` is exactly what the caller reads; `http/problems.ts` maps the kind to a status. */
 export class Problem extends Error {
@@ -23,12 +23,17 @@ export class Problem extends Error {
   readonly beside: Record<string, unknown>
 
   constructor(kind: ProblemKind, detail: Detail, beside: Record<string, unknown> = {}) {
-    super(Array.isArray(detail) ? detail.map((fault) => fault.msg).join(' ') : detail.error_message)
+    super(textOf(detail))
     this.name = 'Problem'
     this.kind = kind
     this.detail = detail
     this.beside = beside
   }
+}
+
+function textOf(detail: Detail) {
+  if (typeof detail === 'string') return detail
+  return Array.isArray(detail) ? detail.map((fault) => fault.msg).join(' ') : detail.error_message
 }
 
 /** A problem with a stable `error_type` and a sentence that says what to do. */

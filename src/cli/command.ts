@@ -10,7 +10,7 @@ export type Command = { usage: string; summary: string; run(args: string[]): Pro
 
 const usage = (message: string) => problem('setup', 'USAGE', message)
 
-export const usageProblem = (error: Problem) => !Array.isArray(error.detail) && error.detail.error_type === 'USAGE'
+export const usageProblem = ({ detail }: Problem) => typeof detail === 'object' && !Array.isArray(detail) && detail.error_type === 'USAGE'
 
 /** The options of a command; a wrong one is refused in one line. */
 export function options<const O extends ParseArgsOptionsConfig>(args: string[], wanted: O, line: string) {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isMainThread } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { setupProblem } from '../problem.ts'
 import { chooseAccess, keepAccess, readAccess, urlOf } from './embedded/access.ts'
@@ -36,6 +37,7 @@ export async function borrowEmbedded(options: EmbeddedOptions): Promise<Embedded
 }
 
 function prepare({ dataDir }: EmbeddedOptions) {
+  if (!isMainThread) throw new Error('PostgreSQL must be started from the main thread: it would end together with a worker.')
   const places = placesIn(resolve(dataDir))
   makePrivateFolder(places.dataDir)
   return places

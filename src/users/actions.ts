@@ -22,18 +22,17 @@ export async function createUser(app: App, { team_id }: TeamCaller, input: Setta
   const user = { user_id, team_id, client_user_id: input.client_user_id, created_on: app.now(), ...changes(app, user_id, key, input) }
   rules.checkBounds(user.ingestion_start, user.ingestion_end)
   return inTransaction(app, async (app) => {
-    if (!(await store.insertUser(app.db, user, row))) throw await takenAtCreation(app, team_id, input.client_user_id)
+    while (!(await store.insertUser(app.db, user, row))) await refuseExisting(app, team_id, input.client_user_id)
     return getUser(app, { team_id }, user_id)
   })
 }
 
-/** The answer of the spec: who has the id already. */
-async function takenAtCreation(app: App, team_id: string, client_user_id: string) {
+/** The answer of the spec: who has the id already. If nobody has it any more by now, the caller tries again. */
+async function refuseExisting(app: App, team_id: string, client_user_id: string) {
   const existing = await store.findByClientId(app.db, team_id, client_user_id)
-  if (!existing)
-    return problem('conflict', 'USER_CHANGED_MEANWHILE', 'The client_user_id was freed at this very moment; send the request again.')
+  if (!existing) return
   const { user_id, created_on } = existing
-  return problem('refused', 'INVALID_REQUEST', 'Client user id already exists.', { user_id, created_on })
+  throw problem('refused', 'INVALID_REQUEST', 'Client user id already exists.', { user_id, created_on })
 }
 
 export async function getUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string) {

@@ -5,12 +5,13 @@ export const GRACE_DAYS = 7
 /** Gap 4: what looks like a person's contact is refused; plain digits are somebody's numbering and pass. */
 export function checkClientUserId(id: string) {
   const what = looksLikeEmail(id) ? 'an e-mail address' : looksLikePhone(id) ? 'a phone number' : undefined
-  if (what)
-    throw problem(
-      'refused',
-      'PERSONAL_CLIENT_USER_ID',
-      `client_user_id looks like ${what}. It appears in URLs, logs and webhooks, so it must not hold personal data; send an id of your own, such as a UUID.`,
-    )
+  if (!what) return
+  // The spec has `detail` as text for a user that cannot be created, so the stable type stands beside it.
+  throw new Problem(
+    'refused',
+    `client_user_id looks like ${what}. It appears in URLs, logs and webhooks, so it must not hold personal data; send an id of your own, such as a UUID.`,
+    { error_type: 'PERSONAL_CLIENT_USER_ID' },
+  )
 }
 
 const looksLikeEmail = (id: string) => /^[^\s@]+@[^\s@]+$/.test(id.trim())

@@ -80,10 +80,7 @@ describe('client_user_id', () => {
   ])('%s is personal and refused with the reason', async (client_user_id) => {
     const answer = await refusal(w.api.createUser({ body: { client_user_id } }))
     expect(answer.status).toBe(400)
-    expect(answer.detail).toMatchObject({
-      error_type: 'PERSONAL_CLIENT_USER_ID',
-      error_message: expect.stringMatching(/looks like (an e-mail address|a phone number).*UUID/),
-    })
+    expect(answer.detail).toMatch(/looks like (an e-mail address|a phone number).*UUID/)
     expect(JSON.stringify(answer.detail)).not.toContain(client_user_id)
   })
   test.each(['4155550100', '2024-01-15', 'patient_17', randomUUID(), 'ord-2024-000123', '{{"x"}}', '名前', "'; drop table users; --"])(
@@ -160,7 +157,7 @@ describe('patching', () => {
       status: 409,
       detail: { error_type: 'CLIENT_USER_ID_TAKEN' },
     })
-    expect(await patch({ client_user_id: 'a@b.example' })).toMatchObject({ status: 400, detail: { error_type: 'PERSONAL_CLIENT_USER_ID' } })
+    expect(await patch({ client_user_id: 'a@b.example' })).toMatchObject({ status: 400, detail: expect.stringContaining('e-mail') })
     expect(await patch({ ingestion_end: '2026-04-01' })).toMatchObject({ status: 422 })
     expect(await patch({ ingestion_start: null, ingestion_end: '2026-04-01' })).toMatchObject({ status: 200 })
   })

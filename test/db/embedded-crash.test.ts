@@ -138,13 +138,16 @@ test('kill -9 in the middle of initdb leaves nothing in the way', async () => {
 async function spawnUnattended(dataDir: string) {
   const cluster = join(dataDir, 'postgres')
   const { postgres } = await findBinaries({ account: isRoot ? nobody : undefined, dataDir, wanted: undefined })
-  const folder = isRoot ? '/proc/self/cwd' : cluster
-  const server = spawn(postgres, ['-D', folder, '-c', 'unix_socket_directories=.', '-c', 'listen_addresses='], {
-    cwd: cluster,
-    detached: true,
-    stdio: 'ignore',
-    ...serverAccount,
-  })
+  const server = spawn(
+    postgres,
+    ['-D', isRoot ? '/proc/self/cwd' : cluster, '-c', 'unix_socket_directories=.', '-c', 'listen_addresses='],
+    {
+      cwd: cluster,
+      detached: true,
+      stdio: 'ignore',
+      ...serverAccount,
+    },
+  )
   onTestFinished(() => void server.kill('SIGQUIT'))
   await eventually(() => fs.readFileSync(join(cluster, 'postmaster.pid'), 'utf8').includes('ready'))
   return server.pid ?? 0

@@ -53,7 +53,7 @@ export function removeHalfMade({ dataDir }: Places) {
 
 async function initialise({ account, binaries, sync }: NewCluster, folder: string) {
   const options = ['--username=postgres', '--auth=reject', '--encoding=UTF8', '--no-locale', ...(sync ? [] : ['--no-sync'])]
-  const { ok, output } = await run(account, [binaries.initdb, '-D', folderAs(account, folder), ...options], { cwd: folder })
+  const { ok, output } = await run(account, [binaries.initdb, '-D', folderAs(account, folder), ...options], { folder })
   if (!ok) throw setupProblem(`initdb could not make a PostgreSQL cluster: ${lastLines(output)}`)
   fs.writeFileSync(join(folder, 'pg_hba.conf'), hostBasedAccess)
 }
@@ -62,7 +62,7 @@ async function initialise({ account, binaries, sync }: NewCluster, folder: strin
 async function runSql({ account, binaries, sync }: NewCluster, folder: string, statements: string[]) {
   const settings = ['-c', 'log_min_error_statement=panic', '-c', `fsync=${sync ? 'on' : 'off'}`]
   const command = [binaries.postgres, '--single', ...settings, '-D', folderAs(account, folder), 'postgres']
-  const { ok, output } = await run(account, command, { cwd: folder, input: statements.map((sql) => `${sql};\n`).join('') })
+  const { ok, output } = await run(account, command, { folder, input: statements.map((sql) => `${sql};\n`).join('') })
   if (!ok || /\b(ERROR|FATAL|PANIC):/.test(output)) throw setupProblem(`PostgreSQL could not be prepared: ${lastLines(output)}`)
 }
 

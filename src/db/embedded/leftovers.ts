@@ -49,7 +49,7 @@ function serversIn(cluster: string) {
   return pids.map(Number).filter((pid) => isServerOf(cluster, pid))
 }
 
-/** A server stands in its cluster's folder; elsewhere than on Linux its command line has to tell. */
+/** A server works in its cluster's folder; elsewhere than on Linux its command line has to tell. */
 function isServerOf(cluster: string, pid: number) {
   try {
     if (process.platform !== 'linux')

@@ -44,13 +44,8 @@ async function giveUp({ places }: Plan, server: Server, reason: string): Promise
   throw setupProblem(`PostgreSQL did not start in ${places.cluster} (${reason}): ${tail || 'its log is empty'}`)
 }
 
-/** Of its own session, so that Ctrl-C or a signal to our group does not stop it under the requests still in flight. */
-function spawnServer({ places, account, binaries, access, settings }: Plan): Server {
-  const fd = openPrivate(places.log)
-  const command = [binaries.postgres, '-D', folderAs(account, places.cluster), ...settingArguments(access, settings)]
-  const detached = process.platform !== 'win32'
-  const child = spawnAs(account, command, { cwd: places.cluster, detached, stdio: ['ignore', fd, fd] }, 'INT')
-  closeSync(fd)
+function spawnServer(plan: Plan): Server {
+  const child = spawnPostmaster(plan)
   child.unref()
   let isGone = false
   const ended = new Promise<string>((resolve) => {
@@ -61,6 +56,18 @@ function spawnServer({ places, account, binaries, access, settings }: Plan): Ser
   })
   const pid = child.pid ?? 0
   return { pid, ended, stop: async () => (isGone || !pid ? undefined : endServer(pid, () => isGone)) }
+}
+
+/** Of its own session, so that Ctrl-C or a signal to our group does not stop it under the requests still in flight. */
+function spawnPostmaster({ places, account, binaries, access, settings }: Plan) {
+  const fd = openPrivate(places.log)
+  const command = [binaries.postgres, '-D', folderAs(account, places.cluster), ...settingArguments(access, settings)]
+  const detached = process.platform !== 'win32'
+  try {
+    return spawnAs(account, command, { folder: places.cluster, detached, stdio: ['ignore', fd, fd], death: 'INT' })
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** Keeps the log of the run before, for the reason of a crash, and nothing older. */

@@ -20,7 +20,7 @@ const quiet = {
 
 const clock = { timezone: 'UTC', log_timezone: 'UTC' }
 
-/** The server stands in its own folder, so `.` is a socket path that is never too long. */
+/** The server works in its cluster's folder, so `.` is a socket path that is never too long. */
 const address = ({ port }: Access) =>
   port
     ? { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' }

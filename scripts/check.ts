@@ -1,0 +1,17 @@
+import { spawnSync } from 'node:child_process'
+import { stale } from './generate.ts'
+
+/** Everything that can be judged without running the service: format, lint, types, architecture, generated files. */
+const steps: [string, string[]][] = [
+  ['biome', ['check', '--error-on-warnings']],
+  ['tsc', ['--noEmit', '-p', '.']],
+]
+
+let failed = false
+for (const [command, args] of steps) {
+  const { status } = spawnSync(command, args, { stdio: 'inherit', shell: process.platform === 'win32' })
+  if (status !== 0) failed = true
+}
+const old = await stale()
+if (old.length) console.error(`Out of date: ${old.join(', ')}. Run: npm run generate`)
+process.exit(failed || old.length ? 1 : 0)

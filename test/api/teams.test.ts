@@ -1,0 +1,374 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { DAY } from '../../src/app.ts'
+import { request } from '../../src/contract/client.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { query } from '../support/cluster.ts'
+import { someInfo, someInsurance } from '../support/people.ts'
+import { refusal, type Tenant, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+const fresh = (): Promise<Tenant> => w.tenant()
+const aTeam = (change: object = {}) => ({ name: 'Night clinic', region: 'us' as const, ...change })
+const defaults = {
+  lab_tests_patient_sms_communication_enabled: true,
+  lab_tests_patient_email_communication_enabled: true,
+  critical_result_notification_email: null,
+  brand_information: null,
+  logo_url: null,
+  reject_duplicate_connection: false,
+  sdk_per_device_activity_timeseries: false,
+  partial_webhooks_enabled: false,
+  minor_ordering_enabled: true,
+}
+const noBrand = { company_website: '', support_email: '', support_contact: '', company_address: '', brand_color: '' }
+
+describe('the organisation', () => {
+  test('answers its name and plan', async () => {
+    expect(await w.admin.getOrg({ params: w })).toEqual({ id: w.org_id, name: 'Harbour Health', plan: 'scale', expires_at: null })
+  })
+  test('can be renamed, and nothing else of it changes', async () => {
+    const { admin, org_id } = await fresh()
+    const renamed = await admin.patchOrg({
+      params: { org_id },
+      body: { name: 'Lagoon (Nord) & Söhne', plan: 'launch' } as { name: string },
+    })
+    expect(renamed).toEqual({ id: org_id, name: 'Lagoon (Nord) & Söhne', plan: 'scale', expires_at: null })
+    expect(await admin.getOrg({ params: { org_id } })).toEqual(renamed)
+  })
+  test.each([{}, { name: '' }, { name: null }, { name: 'x'.repeat(81) }, { name: '<script>' }])('is not renamed to %j', async (body) => {
+    expect(await refusal(w.admin.patchOrg({ params: w, body: body as { name: string } }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['body', 'name'] }],
+    })
+  })
+})
+
+describe('creating a team', () => {
+  test('fills in the defaults of its settings', async () => {
+    const team = await w.admin.createTeam({ params: w, body: aTeam() })
+    expect(team).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Night clinic',
+      created_on: expect.stringMatching(/Z$/),
+      region: 'us',
+      integration_team_id: null,
+      environments: ['sandbox'],
+      sandbox: defaults,
+      production: null,
+    })
+    expect(await w.admin.getTeam({ params: { ...w, team_id: team.id } })).toEqual(team)
+  })
+
+  test('keeps what was sent', async () => {
+    const id = randomUUID()
+    const settings = {
+      lab_tests_patient_sms_communication_enabled: false,
+      lab_tests_patient_email_communication_enabled: false,
+      critical_result_notification_email: 'lab@harbour.example',
+      brand_information: { company_name: 'Harbour', brand_color: '#004488' },
+      logo_url: 'https://harbour.example/logo.png',
+      reject_duplicate_connection: true,
+      sdk_per_device_activity_timeseries: true,
+      partial_webhooks_enabled: true,
+      minor_ordering_enabled: false,
+    }
+    const body = aTeam({ id: id.toUpperCase(), integration_team_id: `mine-${id}`, ...settings })
+    const team = await w.admin.createTeam({ params: w, body })
+    expect(team).toMatchObject({
+      id,
+      integration_team_id: `mine-${id}`,
+      sandbox: { ...settings, brand_information: { ...noBrand, company_name: 'Harbour', brand_color: '#004488' } },
+    })
+    expect(await w.admin.resolveTeam({ params: w, body: { integration_team_id: `mine-${id}` } })).toEqual(team)
+  })
+
+  test('the contact of a team is sealed in the database', async () => {
+    const made = await w.admin.createTeam({
+      params: w,
+      body: aTeam({ critical_result_notification_email: 'sealed-mailbox@harbour.example' }),
+    })
+    const [row] = await query<{ contact: Buffer; team: string }>(w.url, 'select contact, teams::text as team from teams where id = $1', [
+      made.id,
+    ])
+    expect(row?.contact.toString('latin1')).not.toContain('sealed-mailbox')
+    expect(row?.team).not.toContain('sealed-mailbox')
+  })
+
+  test('in another region answers which deployment this is', async () => {
+    expect(await refusal(w.admin.createTeam({ params: w, body: aTeam({ region: 'eu' }) }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringMatching(/^This deployment is sandbox us;/) },
+    })
+  })
+
+  test.each([
+    [{ name: '' }, 'name'],
+    [{ name: 'semi;colon' }, 'name'],
+    [{ region: 'mars' }, 'region'],
+    [{ integration_team_id: '' }, 'integration_team_id'],
+    [{ integration_team_id: 'x'.repeat(257) }, 'integration_team_id'],
+    [{ id: 'seven' }, 'id'],
+    [{ critical_result_notification_email: 'nobody' }, 'critical_result_notification_email'],
+    [{ logo_url: 'javascript:alert(1)' }, 'logo_url'],
+    [{ brand_information: {} }, 'brand_information'],
+    [{ reject_duplicate_connection: 'yes' }, 'reject_duplicate_connection'],
+  ])('with %j is refused', async (change, field) => {
+    const { status, detail } = await refusal(w.admin.createTeam({ params: w, body: aTeam(change) }))
+    expect([status, (detail as unknown as { loc: string[] }[])[0]?.loc.slice(0, 2)]).toEqual([422, ['body', field]])
+  })
+})
+
+describe('an integration_team_id belongs to one team', () => {
+  const create = (tenant: Tenant, integration_team_id: string) =>
+    request(w.base, endpoints.createTeam, {
+      params: { org_id: tenant.org_id },
+      body: aTeam({ integration_team_id }),
+      headers: { 'x-management-key': tenant.management_key },
+    })
+
+  test('a second creation is answered with the team that has it', async () => {
+    const first = await create(w, 'ward-1')
+    const second = await create(w, 'ward-1')
+    expect(second).toMatchObject({
+      status: 409,
+      body: { team_id: (first.body as { id: string }).id, detail: { error_type: 'INTEGRATION_TEAM_ID_TAKEN' } },
+    })
+  })
+
+  test('twenty equal creations end in one team and nineteen answers that name it', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(w, 'ward-race')))
+    const made = answers.filter(({ status }) => status === 200).map(({ body }) => (body as { id: string }).id)
+    expect(made).toHaveLength(1)
+    const others = answers.filter(({ status }) => status !== 200).map(({ status, body }) => [status, (body as { team_id: string }).team_id])
+    expect(others).toEqual(Array(19).fill([409, made[0]]))
+  })
+
+  test('a patch cannot take it either, but may keep its own or give it up', async () => {
+    const { admin, org_id, ...tenant } = await fresh()
+    const one = await admin.createTeam({ params: { org_id }, body: aTeam({ integration_team_id: 'one' }) })
+    const two = await admin.createTeam({ params: { org_id }, body: aTeam({ integration_team_id: 'two' }) })
+    const patch = (team_id: string, integration_team_id: string | null) =>
+      request(w.base, endpoints.patchTeam, {
+        params: { org_id, team_id },
+        body: { integration_team_id },
+        headers: { 'x-management-key': tenant.management_key },
+      })
+    expect(await patch(two.id, 'one')).toMatchObject({ status: 409, body: { team_id: one.id } })
+    expect(await patch(one.id, 'one')).toMatchObject({ status: 200, body: { integration_team_id: 'one' } })
+    expect(await patch(one.id, null)).toMatchObject({ status: 200, body: { integration_team_id: null } })
+    expect(await patch(two.id, 'one')).toMatchObject({ status: 200, body: { integration_team_id: 'one' } })
+  })
+
+  test('another organisation may use the same one, and so may the successor of a deleted team', async () => {
+    const other = await fresh()
+    const first = (await create(w, 'ward-shared')).body as { id: string }
+    expect((await create(other, 'ward-shared')).status).toBe(200)
+    await w.admin.deleteTeam({ params: { ...w, team_id: first.id } })
+    expect((await create(w, 'ward-shared')).status).toBe(200)
+  })
+
+  test('a taken id of a team is refused', async () => {
+    expect(await refusal(w.admin.createTeam({ params: w, body: aTeam({ id: w.team_id }) }))).toMatchObject({
+      status: 409,
+      detail: { error_type: 'TEAM_ID_TAKEN' },
+    })
+  })
+
+  test('resolving one that nobody has is not found', async () => {
+    expect(await refusal(w.admin.resolveTeam({ params: w, body: { integration_team_id: 'nobody' } }))).toMatchObject({
+      status: 404,
+      detail: { error_type: 'TEAM_NOT_FOUND' },
+    })
+  })
+})
+
+describe('listing teams', () => {
+  test('goes through every team once, oldest first, in pages', async () => {
+    const { admin, org_id, team_id } = await fresh()
+    const made = [team_id]
+    for (let i = 0; i < 55; i++) made.push((await admin.createTeam({ params: { org_id }, body: aTeam({ name: `Team ${i}` }) })).id)
+    const first = await admin.listTeams({ params: { org_id } })
+    const second = await admin.listTeams({ params: { org_id }, query: { next_cursor: first.next_cursor } })
+    expect([...first.teams, ...second.teams].map((team) => team.id)).toEqual(made)
+    expect([first.teams.length, second.next_cursor]).toEqual([50, null])
+    expect(first.teams[0]).toEqual({
+      id: team_id,
+      name: 'Harbour',
+      created_on: expect.stringMatching(/Z$/),
+      region: 'us',
+      integration_team_id: null,
+    })
+  })
+
+  test('can be narrowed by id, region and part of a name or integration_team_id', async () => {
+    const { admin, org_id, team_id } = await fresh()
+    const params = { org_id }
+    const north = await admin.createTeam({ params, body: aTeam({ name: 'Étage Nord_1', integration_team_id: 'emr%77' }) })
+    const found = async (query: object) => (await admin.listTeams({ params, query })).teams.map((team) => team.id)
+    expect(await found({ team_id: north.id })).toEqual([north.id])
+    expect(await found({ team_id: north.id.toUpperCase() })).toEqual([north.id])
+    expect(await found({ team_id: randomUUID() })).toEqual([])
+    expect(await found({ region: ['us'] })).toEqual([team_id, north.id])
+    expect(await found({ region: ['eu', 'us'] })).toEqual([team_id, north.id])
+    expect(await found({ region: ['eu'] })).toEqual([])
+    expect(await found({ search_query: 'étage nord_' })).toEqual([north.id])
+    expect(await found({ search_query: 'EMR%' })).toEqual([north.id])
+    expect(await found({ search_query: '%' })).toEqual([north.id])
+    expect(await found({ search_query: 'south' })).toEqual([])
+  })
+
+  test.each([{ team_id: 'x' }, { region: ['mars'] }, { search_query: 'x'.repeat(81) }, { next_cursor: 'made-up' }])(
+    'refuses %j',
+    async (query) => {
+      expect((await refusal(w.admin.listTeams({ params: w, query: query as { team_id: string } }))).status).toBe(422)
+    },
+  )
+})
+
+describe('the settings of a team', () => {
+  const made = async (settings: object = {}) => {
+    const team = await w.admin.createTeam({ params: w, body: aTeam(settings) })
+    const params = { org_id: w.org_id, team_id: team.id }
+    const patch = async (sandbox: object) => (await w.admin.patchTeam({ params, body: { sandbox } })).sandbox
+    return { params, patch }
+  }
+
+  test('change one by one; null goes back to the default', async () => {
+    const { params, patch } = await made()
+    expect(await patch({ minor_ordering_enabled: false, reject_duplicate_connection: true })).toEqual({
+      ...defaults,
+      minor_ordering_enabled: false,
+      reject_duplicate_connection: true,
+    })
+    expect(await patch({ minor_ordering_enabled: null })).toEqual({ ...defaults, reject_duplicate_connection: true })
+    expect((await w.admin.getTeam({ params })).sandbox).toEqual({ ...defaults, reject_duplicate_connection: true })
+  })
+
+  test('null on creation is the default too', async () => {
+    const team = await w.admin.createTeam({ params: w, body: aTeam({ minor_ordering_enabled: null, partial_webhooks_enabled: null }) })
+    expect(team.sandbox).toEqual(defaults)
+  })
+
+  test('a brand is merged, emptied field by field and deleted whole', async () => {
+    const { patch } = await made({ brand_information: { company_name: 'Harbour', company_address: 'Pier 4' } })
+    const merged = { ...noBrand, company_name: 'Harbour', company_address: 'Pier 4', support_email: 'help@harbour.example' }
+    expect(await patch({ brand_information: { support_email: 'help@harbour.example' } })).toMatchObject({ brand_information: merged })
+    expect(await patch({ logo_url: 'https://harbour.example/l.png' })).toMatchObject({ brand_information: merged })
+    expect(await patch({ brand_information: { company_address: null } })).toMatchObject({
+      brand_information: { ...merged, company_address: '' },
+    })
+    expect(await refusal(patch({ brand_information: { company_name: null } }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'COMPANY_NAME_REQUIRED' },
+    })
+    expect(await patch({ brand_information: null })).toEqual({ ...defaults, logo_url: 'https://harbour.example/l.png' })
+  })
+
+  test('the name changes alone; absent and null leave it', async () => {
+    const { params } = await made({ partial_webhooks_enabled: true })
+    expect(await w.admin.patchTeam({ params, body: { name: 'Day clinic' } })).toMatchObject({
+      name: 'Day clinic',
+      sandbox: { partial_webhooks_enabled: true },
+    })
+    expect(await w.admin.patchTeam({ params, body: { name: null } })).toMatchObject({ name: 'Day clinic' })
+    expect(await w.admin.patchTeam({ params, body: {} })).toMatchObject({ name: 'Day clinic' })
+  })
+
+  test('of another environment are refused by the name of this deployment', async () => {
+    const { params } = await made()
+    const call = w.admin.patchTeam({ params, body: { name: 'Moved', production: { minor_ordering_enabled: false } } })
+    expect(await refusal(call)).toMatchObject({
+      status: 400,
+      detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringContaining('This deployment is sandbox us') },
+    })
+    expect((await w.admin.getTeam({ params })).name).toBe('Night clinic')
+  })
+
+  test('are answered for the environments that were asked for', async () => {
+    const { params } = await made()
+    const get = (include_environment: ('sandbox' | 'production')[]) => w.admin.getTeam({ params, query: { include_environment } })
+    expect(await get(['sandbox'])).toMatchObject({ environments: ['sandbox'], sandbox: defaults, production: null })
+    expect(await get(['sandbox', 'production'])).toMatchObject({ sandbox: defaults, production: null })
+    expect(await get(['production'])).toMatchObject({ environments: ['sandbox'], sandbox: null, production: null })
+    expect((await refusal(get(['staging' as 'sandbox']))).status).toBe(422)
+  })
+})
+
+describe('a deleted team', () => {
+  const deleted = async () => {
+    const tenant = await fresh()
+    const user = await tenant.api.createUser({
+      body: { client_user_id: `user-${randomUUID()}`, fallback_birth_date: '1961-07-23' },
+      headers: { 'x-idempotency-key': randomUUID() },
+    })
+    await tenant.api.putUserInfo({ params: user, body: someInfo() })
+    await tenant.api.createInsurance({ params: user, body: { ...someInsurance(), is_primary: true } as never })
+    const { access_token } = await tenant.admin.createAccessToken({ params: tenant, body: { env: 'sandbox' } })
+    const { key } = await tenant.admin.createManagementKey({
+      params: tenant,
+      body: { label: 'bound', role: 'team_admin', team_role_bindings: [{ team_id: tenant.team_id }] },
+    })
+    expect(await tenant.admin.deleteTeam({ params: tenant })).toEqual({ success: true })
+    return { ...tenant, user, access_token, key }
+  }
+
+  test('is gone from every management answer, and its keys and tokens stop at once', async () => {
+    const { api, admin, access_token, key, ...tenant } = await deleted()
+    expect(await refusal(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
+    const bearer = await request(w.base, endpoints.listUsers, { headers: { authorization: `Bearer ${access_token}` } })
+    expect(bearer).toMatchObject({ status: 401, body: { detail: { error_type: 'INVALID_ACCESS_TOKEN' } } })
+    for (const headers of [{}, { 'x-management-key': key }]) {
+      expect(await refusal(admin.getTeam({ params: tenant, headers }))).toMatchObject({ status: 404 })
+      expect(await admin.listTeams({ params: tenant, headers })).toMatchObject({ teams: [] })
+      expect(await admin.listTeamKeys({ params: { ...tenant, env: 'sandbox', region: 'us' }, headers })).toMatchObject({ api_keys: [] })
+      expect(await refusal(admin.createAccessToken({ params: tenant, body: { env: 'sandbox' }, headers }))).toMatchObject({ status: 404 })
+    }
+    expect(await refusal(admin.patchTeam({ params: tenant, body: { name: 'Back' } }))).toMatchObject({ status: 404 })
+    expect(await refusal(admin.deleteTeam({ params: tenant }))).toMatchObject({ status: 404 })
+  })
+
+  test('is erased after seven days, from every table but the audit log', async () => {
+    const { team_id, user } = await deleted()
+    const ids = [team_id, user.user_id]
+    await w.runJobs()
+    expect(await tablesWith(ids)).toContain('teams')
+    w.passes(7 * DAY - 60_000)
+    await w.runJobs()
+    expect(await tablesWith(ids)).toEqual(
+      expect.arrayContaining(['teams', 'sealing_keys', 'users', 'user_info', 'user_insurances', 'team_api_keys']),
+    )
+    w.passes(60_000)
+    await w.runJobs()
+    expect(await tablesWith(ids)).toEqual(['audit_log'])
+  })
+
+  test('takes its own clock along: the grace is counted on it', async () => {
+    const { api, admin, ...tenant } = await fresh()
+    await api.moveClock({ body: { advance_seconds: 30 * 86_400 } })
+    await admin.deleteTeam({ params: tenant })
+    await w.runJobs()
+    expect(await tablesWith([tenant.team_id])).toContain('teams')
+    w.passes(7 * DAY + 1)
+    await w.runJobs()
+    expect(await tablesWith([tenant.team_id])).toEqual(['audit_log'])
+  })
+})
+
+/** The tables in which any row mentions one of the ids, in whichever column. */
+async function tablesWith(ids: string[]) {
+  const tables = await query<{ name: string }>(
+    w.url,
+    "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1",
+  )
+  const found = []
+  for (const { name } of tables) {
+    const rows = await query(w.url, `select from ${name} as one where one::text ~ $1 limit 1`, [ids.join('|')])
+    if (rows.length) found.push(name)
+  }
+  return found
+}

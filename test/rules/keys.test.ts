@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import * as rules from '../../src/keys/rules.ts'
+
+const refused = (work: () => unknown) => {
+  try {
+    work()
+  } catch (error) {
+    return (error as { detail: { error_type: string } }).detail.error_type
+  }
+  return 'nothing'
+}
+
+test('a key is its prefix, forty random characters and six that check them', () => {
+  const secrets = Array.from({ length: 200 }, () => rules.newSecret('sk_us_'))
+  for (const secret of secrets) expect(secret).toMatch(/^sk_us_[0-9A-Za-z]{46}$/)
+  expect(new Set(secrets).size).toBe(200)
+})
+
+test('what is shown of a key is too little to guess the rest', () => {
+  const secret = rules.newSecret('mg_')
+  expect(rules.visible(secret)).toBe(secret.slice(0, 12))
+  expect(rules.visible('fixed-key')).toBe('fixe')
+  expect(rules.masked('mg_abc')).toBe('mg_abc…')
+})
+
+test('a key is kept as its SHA-256', () => {
+  expect(rules.hashOf('mg_x').toString('hex')).toBe(createHash('sha256').update('mg_x').digest('hex'))
+})
+
+test.each([
+  ['sk_us_abc', 'sandbox us'],
+  ['sk_eu_abc', 'sandbox eu'],
+  ['pk_us_abc', 'production us'],
+  ['pk_eu_abc', 'production eu'],
+  ['mg_abc', undefined],
+  ['at_abc', undefined],
+  ['sk_uk_abc', undefined],
+  ['xsk_us_abc', undefined],
+  ['', undefined],
+])('%s names the deployment %s', (secret, name) => {
+  expect(rules.deploymentOfKey(secret)).toBe(name)
+})
+
+describe('the teams of a management key', () => {
+  test.each([
+    ['org_admin', undefined, 'nothing'],
+    ['org_admin', ['a'], 'TEAM_BINDINGS_NOT_ALLOWED'],
+    ['team_admin', ['a', 'b'], 'nothing'],
+    ['team_admin', [], 'TEAM_BINDINGS_REQUIRED'],
+    ['team_admin', undefined, 'TEAM_BINDINGS_REQUIRED'],
+  ])('%s with %j is refused for %s', (role, team_ids, reason) => {
+    expect(refused(() => rules.checkBindings(role, team_ids))).toBe(reason)
+  })
+})
+
+describe('a key may expire', () => {
+  const now = '2026-03-01T12:00:00.000Z'
+  test.each([
+    [undefined, 'nothing'],
+    [null, 'nothing'],
+    ['2026-03-01T12:00:00.001Z', 'nothing'],
+    ['2026-03-01T13:30:00+01:00', 'nothing'],
+    [now, 'EXPIRY_IN_THE_PAST'],
+    ['2026-03-01T13:00:00+02:00', 'EXPIRY_IN_THE_PAST'],
+  ])('at %s: refused for %s', (expires_at, reason) => {
+    expect(refused(() => rules.checkExpiry(expires_at, now))).toBe(reason)
+  })
+})

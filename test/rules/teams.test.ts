@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import * as rules from '../../src/teams/rules.ts'
+
+describe('the switches of a team', () => {
+  test('only what is sent changes', () => {
+    expect(rules.switchesFrom({})).toEqual({})
+    expect(rules.switchesFrom({ minor_ordering_enabled: false })).toEqual({ minor_ordering_enabled: false })
+  })
+  test('null goes back to the default of each switch', () => {
+    const nothing = Object.fromEntries(Object.keys(rules.switches).map((name) => [name, null]))
+    expect(rules.switchesFrom(nothing)).toEqual(rules.switches)
+  })
+  test('nothing but switches comes through', () => {
+    expect(rules.switchesFrom({ name: 'x', partial_webhooks_enabled: true } as object)).toEqual({ partial_webhooks_enabled: true })
+  })
+})
+
+describe('brand and contact', () => {
+  const brand = {
+    company_name: 'Harbour',
+    company_website: 'https://harbour.example',
+    support_email: '',
+    support_contact: '',
+    company_address: '',
+    brand_color: '#123456',
+  }
+  const known = { critical_result_notification_email: 'lab@harbour.example', brand_information: brand, logo_url: null }
+
+  test('what is absent stays', () => {
+    expect(rules.mergeContact(known, {})).toEqual(known)
+  })
+  test('null clears', () => {
+    expect(rules.mergeContact(known, { critical_result_notification_email: null, brand_information: null })).toEqual(rules.noContact)
+  })
+  test('a brand is merged field by field, and null empties a field', () => {
+    const merged = rules.mergeContact(known, { brand_information: { brand_color: null, support_email: 'help@harbour.example' } })
+    expect(merged.brand_information).toEqual({ ...brand, brand_color: '', support_email: 'help@harbour.example' })
+  })
+  test('a brand without a company name is refused', () => {
+    expect(() => rules.mergeContact(rules.noContact, { brand_information: { brand_color: '#fff' } })).toThrow('company_name')
+    expect(() => rules.mergeContact(known, { brand_information: { company_name: null } })).toThrow('company_name')
+  })
+})
+
+describe('the deployment that a request names', () => {
+  const here = { environment: 'sandbox', region: 'us' }
+  test.each([{}, { environment: 'sandbox' }, { region: 'us' }, { environment: 'sandbox', region: 'us' }])('%j is here', (named) => {
+    expect(() => rules.checkDeployment(here, named)).not.toThrow()
+  })
+  test.each([
+    [{ environment: 'production' }, 'production us'],
+    [{ region: 'eu' }, 'sandbox eu'],
+    [{ environment: 'production', region: 'eu' }, 'production eu'],
+  ])('%j is elsewhere, and the answer names both', (named, there) => {
+    expect(() => rules.checkDeployment(here, named)).toThrow(`This deployment is sandbox us; the request names ${there}.`)
+  })
+})
