@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Db } from './db/open.ts'
+import type { LastUses } from './keys/last-use.ts'
 import type { Vault } from './sealing/vault.ts'
 
 /** Everything an action needs, passed first. */
@@ -8,6 +9,7 @@ export type App = {
   config: Config
   db: Db
   vault: Vault
+  lastUses: LastUses
   log: Logger
   /** The domain clock: real time, moved by the offset of the caller's team in the sandbox. ISO text. */
   now(): string

@@ -12,6 +12,7 @@ import { createMetrics } from './http/metrics.ts'
 import { buildServer, safeError } from './http/server.ts'
 import { jobs } from './jobs/index.ts'
 import { startJobs } from './jobs/loop.ts'
+import { noLastUses } from './keys/last-use.ts'
 import { openVault } from './sealing/vault.ts'
 
 export type Service = { app: App; url: string; credentials: Credentials; close(): Promise<void> }
@@ -67,7 +68,7 @@ export async function openApp(
   await checkServer(database, url)
   await migrate(database.pool)
   const wall = () => new Date().toISOString()
-  const app: App = { config, db: database.db, vault: openVault(key), log, now: wall, wall }
+  const app: App = { config, db: database.db, vault: openVault(key), lastUses: noLastUses(), log, now: wall, wall }
   await claimDatabase(app)
   return { app, database }
 }

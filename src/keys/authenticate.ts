@@ -23,7 +23,7 @@ export async function teamKeyCaller(app: App, secret: string): Promise<TeamCalle
     throw wrong('INVALID_API_KEY', 'The team API key is unknown or was revoked. Check the value sent in x-service-api-key.')
   if (key.expires_at && key.expires_at <= app.wall())
     throw wrong('API_KEY_EXPIRED', 'The team API key has expired. Create a new one with the management API.')
-  noteUse('team_api_keys', key.key_id, key.last_used_at, app.wall())
+  noteUse(app, 'team_api_keys', key.key_id, key.last_used_at)
   const { org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms } = key
   return { kind: 'team', org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms }
 }
@@ -47,7 +47,7 @@ export async function managementCaller(app: App, secret: string): Promise<Manage
   const key = await store.findManagementKey(app.db, rules.hashOf(secret))
   if (!key || key.revoked_at)
     throw wrong('INVALID_MANAGEMENT_KEY', 'The management key is unknown or was revoked. Check the value sent in X-Management-Key.')
-  noteUse('management_keys', key.key_id, key.last_used_at, app.wall())
+  noteUse(app, 'management_keys', key.key_id, key.last_used_at)
   const { org_id, key_id, plan, role, team_ids } = key
   return { kind: 'management', org_id, key_id, plan, team_ids: role === 'team_admin' ? team_ids : undefined }
 }

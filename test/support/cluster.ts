@@ -80,7 +80,7 @@ const databases = async (adminUrl: string, template: string) =>
 async function refuseLeaks(adminUrl: string, template: string, folder: string) {
   const found: string[] = []
   for (const name of await databases(adminUrl, template)) found.push(...(await leaksInDatabase(databaseUrl(adminUrl, name), name)))
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.log')))
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.log')))
     found.push(...leaksIn(readFileSync(join(folder, file), 'utf8'), `log ${file}`))
   if (found.length) throw new Error(`Personal data or keys in clear:\n${found.slice(0, 20).join('\n')}`)
 }

@@ -12,6 +12,7 @@ import { createMetrics } from '../../src/http/metrics.ts'
 import { buildServer, type Table } from '../../src/http/server.ts'
 import { jobs } from '../../src/jobs/index.ts'
 import { saveManagementKey, saveTeamKey } from '../../src/keys/actions.ts'
+import { noLastUses } from '../../src/keys/last-use.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../src/keys/rules.ts'
 import { openVault } from '../../src/sealing/vault.ts'
 import { foundOrg } from '../../src/teams/actions.ts'
@@ -54,7 +55,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
   atEnd(() => opened.close())
   let offset = 0
   const wall = () => later(new Date().toISOString(), offset)
-  const app: App = { config, db: opened.db, vault: openVault(ENCRYPTION_KEY), log, now: wall, wall }
+  const app: App = { config, db: opened.db, vault: openVault(ENCRYPTION_KEY), lastUses: noLastUses(), log, now: wall, wall }
   await claimDatabase(app)
   if (config.ENVIRONMENT === 'sandbox') await loadCatalogue(app)
   const server = await buildServer(app, createMetrics(opened), table)

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import type { z } from 'zod'
+import { people } from './people.ts'
+
+type Def = {
+  type: string
+  format?: string
+  innerType?: z.ZodType
+  element?: z.ZodType
+  shape?: Record<string, z.ZodType>
+  options?: z.ZodType[]
+  entries?: Record<string, string>
+  values?: unknown[]
+}
+
+export const defOf = (type: z.ZodType) => type.def as unknown as Def
+
+export const fieldsOf = (type: z.ZodType | undefined): [string, z.ZodType][] => Object.entries((type && defOf(type).shape) ?? {})
+
+/** The type under optional, nullable and default. */
+export const bare = (type: z.ZodType): z.ZodType => {
+  const { innerType } = defOf(type)
+  return innerType ? bare(innerType) : type
+}
+
+const texts: Record<string, () => string> = {
+  guid: () => randomUUID(),
+  datetime: () => '2037-01-02T03:04:05Z',
+  date: () => '1990-01-02',
+  email: () => 'somebody@clinic.example',
+  url: () => 'https://clinic.example/logo.png',
+}
+
+/** A value that the shape takes; of an object only the required fields, by `known` where it names one. */
+export function exampleOf(type: z.ZodType, name = '', known: Record<string, unknown> = {}): unknown {
+  if (name in known) return known[name]
+  const def = defOf(type)
+  if (def.type === 'object')
+    return Object.fromEntries(
+      fieldsOf(type)
+        .filter(([, field]) => !field.safeParse(undefined).success)
+        .map(([name, field]) => [name, exampleOf(field, name, known)]),
+    )
+  if (def.innerType) return exampleOf(def.innerType, name, known)
+  if (def.type === 'array') return [exampleOf(def.element as z.ZodType, name, known)]
+  if (def.type === 'union') return exampleOf((def.options as z.ZodType[])[0] as z.ZodType, name, known)
+  if (def.type === 'enum') return Object.values(def.entries ?? {})[0]
+  if (def.type === 'literal') return def.values?.[0]
+  if (def.type === 'number') return 1
+  if (def.type === 'boolean') return true
+  return texts[def.format ?? '']?.() ?? `sample-${randomUUID().slice(0, 8)}`
+}
+
+/** Personal values in disguises that no shape takes, so that they may appear nowhere: not stored, not echoed, not logged. */
+const personal = people.flatMap(({ first_name, email, dob }) => [
+  `${first_name}\0`,
+  `${email}${'x'.repeat(10_000)}`,
+  [[dob]],
+  { [first_name]: [email] },
+])
+
+const oddTexts = [
+  '',
+  ' ',
+  '\0',
+  '\ud800',
+  '%',
+  "'",
+  '\\',
+  '__proto__',
+  'constructor',
+  '٣',
+  '-0',
+  '1e400',
+  'NaN',
+  'null',
+  '0000-01-01',
+  '9999-12-31',
+  '0000-01-01T00:00:00Z',
+  '0001-01-01T00:00:00+14:00',
+  '9999-12-31T23:59:59-14:00',
+  '2037-01-01T00:00:00+23:59',
+  '2037-01-01T00:00:00.123456789Z',
+  Buffer.from('1 2').toString('base64url'),
+  Buffer.from(`0000-01-01T00:00:00.000Z ${randomUUID()}`).toString('base64url'),
+  Buffer.from(`2037-01-01T00:00:00.000Z ${'-'.repeat(36)}`).toString('base64url'),
+]
+
+export const nonsenseText = fc.oneof(fc.constantFrom(...oddTexts), fc.string({ unit: 'binary', maxLength: 12 }), fc.constant('x'.repeat(10_000)))
+
+export const nonsense = fc.oneof(
+  nonsenseText,
+  fc.constantFrom<unknown>(...personal),
+  fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e308, Number.MAX_SAFE_INTEGER, [], {}, [null], [[[]]], { __proto__: null }),
+  fc.jsonValue({ maxDepth: 2 }),
+)
+
+/** What the shape takes, with pieces replaced by nonsense and fields left out. */
+export function almost(type: z.ZodType, name = '', known: Record<string, unknown> = {}): fc.Arbitrary<unknown> {
+  const valid = fc.constant(null).map(() => exampleOf(type, name, known))
+  const def = defOf(type)
+  if (def.type === 'object') {
+    const fields = fieldsOf(type).map(([name, field]) => [name, fc.option(almost(field, name, known), { nil: undefined, freq: 6 })] as const)
+    const object = fc.record({ ...Object.fromEntries(fields), unheard_of: nonsense })
+    return fc.oneof({ arbitrary: object, weight: 8 }, { arbitrary: nonsense, weight: 1 })
+  }
+  if (def.innerType) return almost(def.innerType, name, known)
+  if (def.type === 'array') return fc.oneof(fc.array(almost(def.element as z.ZodType, name, known), { maxLength: 3 }), nonsense)
+  return fc.oneof({ arbitrary: valid, weight: 4 }, { arbitrary: nonsense, weight: 1 })
+}
