@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Settings } from '../src/config.ts'
+import { errorTypes, statusOf } from '../src/contract/errors.ts'
 import { openapi } from '../src/contract/openapi.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -9,6 +10,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 export const generated: Record<string, () => string> = {
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'docs/config.md': configPage,
+  'docs/errors.md': errorsPage,
 }
 
 export async function stale() {
@@ -36,6 +38,22 @@ function configPage() {
     '| Setting | Default | Meaning |',
     '|---|---|---|',
     ...rows,
+    '',
+  ].join('\n')
+}
+
+function errorsPage() {
+  return [
+    '# Errors',
+    '',
+    'Every error is JSON with `detail`. Where a rule was broken, `detail` is an object with a stable `error_type` and an `error_message` that',
+    'says what to do. Where the request has the wrong shape, the status is 422 and `detail` is a list of `{ type, loc, msg }`: `loc` names the',
+    'place (`body`, `query`, `path` or `header`, then the field). Values that were sent are never repeated.',
+    'This page is made from `src/contract/errors.ts` by `npm run generate`.',
+    '',
+    '| `error_type` | Status | Meaning |',
+    '|---|---|---|',
+    ...Object.entries(errorTypes).map(([name, { kind, meaning }]) => `| \`${name}\` | ${statusOf[kind]} | ${meaning} |`),
     '',
   ].join('\n')
 }

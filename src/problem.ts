@@ -1,14 +1,4 @@
-export type ProblemKind =
-  | 'invalid'
-  | 'refused'
-  | 'not_found'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'conflict'
-  | 'too_large'
-  | 'unsupported'
-  | 'unavailable'
-  | 'setup'
+import { type ErrorName, errorTypes, type ProblemKind } from './contract/errors.ts'
 
 /** One place of a request that is wrong: `loc` names it, `msg` says what to send instead. It never repeats the value. */
 export type Fault = { type: string; loc: (string | number)[]; msg: string }
@@ -36,9 +26,9 @@ function textOf(detail: Detail) {
   return Array.isArray(detail) ? detail.map((fault) => fault.msg).join(' ') : detail.error_message
 }
 
-/** A problem with a stable `error_type` and a sentence that says what to do. */
-export const problem = (kind: ProblemKind, error_type: string, error_message: string, more: Record<string, unknown> = {}) =>
-  new Problem(kind, { error_type, error_message, ...more })
+/** A problem by its stable `error_type`, with a sentence that says what to do. */
+export const problem = (error_type: ErrorName, error_message: string, more: Record<string, unknown> = {}) =>
+  new Problem(errorTypes[error_type].kind, { error_type, error_message, ...more })
 
 /** A refusal to start: one line for the operator. */
-export const setupProblem = (message: string) => problem('setup', 'SETUP', message)
+export const setupProblem = (error_message: string, error_type = 'SETUP') => new Problem('failed', { error_type, error_message })

@@ -73,7 +73,8 @@ export type Verdict = { rows: number; unchained: number; broken?: rules.Break }
 
 /** Walks the whole chain up to its recorded head. */
 export async function verifyAudit(app: App): Promise<Verdict> {
-  const head = (await store.head(app.db)) ?? rules.start
+  const { seq, hash, last } = await store.recordedEnd(app.db)
+  const head = seq !== null && hash ? { seq, hash } : rules.start
   let at = rules.start
   let found: { broken?: rules.Break } = {}
   while (!found.broken && at.seq < head.seq) {
@@ -82,7 +83,8 @@ export async function verifyAudit(app: App): Promise<Verdict> {
     found = walked
   }
   const { count } = await store.countUnchained(app.db)
-  return { rows: at.seq, unchained: count, ...(found.broken ? { broken: found.broken } : {}) }
+  const broken = found.broken ?? rules.findBreakAtEnd(at, head, last ?? 0)
+  return { rows: at.seq, unchained: count, ...(broken ? { broken } : {}) }
 }
 
 const auditKey = (app: App) => derive(app.vault.root, 'audit chain')

@@ -53,3 +53,10 @@ export function findBreak(key: Buffer, before: Link, rows: Chained[]): { at: Lin
   }
   return { at }
 }
+
+/** Whether the walk ended where the head says. A head that was wound back or replaced leaves rows beyond it or another hash. */
+export function findBreakAtEnd(at: Link, head: Link, last: number): Break | undefined {
+  if (!at.hash.equals(head.hash)) return { seq: head.seq, reason: 'the recorded end of the chain was changed' }
+  if (last > head.seq) return { seq: head.seq + 1, reason: 'the row lies beyond the recorded end of the chain' }
+  return undefined
+}

@@ -8,6 +8,19 @@ export const insertRows = (db: Db, rows: NewAuditRow[]) => db.insertInto('audit_
 
 export const head = (db: Db) => db.selectFrom('audit_head').select(['seq', 'hash']).executeTakeFirst()
 
+/** Where the chain ends by its head and by its rows, read at one moment. */
+export const recordedEnd = (db: Db) =>
+  db
+    .selectNoFrom((eb) => [
+      eb.selectFrom('audit_head').select('seq').as('seq'),
+      eb.selectFrom('audit_head').select('hash').as('hash'),
+      eb
+        .selectFrom('audit_log')
+        .select((eb) => eb.fn.max('chain_seq').as('last'))
+        .as('last'),
+    ])
+    .executeTakeFirstOrThrow()
+
 export const setHead = (db: Db, seq: number, hash: Buffer) =>
   db
     .insertInto('audit_head')

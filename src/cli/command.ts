@@ -3,12 +3,12 @@ import { pino } from 'pino'
 import type { App } from '../app.ts'
 import { readConfig } from '../config.ts'
 import { borrowEmbedded } from '../db/embedded.ts'
-import { type Problem, problem } from '../problem.ts'
+import { type Problem, setupProblem } from '../problem.ts'
 import { openApp } from '../start.ts'
 
 export type Command = { usage: string; summary: string; run(args: string[]): Promise<void> }
 
-const usage = (message: string) => problem('setup', 'USAGE', message)
+const usage = (message: string) => setupProblem(message, 'USAGE')
 
 export const usageProblem = ({ detail }: Problem) => typeof detail === 'object' && !Array.isArray(detail) && detail.error_type === 'USAGE'
 

@@ -1,14 +1,23 @@
 import { z } from 'zod'
 
-export const Id = z.guid({ error: 'Must be a UUID.' }).meta({ format: 'uuid' })
+/** Taken in either case, kept and answered in lower case. */
+export const Id = z.guid({ error: 'Must be a UUID.' }).toLowerCase().meta({ format: 'uuid' })
 
 /** A moment as we answer it. */
 export const Instant = z.string().meta({ format: 'date-time', example: '2026-03-01T09:30:00.000Z' })
 
-/** A moment as we take it: any offset. */
-export const InstantIn = z.iso.datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
+/** In UTC, PostgreSQL knows no year 0 and ISO text has four digits for a year. */
+const inKnownYears = (text: string) => !(new Date(text).getUTCFullYear() < 1 || new Date(text).getUTCFullYear() > 9999)
 
-export const Day = z.iso.date({ error: 'Must be a date that exists, written YYYY-MM-DD.' })
+/** A moment as we take it: any offset, turned into UTC. */
+export const InstantIn = z.iso
+  .datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
+  .refine(inKnownYears, 'Must lie in the years 1 to 9999.')
+  .transform((text) => new Date(text).toISOString())
+
+export const Day = z.iso
+  .date({ error: 'Must be a date that exists, written YYYY-MM-DD.' })
+  .refine(inKnownYears, 'Must lie in the years 1 to 9999.')
 
 /** Enumerations in answers are open: clients must tolerate values that are not listed. */
 export const openEnum = <const V extends readonly string[]>(values: V) =>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Row } from './endpoint.ts'
+import { errorTypes } from './errors.ts'
 import { rows } from './index.ts'
 
 type Json = { [key: string]: unknown }
@@ -52,7 +53,7 @@ const errorSchemas = {
         type: 'object',
         required: ['error_type', 'error_message'],
         properties: {
-          error_type: { type: 'string', description: 'Stable, one for each rule.' },
+          error_type: { type: 'string', description: 'Stable, one for each rule.', 'x-extensible-enum': Object.keys(errorTypes) },
           error_message: { type: 'string', description: 'What is wrong and what to do.' },
         },
       },

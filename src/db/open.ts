@@ -21,20 +21,28 @@ const options = '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transacti
 
 export function openDatabase(url: string, size: number, log: Logger): Database {
   const pool = new pg.Pool({ connectionString: url, max: size, connectionTimeoutMillis: 10_000, application_name: 'assay', options })
-  // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
-  pool.on('error', (error) => log.warn({ code: (error as { code?: string }).code }, 'a database connection was lost'))
+  // A connection that breaks, idle or in a transaction, is replaced by the next query; without a listener it would end the process.
+  pool.on('connect', (client) => {
+    client.on('error', (error) => log.warn({ code: (error as { code?: string }).code }, 'a database connection was lost'))
+  })
+  pool.on('error', () => {})
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return { db, pool, close: () => db.destroy() }
 }
 
 /** Refuses a server that cannot be reached or is too old, in one line and without the password. */
 export async function checkServer(database: Database, url: string) {
-  const where = url.replace(/\/\/[^@/]*@/, '//')
-  const found = await database.pool.query<{ server_version_num: string }>('show server_version_num').catch((error: Error) => {
+  const { protocol, host, pathname } = new URL(url)
+  const where = `${protocol}//${host}${pathname}`
+  const version = await versionOf(database).catch((error: Error) => {
     throw setupProblem(`DATABASE_URL ${where} cannot be used: ${error.message || (error as { code?: string }).code}`)
   })
-  const version = Number(found.rows[0]?.server_version_num)
   if (version < 150_000) throw setupProblem(`DATABASE_URL ${where} is PostgreSQL ${Math.floor(version / 10_000)}; 15 or newer is needed`)
+}
+
+async function versionOf({ pool }: Database) {
+  const { rows } = await pool.query<{ server_version_num: string }>('show server_version_num')
+  return Number(rows[0]?.server_version_num)
 }
 
 /** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */

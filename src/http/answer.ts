@@ -2,7 +2,7 @@ import type { App, Caller } from '../app.ts'
 import { inTransaction, later } from '../app.ts'
 import { type AuditBatch, auditRow, recordChange } from '../audit/actions.ts'
 import type { Outcome, Turn } from '../idempotency/actions.ts'
-import { authenticate, checkPath } from './authenticate.ts'
+import { authenticate, checkGates, checkPath } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
 import { parseInput, refuseNul } from './input.ts'
 import { bodyOf, problemOf, statusOfProblem } from './problems.ts'
@@ -15,6 +15,7 @@ export async function answer(app: App, audit: AuditBatch, route: Route, incoming
   let caller: Caller | undefined
   try {
     caller = await authenticate(app, route.row, incoming.headers)
+    checkGates(route.row, caller)
     checkPath(app, caller, incoming.params)
     refuseNul('path', incoming.params)
     refuseNul('query', incoming.query)

@@ -9,9 +9,7 @@ type Headers = Record<string, string | string[] | undefined>
 /** Who calls, by the kind of credential that the row asks for. */
 export async function authenticate(app: App, row: Row, headers: Headers): Promise<Caller | undefined> {
   if (row.auth === 'none') return undefined
-  const caller = row.auth === 'team' ? await teamOf(app, headers) : await managementOf(app, headers)
-  checkGates(row, caller)
-  return caller
+  return row.auth === 'team' ? teamOf(app, headers) : managementOf(app, headers)
 }
 
 const deprecatedHeaders = ['x-service-org-key', 'x-vital-org-key']
@@ -26,11 +24,11 @@ function teamOf(app: App, headers: Headers): Promise<TeamCaller> {
   const token = /^Bearer +(\S+)$/i.exec(text(headers, 'authorization') ?? '')?.[1]
   if (token) return tokenCaller(app, token)
   if (managementKeyIn(headers))
-    throw missing(
+    throw problem(
       'MANAGEMENT_KEY_NOT_ALLOWED',
       'This route takes a team API key in x-service-api-key; a management key cannot be used as one. Create a team API key with the management API.',
     )
-  throw missing(
+  throw problem(
     'MISSING_API_KEY',
     'Missing x-service-api-key. Send a team API key in that header, or an access token as Authorization: Bearer.',
   )
@@ -40,37 +38,37 @@ function managementOf(app: App, headers: Headers): Promise<ManagementCaller> {
   const key = managementKeyIn(headers)
   if (key) return managementCaller(app, key)
   if (text(headers, 'x-service-api-key') ?? text(headers, 'x-vital-api-key') ?? text(headers, 'authorization'))
-    throw missing(
+    throw problem(
       'TEAM_KEY_NOT_ALLOWED',
       'This route takes a management key in X-Management-Key; a team API key or access token cannot be used here.',
     )
-  throw missing('MISSING_MANAGEMENT_KEY', 'Missing X-Management-Key. Send a management key in that header.')
+  throw problem('MISSING_MANAGEMENT_KEY', 'Missing X-Management-Key. Send a management key in that header.')
 }
 
 const managementKeyIn = (headers: Headers) =>
   text(headers, 'x-management-key') ?? deprecatedHeaders.map((name) => text(headers, name)).find(Boolean)
 
-function checkGates(row: Row, caller: Caller) {
+/** What the caller may not reach although the credential is good. Apart from authenticating, so that the refusal is audited. */
+export function checkGates(row: Row, caller: Caller | undefined) {
+  if (!caller) return
   if (row.plan && caller.plan !== row.plan)
     throw problem(
-      'forbidden',
       'PLAN_REQUIRED',
       `This route is available on the ${row.plan} plan only; ask your operator to change the plan of the organisation.`,
     )
   if (caller.kind === 'management') return checkScope(row, caller)
   if (row.beta && !caller.betas.includes(row.beta))
     throw problem(
-      'forbidden',
       'CLOSED_BETA',
       `This route is in closed beta (${row.beta}) and the team is not enabled for it; ask your operator to enable it.`,
     )
   if (caller.read_only && row.method !== 'get' && !row.reads)
-    throw problem('forbidden', 'READ_ONLY_KEY', 'This key may only read; use a key without read_only for changes.')
+    throw problem('READ_ONLY_KEY', 'This key may only read; use a key without read_only for changes.')
 }
 
 function checkScope(row: Row, { team_ids }: ManagementCaller) {
   if (row.scope === 'org' && team_ids)
-    throw problem('forbidden', 'ORG_KEY_REQUIRED', 'A Team Management Key cannot reach the organisation; use an Org Management Key.')
+    throw problem('ORG_KEY_REQUIRED', 'A Team Management Key cannot reach the organisation; use an Org Management Key.')
 }
 
 type PathParams = { org_id?: string; env?: string; environment?: string; region?: string }
@@ -79,18 +77,12 @@ type PathParams = { org_id?: string; env?: string; environment?: string; region?
 export function checkPath({ config }: App, caller: Caller | undefined, params: PathParams = {}) {
   if (caller?.kind !== 'management') return
   if (params.org_id && params.org_id.toLowerCase() !== caller.org_id)
-    throw problem(
-      'not_found',
-      'ORG_NOT_FOUND',
-      'There is no such organisation that this key can reach; use the org_id that came with the key.',
-    )
+    throw problem('ORG_NOT_FOUND', 'There is no such organisation that this key can reach; use the org_id that came with the key.')
   checkDeployment(
     { environment: config.ENVIRONMENT, region: config.REGION },
     { environment: params.env ?? params.environment, region: params.region },
   )
 }
-
-const missing = (error_type: string, error_message: string) => problem('unauthenticated', error_type, error_message)
 
 /** A header that was sent with something in it. */
 function text(headers: Headers, name: string) {

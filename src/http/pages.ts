@@ -23,7 +23,7 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
 /** The service listens only after the migrations ran, so ready means that the database answers. */
 async function ready({ db }: App) {
   await sql`select 1`.execute(db).catch(() => {
-    throw problem('unavailable', 'NOT_READY', 'The database cannot be reached right now.')
+    throw problem('NOT_READY', 'The database cannot be reached right now.')
   })
 }
 

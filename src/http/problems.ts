@@ -1,54 +1,34 @@
 import type { z } from 'zod'
+import { statusOf } from '../contract/errors.ts'
 import { isDatabaseAway } from '../db/open.ts'
-import { type Fault, Problem, type ProblemKind, problem } from '../problem.ts'
-
-const statusOf: Record<ProblemKind, number> = {
-  invalid: 422,
-  refused: 400,
-  not_found: 404,
-  unauthenticated: 401,
-  forbidden: 403,
-  conflict: 409,
-  too_large: 413,
-  unsupported: 415,
-  unavailable: 503,
-  setup: 500,
-}
+import { type Fault, Problem, problem } from '../problem.ts'
 
 export const statusOfProblem = ({ kind }: Problem) => statusOf[kind]
 
 export const bodyOf = ({ detail, beside }: Problem) => ({ ...beside, detail })
 
 const unexpected = () =>
-  problem(
-    'setup',
-    'INTERNAL_ERROR',
-    'Something went wrong on our side. Send the request again; if it stays, give your operator the X-Request-Id.',
-  )
+  problem('INTERNAL_ERROR', 'Something went wrong on our side. Send the request again; if it stays, give your operator the X-Request-Id.')
 
 /** Every error as the problem its caller reads. What was not thrown on purpose becomes a 500 and a log line. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (isDatabaseAway(error))
-    return problem(
-      'unavailable',
-      'DATABASE_UNAVAILABLE',
-      'The database cannot be reached right now; send the request again in a few seconds.',
-    )
+    return problem('DATABASE_UNAVAILABLE', 'The database cannot be reached right now; send the request again in a few seconds.')
   return fromFramework(error) ?? unexpected()
 }
 
 /** The errors that the HTTP server itself raises before a handler runs. */
 function fromFramework(error: unknown) {
   const { code, statusCode } = error as { code?: string; statusCode?: number }
-  if (statusCode === 413) return problem('too_large', 'BODY_TOO_LARGE', 'The body is larger than this route takes; send less.')
-  if (statusCode === 415) return problem('unsupported', 'UNSUPPORTED_CONTENT_TYPE', 'Send JSON with Content-Type: application/json.')
+  if (statusCode === 413) return problem('BODY_TOO_LARGE', 'The body is larger than this route takes; send less.')
+  if (statusCode === 415) return problem('UNSUPPORTED_CONTENT_TYPE', 'Send JSON with Content-Type: application/json.')
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH') return badUrl()
-  if (statusCode && statusCode < 500) return problem('refused', 'BAD_REQUEST', 'The request is not well formed HTTP.')
+  if (statusCode && statusCode < 500) return problem('BAD_REQUEST', 'The request is not well formed HTTP.')
   return undefined
 }
 
-export const badUrl = () => problem('refused', 'BAD_URL', 'The address is not well formed, or a part of it is too long.')
+export const badUrl = () => problem('BAD_URL', 'The address is not well formed, or a part of it is too long.')
 
 const faultTypes: Record<string, string> = {
   invalid_type: 'type_error',

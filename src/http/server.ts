@@ -30,9 +30,7 @@ export async function buildServer(app: App, metrics: Metrics, table: Table = { e
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => sendProblem(app, error, request, reply),
     clientErrorHandler: (_error, socket) => {
-      const body = JSON.stringify(
-        bodyOf(problem('refused', 'BAD_REQUEST', 'The request is not well formed HTTP, or its headers are too large.')),
-      )
+      const body = JSON.stringify(bodyOf(problem('BAD_REQUEST', 'The request is not well formed HTTP, or its headers are too large.')))
       if (socket.writable)
         socket.end(
           `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
@@ -42,7 +40,7 @@ export async function buildServer(app: App, metrics: Metrics, table: Table = { e
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: unknown, text: string) => parseJson(text))
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
-  server.setNotFoundHandler((request, reply) => sendProblem(app, unknownPath(request, table), request, reply))
+  server.setNotFoundHandler((request, reply) => sendProblem(app, unknownPath(app, request, table), request, reply))
   watch(app, server, metrics)
   await mountPages(app, server, metrics)
   if (app.config.ROLE !== 'worker') mountTable(app, server, table)
@@ -52,7 +50,7 @@ export async function buildServer(app: App, metrics: Metrics, table: Table = { e
 function mountTable(app: App, server: FastifyInstance, table: Table) {
   const audit = auditBatch(app)
   for (const [name, row] of Object.entries(table.endpoints)) {
-    if (row.sandbox && app.config.ENVIRONMENT !== 'sandbox') continue
+    if (!isHere(app, row)) continue
     const route: Route = { name, row, handler: table.handlers[name] as AnyHandler }
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
       const { id, headers, params, query, body } = request
@@ -69,6 +67,8 @@ function mountTable(app: App, server: FastifyInstance, table: Table) {
       server.route({ method: row.method.toUpperCase(), url: fastifyPath(path), handler, config: { template: row.path } })
   }
 }
+
+const isHere = ({ config }: App, row: Row) => !row.sandbox || config.ENVIRONMENT === 'sandbox'
 
 const fastifyPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
@@ -101,13 +101,14 @@ export const safeError = (error: unknown) => {
   }
 }
 
-function unknownPath(request: FastifyRequest, table: Table) {
+function unknownPath(app: App, request: FastifyRequest, table: Table) {
   const path = request.url.split('?')[0] as string
   const methods = Object.values(table.endpoints)
+    .filter((row) => isHere(app, row))
     .filter((row) => new RegExp(`^${row.path.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path))
     .map((row) => row.method.toUpperCase())
-  if (!methods.length) return problem('not_found', 'UNKNOWN_PATH', 'There is nothing at this address; /docs lists every one.')
-  return problem('not_found', 'UNKNOWN_METHOD', `This address takes ${[...new Set(methods)].join(', ')} only.`)
+  if (!methods.length) return problem('UNKNOWN_PATH', 'There is nothing at this address; /docs lists every one.')
+  return problem('UNKNOWN_METHOD', `This address takes ${[...new Set(methods)].join(', ')} only.`)
 }
 
 const sane = (id: string | string[] | undefined) => (typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined)

@@ -33,15 +33,11 @@ export async function claimTurn(app: App, attempt: Attempt): Promise<{ turn: Tur
     if (held?.owner === owner) return { turn: turnOf(app, team, slot, owner) }
     // Gap 14: the spec is silent on a reused key with another body. We refuse, since replaying would answer the wrong question.
     if (held && !held.fingerprint.equals(fingerprint))
-      throw problem(
-        'conflict',
-        'IDEMPOTENCY_KEY_REUSED',
-        'This X-Idempotency-Key was used with another request; use a new key for a new request.',
-      )
-    if (held?.status) return { outcome: { status: held.status, body: await opened(app, team, slot, held) } }
+      throw problem('IDEMPOTENCY_KEY_REUSED', 'This X-Idempotency-Key was used with another request; use a new key for a new request.')
+    const outcome = held?.status ? await outcomeOf(app, team, slot, held) : undefined
+    if (outcome) return { outcome }
     if (now > giveUpAt)
       throw problem(
-        'conflict',
         'IDEMPOTENCY_IN_FLIGHT',
         'A request with this X-Idempotency-Key is still being executed; send it again in a few seconds.',
       )
@@ -60,11 +56,7 @@ function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Tu
       const sealed = seal(user || team, place(slot), { body })
       const kept = await store.complete(inside.db, slot, owner, { status, sealed, user_id: user ? user_id : null })
       if (!kept)
-        throw problem(
-          'conflict',
-          'IDEMPOTENCY_IN_FLIGHT',
-          'The request took too long and another one took over; send it again in a few seconds.',
-        )
+        throw problem('IDEMPOTENCY_IN_FLIGHT', 'The request took too long and another one took over; send it again in a few seconds.')
     },
     async release() {
       clearInterval(renewal)
@@ -73,10 +65,16 @@ function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Tu
   }
 }
 
-async function opened(app: App, team: SealingKey, slot: store.Slot, { sealed, user_id }: store.Held) {
+/** What was kept, or undefined if its user was erased since the row was read. */
+async function outcomeOf(
+  app: App,
+  team: SealingKey,
+  slot: store.Slot,
+  { status, sealed, user_id }: store.Held,
+): Promise<Outcome | undefined> {
   const bytes = sealed as Buffer
   const key = sealedBy(bytes) === team.id ? team : await userKey(app.vault, app.db, slot.team_id, user_id as string)
-  return open<{ body: unknown }>(key as SealingKey, place(slot), bytes).body
+  return key && { status: status as number, body: open<{ body: unknown }>(key, place(slot), bytes).body }
 }
 
 const place = (slot: store.Slot) => `idempotency_keys.sealed.${slot.team_id}.${slot.operation}.${slot.key_hash.toString('hex')}`

@@ -18,7 +18,8 @@ export async function claim(
       insert into idempotency_keys as held (team_id, operation, key_hash, fingerprint, owner, leased_until, created_at)
       values (${team_id}, ${operation}, ${key_hash}, ${fingerprint}, ${owner}, ${leased_until}, ${now})
       on conflict (team_id, operation, key_hash) do update
-        set fingerprint = excluded.fingerprint, owner = excluded.owner, leased_until = excluded.leased_until
+        set fingerprint = excluded.fingerprint, owner = excluded.owner, leased_until = excluded.leased_until,
+            created_at = excluded.created_at
         where held.status is null and held.leased_until < ${now}
       returning owner, fingerprint, status, sealed, user_id
     )

@@ -101,7 +101,7 @@ export const deleteManagementKey = (app: App, caller: ManagementCaller, id: stri
     const admins = await store.lockOrgAdmins(app.db, caller.org_id)
     const key = await getManagementKey(app, caller, id)
     if (admins.length === 1 && admins[0]?.id === key.id)
-      throw problem('refused', 'LAST_ORG_KEY', 'This is the last Org Management Key; create another one before you revoke it.')
+      throw problem('LAST_ORG_KEY', 'This is the last Org Management Key; create another one before you revoke it.')
     await store.revokeManagementKey(app.db, caller.org_id, id, app.wall())
     return shown(key)
   })
@@ -126,19 +126,13 @@ export const pruneTokens = (app: App) => store.deleteExpiredTokens(app.db, app.w
 
 async function getManagementKey(app: App, caller: ManagementCaller, id: string) {
   const key = await store.getManagementKey(app.db, caller.org_id, id)
-  if (!key)
-    throw problem(
-      'not_found',
-      'MANAGEMENT_KEY_NOT_FOUND',
-      'There is no such management key in this organisation; list them to see their ids.',
-    )
+  if (!key) throw problem('MANAGEMENT_KEY_NOT_FOUND', 'There is no such management key in this organisation; list them to see their ids.')
   return key
 }
 
 async function bind(app: App, org_id: string, key_id: string, team_ids: string[]) {
   const bound = await store.bindTeams(app.db, org_id, key_id, team_ids)
-  if (bound !== new Set(team_ids).size)
-    throw problem('refused', 'UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
+  if (bound !== new Set(team_ids).size) throw problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
 }
 
 const described = (app: App, secret: string, label: string, created_by: string | null) => ({

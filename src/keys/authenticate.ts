@@ -8,21 +8,21 @@ import * as store from './store.ts'
 /** Who a team API key stands for. */
 export async function teamKeyCaller(app: App, secret: string): Promise<TeamCaller> {
   if (rules.isManagementKey(secret))
-    throw wrong(
+    throw problem(
       'MANAGEMENT_KEY_NOT_ALLOWED',
       'This route takes a team API key; a management key cannot be used as one. Create a team API key with the management API.',
     )
   const named = rules.deploymentOfKey(secret)
   if (named && named !== deploymentName(app.config))
-    throw wrong(
-      'WRONG_DEPLOYMENT',
+    throw problem(
+      'WRONG_DEPLOYMENT_KEY',
       `This key belongs to the ${named} deployment; this is ${deploymentName(app.config)}. Call the other deployment or use a key of this one.`,
     )
   const key = await store.findTeamKey(app.db, rules.hashOf(secret))
   if (!key || key.revoked_at || key.deleted_at)
-    throw wrong('INVALID_API_KEY', 'The team API key is unknown or was revoked. Check the value sent in x-service-api-key.')
+    throw problem('INVALID_API_KEY', 'The team API key is unknown or was revoked. Check the value sent in x-service-api-key.')
   if (key.expires_at && key.expires_at <= app.wall())
-    throw wrong('API_KEY_EXPIRED', 'The team API key has expired. Create a new one with the management API.')
+    throw problem('API_KEY_EXPIRED', 'The team API key has expired. Create a new one with the management API.')
   noteUse(app, 'team_api_keys', key.key_id, key.last_used_at)
   const { org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms } = key
   return { kind: 'team', org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms }
@@ -32,7 +32,7 @@ export async function teamKeyCaller(app: App, secret: string): Promise<TeamCalle
 export async function tokenCaller(app: App, secret: string): Promise<TeamCaller> {
   const token = await store.findAccessToken(app.db, rules.hashOf(secret))
   if (!token || token.revoked_at || token.deleted_at || token.expires_at <= app.wall())
-    throw wrong(
+    throw problem(
       'INVALID_ACCESS_TOKEN',
       'The access token is unknown or has expired; tokens are good for 10 minutes. Mint a new one with the management API.',
     )
@@ -43,16 +43,14 @@ export async function tokenCaller(app: App, secret: string): Promise<TeamCaller>
 /** Who a management key stands for. */
 export async function managementCaller(app: App, secret: string): Promise<ManagementCaller> {
   if (rules.deploymentOfKey(secret))
-    throw wrong('TEAM_KEY_NOT_ALLOWED', 'This route takes a management key in X-Management-Key; a team API key cannot be used here.')
+    throw problem('TEAM_KEY_NOT_ALLOWED', 'This route takes a management key in X-Management-Key; a team API key cannot be used here.')
   const key = await store.findManagementKey(app.db, rules.hashOf(secret))
   if (!key || key.revoked_at)
-    throw wrong('INVALID_MANAGEMENT_KEY', 'The management key is unknown or was revoked. Check the value sent in X-Management-Key.')
+    throw problem('INVALID_MANAGEMENT_KEY', 'The management key is unknown or was revoked. Check the value sent in X-Management-Key.')
   noteUse(app, 'management_keys', key.key_id, key.last_used_at)
   const { org_id, key_id, plan, role, team_ids } = key
   return { kind: 'management', org_id, key_id, plan, team_ids: role === 'team_admin' ? team_ids : undefined }
 }
-
-const wrong = (error_type: string, error_message: string) => problem('unauthenticated', error_type, error_message)
 
 /** Whether both keys still open this deployment. */
 export async function worksAsKeys(app: App, { team_api_key, management_key }: { team_api_key?: string; management_key?: string }) {

@@ -46,16 +46,11 @@ export const isManagementKey = (secret: string) => secret.startsWith(MANAGEMENT_
 /** Gap 12: which teams a management key may carry. */
 export function checkBindings(role: string, team_ids: string[] | undefined) {
   if (role === 'team_admin' && !team_ids?.length)
-    throw problem('refused', 'TEAM_BINDINGS_REQUIRED', 'A team_admin key needs team_role_bindings with at least one team_id.')
+    throw problem('TEAM_BINDINGS_REQUIRED', 'A team_admin key needs team_role_bindings with at least one team_id.')
   if (role === 'org_admin' && team_ids)
-    throw problem(
-      'refused',
-      'TEAM_BINDINGS_NOT_ALLOWED',
-      'An org_admin key reaches every team; leave team_role_bindings out or use role team_admin.',
-    )
+    throw problem('TEAM_BINDINGS_NOT_ALLOWED', 'An org_admin key reaches every team; leave team_role_bindings out or use role team_admin.')
 }
 
 export function checkExpiry(expires_at: string | null | undefined, now: string) {
-  if (expires_at && Date.parse(expires_at) <= Date.parse(now))
-    throw problem('refused', 'EXPIRY_IN_THE_PAST', 'expires_at must lie in the future.')
+  if (expires_at && Date.parse(expires_at) <= Date.parse(now)) throw problem('EXPIRY_IN_THE_PAST', 'expires_at must lie in the future.')
 }

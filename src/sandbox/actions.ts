@@ -7,34 +7,42 @@ type Move = { advance_seconds?: number | undefined; now?: string | undefined }
 
 export const getClock = async (app: App, { clock_offset_ms }: TeamCaller) => reading(app, clock_offset_ms)
 
-/** Moves the clock from one due moment to the next, so that everything happens at its own time and in order. */
 export const moveClock = (app: App, { team_id }: TeamCaller, move: Move) =>
   inTransaction(app, async (app) => {
-    const { clock_offset_ms } = await store.clockOffset(app.db, team_id)
-    const target = targetOf(later(app.wall(), clock_offset_ms), move)
-    for (;;) {
-      const due = await firstDue(app, team_id)
-      if (!due || due.at > target) break
-      await setNow(app, team_id, due.at)
-      await due.happen({ ...app, now: () => due.at }, team_id)
-    }
-    return reading(app, await setNow(app, team_id, target))
+    const { clock_offset_ms } = await store.lockClock(app.db, team_id)
+    return travel(app, team_id, offsetAfter(app.wall(), clock_offset_ms, move))
   })
 
 export const resetClock = (app: App, { team_id }: TeamCaller) =>
   inTransaction(app, async (app) => {
-    await store.setClockOffset(app.db, team_id, 0)
-    return reading(app, 0)
+    await store.lockClock(app.db, team_id)
+    return travel(app, team_id, 0)
   })
 
-function targetOf(now: string, { advance_seconds, now: wanted }: Move) {
-  if ((advance_seconds === undefined) === (wanted === undefined))
-    throw new Problem('invalid', [{ type: 'value_error', loc: ['body'], msg: 'Send either advance_seconds or now, and not both.' }])
-  if (advance_seconds !== undefined) return later(now, Math.round(advance_seconds * 1000))
-  const target = new Date(wanted as string).toISOString()
-  if (target < now)
-    throw problem('refused', 'CLOCK_MOVES_FORWARD', 'The clock only moves forward; POST /sandbox/clock/reset sets it back to real time.')
-  return target
+const LAST = '3000-01-01T00:00:00.000Z'
+
+function offsetAfter(wall: string, offset_ms: number, { advance_seconds, now }: Move) {
+  if ((advance_seconds === undefined) === (now === undefined)) throw invalid('Send either advance_seconds or now, and not both.')
+  const offset =
+    advance_seconds === undefined ? Date.parse(now as string) - Date.parse(wall) : offset_ms + Math.round(advance_seconds * 1000)
+  if (offset < offset_ms)
+    throw problem('CLOCK_MOVES_FORWARD', 'The clock only moves forward; POST /sandbox/clock/reset sets it back to real time.')
+  if (later(wall, offset) >= LAST) throw invalid('The clock ends with the year 2999.')
+  return offset
+}
+
+const invalid = (msg: string) => new Problem('invalid', [{ type: 'value_error', loc: ['body'], msg }])
+
+/** Moves the clock from one due moment to the next, so that everything happens at its own time and in order. */
+async function travel(app: App, team_id: string, offset_ms: number) {
+  for (;;) {
+    const due = await firstDue(app, team_id)
+    if (!due || due.at > later(app.wall(), offset_ms)) break
+    await store.setClockOffset(app.db, team_id, Date.parse(due.at) - Date.parse(app.wall()))
+    await due.happen({ ...app, now: () => due.at }, team_id)
+  }
+  await store.setClockOffset(app.db, team_id, offset_ms)
+  return reading(app, offset_ms)
 }
 
 async function firstDue(app: App, team_id: string) {
@@ -43,12 +51,6 @@ async function firstDue(app: App, team_id: string) {
     .flatMap(({ at, happen }) => (at ? [{ at, happen }] : []))
     .sort((a, b) => a.at.localeCompare(b.at))
     .at(0)
-}
-
-async function setNow(app: App, team_id: string, now: string) {
-  const offset = Date.parse(now) - Date.parse(app.wall())
-  await store.setClockOffset(app.db, team_id, offset)
-  return offset
 }
 
 const reading = (app: App, offset_ms: number) => ({ now: later(app.wall(), offset_ms), offset_seconds: offset_ms / 1000 })

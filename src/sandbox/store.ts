@@ -1,7 +1,7 @@
 import type { Db } from '../db/open.ts'
 
 /** Locks the clock, so that two journeys of one team come one after the other; other work of the team goes on. */
-export const clockOffset = (db: Db, team_id: string) =>
+export const lockClock = (db: Db, team_id: string) =>
   db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).forNoKeyUpdate().executeTakeFirstOrThrow()
 
 export const setClockOffset = (db: Db, team_id: string, clock_offset_ms: number) =>

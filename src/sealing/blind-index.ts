@@ -25,10 +25,12 @@ function hashed(team: SealingKey, words: string[]) {
   return [...new Set(words)].map((word) => createHmac('sha256', key).update(word).digest('base64url').slice(0, 12))
 }
 
-/** Words without case, accents and punctuation; a phone number becomes one word, whatever its separators. */
+const DATE = /(?<![\d-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])/g
+
+/** Words without case, accents and punctuation; a date is one word, and so is a phone number, whatever its separators. */
 export function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-  const joined = plain.replace(/(?<=\d)[\s().-]+(?=\d)/g, '')
+  const joined = plain.replace(DATE, ';$1$2$3;').replace(/(?<=\d)[\s().-]+(?=\d)/g, '')
   return joined
     .split(/[^\p{L}\p{N}@._-]+/u)
     .flatMap((word) => word.split(/[@._-]+/))

@@ -52,7 +52,7 @@ export function visibleTeams({ team_ids }: ManagementCaller, asked?: string | nu
 export async function requireTeam(app: App, caller: ManagementCaller, team_id: string, find = store.findTeam) {
   const reachable = !caller.team_ids || caller.team_ids.includes(team_id.toLowerCase())
   const team = reachable ? await find(app.db, caller.org_id, team_id) : undefined
-  if (!team) throw problem('not_found', 'TEAM_NOT_FOUND', 'There is no such team that this key can reach; list the teams to see their ids.')
+  if (!team) throw problem('TEAM_NOT_FOUND', 'There is no such team that this key can reach; list the teams to see their ids.')
   return team
 }
 
@@ -188,7 +188,7 @@ async function refuseDuplicates<T>(app: App, org_id: string, integration_team_id
   } catch (error) {
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error
     const holder = integration_team_id ? await store.findByIntegrationId(app.db, org_id, integration_team_id) : undefined
-    if (!holder) throw problem('conflict', 'TEAM_ID_TAKEN', 'A team has this id already; leave id out to have one made.')
+    if (!holder) throw problem('TEAM_ID_TAKEN', 'A team has this id already; leave id out to have one made.')
     const detail = {
       error_type: 'INTEGRATION_TEAM_ID_TAKEN',
       error_message: 'Another team has this integration_team_id; choose another one.',

@@ -62,7 +62,7 @@ function mergeBrand(known: Brand | null, sent: BrandIn): Brand {
   }
   const given = Object.entries(sent).filter(([name, value]) => name in blank && value !== undefined)
   const merged = { ...blank, ...known, ...Object.fromEntries(given.map(([name, value]) => [name, value ?? ''])) }
-  if (!merged.company_name) throw problem('refused', 'COMPANY_NAME_REQUIRED', 'brand_information needs a company_name.')
+  if (!merged.company_name) throw problem('COMPANY_NAME_REQUIRED', 'brand_information needs a company_name.')
   return merged
 }
 
@@ -73,7 +73,6 @@ export function checkDeployment(here: Deployment, named: { environment?: string 
   const sameEnvironment = !named.environment || named.environment === here.environment
   if (sameEnvironment && (!named.region || named.region === here.region)) return
   throw problem(
-    'refused',
     'WRONG_DEPLOYMENT',
     `This deployment is ${here.environment} ${here.region}; the request names ${named.environment ?? here.environment} ${named.region ?? here.region}. Call that deployment, or name this one.`,
   )

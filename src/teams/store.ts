@@ -1,4 +1,4 @@
-import { type Insertable, sql, type Updateable } from 'kysely'
+import { type Insertable, type RawBuilder, sql, type Updateable } from 'kysely'
 import type { Db } from '../db/open.ts'
 import type { Plan, Tables } from '../db/tables.ts'
 import type { Page } from '../paging.ts'
@@ -35,7 +35,9 @@ export const listTeams = (db: Db, org_id: string, filter: TeamFilter, page: Page
     .$if(filter.team_ids !== undefined, (query) => query.where('id', '=', sql<string>`any(${filter.team_ids}::uuid[])`))
     .$if(!!filter.region?.length, (query) => query.where('region', 'in', filter.region as string[]))
     .$if(!!filter.search_query, (query) =>
-      query.where(sql<boolean>`position(lower(${filter.search_query}) in lower(name || ' ' || coalesce(integration_team_id, ''))) > 0`),
+      query.where(
+        sql<boolean>`position(${folded(sql`${filter.search_query}`)} in ${folded(sql`name || ' ' || coalesce(integration_team_id, '')`)}) > 0`,
+      ),
     )
     .$if(page.after !== undefined, (query) =>
       query.where(sql<boolean>`(created_on, id) > (${page.after?.at}::timestamptz, ${page.after?.id}::uuid)`),
@@ -44,6 +46,10 @@ export const listTeams = (db: Db, org_id: string, filter: TeamFilter, page: Page
     .orderBy('id')
     .limit(page.limit + 1)
     .execute()
+
+/** lower() alone knows only ASCII where the database has the C locale; these are the other letters of a team's name. */
+const folded = (text: RawBuilder<unknown>) =>
+  sql`translate(lower(${text}), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞ', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþ')`
 
 export const updateTeam = (db: Db, org_id: string, id: string, change: Updateable<Tables['teams']>) =>
   db.updateTable('teams').set(change).where('org_id', '=', org_id).where('id', '=', id).execute()

@@ -32,7 +32,7 @@ async function refuseExisting(app: App, team_id: string, client_user_id: string)
   const existing = await store.findByClientId(app.db, team_id, client_user_id)
   if (!existing) return
   const { user_id, created_on } = existing
-  throw problem('refused', 'INVALID_REQUEST', 'Client user id already exists.', { user_id, created_on })
+  throw problem('INVALID_REQUEST', 'Client user id already exists.', { user_id, created_on })
 }
 
 export async function getUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string) {
@@ -57,7 +57,7 @@ export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, pa
   refuseTaken(() =>
     inTransaction(app, async (app) => {
       if (Object.values(patch).every((value) => value === undefined))
-        throw problem('refused', 'NOTHING_TO_PATCH', 'Nothing to patch: send at least one field to change.')
+        throw problem('NOTHING_TO_PATCH', 'Nothing to patch: send at least one field to change.')
       const user = await requireUser(app, team_id, user_id, store.lockUser)
       if (patch.client_user_id !== undefined) rules.checkClientUserId(patch.client_user_id)
       const change = changes(app, user_id, await keyOf(app, user), patch)
@@ -91,13 +91,10 @@ export const undoDeleteUser = (
         ? await store.lockUser(app.db, team_id, query.user_id)
         : await store.lockLatestDeleted(app.db, team_id, query.client_user_id as string)
       if (!user?.deleted_at || (user.erase_at as string) <= app.now())
-        throw problem(
-          'not_found',
-          'NO_DELETION_TO_UNDO',
-          'No user of this team with that id awaits deletion; after 7 days it is erased for good.',
-        )
+        throw problem('NO_DELETION_TO_UNDO', 'No user of this team with that id awaits deletion; after 7 days it is erased for good.')
       await store.updateUser(app.db, team_id, user.user_id, { deleted_at: null, erase_at: null })
-      return { success: true }
+      // The audit log names the user also where the request named a client_user_id; the edge drops the field.
+      return { success: true, user_id: user.user_id }
     }),
   )
 

@@ -32,11 +32,7 @@ export async function getUserInfo(app: App, { team_id }: TeamCaller, user_id: st
   const user = await requireUser(app, team_id, user_id)
   const row = await store.findInfo(app.db, team_id, user_id)
   if (!row)
-    throw problem(
-      'not_found',
-      'USER_INFO_NOT_FOUND',
-      'No demographics are recorded for this user; record them with PATCH /v2/user/{user_id}/info.',
-    )
+    throw problem('USER_INFO_NOT_FOUND', 'No demographics are recorded for this user; record them with PATCH /v2/user/{user_id}/info.')
   return open<Info>(await keyOf(app, user), infoPlace(user_id), row.sealed)
 }
 
@@ -66,11 +62,7 @@ export async function getInsurance(app: App, { team_id }: TeamCaller, user_id: s
   const user = await requireUser(app, team_id, user_id)
   const row = await store.latestInsurance(app.db, team_id, user_id, is_primary)
   if (!row)
-    throw problem(
-      'not_found',
-      'INSURANCE_NOT_FOUND',
-      'No such insurance is recorded for this user; record one with POST /v2/user/{user_id}/insurance.',
-    )
+    throw problem('INSURANCE_NOT_FOUND', 'No such insurance is recorded for this user; record one with POST /v2/user/{user_id}/insurance.')
   return withCompany(app, open<InsuranceIn>(await keyOf(app, user), insurancePlace(row.id), row.sealed))
 }
 

@@ -50,6 +50,8 @@ export const boundStart = (bound: string) => new Date(bound).toISOString()
 export const boundEnd = (bound: string) => new Date(DAY_ONLY.test(bound) ? `${bound}T23:59:59.999Z` : bound).toISOString()
 
 export function checkBounds(start: string | null | undefined, end: string | null | undefined) {
+  for (const [field, bound] of Object.entries({ ingestion_start: start, ingestion_end: end }))
+    if (bound && !(bound >= '1900' && bound < ':')) throw invalid(field, 'Must lie in the years 1900 to 9999.')
   if (start && end && start > end) throw invalid('ingestion_end', 'Must not lie before ingestion_start.')
 }
 
@@ -60,14 +62,10 @@ export function checkUndo(query: { user_id?: string | null | undefined; client_u
 
 const invalid = (field: string, msg: string) => new Problem('invalid', [{ type: 'value_error', loc: ['body', field], msg }])
 
-export const userNotFound = () => problem('not_found', 'USER_NOT_FOUND', 'There is no such user in this team.')
+export const userNotFound = () => problem('USER_NOT_FOUND', 'There is no such user in this team.')
 
 export const userDeleted = () =>
-  problem(
-    'not_found',
-    'USER_SCHEDULED_FOR_DELETION',
-    'The user is scheduled for deletion; undo it with POST /v2/user/undo_delete within 7 days.',
-  )
+  problem('USER_SCHEDULED_FOR_DELETION', 'The user is scheduled for deletion; undo it with POST /v2/user/undo_delete within 7 days.')
 
 type Person = { first_name: string; last_name: string; email: string; phone_number: string; dob: string }
 

@@ -118,7 +118,7 @@ export const latestInsurance = (db: Db, team_id: string, user_id: string, is_pri
 export const findPayor = (db: Db, payor_code: string) =>
   db.selectFrom('payors').select('name').where('payor_code', '=', payor_code).executeTakeFirst()
 
-/** The next user whose grace has ended on its team's clock, of one team or of any. Other workers pass over it. */
+/** The next user whose grace has ended on its team's clock: of one team, or of any that no other worker has in hand. */
 export const lockUserToErase = (db: Db, wall: string, team_id?: string) =>
   db
     .selectFrom('users')
@@ -129,7 +129,7 @@ export const lockUserToErase = (db: Db, wall: string, team_id?: string) =>
     .orderBy('users.erase_at')
     .limit(1)
     .forUpdate('users')
-    .skipLocked()
+    .$if(team_id === undefined, (query) => query.skipLocked())
     .executeTakeFirst()
 
 export const nextErasure = (db: Db, team_id: string) =>

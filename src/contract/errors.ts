@@ -1,0 +1,88 @@
+/** Why a request fails, and thereby its status. */
+export type ProblemKind =
+  | 'invalid'
+  | 'refused'
+  | 'not_found'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported'
+  | 'failed'
+  | 'unavailable'
+
+export const statusOf: Record<ProblemKind, number> = {
+  invalid: 422,
+  refused: 400,
+  not_found: 404,
+  unauthenticated: 401,
+  forbidden: 403,
+  conflict: 409,
+  too_large: 413,
+  unsupported: 415,
+  failed: 500,
+  unavailable: 503,
+}
+
+type ErrorType = { kind: ProblemKind; meaning: string }
+
+/** Every `error_type`: stable, one for each rule. The message of an answer says more. */
+export const errorTypes = {
+  API_KEY_EXPIRED: { kind: 'unauthenticated', meaning: 'The team API key has passed its expires_at.' },
+  BAD_REQUEST: { kind: 'refused', meaning: 'The request is not well formed HTTP.' },
+  BAD_URL: { kind: 'refused', meaning: 'The address is not well formed, or a part of it is too long.' },
+  BODY_TOO_LARGE: { kind: 'too_large', meaning: 'The body is larger than the route takes.' },
+  CLIENT_USER_ID_TAKEN: { kind: 'conflict', meaning: 'Another user has the client_user_id (on patch and on undo).' },
+  CLOCK_MOVES_FORWARD: { kind: 'refused', meaning: 'The sandbox clock was asked to go back.' },
+  CLOSED_BETA: { kind: 'forbidden', meaning: 'The route is in closed beta and the team is not enabled for it.' },
+  COMPANY_NAME_REQUIRED: { kind: 'refused', meaning: 'brand_information would be left without a company_name.' },
+  DATABASE_UNAVAILABLE: { kind: 'unavailable', meaning: 'The database cannot be reached; send the request again.' },
+  EXPIRY_IN_THE_PAST: { kind: 'refused', meaning: 'A key was to be made that has expired already.' },
+  IDEMPOTENCY_IN_FLIGHT: {
+    kind: 'conflict',
+    meaning: 'A request with the same X-Idempotency-Key is still being executed after 10 seconds; send it again.',
+  },
+  IDEMPOTENCY_KEY_REUSED: { kind: 'conflict', meaning: 'The X-Idempotency-Key was used with another request.' },
+  INSURANCE_NOT_FOUND: { kind: 'not_found', meaning: 'No such insurance is recorded for the user.' },
+  INTEGRATION_TEAM_ID_TAKEN: { kind: 'conflict', meaning: 'Another team has the integration_team_id; its team_id stands beside detail.' },
+  INTERNAL_ERROR: { kind: 'failed', meaning: 'A failure of ours; it is logged under the X-Request-Id.' },
+  INVALID_ACCESS_TOKEN: { kind: 'unauthenticated', meaning: 'The access token is unknown or has ended.' },
+  INVALID_API_KEY: { kind: 'unauthenticated', meaning: 'The team API key is unknown or was revoked.' },
+  INVALID_MANAGEMENT_KEY: { kind: 'unauthenticated', meaning: 'The management key is unknown or was revoked.' },
+  INVALID_REQUEST: { kind: 'refused', meaning: 'The client_user_id exists; user_id and created_on of that user are in detail.' },
+  LAST_ORG_KEY: { kind: 'refused', meaning: 'The last Org Management Key cannot be revoked.' },
+  MANAGEMENT_KEY_NOT_ALLOWED: { kind: 'unauthenticated', meaning: 'A management key was sent to a route that takes a team API key.' },
+  MANAGEMENT_KEY_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such management key in the organisation.' },
+  MISSING_API_KEY: { kind: 'unauthenticated', meaning: 'No team credential was sent.' },
+  MISSING_MANAGEMENT_KEY: { kind: 'unauthenticated', meaning: 'No management key was sent.' },
+  NO_DELETION_TO_UNDO: { kind: 'not_found', meaning: 'No user with that id awaits deletion.' },
+  NOT_READY: { kind: 'unavailable', meaning: 'The database does not answer (from /ready).' },
+  NOTHING_TO_PATCH: { kind: 'refused', meaning: 'A patch without a field.' },
+  ORG_KEY_REQUIRED: { kind: 'forbidden', meaning: 'A Team Management Key cannot reach the organisation.' },
+  ORG_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such organisation that the key can reach.' },
+  PERSONAL_CLIENT_USER_ID: {
+    kind: 'refused',
+    meaning: 'The client_user_id looks like personal data; detail is text, error_type stands beside it.',
+  },
+  PLAN_REQUIRED: { kind: 'forbidden', meaning: 'The organisation is not on the plan that the route needs.' },
+  READ_ONLY_KEY: { kind: 'forbidden', meaning: 'A read-only key was used for a change.' },
+  TEAM_BINDINGS_NOT_ALLOWED: { kind: 'refused', meaning: 'An org_admin key was to be bound to teams.' },
+  TEAM_BINDINGS_REQUIRED: { kind: 'refused', meaning: 'A team_admin key was to be bound to no team.' },
+  TEAM_ID_TAKEN: { kind: 'conflict', meaning: 'A team has the id that was given.' },
+  TEAM_KEY_NOT_ALLOWED: { kind: 'unauthenticated', meaning: 'A team credential was sent to a route that takes a management key.' },
+  TEAM_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such team that the key can reach.' },
+  UNKNOWN_METHOD: { kind: 'not_found', meaning: 'The address exists, but not for this method.' },
+  UNKNOWN_PATH: { kind: 'not_found', meaning: 'There is nothing at the address.' },
+  UNKNOWN_TEAM: { kind: 'refused', meaning: 'team_role_bindings names a team that is not in the organisation.' },
+  UNSUPPORTED_CONTENT_TYPE: { kind: 'unsupported', meaning: 'The body is not application/json.' },
+  USER_INFO_NOT_FOUND: { kind: 'not_found', meaning: 'No demographics are recorded for the user.' },
+  USER_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such user in the team.' },
+  USER_SCHEDULED_FOR_DELETION: { kind: 'not_found', meaning: 'The user awaits its erasure and can still be restored.' },
+  WRONG_DEPLOYMENT: {
+    kind: 'refused',
+    meaning: 'The request names another environment or region; the message says which deployment this is.',
+  },
+  WRONG_DEPLOYMENT_KEY: { kind: 'unauthenticated', meaning: 'The key belongs to another deployment.' },
+} as const satisfies Record<string, ErrorType>
+
+export type ErrorName = keyof typeof errorTypes

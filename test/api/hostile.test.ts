@@ -1,0 +1,308 @@
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Row } from '../../src/contract/endpoint.ts'
+import { endpoints, rows } from '../../src/contract/index.ts'
+import { personalWords, someInfo } from '../support/people.ts'
+import { almost, fieldsOf, nonsense, nonsenseText } from '../support/shapes.ts'
+import { replica, type Tenant, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+type Answer = { status: number; headers: Headers; text: string; body: { detail?: unknown } }
+
+async function send(method: string, path: string, init: { headers?: Record<string, string>; body?: string | Buffer } = {}): Promise<Answer> {
+  const headers = { 'x-service-api-key': w.team_api_key, ...(init.body === undefined ? {} : { 'content-type': 'application/json' }), ...init.headers }
+  const response = await fetch(w.base + path, { method, headers, redirect: 'manual', ...(init.body === undefined ? {} : { body: new Uint8Array(Buffer.from(init.body)) }) })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, body: text && response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : {} }
+}
+
+const post = (body: string | Buffer, headers: Record<string, string> = {}) => send('POST', '/v2/user', { body, headers })
+
+/** What every refusal must be: 4xx, JSON with a detail, traceable, and silent about people. */
+function expectRefusal({ status, headers, text, body }: Answer) {
+  expect(status, text).toBeGreaterThanOrEqual(400)
+  expect(status, text).toBeLessThan(500)
+  expect(headers.get('content-type')).toMatch(/^application\/json/)
+  expect(headers.get('x-request-id')).toBeTruthy()
+  expect(body.detail).toBeTruthy()
+  for (const fault of Array.isArray(body.detail) ? body.detail : [])
+    expect(fault).toEqual({ type: expect.stringMatching(/^\w+$/), loc: expect.any(Array), msg: expect.stringMatching(/\w/) })
+  for (const word of personalWords) expect(text).not.toContain(word)
+}
+
+const deep = (depth: number, inside = '') => '['.repeat(depth) + inside + ']'.repeat(depth)
+
+describe('a body', () => {
+  test.each<[string, string | Buffer, number]>([
+    ['over the limit', JSON.stringify({ client_user_id: 'x'.repeat(1_100_000) }), 413],
+    ['that is not JSON', 'client_user_id=5', 422],
+    ['that ends too early', '{"client_user_id":"a', 422],
+    ['with two documents', '{"client_user_id":"a"}{}', 422],
+    ['that is empty', '', 422],
+    ['that is blank', '  \n', 422],
+    ['that is an array', '[]', 422],
+    ['that is a text', '"a"', 422],
+    ['that is null', 'null', 422],
+    ['that is a number', '5', 422],
+    ['that nests 100,000 deep', deep(100_000), 422],
+    ['that nests 100,000 deep in a field nobody knows', `{"client_user_id":"deep","x":${deep(100_000, '"\\u0000"')}}`, 422],
+    ['that nests 100,000 objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 422],
+    ['with NUL in a value', '{"client_user_id":"a\\u0000b"}', 422],
+    ['with NUL in a key', '{"client_user_id":"nul-key","a\\u0000":1}', 422],
+    ['with a raw NUL', '{"client_user_id":"a\0b"}', 422],
+    ['with half a surrogate pair', '{"client_user_id":"a\\ud800b"}', 422],
+    ['with bytes that are not UTF-8', Buffer.from('{"client_user_id":"a\xff\xfeb"}', 'latin1'), 422],
+    ['with an overlong encoding', Buffer.from('{"client_user_id":"a\xc0\x80b"}', 'latin1'), 422],
+    ['with a 10,000-character id', JSON.stringify({ client_user_id: 'x'.repeat(10_000) }), 422],
+  ])('%s is refused', async (_, body, status) => {
+    const answer = await post(body)
+    expectRefusal(answer)
+    expect(answer.status).toBe(status)
+    const keyed = await post(body, { 'x-idempotency-key': 'hostile' })
+    expect(keyed.status).toBe(status)
+  })
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/jsonx', 'nonsense', ';', 'application/xml'])(
+    'of type %s is refused as such',
+    async (type) => {
+      const answer = await post('{"client_user_id":"typed"}', { 'content-type': type })
+      expectRefusal(answer)
+      expect(answer.status).toBe(415)
+    },
+  )
+
+  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON'])('of type %s is read', async (type) => {
+    expect((await post(JSON.stringify({ client_user_id: `typed ${type}` }), { 'content-type': type })).status).toBe(200)
+  })
+
+  test('that calls itself __proto__ or constructor changes nothing but itself', async () => {
+    const answer = await post('{"client_user_id":"proto","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')
+    expect(answer.status).toBe(200)
+    expect(({} as { polluted?: number }).polluted).toBeUndefined()
+    expectRefusal(await post('{"__proto__":{"client_user_id":"inherited"}}'))
+  })
+
+  test('may hold fields nobody knows; they are ignored', async () => {
+    const answer = await post('{"client_user_id":"extra","favourite_colour":{"r":1},"user_id":"8a5f3c1e-0000-4000-8000-000000000000"}')
+    expect(answer.status).toBe(200)
+    expect(answer.text).not.toMatch(/favourite_colour|8a5f3c1e/)
+  })
+
+  test('keeps every character that text can hold', async () => {
+    const client_user_id = '𝄞 \u0001\u2028\ufeff "\\/ ñ 名'
+    const made = await post(JSON.stringify({ client_user_id }))
+    expect(made.body).toMatchObject({ client_user_id })
+    expect((await send('GET', `/v2/user/resolve/${encodeURIComponent(client_user_id)}`)).text).toBe(made.text)
+  })
+
+  test('need not be there where none is taken', async () => {
+    const answer = await send('POST', '/sandbox/clock/reset')
+    expect(answer.status).toBe(200)
+    expect((await send('POST', '/sandbox/clock/reset', { body: '' })).status).toBe(200)
+    expectRefusal(await send('POST', '/v2/user'))
+  })
+})
+
+describe('an address', () => {
+  const id = '8a5f3c1e-0000-4000-8000-000000000000'
+  test.each<[string, string, number]>([
+    ['GET', '/v2/user/%00', 422],
+    ['GET', `/v2/user/${id}%00`, 422],
+    ['GET', '/v2/user/resolve/a%00b', 422],
+    ['GET', '/v2/user?limit=%00', 422],
+    ['GET', '/v2/user?unknown=%00', 422],
+    ['GET', '/v2/user?%00=1', 422],
+    ['GET', '/v2/user/%', 400],
+    ['GET', '/v2/user/%zz', 400],
+    ['GET', '/v2/user/%c3%28', 400],
+    ['GET', '/v2/user/%ed%a0%80', 400],
+    ['GET', '/v2/user/resolve/%ff', 400],
+    ['GET', `/v2/user/${'a'.repeat(10_000)}`, 400],
+    ['GET', `/v2/user/resolve/${'a'.repeat(10_000)}`, 400],
+    ['GET', `/v2/user/resolve/${'a'.repeat(256)}`, 422],
+    ['GET', `/v2/team/users/search?query_id=${'a'.repeat(10_000)}`, 422],
+    ['POST', `/v2/user/undo_delete?user_id=${'a'.repeat(10_000)}`, 422],
+    ['POST', `/v2/user/undo_delete?user_id=${id}&user_id=${id}`, 422],
+    ['GET', '/v2/user?limit=1&limit=2', 422],
+    ['GET', '/v2/user?limit=', 422],
+    ['GET', '/v2/user?limit', 422],
+    ['GET', '/v2/user?limit=1e3', 422],
+    ['GET', '/v2/user?limit=%', 422],
+    ['GET', '/v2/user/__proto__', 422],
+    ['GET', '/nowhere', 404],
+    ['GET', '/v2/user/..%2f..%2fetc%2fpasswd', 422],
+    ['PUT', '/v2/user', 404],
+    ['OPTIONS', '/v2/user', 404],
+    ['OPTIONS', '/nowhere', 404],
+  ])('%s %.60s is refused', async (method, path, status) => {
+    const answer = await send(method, path)
+    expectRefusal(answer)
+    expect(answer.status).toBe(status)
+  })
+
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'limit%5B%5D', 'a%ff', '', 'limit%20'])(
+    'may carry the parameter "%s" that nobody knows',
+    async (name) => {
+      const [answer, plain] = await Promise.all([send('GET', `/v2/user?${name}=1&limit=1`), send('GET', '/v2/user?limit=1')])
+      expect([answer.status, answer.text]).toEqual([200, plain.text])
+    },
+  )
+
+  test('says which methods it takes', async () => {
+    const { body } = await send('DELETE', '/v2/user')
+    expect(body.detail).toMatchObject({ error_type: 'UNKNOWN_METHOD', error_message: expect.stringContaining('POST, GET') })
+    expect((await send('GET', '/nowhere')).body.detail).toMatchObject({ error_type: 'UNKNOWN_PATH' })
+  })
+
+  test('resolves the longest id of the longest characters', async () => {
+    const client_user_id = '名'.repeat(255)
+    const made = await post(JSON.stringify({ client_user_id }))
+    expect((await send('GET', `/v2/user/resolve/${encodeURIComponent(client_user_id)}`)).text).toBe(made.text)
+  })
+
+  test('takes an id in either case, and what it writes can be read again', async () => {
+    const { user_id } = await w.api.createUser({ body: { client_user_id: 'in capitals' } })
+    const params = { user_id: user_id.toUpperCase() }
+    await w.api.patchUser({ params, body: { fallback_birth_date: '1961-07-23' } })
+    await w.api.putUserInfo({ params, body: someInfo() })
+    expect(await w.api.getUser({ params: { user_id } })).toMatchObject({ user_id, fallback_birth_date: { value: '1961-07-23' } })
+    expect(await w.api.getUserInfo({ params: { user_id } })).toEqual(await w.api.getUserInfo({ params }))
+  })
+
+  test('HEAD answers as GET does, without the body', async () => {
+    for (const path of ['/v2/user', '/v2/user/%00', '/v2/user/metrics', '/health']) {
+      const [head, get] = await Promise.all([send('HEAD', path), send('GET', path)])
+      expect([head.status, head.text]).toEqual([get.status, ''])
+      expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'))
+    }
+    expect((await send('HEAD', '/nowhere')).status).toBe(404)
+  })
+
+  test('of the sandbox is unknown in production', async () => {
+    const production = await replica({ env: { ENVIRONMENT: 'production' }, database: await (await import('../support/world.ts')).newDatabase() })
+    const response = await fetch(`${production.base}/sandbox/clock`)
+    expect([response.status, await response.json()]).toMatchObject([404, { detail: { error_type: 'UNKNOWN_PATH' } }])
+  })
+})
+
+describe('a header', () => {
+  test.each<[string, Record<string, string>, number]>([
+    ['a 10,000-character key', { 'x-service-api-key': 'k'.repeat(10_000) }, 401],
+    ['a key of high bytes', { 'x-service-api-key': 'sk_us_ÿþ' }, 401],
+    ['a 10,000-character token', { 'x-service-api-key': '', authorization: `Bearer ${'t'.repeat(10_000)}` }, 401],
+    ['a token without its scheme', { 'x-service-api-key': '', authorization: 'abc' }, 401],
+    ['a 10,000-character idempotency key', { 'x-idempotency-key': 'k'.repeat(10_000) }, 422],
+    ['an empty idempotency key', { 'x-idempotency-key': '' }, 422],
+    ['an idempotency policy nobody knows', { 'x-idempotency-key': 'k', 'x-idempotency-error': 'sometimes' }, 422],
+  ])('with %s is refused', async (_, headers, status) => {
+    const answer = await post('{"client_user_id":"headed"}', headers)
+    expectRefusal(answer)
+    expect(answer.status).toBe(status)
+  })
+
+  test.each(['abc-123', 'a', '01HXZ.trace:7_b', 'x'.repeat(128)])('X-Request-Id %.20s is taken', async (id) => {
+    expect((await send('GET', '/v2/user', { headers: { 'x-request-id': id } })).headers.get('x-request-id')).toBe(id)
+  })
+
+  test.each(['', 'x'.repeat(129), 'two words', '<script>', 'zephyrine@example.org', 'ÿ', "a'b"])('X-Request-Id "%.20s" is replaced', async (id) => {
+    const answers = await Promise.all(
+      ['/v2/user', '/nowhere', '/v2/user/%', '/health'].map((path) => send('GET', path, { headers: { 'x-request-id': id } })),
+    )
+    for (const { headers } of answers) expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe('on the bare socket', () => {
+  const get = 'GET /v2/user HTTP/1.1\r\nHost: x\r\n'
+  test.each<[string, string, number]>([
+    ['garbage', '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n', 400],
+    ['a method that is none', 'FETCH /v2/user HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a method that we never take', 'PURGE /v2/user HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
+    ['a version that is none', 'GET /v2/user HTTP/9.9\r\nHost: x\r\n\r\n', 400],
+    ['a request without a host', 'GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n', 404],
+    ['a header without a colon', `${get}nonsense\r\n\r\n`, 400],
+    ['a header with NUL', `${get}x-a: a\0b\r\n\r\n`, 400],
+    ['a huge header', `${get}x-a: ${'a'.repeat(70_000)}\r\n\r\n`, 431],
+    ['a huge address', `GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    ['two lengths', `POST /v2/user HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, 400],
+    ['a length and chunks', `POST /v2/user HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`, 400],
+    ['a chunk that is none', `POST /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, 404],
+    ['an expectation we cannot meet', `${get}Expect: 200-maybe\r\nConnection: close\r\n\r\n`, 417],
+    ['an address of somebody else', 'GET http://elsewhere.example/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
+    ['a host that is none', 'GET /docs/ HTTP/1.1\r\nHost: a[b\r\nConnection: close\r\n\r\n', 400],
+  ])('%s is answered in JSON', async (_, text, status) => {
+    const answer = await onSocket(text)
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    expect(head.split('\r\n')[0]).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(head.toLowerCase()).toContain('content-type: application/json')
+    expect(head.toLowerCase()).toMatch(/x-request-id: \S+/)
+    expect(JSON.parse(body)).toHaveProperty('detail')
+  })
+
+  test('the server still answers afterwards', async () => {
+    expect((await send('GET', '/ready')).status).toBe(200)
+  })
+})
+
+const onSocket = (text: string) =>
+  new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(new URL(w.base).port), '127.0.0.1', () => socket.write(Buffer.from(text, 'latin1')))
+    const chunks: Buffer[] = []
+    socket.setTimeout(5_000, () => socket.destroy(new Error('no answer')))
+    socket.on('data', (chunk) => chunks.push(chunk))
+    socket.on('error', (error) => (chunks.length ? resolve(Buffer.concat(chunks).toString()) : reject(error)))
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
+  })
+
+/** Requests that are nearly right, since those reach the database. */
+const nearly = (row: Row, known: Record<string, unknown>) =>
+  fc.record({
+    params: fc.record(
+      Object.fromEntries(
+        fieldsOf(row.params).map(([name, type]) => [
+          name,
+          fc.oneof({ arbitrary: almost(type, name, known), weight: 6 }, { arbitrary: nonsenseText, weight: 1 }),
+        ]),
+      ),
+    ),
+    query: fc.record(
+      Object.fromEntries([...fieldsOf(row.query), ['unheard_of', undefined] as const].map(([name, type]) => [name, fc.option(type ? almost(type, name, known) : nonsense, { nil: undefined })])),
+    ),
+    body: row.body ? almost(row.body, '', known) : fc.option(nonsense, { nil: undefined }),
+  })
+
+const encoded = (value: unknown) => encodeURIComponent((typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed())
+
+async function fire(tenant: Tenant, row: Row, { params, query, body }: { params: object; query: object; body: unknown }) {
+  const path = Object.entries(params).reduce((path, [name, value]) => path.replace(`{${name}}`, () => encoded(value) || '%20'), row.path)
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => `${name}=${encoded(one)}`))
+  const headers = row.auth === 'management' ? { 'x-management-key': tenant.management_key } : { 'x-service-api-key': tenant.team_api_key }
+  const sent = row.method === 'get' || body === undefined ? undefined : JSON.stringify(body)
+  return send(row.method.toUpperCase(), `${path}?${pairs.join('&')}`, { headers, ...(sent === undefined ? {} : { body: sent }) })
+}
+
+describe('nearly right requests to', () => {
+  test.each(rows)('%s are never an error of ours and never echo a person', async (_name, row) => {
+    const tenant = await w.tenant()
+    const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'hostile-user' } })
+    const { org_id, team_id } = tenant
+    const known = { org_id, team_id, user_id, env: 'sandbox', region: 'us', fallback_time_zone: 'UTC' }
+    const seen = new Set<number>()
+    await fc.assert(
+      fc.asyncProperty(nearly(row, known), async (request) => {
+        const answer = await fire(tenant, row, request)
+        seen.add(answer.status)
+        if (answer.status >= 300) expectRefusal(answer)
+      }),
+      { seed: 20_260_301, numRuns: 40, endOnFailure: true },
+    )
+    expect([...seen].some((status) => status >= 400)).toBe(true)
+  })
+
+  test('the table covers every endpoint', () => expect(rows.map(([name]) => name).sort()).toEqual(Object.keys(endpoints).sort()))
+})

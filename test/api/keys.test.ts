@@ -1,0 +1,411 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { DAY, HOUR, MINUTE } from '../../src/app.ts'
+import { client, request } from '../../src/contract/client.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { query } from '../support/cluster.ts'
+import { refusal, type Tenant, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+const fresh = (): Promise<Tenant> => w.tenant()
+const here = ({ org_id }: { org_id: string }) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
+const withKey = (key: string) => client(w.base, { 'x-service-api-key': key })
+const asAdmin = (key: string) => client(w.base, { 'x-management-key': key })
+const aUser = () => ({ client_user_id: `user-${randomUUID()}` })
+const makeKey = (tenant: Tenant, change: object = {}) =>
+  tenant.admin.createTeamKey({ params: here(tenant), body: { label: 'reports', team_id: tenant.team_id, ...change } })
+
+describe('a team API key', () => {
+  test('is shown once, works, and is known by its beginning ever after', async () => {
+    const tenant = await fresh()
+    const key = await makeKey(tenant)
+    expect(key).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      label: 'reports',
+      value: expect.stringMatching(/^sk_us_[0-9A-Za-z]{46}$/),
+      team_id: tenant.team_id,
+      created_at: expect.stringMatching(/Z$/),
+      read_only: false,
+      expires_at: null,
+      last_used_at: null,
+    })
+    await withKey(key.value).createUser({ body: aUser() })
+    const { api_keys } = await tenant.admin.listTeamKeys({ params: here(tenant) })
+    expect(api_keys.map(({ label }) => label)).toEqual(['test', 'reports'])
+    expect(api_keys[1]).toEqual({ ...key, value: `${key.value.slice(0, 12)}…` })
+    expect(JSON.stringify(api_keys)).not.toContain(key.value)
+  })
+
+  test('is stored as a hash', async () => {
+    const key = await makeKey(w)
+    const [row] = await query<{ hash: Buffer; prefix: string; text: string }>(
+      w.url,
+      'select hash, prefix, one::text as text from team_api_keys as one where id = $1',
+      [key.id],
+    )
+    expect(row?.hash).toEqual(createHash('sha256').update(key.value).digest())
+    expect(row?.prefix).toBe(key.value.slice(0, 12))
+    expect(row?.text).not.toContain(key.value.slice(12))
+  })
+
+  test('is listed with its last use once the job ran', async () => {
+    const tenant = await fresh()
+    const { id, value } = await makeKey(tenant)
+    const lastUse = async () =>
+      (await tenant.admin.listTeamKeys({ params: here(tenant) })).api_keys.find((key) => key.id === id)?.last_used_at ?? null
+    await w.runJobs()
+    expect(await lastUse()).toBeNull()
+    const before = w.app.wall()
+    await withKey(value).listUsers()
+    await w.runJobs()
+    const first = await lastUse()
+    expect(first && first >= before).toBe(true)
+    w.passes(2 * MINUTE)
+    await withKey(value).listUsers()
+    await w.runJobs()
+    const second = (await lastUse()) as string
+    expect(Date.parse(second) - Date.parse(first as string)).toBeGreaterThanOrEqual(2 * MINUTE)
+  })
+
+  test('stops the moment it is revoked, and the others go on', async () => {
+    const tenant = await fresh()
+    const key = await makeKey(tenant)
+    const stranger = await makeKey(await fresh())
+    const nobody = randomUUID()
+    const ids = [key.id.toUpperCase(), nobody, stranger.id]
+    const revoke = () => tenant.admin.deleteTeamKeys({ params: here(tenant), query: { api_key_id: ids } })
+    expect(await revoke()).toEqual({ success: [key.id], failure: [], not_found: [nobody, stranger.id] })
+    expect(await refusal(withKey(key.value).listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
+    expect(await withKey(stranger.value).listUsers()).toMatchObject({ total: 0 })
+    expect(await tenant.api.listUsers()).toMatchObject({ total: 0 })
+    expect((await tenant.admin.listTeamKeys({ params: here(tenant) })).api_keys.map(({ label }) => label)).toEqual(['test'])
+    expect(await revoke()).toMatchObject({ success: [], not_found: ids })
+  })
+
+  test('of a deleted team is not there to be revoked', async () => {
+    const tenant = await fresh()
+    const { id } = await makeKey(tenant)
+    await tenant.admin.deleteTeam({ params: tenant })
+    expect(await tenant.admin.deleteTeamKeys({ params: here(tenant), query: { api_key_id: [id] } })).toMatchObject({ not_found: [id] })
+  })
+
+  test('that may only read reads, searches people, and changes nothing', async () => {
+    const tenant = await fresh()
+    const reader = withKey((await makeKey(tenant, { read_only: true })).value)
+    const user = await tenant.api.createUser({ body: aUser() })
+    expect(await reader.getUser({ params: user })).toEqual(user)
+    expect(await reader.listUsers()).toMatchObject({ total: 1 })
+    expect(await reader.findPeople({ body: { query: 'nobody' } })).toBeTruthy()
+    const changes = [
+      reader.createUser({ body: aUser() }),
+      reader.patchUser({ params: user, body: { fallback_time_zone: 'UTC' } }),
+      reader.deleteUser({ params: user }),
+      reader.moveClock({ body: { advance_seconds: 1 } }),
+    ]
+    for (const change of changes)
+      expect(await refusal(change)).toMatchObject({
+        status: 403,
+        detail: { error_type: 'READ_ONLY_KEY', error_message: expect.any(String) },
+      })
+    expect(await tenant.api.getUser({ params: user })).toEqual(user)
+  })
+
+  test('that expires works until then', async () => {
+    const tenant = await fresh()
+    const expires_at = new Date(Date.parse(w.app.wall()) + HOUR).toISOString()
+    const key = await makeKey(tenant, { expires_at: expires_at.replace('Z', '+00:00') })
+    expect(key.expires_at).toBe(expires_at)
+    const api = withKey(key.value)
+    w.passes(HOUR - MINUTE)
+    await api.listUsers()
+    w.passes(MINUTE)
+    expect(await refusal(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'API_KEY_EXPIRED' } })
+    await tenant.api.listUsers()
+  })
+
+  test('does not begin expired', async () => {
+    expect(await refusal(makeKey(w, { expires_at: w.app.wall() }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'EXPIRY_IN_THE_PAST' },
+    })
+  })
+
+  test.each([
+    [{ label: '' }, 'label'],
+    [{ label: 'x'.repeat(101) }, 'label'],
+    [{ team_id: 'mine' }, 'team_id'],
+    [{ read_only: 'yes' }, 'read_only'],
+    [{ expires_at: 'tomorrow' }, 'expires_at'],
+    [{ expires_at: '2030-01-01' }, 'expires_at'],
+  ])('with %j is refused', async (change, field) => {
+    expect(await refusal(makeKey(w, change))).toMatchObject({ status: 422, detail: [{ loc: ['body', field] }] })
+  })
+
+  test('needs a team of the organisation', async () => {
+    const other = await fresh()
+    for (const team_id of [other.team_id, randomUUID()])
+      expect(await refusal(makeKey(w, { team_id }))).toMatchObject({ status: 404, detail: { error_type: 'TEAM_NOT_FOUND' } })
+  })
+
+  test('is listed by team and in pages', async () => {
+    const { admin, ...tenant } = await fresh()
+    const two = await admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
+    for (let i = 0; i < 51; i++) await admin.createTeamKey({ params: here(tenant), body: { label: `key ${i}`, team_id: two.id } })
+    const list = (query: object = {}) => admin.listTeamKeys({ params: here(tenant), query })
+    const first = await list({ team_id: two.id })
+    const rest = await list({ team_id: two.id, next_cursor: first.next_cursor })
+    expect([...first.api_keys, ...rest.api_keys].map(({ label }) => label)).toEqual(Array.from({ length: 51 }, (_, i) => `key ${i}`))
+    expect([first.api_keys.length, rest.next_cursor]).toEqual([50, null])
+    expect((await list({ team_id: tenant.team_id })).api_keys.map(({ label }) => label)).toEqual(['test'])
+    expect((await list({ team_id: randomUUID() })).api_keys).toEqual([])
+  })
+})
+
+describe('a management key', () => {
+  const makeManagementKey = (tenant: Tenant, change: object = {}) =>
+    tenant.admin.createManagementKey({ params: tenant, body: { label: 'deputy', role: 'org_admin', ...change } })
+  const bound = (tenant: Tenant, ...team_ids: string[]) =>
+    makeManagementKey(tenant, { role: 'team_admin', team_role_bindings: team_ids.map((team_id) => ({ team_id })) })
+  const list = (tenant: Tenant, query: object = {}) => tenant.admin.listManagementKeys({ params: tenant, query })
+
+  test('is shown once, works, and is known by its beginning ever after', async () => {
+    const tenant = await fresh()
+    const { key, ...made } = await makeManagementKey(tenant)
+    expect(key).toMatch(/^mg_[0-9A-Za-z]{46}$/)
+    expect(made).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      label: 'deputy',
+      created_at: expect.stringMatching(/Z$/),
+      creator: { type: 'management_key' },
+      role: 'org_admin',
+      team_role_bindings: null,
+      prefix: key.slice(0, 12),
+      last_used_at: null,
+    })
+    await asAdmin(key).getOrg({ params: tenant })
+    const { data } = await list(tenant)
+    expect(data).toEqual([expect.objectContaining({ label: 'test', creator: { type: 'operator' } }), made])
+  })
+
+  test('is stored as a hash and listed with its last use', async () => {
+    const tenant = await fresh()
+    const { key, id } = await makeManagementKey(tenant)
+    const [row] = await query<{ hash: Buffer; text: string }>(
+      w.url,
+      'select hash, one::text as text from management_keys as one where id = $1',
+      [id],
+    )
+    expect(row?.hash).toEqual(createHash('sha256').update(key).digest())
+    expect(row?.text).not.toContain(key.slice(12))
+    const before = w.app.wall()
+    await asAdmin(key).getOrg({ params: tenant })
+    await w.runJobs()
+    const used = (await list(tenant)).data.find((one) => one.id === id)?.last_used_at
+    expect(used && used >= before).toBe(true)
+  })
+
+  test('of the team kind names its teams, once each', async () => {
+    const tenant = await fresh()
+    const { team_id } = tenant
+    const { key: _, ...made } = await bound(tenant, team_id, team_id.toUpperCase())
+    expect(made.team_role_bindings).toEqual([{ team_id }])
+    expect((await list(tenant, { role: 'team_admin' })).data).toEqual([made])
+  })
+
+  test('is listed by role, by team and in pages', async () => {
+    const tenant = await fresh()
+    const two = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
+    const first = await bound(tenant, tenant.team_id)
+    const both = await bound(tenant, tenant.team_id, two.id)
+    const ids = async (query: object) => (await list(tenant, query)).data.map(({ id }) => id)
+    expect(await ids({ role: 'team_admin' })).toEqual([first.id, both.id])
+    expect(await ids({ team_id: two.id })).toEqual([both.id])
+    expect(await ids({ team_id: tenant.team_id, role: 'team_admin' })).toEqual([first.id, both.id])
+    expect(await ids({ team_id: randomUUID() })).toEqual([])
+    expect((await refusal(list(tenant, { role: 'owner' }))).status).toBe(422)
+    for (let i = 0; i < 48; i++) await makeManagementKey(tenant)
+    const page = await list(tenant)
+    const rest = await list(tenant, { next_cursor: page.next_cursor })
+    expect([page.data.length, rest.data.length, rest.next_cursor]).toEqual([50, 1, null])
+  })
+
+  test.each([
+    [{ role: 'team_admin' }, 400, 'TEAM_BINDINGS_REQUIRED'],
+    [{ role: 'team_admin', team_role_bindings: null }, 400, 'TEAM_BINDINGS_REQUIRED'],
+    [{ role: 'team_admin', team_role_bindings: [{ team_id: randomUUID() }] }, 400, 'UNKNOWN_TEAM'],
+    [{ role: 'org_admin', team_role_bindings: [{ team_id: randomUUID() }] }, 400, 'TEAM_BINDINGS_NOT_ALLOWED'],
+  ])('%j is refused', async (change, status, error_type) => {
+    const tenant = await fresh()
+    expect(await refusal(makeManagementKey(tenant, change))).toMatchObject({ status, detail: { error_type } })
+    expect((await list(tenant)).data).toHaveLength(1)
+  })
+
+  test.each([{ label: '' }, { role: 'owner' }, { role: 'team_admin', team_role_bindings: [] }, { team_role_bindings: [{ team_id: 'x' }] }])(
+    '%j is not valid',
+    async (change) => {
+      expect((await refusal(makeManagementKey(w, change))).status).toBe(422)
+    },
+  )
+
+  test('changes its label and its teams, at once', async () => {
+    const tenant = await fresh()
+    const two = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
+    const { key, ...made } = await bound(tenant, tenant.team_id)
+    const patch = (body: object) => tenant.admin.patchManagementKey({ params: { org_id: tenant.org_id, key_id: made.id }, body })
+    const reachable = async () => (await asAdmin(key).listTeams({ params: tenant })).teams.map((team) => team.id)
+    expect(await patch({ label: 'night shift' })).toEqual({ ...made, label: 'night shift' })
+    expect(await reachable()).toEqual([tenant.team_id])
+    expect(await patch({ team_role_bindings: [{ team_id: two.id }] })).toMatchObject({
+      label: 'night shift',
+      team_role_bindings: [{ team_id: two.id }],
+    })
+    expect(await reachable()).toEqual([two.id])
+    expect(await refusal(patch({ label: 'lost', team_role_bindings: [{ team_id: w.team_id }] }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'UNKNOWN_TEAM' },
+    })
+    expect(await patch({ label: null, team_role_bindings: null })).toMatchObject({
+      label: 'night shift',
+      team_role_bindings: [{ team_id: two.id }],
+    })
+  })
+
+  test('is not torn by changes of the same moment', async () => {
+    const tenant = await fresh()
+    const { id } = await bound(tenant, tenant.team_id)
+    const two = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
+    const patch = () =>
+      request(w.base, endpoints.patchManagementKey, {
+        params: { org_id: tenant.org_id, key_id: id },
+        body: { team_role_bindings: [{ team_id: two.id }] },
+        headers: { 'x-management-key': tenant.management_key },
+      })
+    const answers = await Promise.all(Array.from({ length: 10 }, patch))
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+  })
+
+  test('of the org kind takes no teams', async () => {
+    const tenant = await fresh()
+    const { id } = await makeManagementKey(tenant)
+    const body = { team_role_bindings: [{ team_id: tenant.team_id }] }
+    expect(await refusal(tenant.admin.patchManagementKey({ params: { org_id: tenant.org_id, key_id: id }, body }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'TEAM_BINDINGS_NOT_ALLOWED' },
+    })
+  })
+
+  test('stops the moment it is revoked', async () => {
+    const tenant = await fresh()
+    const { key, ...made } = await makeManagementKey(tenant)
+    const params = { org_id: tenant.org_id, key_id: made.id }
+    expect(await tenant.admin.deleteManagementKey({ params })).toEqual(made)
+    expect(await refusal(asAdmin(key).getOrg({ params: tenant }))).toMatchObject({
+      status: 401,
+      detail: { error_type: 'INVALID_MANAGEMENT_KEY' },
+    })
+    expect((await list(tenant)).data.map(({ label }) => label)).toEqual(['test'])
+    expect(await refusal(tenant.admin.deleteManagementKey({ params }))).toMatchObject({ status: 404 })
+    expect(await refusal(tenant.admin.patchManagementKey({ params, body: { label: 'back' } }))).toMatchObject({ status: 404 })
+  })
+
+  test('is refused to go when it is the last of the organisation, also when both go at once', async () => {
+    const tenant = await fresh()
+    await bound(tenant, tenant.team_id)
+    const [own] = (await list(tenant, { role: 'org_admin' })).data
+    const revoke = (key_id: string, key: string) =>
+      request(w.base, endpoints.deleteManagementKey, {
+        params: { org_id: tenant.org_id, key_id },
+        headers: { 'x-management-key': key },
+      })
+    const last = { status: 400, body: { detail: { error_type: 'LAST_ORG_KEY' } } }
+    expect(await revoke(own?.id as string, tenant.management_key)).toMatchObject(last)
+    const other = await makeManagementKey(tenant)
+    const answers = await Promise.all([revoke(own?.id as string, tenant.management_key), revoke(other.id, other.key)])
+    expect(answers.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1)
+    expect(answers).toContainEqual(expect.objectContaining({ status: 400 }))
+  })
+
+  test('of another organisation answers as one that does not exist', async () => {
+    const other = await fresh()
+    const { id } = await makeManagementKey(other)
+    const answers = []
+    for (const key_id of [id, randomUUID()])
+      for (const row of [endpoints.deleteManagementKey, endpoints.patchManagementKey] as const) {
+        const { status, body } = await request(w.base, row, {
+          params: { org_id: w.org_id, key_id },
+          headers: { 'x-management-key': w.management_key },
+          ...(row.method === 'patch' ? { body: { label: 'mine' } } : {}),
+        })
+        answers.push([status, JSON.stringify(body)])
+      }
+    expect(new Set(answers.map(String)).size).toBe(1)
+    expect(answers[0]?.[0]).toBe(404)
+    expect((await list(other)).data).toHaveLength(2)
+  })
+})
+
+describe('a team access token', () => {
+  const bearer = (token: string) => client(w.base, { authorization: `Bearer ${token}` })
+  const mint = (tenant: Tenant, key = tenant.management_key) => asAdmin(key).createAccessToken({ params: tenant, body: { env: 'sandbox' } })
+
+  test('opens the data of its team for ten minutes', async () => {
+    const tenant = await fresh()
+    const user = await tenant.api.createUser({ body: aUser() })
+    const token = await mint(tenant)
+    expect(token).toEqual({ access_token: expect.stringMatching(/^at_[0-9A-Za-z]{46}$/), expires_in: 600 })
+    const api = bearer(token.access_token)
+    expect(await api.getUser({ params: user })).toEqual(user)
+    await api.deleteUser({ params: user })
+    w.passes(9 * MINUTE)
+    await api.listUsers()
+    w.passes(MINUTE)
+    expect(await refusal(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_ACCESS_TOKEN' } })
+  })
+
+  test('lives on real time, whatever the clock of its team says', async () => {
+    const tenant = await fresh()
+    const api = bearer((await mint(tenant)).access_token)
+    await tenant.api.moveClock({ body: { advance_seconds: DAY / 1000 } })
+    await api.listUsers()
+  })
+
+  test('is stored as a hash, and pruned when it has expired', async () => {
+    const tenant = await fresh()
+    const { access_token } = await mint(tenant)
+    const rows = () =>
+      query<{ hash: Buffer; text: string }>(w.url, 'select hash, one::text as text from access_tokens as one where team_id = $1', [
+        tenant.team_id,
+      ])
+    const [row] = await rows()
+    expect(row?.hash).toEqual(createHash('sha256').update(access_token).digest())
+    expect(row?.text).not.toContain(access_token.slice(3))
+    w.passes(11 * MINUTE)
+    await w.runJobs()
+    expect(await rows()).toEqual([])
+  })
+
+  test('dies with the key that minted it', async () => {
+    const tenant = await fresh()
+    const body = { label: 'minter', role: 'team_admin' as const, team_role_bindings: [{ team_id: tenant.team_id }] }
+    const minter = await tenant.admin.createManagementKey({ params: tenant, body })
+    const [mine, theirs] = [await mint(tenant), await mint(tenant, minter.key)]
+    await tenant.admin.deleteManagementKey({ params: { org_id: tenant.org_id, key_id: minter.id } })
+    expect(await refusal(bearer(theirs.access_token).listUsers())).toMatchObject({ status: 401 })
+    await bearer(mine.access_token).listUsers()
+  })
+
+  test('names the environment of this deployment and a team of the organisation', async () => {
+    expect(await refusal(w.admin.createAccessToken({ params: w, body: { env: 'production' } }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringContaining('This deployment is sandbox us') },
+    })
+    expect((await refusal(w.admin.createAccessToken({ params: w, body: { env: 'staging' as 'sandbox' } }))).status).toBe(422)
+    expect(await refusal(w.admin.createAccessToken({ params: { ...w, team_id: randomUUID() }, body: { env: 'sandbox' } }))).toMatchObject({
+      status: 404,
+    })
+  })
+})
