@@ -39,6 +39,12 @@ create unique index teams_integration on teams (org_id, integration_team_id) whe
 create index teams_page on teams (org_id, created_on, id) where deleted_at is null;
 create index teams_to_erase on teams (erase_at) where erase_at is not null;
 
+-- Ids of teams that were erased. None is given again: a replica may still hold the key of the team that had it.
+create table erased_teams (
+  id uuid primary key,
+  erased_at timestamptz not null
+);
+
 -- Data keys, each wrapped by the key above it. Destroying a user's row makes everything sealed by it unreadable.
 create table sealing_keys (
   id uuid primary key,
@@ -133,9 +139,11 @@ create table user_insurances (
   team_id uuid not null,
   is_primary boolean not null,
   sealed bytea not null,
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  -- Which one is the latest, whatever the team's clock did meanwhile.
+  seq bigint generated always as identity
 );
-create index user_insurances_latest on user_insurances (user_id, is_primary, created_at desc, id);
+create index user_insurances_latest on user_insurances (user_id, is_primary, seq desc);
 
 create table payors (
   payor_code text primary key,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { App } from './app.ts'
 import { readPrivate, writePrivate } from './data-dir.ts'
 import { type Keys, provideKeys } from './deployment/actions.ts'
-import { worksAsKeys } from './keys/authenticate.ts'
+import { workingKeys } from './keys/authenticate.ts'
 import { firstOrgAndTeam } from './teams/actions.ts'
 
 export type Credentials = {
@@ -22,33 +22,36 @@ export async function openCredentials(app: App, base_url: string): Promise<Crede
   const kept = await keptKeys(app)
   const { BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY, ENVIRONMENT } = app.config
   const given = {
-    team_api_key: BOOTSTRAP_TEAM_API_KEY ?? kept?.team_api_key,
-    management_key: BOOTSTRAP_MANAGEMENT_KEY ?? kept?.management_key,
+    team_api_key: BOOTSTRAP_TEAM_API_KEY ?? kept.team_api_key,
+    management_key: BOOTSTRAP_MANAGEMENT_KEY ?? kept.management_key,
   }
   const mayMake = ENVIRONMENT === 'sandbox' || (given.team_api_key && given.management_key)
   const keys = mayMake
     ? await provideKeys(app, given, { org: 'First organisation', team: 'First team', plan: 'scale' })
-    : await idsOnly(app)
+    : { ...(await idsOnly(app)), ...kept }
   await writePrivate(app.config, FILE, `${JSON.stringify({ base_url, ...keys }, null, 2)}\n`)
-  return { path: join(app.config.DATA_DIR, FILE), first: !kept, base_url, ...keys }
+  const first = keys.team_api_key !== kept.team_api_key || keys.management_key !== kept.management_key
+  return { path: join(app.config.DATA_DIR, FILE), first, base_url, ...keys }
 }
 
-async function keptKeys(app: App): Promise<Partial<Keys> | undefined> {
+async function keptKeys(app: App): Promise<Partial<Keys>> {
   const text = await readPrivate(app.config, FILE)
-  if (!text) return undefined
-  const kept = parsed(text)
-  return kept && (await worksAsKeys(app, kept)) ? kept : undefined
+  return workingKeys(app, parsed(text ?? ''))
 }
 
-function parsed(text: string): Partial<Keys> | undefined {
+/** Whatever a person left in the file: what is no text is no key. */
+function parsed(text: string) {
   try {
-    return JSON.parse(text)
+    const { team_api_key, management_key } = JSON.parse(text)
+    return { team_api_key: textOr(team_api_key), management_key: textOr(management_key) }
   } catch {
-    return undefined
+    return {}
   }
 }
 
+const textOr = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
 async function idsOnly(app: App) {
   const found = await firstOrgAndTeam(app)
-  return found ? { org_id: found.org.id, team_id: found.team.id } : {}
+  return { ...(found && { org_id: found.org.id }), ...(found?.team && { team_id: found.team.id }) }
 }

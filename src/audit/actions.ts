@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
 import { type App, type Caller, inTransaction } from '../app.ts'
 import { derive } from '../sealing/seal.ts'
 import * as rules from './rules.ts'
@@ -7,15 +6,18 @@ import * as store from './store.ts'
 
 export type Deed = { action: string; subject?: string | undefined; status: number; request_id?: string | undefined }
 
-/** The audit row of what a caller did; the operator acts without a key. */
-export function auditRow(app: App, caller: Caller | undefined, deed: Deed): store.NewAuditRow {
+/** Who acts without a key: the operator at the command line, or a job on a team. */
+export type Keyless = { kind: 'operator' } | { kind: 'job'; org_id?: string; team_id: string }
+
+/** The audit row of what somebody did. */
+export function auditRow(app: App, actor: Caller | Keyless, deed: Deed): store.NewAuditRow {
   return {
     id: randomUUID(),
     at: app.wall(),
-    org_id: caller?.org_id ?? null,
-    team_id: caller?.kind === 'team' ? caller.team_id : null,
-    actor_kind: caller ? `${caller.kind}_key` : 'operator',
-    actor_id: caller?.key_id ?? null,
+    org_id: 'org_id' in actor ? actor.org_id : null,
+    team_id: 'team_id' in actor ? actor.team_id : null,
+    actor_kind: 'key_id' in actor ? `${actor.kind}_key` : actor.kind,
+    actor_id: 'key_id' in actor ? actor.key_id : null,
     action: deed.action,
     subject: deed.subject ?? null,
     status: deed.status,
@@ -50,13 +52,11 @@ export function auditBatch(app: App): AuditBatch {
 }
 
 const BATCH = 1000
-const LOCK = 4_117_202_602
 
 /** Hangs committed rows on the chain, in batches. One process at a time; the others find nothing to do. */
 export const chainAudit = (app: App) =>
   inTransaction(app, async (app) => {
-    const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as mine`.execute(app.db)
-    if (!rows[0]?.mine) return false
+    if (!(await store.lockChain(app.db))) return false
     let at: rules.Link = (await store.head(app.db)) ?? rules.start
     const fresh = await store.unchained(app.db, BATCH)
     const links = fresh.map((row) => {
@@ -78,7 +78,7 @@ export async function verifyAudit(app: App): Promise<Verdict> {
   let at = rules.start
   let found: { broken?: rules.Break } = {}
   while (!found.broken && at.seq < head.seq) {
-    const walked = rules.findBreak(auditKey(app), at, await store.chainedAfter(app.db, at.seq, BATCH))
+    const walked = rules.findBreak(auditKey(app), at, await store.chainedBetween(app.db, at.seq, head.seq, BATCH))
     at = walked.at
     found = walked
   }

@@ -6,6 +6,14 @@ export type NewAuditRow = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'c
 
 export const insertRows = (db: Db, rows: NewAuditRow[]) => db.insertInto('audit_log').values(rows).execute()
 
+const LOCK = 4_117_202_602
+
+/** Answers whether the chain is ours until the transaction ends. */
+export async function lockChain(db: Db) {
+  const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as mine`.execute(db)
+  return rows[0]?.mine === true
+}
+
 export const head = (db: Db) => db.selectFrom('audit_head').select(['seq', 'hash']).executeTakeFirst()
 
 /** Where the chain ends by its head and by its rows, read at one moment. */
@@ -38,8 +46,15 @@ export const countUnchained = (db: Db) =>
     .where('chain_seq', 'is', null)
     .executeTakeFirstOrThrow()
 
-export const chainedAfter = (db: Db, seq: number, limit: number) =>
-  db.selectFrom('audit_log').selectAll().where('chain_seq', '>', seq).orderBy('chain_seq').limit(limit).execute()
+export const chainedBetween = (db: Db, after: number, last: number, limit: number) =>
+  db
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('chain_seq', '>', after)
+    .where('chain_seq', '<=', last)
+    .orderBy('chain_seq')
+    .limit(limit)
+    .execute()
 
 export const setLinks = (db: Db, links: { id: string; seq: number; hash: Buffer }[]) =>
   sql`update audit_log set chain_seq = link.seq, chain_hash = link.hash

@@ -9,6 +9,9 @@ export const auditVerify: Command = {
   async run(args) {
     const { values } = options(args, {}, usage)
     const verdict = await withApp(async (app) => {
+      const found = await verifyAudit(app)
+      // A broken chain is not continued: what its end says cannot be trusted.
+      if (found.broken) return found
       while (await chainAudit(app));
       return verifyAudit(app)
     })

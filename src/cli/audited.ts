@@ -2,9 +2,9 @@ import { type App, inTransaction } from '../app.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 
 /** A change by the operator, with its audit row in the same transaction. */
-export const recordOperator = <T>(app: App, action: string, work: (app: App) => Promise<T>, subject?: string): Promise<T> =>
+export const recordOperator = <T>(app: App, action: string, work: (app: App) => Promise<T>, subject: (result: T) => string): Promise<T> =>
   inTransaction(app, async (app) => {
     const result = await work(app)
-    await recordChange(app, auditRow(app, undefined, { action: `operator ${action}`, subject, status: 200 }))
+    await recordChange(app, auditRow(app, { kind: 'operator' }, { action: `operator ${action}`, subject: subject(result), status: 200 }))
     return result
   })

@@ -1,6 +1,7 @@
-import { bootstrap } from '../deployment/actions.ts'
+import { NewTeam } from '../contract/management.ts'
+import { bootstrap, type Keys } from '../deployment/actions.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, oneOf, options, print, required, withApp } from './command.ts'
+import { type Command, oneOf, options, print, required, shaped, withApp } from './command.ts'
 
 const usage = 'assay bootstrap --org NAME --team NAME [--plan launch|grow|scale] [--json]'
 
@@ -14,13 +15,13 @@ export const bootstrapCommand: Command = {
       usage,
     )
     const names = {
-      org: required(values.org, '--org', usage),
-      team: required(values.team, '--team', usage),
+      org: shaped(NewTeam.shape.name, required(values.org, '--org', usage), '--org'),
+      team: shaped(NewTeam.shape.name, required(values.team, '--team', usage), '--team'),
       plan: oneOf(values.plan, ['launch', 'grow', 'scale'], '--plan'),
     }
     const keys = await withApp(async (app) => {
       const { BOOTSTRAP_TEAM_API_KEY: team_api_key, BOOTSTRAP_MANAGEMENT_KEY: management_key } = app.config
-      return recordOperator(app, 'bootstrap', (app) => bootstrap(app, { team_api_key, management_key }, names))
+      return recordOperator(app, 'bootstrap', (app) => bootstrap(app, { team_api_key, management_key }, names), subject)
     })
     print(values.json, keys, [
       `org             ${keys.org_id}`,
@@ -32,3 +33,5 @@ export const bootstrapCommand: Command = {
     ])
   },
 }
+
+const subject = ({ org_id, team_id }: Keys) => `org_id:${org_id} team_id:${team_id}`

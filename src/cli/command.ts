@@ -1,5 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { pino } from 'pino'
+import type { z } from 'zod'
 import type { App } from '../app.ts'
 import { readConfig } from '../config.ts'
 import { borrowEmbedded } from '../db/embedded.ts'
@@ -8,14 +9,20 @@ import { openApp } from '../start.ts'
 
 export type Command = { usage: string; summary: string; run(args: string[]): Promise<void> }
 
-const usage = (message: string) => setupProblem(message, 'USAGE')
+export const usage = (message: string) => setupProblem(message, 'USAGE')
 
 export const usageProblem = ({ detail }: Problem) => typeof detail === 'object' && !Array.isArray(detail) && detail.error_type === 'USAGE'
 
-/** The options of a command; a wrong one is refused in one line. */
+/** The options of a command; a wrong one is refused by its name. An argument is not repeated: it may be a key. */
 export function options<const O extends ParseArgsOptionsConfig>(args: string[], wanted: O, line: string) {
+  const parsed = parsedArgs(args, { ...wanted, json: { type: 'boolean' } } as const, line)
+  if (parsed.positionals.length) throw usage(`Every value needs the option it is for.\nUsage: ${line}`)
+  return parsed
+}
+
+function parsedArgs<const O extends ParseArgsOptionsConfig>(args: string[], options: O, line: string) {
   try {
-    return parseArgs({ args, options: { ...wanted, json: { type: 'boolean' } }, allowPositionals: true })
+    return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
     throw usage(`${(error as Error).message}\nUsage: ${line}`)
   }
@@ -29,6 +36,13 @@ export const required = (value: string | undefined, name: string, line: string) 
 export function oneOf<const V extends readonly string[]>(value: string, values: V, name: string): V[number] {
   if (!values.includes(value)) throw usage(`${name} must be one of ${values.join(', ')}.`)
   return value
+}
+
+/** An option that has a shape in the contract. */
+export function shaped<S extends z.ZodType>(shape: S, value: string, name: string): z.output<S> {
+  const parsed = shape.safeParse(value)
+  if (!parsed.success) throw usage(`${name} ${parsed.error.issues[0]?.message.replace('Must', 'must')}`)
+  return parsed.data
 }
 
 /** Runs an operator's command on the database, whether the service is running or not. */

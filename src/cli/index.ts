@@ -1,3 +1,4 @@
+import { safeError } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { auditVerify } from './audit.ts'
 import { bootstrapCommand } from './bootstrap.ts'
@@ -31,14 +32,13 @@ export async function run(args: string[]) {
   try {
     await command.run(rest)
   } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    console.error(error.message)
-    process.exitCode = usageProblem(error) ? 2 : 1
+    console.error(error instanceof Problem ? error.message : `Failed unexpectedly: ${JSON.stringify(safeError(error))}`)
+    process.exitCode = error instanceof Problem && usageProblem(error) ? 2 : 1
   }
 }
 
 const find = (args: string[]): [string, Command | undefined] => {
-  const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find((name) => commands[name]) ?? ''
+  const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find((name) => Object.hasOwn(commands, name)) ?? ''
   return [name, commands[name]]
 }
 

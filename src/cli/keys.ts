@@ -1,4 +1,5 @@
 import type { App, ManagementCaller } from '../app.ts'
+import { Id, InstantIn, Text } from '../contract/common.ts'
 import {
   createManagementKey,
   createTeamKey,
@@ -10,7 +11,7 @@ import {
 import { setupProblem } from '../problem.ts'
 import { firstOrgAndTeam } from '../teams/actions.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, oneOf, options, print, required, withApp } from './command.ts'
+import { type Command, oneOf, options, print, required, shaped, usage, withApp } from './command.ts'
 
 const listUsage = 'assay keys list [--json]'
 
@@ -55,40 +56,58 @@ async function allManagementKeys(app: App, operator: ManagementCaller) {
 
 const createUsage = 'assay keys create --kind team|org_admin|team_admin --label TEXT [--team ID] [--read-only] [--expires INSTANT] [--json]'
 
+const createOptions = {
+  kind: { type: 'string' },
+  label: { type: 'string' },
+  team: { type: 'string' },
+  'read-only': { type: 'boolean' },
+  expires: { type: 'string' },
+} as const
+
 export const createKey: Command = {
   usage: createUsage,
   summary: 'Make a key and show it this once. Without --team it belongs to the first team.',
   async run(args) {
-    const wanted = {
-      kind: { type: 'string' },
-      label: { type: 'string' },
-      team: { type: 'string' },
-      'read-only': { type: 'boolean' },
-      expires: { type: 'string' },
-    } as const
-    const { values } = options(args, wanted, createUsage)
-    const kind = oneOf(required(values.kind, '--kind', createUsage), ['team', 'org_admin', 'team_admin'], '--kind')
-    const label = required(values.label, '--label', createUsage)
-    const secret = await withApp(async (app) => {
+    const wanted = wantedOf(args)
+    const made = await withApp(async (app) => {
       const operator = await asOperator(app)
-      const team_id = values.team ?? operator.first_team_id
-      return recordOperator(app, `create ${kind} key`, async (app) => {
-        if (kind === 'team')
-          return (
-            await createTeamKey(app, operator, { label, team_id, read_only: values['read-only'] ?? false, expires_at: values.expires })
-          ).value
-        return (
-          await createManagementKey(app, operator, {
-            label,
-            role: kind,
-            team_role_bindings: kind === 'team_admin' ? [{ team_id }] : undefined,
-          })
-        ).key
-      })
+      return recordOperator(
+        app,
+        `create ${wanted.kind} key`,
+        (app) => make(app, operator, wanted),
+        ({ id }) => `key_id:${id}`,
+      )
     })
-    print(values.json, { key: secret }, [secret])
+    print(wanted.json, { key: made.secret }, [made.secret])
   },
 }
+
+type Wanted = ReturnType<typeof wantedOf>
+
+function wantedOf(args: string[]) {
+  const { values } = options(args, createOptions, createUsage)
+  const { team, expires, json, 'read-only': read_only = false } = values
+  const kind = oneOf(required(values.kind, '--kind', createUsage), ['team', 'org_admin', 'team_admin'], '--kind')
+  const label = shaped(Text(100), required(values.label, '--label', createUsage), '--label')
+  if (kind !== 'team' && read_only) throw usage('--read-only is for team keys only.')
+  if (kind !== 'team' && expires !== undefined) throw usage('--expires is for team keys only.')
+  if (kind === 'org_admin' && team !== undefined) throw usage('--team is not for org_admin keys, which reach every team.')
+  const team_id = team === undefined ? undefined : shaped(Id, team, '--team')
+  const expires_at = expires === undefined ? undefined : shaped(InstantIn, expires, '--expires')
+  return { kind, label, team_id, read_only, expires_at, json }
+}
+
+async function make(app: App, operator: Operator, { kind, label, team_id, read_only, expires_at }: Wanted) {
+  if (kind === 'org_admin') return secretOf(await createManagementKey(app, operator, { label, role: kind }))
+  const of = team_id ?? operator.first_team_id
+  if (!of) throw setupProblem('The organisation has no team; make one with the management API')
+  if (kind === 'team_admin')
+    return secretOf(await createManagementKey(app, operator, { label, role: kind, team_role_bindings: [{ team_id: of }] }))
+  const { id, value } = await createTeamKey(app, operator, { label, team_id: of, read_only, expires_at })
+  return { id, secret: value }
+}
+
+const secretOf = ({ id, key }: { id: string; key: string }) => ({ id, secret: key })
 
 const revokeUsage = 'assay keys revoke --id ID [--json]'
 
@@ -97,7 +116,7 @@ export const revokeKey: Command = {
   summary: 'Revoke a key at once.',
   async run(args) {
     const { values } = options(args, { id: { type: 'string' } }, revokeUsage)
-    const id = required(values.id, '--id', revokeUsage)
+    const id = shaped(Id, required(values.id, '--id', revokeUsage), '--id')
     await withApp(async (app) => {
       const operator = await asOperator(app)
       await recordOperator(
@@ -107,16 +126,25 @@ export const revokeKey: Command = {
           const { success } = await deleteTeamKeys(app, operator, [id])
           if (!success.length) await deleteManagementKey(app, operator, id)
         },
-        `key_id:${id}`,
+        () => `key_id:${id}`,
       )
     })
     print(values.json, { revoked: id }, [`revoked ${id}`])
   },
 }
 
+type Operator = ManagementCaller & { first_team_id: string | undefined }
+
 /** The operator acts on the first organisation with every right, but is no key: what it makes has no creator. */
-async function asOperator(app: App): Promise<ManagementCaller & { first_team_id: string }> {
+async function asOperator(app: App): Promise<Operator> {
   const found = await firstOrgAndTeam(app)
   if (!found) throw setupProblem('The database has no organisation yet; make one with: assay bootstrap --org NAME --team NAME')
-  return { kind: 'management', org_id: found.org.id, key_id: null, plan: found.org.plan, team_ids: undefined, first_team_id: found.team.id }
+  return {
+    kind: 'management',
+    org_id: found.org.id,
+    key_id: null,
+    plan: found.org.plan,
+    team_ids: undefined,
+    first_team_id: found.team?.id,
+  }
 }

@@ -1,8 +1,9 @@
 import type { App } from '../app.ts'
+import { Id } from '../contract/common.ts'
 import { setupProblem } from '../problem.ts'
 import { listOrgs, setBetas, setPlan } from '../teams/actions.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, oneOf, options, print, required, withApp } from './command.ts'
+import { type Command, oneOf, options, print, required, shaped, withApp } from './command.ts'
 
 const orgUsage = 'assay org [--org ID] [--plan launch|grow|scale] [--json]'
 
@@ -15,7 +16,12 @@ export const orgCommand: Command = {
     const orgs = await withApp(async (app) => {
       if (plan) {
         const org_id = await onlyOrg(app, values.org)
-        await recordOperator(app, 'set plan', (app) => setPlan(app, org_id, plan), `org_id:${org_id}`)
+        await recordOperator(
+          app,
+          'set plan',
+          (app) => setPlan(app, org_id, plan),
+          () => `org_id:${org_id}`,
+        )
       }
       return listOrgs(app)
     })
@@ -44,14 +50,26 @@ export const teamCommand: Command = {
   summary: 'Enable exactly these closed betas for a team; an empty list enables none.',
   async run(args) {
     const { values } = options(args, { team: { type: 'string' }, betas: { type: 'string' } }, teamUsage)
-    const team_id = required(values.team, '--team', teamUsage)
+    const team_id = shaped(Id, required(values.team, '--team', teamUsage), '--team')
     if (values.betas === undefined) required(undefined, '--betas', teamUsage)
     const betas = (values.betas ?? '')
       .split(',')
       .map((name) => name.trim())
       .filter(Boolean)
-    const team = await withApp((app) => recordOperator(app, 'set betas', (app) => setBetas(app, team_id, betas), `team_id:${team_id}`))
-    if (!team) throw setupProblem('There is no such team')
+    const team = await withApp((app) =>
+      recordOperator(
+        app,
+        'set betas',
+        (app) => enable(app, team_id, betas),
+        () => `team_id:${team_id}`,
+      ),
+    )
     print(values.json, team, [`${team.id}  ${team.name}  betas: ${team.betas.join(', ') || 'none'}`])
   },
+}
+
+async function enable(app: App, team_id: string, betas: string[]) {
+  const team = await setBetas(app, team_id, betas)
+  if (!team) throw setupProblem('There is no such team')
+  return team
 }

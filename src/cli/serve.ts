@@ -1,20 +1,20 @@
+import { constants } from 'node:os'
 import { readConfig } from '../config.ts'
+import { createLog } from '../log.ts'
 import { Problem } from '../problem.ts'
-import { createLog, type Service, startService } from '../start.ts'
+import { type Service, startService } from '../start.ts'
 
 /** Starts the service, says where it is, and stops it in order on a signal. */
 export async function serve() {
+  // Before the service is up there is nothing to finish; a container's first process must say so itself to be stopped at all.
+  let stop = (signal: NodeJS.Signals): void => process.exit(128 + constants.signals[signal])
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
   const service = await started()
-  console.log(greeting(service, process.stdout.isTTY === true))
-  let stopping = false
-  const stop = async () => {
-    if (stopping) return
-    stopping = true
-    await service.close()
-    process.exit(0)
+  stop = () => {
+    stop = () => {}
+    void service.close().then(() => process.exit(0))
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  console.log(greeting(service, process.stdout.isTTY === true))
 }
 
 async function started() {
@@ -22,8 +22,8 @@ async function started() {
     const config = readConfig()
     return await startService(config, createLog(config))
   } catch (error) {
-    if (!(error instanceof Problem) && (error as { code?: string }).code !== 'EADDRINUSE') throw error
-    console.error(error instanceof Problem ? error.message : `PORT is taken: ${(error as Error).message}`)
+    if (!(error instanceof Problem)) throw error
+    console.error(error.message)
     process.exit(1)
   }
 }
@@ -43,7 +43,7 @@ function greeting({ url, credentials }: Service, onTerminal: boolean) {
     `  keys          kept in ${path}`,
     '',
     'Try it:',
-    ...(show ? [] : [`  TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' ${path})`]),
+    ...(show ? [] : [`  TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' "${path}")`]),
     `  ${curl.replaceAll("'", show ? "'" : '"')} ${url}/v2/user -H 'content-type: application/json' -d '{"client_user_id":"first-user"}'`,
     `  ${curl.replaceAll("'", show ? "'" : '"')} ${url}/v2/user`,
     `  ${curl.replaceAll("'", show ? "'" : '"')} ${url}/v2/user/resolve/first-user`,

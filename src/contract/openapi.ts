@@ -24,7 +24,7 @@ export function openapi(baseUrl = '/'): Json {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(rows.map(([, row]) => row.tag))].map((name) => ({ name })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes,
@@ -32,6 +32,14 @@ export function openapi(baseUrl = '/'): Json {
       schemas: { ...errorSchemas, ...Object.fromEntries([...schemas].sort().map(([id, { schema }]) => [id, schema])) },
     },
   }
+}
+
+const tags = {
+  Users: 'The people that a team looks after, their demographics and their insurance.',
+  Organisation: 'The organisation that a management key belongs to.',
+  Teams: 'Teams own users and data; nothing passes from one to another.',
+  Keys: 'Team API keys, management keys and access tokens. A key is shown once, when it is made.',
+  Sandbox: "A team's own clock, to see today what happens next week.",
 }
 
 const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
@@ -44,19 +52,24 @@ const securitySchemes = {
 
 const securityOf = { team: [{ teamKey: [] }, { accessToken: [] }], management: [{ managementKey: [] }], none: [] }
 
+const errorType = { type: 'string', description: 'Stable, one for each rule.', 'x-extensible-enum': Object.keys(errorTypes) }
+
 const errorSchemas = {
   Refusal: {
     type: 'object',
     required: ['detail'],
     properties: {
       detail: {
-        type: 'object',
-        required: ['error_type', 'error_message'],
-        properties: {
-          error_type: { type: 'string', description: 'Stable, one for each rule.', 'x-extensible-enum': Object.keys(errorTypes) },
-          error_message: { type: 'string', description: 'What is wrong and what to do.' },
-        },
+        anyOf: [
+          {
+            type: 'object',
+            required: ['error_type', 'error_message'],
+            properties: { error_type: errorType, error_message: { type: 'string', description: 'What is wrong and what to do.' } },
+          },
+          { type: 'string', description: 'The message alone, where the public clients expect text; error_type then stands beside detail.' },
+        ],
       },
+      error_type: errorType,
     },
   },
   ValidationFailure: {
@@ -138,7 +151,8 @@ const idempotencyHeaders = [
     in: 'header',
     required: false,
     description: '`no-cache` keeps successes only.',
-    schema: { type: 'string', enum: ['no-cache'] },
+    // An enumeration of one would be filled into every example.
+    schema: { type: 'string', pattern: '^no-cache$' },
   },
 ]
 
@@ -156,10 +170,10 @@ function parametersOf(row: Row, schemaOf: (type: z.ZodType, io: Io) => Json) {
 
 /** Moves the named shapes of a zod type into components and refuses one name for a request and an answer. */
 function inComponents(type: z.ZodType, io: Io, schemas: Map<string, { io: Io; schema: Json }>): Json {
-  const { $schema, $defs, ...schema } = z.toJSONSchema(type, { io, unrepresentable: 'any', override: closeNothing }) as Json
+  const { $schema, $defs, ...schema } = z.toJSONSchema(type, { io, unrepresentable: 'any', override: simplify }) as Json
   for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) keep(id, definition)
   const id = type.meta()?.['id'] as string | undefined
-  if (!id) return repoint(schema)
+  if (!id || '$ref' in schema) return repoint(schema)
   keep(id, schema)
   return { $ref: `#/components/schemas/${id}` }
 
@@ -173,7 +187,13 @@ function inComponents(type: z.ZodType, io: Io, schemas: Map<string, { io: Io; sc
 
 const repoint = (schema: Json): Json => JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))
 
-/** Answers may gain fields and unknown fields of a request are ignored, so no object is closed. */
-function closeNothing({ jsonSchema }: { jsonSchema: Json }) {
+/**
+ * Answers may gain fields and unknown fields of a request are ignored, so no object is closed.
+ * What a format says already, and that a number fits into JavaScript, is left out: it only makes reading hard.
+ */
+function simplify({ jsonSchema }: { jsonSchema: Json }) {
   if (jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties']
+  if (jsonSchema['format']) delete jsonSchema['pattern']
+  if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum']
+  if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum']
 }

@@ -23,14 +23,28 @@ import { endpoint } from './endpoint.ts'
 
 const UserId = z.object({ user_id: Id })
 
-const ClientUserId = Text(255).describe('Your own id of the user. Unique within the team; never an e-mail address or phone number.')
+const ClientUserId = Text(255).meta({
+  description: 'Your own id of the user. Unique within the team; never an e-mail address or phone number.',
+  example: 'patient-17',
+})
 const Bound = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
 
 const settable = {
-  fallback_time_zone: Text(64).nullish().describe('IANA time zone, such as Europe/Berlin; used for sources that carry none.'),
-  fallback_birth_date: Day.nullish().describe('Used to compute the maximum heart rate where a source gives no age.'),
-  ingestion_start: Bound.nullish().describe('Data before this is not taken in. A date means its first moment in UTC.'),
-  ingestion_end: Bound.nullish().describe('Data after this is not taken in. A date means its last moment in UTC.'),
+  fallback_time_zone: Text(64)
+    .nullish()
+    .meta({ description: 'IANA time zone; used for sources that carry none.', example: 'Europe/Berlin' }),
+  fallback_birth_date: Day.nullish().meta({
+    description: 'Used to compute the maximum heart rate where a source gives no age.',
+    example: '1980-05-04',
+  }),
+  ingestion_start: Bound.nullish().meta({
+    description: 'Data before this is not taken in. A date means its first moment in UTC.',
+    example: '2026-01-01',
+  }),
+  ingestion_end: Bound.nullish().meta({
+    description: 'Data after this is not taken in. A date means its last moment in UTC.',
+    example: '2036-12-31',
+  }),
 }
 
 export const NewUser = z.object({ client_user_id: ClientUserId, ...settable }).meta({ id: 'NewUser' })

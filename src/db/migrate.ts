@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type pg from 'pg'
+import pg from 'pg'
 import { setupProblem } from '../problem.ts'
 
 const folder = fileURLToPath(new URL('../../migrations/', import.meta.url))
@@ -17,6 +17,9 @@ export async function migrate(pool: pg.Pool) {
     const missing = await missingOf(client, files)
     for (const name of missing) await run(client, name)
     return missing
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) throw setupProblem(`DATABASE_URL: the database cannot be migrated: ${error.message}`)
+    throw error
   } finally {
     // Ends the session with its lock and setting, instead of handing them on to the pool.
     client.release(true)

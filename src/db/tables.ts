@@ -28,6 +28,7 @@ export type Tables = {
     minor_ordering_enabled: Generated<boolean>
     contact: Optional<Buffer>
   }
+  erased_teams: { id: string; erased_at: Time }
   sealing_keys: { id: string; team_id: string; user_id: Optional<string>; wrapped: Buffer; created_at: Generated<Time> }
   management_keys: {
     id: string
@@ -70,7 +71,15 @@ export type Tables = {
     sealed: Optional<Buffer>
   }
   user_info: { user_id: string; team_id: string; sealed: Buffer; terms: string[]; updated_at: Time }
-  user_insurances: { id: string; user_id: string; team_id: string; is_primary: boolean; sealed: Buffer; created_at: Time }
+  user_insurances: {
+    id: string
+    user_id: string
+    team_id: string
+    is_primary: boolean
+    sealed: Buffer
+    created_at: Time
+    seq: Generated<number>
+  }
   payors: { payor_code: string; name: string; aliases: Generated<string[]> }
   idempotency_keys: {
     team_id: string

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { type App, inTransaction } from '../app.ts'
-import { deploymentName, teamKeyPrefix } from '../config.ts'
+import { type Config, deploymentName, teamKeyPrefix } from '../config.ts'
 import { saveManagementKey, saveTeamKey } from '../keys/actions.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../keys/rules.ts'
 import { setupProblem } from '../problem.ts'
 import { derive } from '../sealing/seal.ts'
-import { firstOrgAndTeam, foundOrg } from '../teams/actions.ts'
+import { firstOrgAndTeam, foundOrg, insertTeam } from '../teams/actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -20,6 +20,12 @@ export const claimDatabase = (app: App) =>
     else await store.insertDeployment(app.db, here)
   })
 
+export const databaseAnswers = (app: App) =>
+  store.ping(app.db).then(
+    () => true,
+    () => false,
+  )
+
 export type Keys = { org_id: string; team_id: string; team_api_key: string; management_key: string }
 type Given = { team_api_key?: string | undefined; management_key?: string | undefined }
 export type FirstStart = { org: string; team: string; plan: 'launch' | 'grow' | 'scale' }
@@ -31,7 +37,9 @@ export type FirstStart = { org: string; team: string; plan: 'launch' | 'grow' | 
 export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<Keys> =>
   inTransaction(app, async (app) => {
     await store.lockStart(app.db)
-    const { org, team } = (await firstOrgAndTeam(app)) ?? (await foundOrg(app, { ...names, region: app.config.REGION }))
+    const region = app.config.REGION
+    const { org, ...found } = (await firstOrgAndTeam(app)) ?? (await foundOrg(app, { ...names, region }))
+    const team = found.team ?? (await insertTeam(app, org.id, { name: names.team, region }))
     const team_api_key = given.team_api_key ?? newSecret(teamKeyPrefix(app.config))
     const management_key = given.management_key ?? newSecret(MANAGEMENT_PREFIX)
     await saveTeamKey(app, team_api_key, { label: 'first start', team_id: team.id, read_only: false }, null)
@@ -40,14 +48,20 @@ export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<
   })
 
 /** Keys for the operator of an empty database; one that has an organisation keeps what it has. */
-export async function bootstrap(app: App, given: Given, names: FirstStart) {
-  if (await firstOrgAndTeam(app)) throw setupProblem('The database has an organisation already; make further keys with: assay keys create')
-  return provideKeys(app, given, names)
-}
+export const bootstrap = (app: App, given: Given, names: FirstStart) =>
+  inTransaction(app, async (app) => {
+    await store.lockStart(app.db)
+    if (await firstOrgAndTeam(app))
+      throw setupProblem('The database has an organisation already; make further keys with: assay keys create')
+    return provideKeys(app, given, names)
+  })
+
+/** Comes before the database is touched: a start that is refused must not claim it. */
+export const checkSettings = (config: Config) =>
+  rules.checkBootstrapKeys(deploymentName(config), config.BOOTSTRAP_TEAM_API_KEY, config.BOOTSTRAP_MANAGEMENT_KEY)
 
 export async function checkStart(app: App) {
   const { ENVIRONMENT, BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY } = app.config
-  rules.checkBootstrapKeys(deploymentName(app.config), BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY)
   const mayInvent = ENVIRONMENT === 'sandbox' || (BOOTSTRAP_TEAM_API_KEY && BOOTSTRAP_MANAGEMENT_KEY)
   if (!mayInvent && !(await firstOrgAndTeam(app)))
     throw setupProblem(

@@ -4,7 +4,7 @@ import { type AuditBatch, auditRow, recordChange } from '../audit/actions.ts'
 import type { Outcome, Turn } from '../idempotency/actions.ts'
 import { authenticate, checkGates, checkPath } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
-import { parseInput, refuseNul } from './input.ts'
+import { checkText, parseInput } from './input.ts'
 import { bodyOf, problemOf, statusOfProblem } from './problems.ts'
 import { deed, type Incoming, type Route, subjectUser } from './request.ts'
 
@@ -16,11 +16,11 @@ export async function answer(app: App, audit: AuditBatch, route: Route, incoming
   try {
     caller = await authenticate(app, route.row, incoming.headers)
     checkGates(route.row, caller)
-    checkPath(app, caller, incoming.params)
-    refuseNul('path', incoming.params)
-    refuseNul('query', incoming.query)
+    checkText('path', incoming.params)
+    checkText('query', incoming.query)
     const input = parseInput(route.row, incoming)
-    const outcome = await withIdempotency(app, route, caller, incoming, (turn) =>
+    checkPath(app, caller, input.params as Incoming['params'] | undefined)
+    const outcome = await withIdempotency(app, route, caller, incoming, input, (turn) =>
       execute(appFor(app, caller), audit, { route, caller, incoming, input, turn }),
     )
     if (outcome.replayed && caller) await audit(auditRow(app, caller, deed(route, incoming, outcome.body, outcome.status)))
@@ -43,10 +43,11 @@ async function execute(app: App, audit: AuditBatch, { route, caller, incoming, i
   const { row, handler } = route
   const status = row.status ?? 200
   const shaped = (result: unknown): Outcome => ({ status, body: row.returns.parse(result) })
+  if (!caller) return shaped(await handler(app, caller, input))
   const auditOf = (result: unknown) => auditRow(app, caller, deed(route, incoming, result, status))
-  if (row.method === 'get' || row.reads || !caller) {
+  if (row.method === 'get' || row.reads) {
     const result = await handler(app, caller, input)
-    if (caller) await audit(auditOf(result))
+    await audit(auditOf(result))
     return shaped(result)
   }
   let committed = false

@@ -10,13 +10,14 @@ export async function withIdempotency(
   { name, row }: Route,
   caller: Caller | undefined,
   incoming: Incoming,
+  input: unknown,
   execute: (turn?: Turn) => Promise<Outcome>,
 ): Promise<Outcome & { replayed?: boolean }> {
   if (!row.idempotent || caller?.kind !== 'team') return execute()
   const { key, keep } = headersOf(incoming)
   if (key === undefined) return execute()
-  const request = [incoming.params, incoming.query, incoming.body]
-  const claimed = await claimTurn(app, { team_id: caller.team_id, operation: name, key, request })
+  // As the contract reads it, so that the order of fields and the fields it does not know make no difference.
+  const claimed = await claimTurn(app, { team_id: caller.team_id, operation: name, key, request: input })
   if ('outcome' in claimed) return { ...claimed.outcome, replayed: true }
   return execute(claimed.turn).catch((error) => settleFailure(app, claimed.turn, incoming, keep, error))
 }

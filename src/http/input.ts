@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import type { Row } from '../contract/endpoint.ts'
 import { type Fault, Problem } from '../problem.ts'
@@ -26,7 +27,10 @@ export function parseInput(row: Row, { params, query, body }: Sent) {
 /** A query is text; the row says what is a number, a switch or a list. */
 function typed(shape: z.ZodObject, query: Record<string, unknown>) {
   return Object.fromEntries(
-    Object.entries(query).map(([name, value]) => [name, name in shape.shape ? typedValue(shape.shape[name] as z.ZodType, value) : value]),
+    Object.entries(query).map(([name, value]) => [
+      name,
+      Object.hasOwn(shape.shape, name) ? typedValue(shape.shape[name] as z.ZodType, value) : value,
+    ]),
   )
 }
 
@@ -39,31 +43,37 @@ function typedValue(type: z.ZodType, value: unknown): unknown {
   return value
 }
 
-/** PostgreSQL text cannot hold NUL, and nobody sends one in good faith. */
-export function refuseNul(part: string, values: unknown) {
-  const waiting: unknown[] = [values]
-  while (waiting.length) {
-    const value = waiting.pop()
-    if (typeof value === 'string' && value.includes('\0')) throw nulProblem(part)
-    if (value && typeof value === 'object') for (const [name, one] of Object.entries(value)) waiting.push(name, one)
+const DEEPEST = 64
+
+/** Refuses text that PostgreSQL cannot hold, and nesting that nobody needs: what comes later may walk a value by recursion. */
+export function checkText(part: string, values: unknown) {
+  const waiting: [unknown, number][] = [[values, 0]]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [value, depth] = next
+    if (typeof value === 'string') checkCharacters(part, value)
+    if (!value || typeof value !== 'object') continue
+    if (depth === DEEPEST) throw invalid(part, `Nest at most ${DEEPEST} levels deep.`)
+    for (const [name, one] of Object.entries(value)) waiting.push([name, depth], [one, depth + 1])
   }
 }
 
-const nulProblem = (part: string) =>
-  new Problem('invalid', [{ type: 'value_error', loc: [part], msg: 'Text must not contain NUL characters; remove them.' }])
+function checkCharacters(part: string, text: string) {
+  if (text.includes('\0')) throw invalid(part, 'Text must not contain NUL characters; remove them.')
+  if (!text.isWellFormed()) throw invalid(part, 'Text must be well formed Unicode; a surrogate stands without its other half.')
+}
 
-/** Looks for NUL only where the text can hold one, so an ordinary body costs one scan. */
-export function parseJson(text: string): unknown {
-  if (!text) return undefined
-  const value = parsed(text)
-  if (text.includes('\\u0000')) refuseNul('body', value)
+const invalid = (part: string, msg: string) => new Problem('invalid', [{ type: 'value_error', loc: [part], msg }])
+
+export function parseJson(bytes: Buffer): unknown {
+  if (!bytes.length) return undefined
+  const value = parsed(bytes)
+  checkText('body', value)
   return value
 }
 
-function parsed(text: string): unknown {
+function parsed(bytes: Buffer): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    throw new Problem('invalid', [{ type: 'json_invalid', loc: ['body'], msg: 'The body is not valid JSON.' }])
-  }
+    if (isUtf8(bytes)) return JSON.parse(bytes.toString())
+  } catch {}
+  throw new Problem('invalid', [{ type: 'json_invalid', loc: ['body'], msg: 'The body is not valid JSON in UTF-8.' }])
 }

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
-import type { App } from '../app.ts'
+import { type App, SECOND } from '../app.ts'
 import { openapi } from '../contract/openapi.ts'
+import { databaseAnswers } from '../deployment/actions.ts'
 import { problem } from '../problem.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -20,26 +21,44 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   await mountReference(server)
 }
 
-/** The service listens only after the migrations ran, so ready means that the database answers. */
-async function ready({ db }: App) {
-  await sql`select 1`.execute(db).catch(() => {
-    throw problem('NOT_READY', 'The database cannot be reached right now.')
-  })
+const READY_WITHIN = 3 * SECOND
+
+/** The service listens only after the migrations ran, so ready means that the database answers, and soon. */
+async function ready(app: App) {
+  const answered = await Promise.race([databaseAnswers(app), pause(READY_WITHIN, false, { ref: false })])
+  if (!answered) throw problem('NOT_READY', 'The database cannot be reached right now.')
 }
+
+/** Enforced by the browser as well: a key that somebody types into the page reaches this service only. */
+const POLICY =
+  "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+
+const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#0b7285"/></svg>')}`
 
 /** The viewer is served from our own process and asks nobody else for anything. */
 async function mountReference(server: FastifyInstance) {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   await server.register(reference, {
     routePrefix: '/docs',
+    hooks: {
+      onRequest: (_, reply, done) => {
+        reply.header('content-security-policy', POLICY)
+        done()
+      },
+    },
     configuration: {
       url: '/openapi.json',
       pageTitle: 'Assay API',
+      favicon: icon,
       withDefaultFonts: false,
       telemetry: false,
       agent: { disabled: true },
       mcp: { disabled: true },
       hideClientButton: true,
+      showDeveloperTools: 'never',
+      // The link to the maker's site is the only one that leads away; a narrow window would scroll sideways by a few pixels.
+      customCss: '.darklight-reference a[href*="scalar.com"] { display: none } .scalar-app { overflow-x: clip }',
+      authentication: { preferredSecurityScheme: 'teamKey' },
       defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
     },
   })

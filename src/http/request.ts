@@ -21,7 +21,7 @@ export function deed({ name }: Route, incoming: Incoming, result: unknown, statu
   const safe = Object.entries(named).filter(([, id]) => uuid.test(id))
   return {
     action: name,
-    subject: safe.map(([name, id]) => `${name}:${id}`).join(' ') || undefined,
+    subject: safe.map(([name, id]) => `${name}:${id.toLowerCase()}`).join(' ') || undefined,
     status,
     request_id: incoming.request_id,
   }

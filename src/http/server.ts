@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { App, Caller } from '../app.ts'
 import { auditBatch } from '../audit/actions.ts'
 import type { Row } from '../contract/endpoint.ts'
 import { endpoints } from '../contract/index.ts'
+import { safeError } from '../log.ts'
 import { problem } from '../problem.ts'
 import { answer } from './answer.ts'
 import { usedDeprecatedHeader } from './authenticate.ts'
@@ -29,23 +31,43 @@ export async function buildServer(app: App, metrics: Metrics, table: Table = { e
     forceCloseConnections: 'idle',
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => sendProblem(app, error, request, reply),
-    clientErrorHandler: (_error, socket) => {
-      const body = JSON.stringify(bodyOf(problem('BAD_REQUEST', 'The request is not well formed HTTP, or its headers are too large.')))
-      if (socket.writable)
-        socket.end(
-          `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-        )
-    },
+    // Node answers a missing Host itself, without a body; `checkHost` does it in JSON.
+    http: { requireHostHeader: false },
+    clientErrorHandler: refuseBytes,
   })
+  // An expectation may be ignored; Node would answer it without a body.
+  server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response))
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: unknown, text: string) => parseJson(text))
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, bytes: Buffer) => parseJson(bytes))
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
   server.setNotFoundHandler((request, reply) => sendProblem(app, unknownPath(app, request, table), request, reply))
   watch(app, server, metrics)
+  letGo(server)
   await mountPages(app, server, metrics)
-  if (app.config.ROLE !== 'worker') mountTable(app, server, table)
+  mountTable(app, server, table)
   return server
 }
+
+const clientErrors: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/** Answers bytes that never became a request. */
+function refuseBytes({ code }: { code?: string }, socket: Socket) {
+  if (!socket.writable) return
+  const body = JSON.stringify(bodyOf(malformed()))
+  const head = [
+    `HTTP/1.1 ${clientErrors[code ?? ''] ?? '400 Bad Request'}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${randomUUID()}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+const malformed = () => problem('BAD_REQUEST', 'The request is not well formed HTTP, or its headers are too large.')
 
 function mountTable(app: App, server: FastifyInstance, table: Table) {
   const audit = auditBatch(app)
@@ -68,7 +90,8 @@ function mountTable(app: App, server: FastifyInstance, table: Table) {
   }
 }
 
-const isHere = ({ config }: App, row: Row) => !row.sandbox || config.ENVIRONMENT === 'sandbox'
+/** A worker answers no row, and rows of the sandbox exist there only. */
+const isHere = ({ config }: App, row: Row) => config.ROLE !== 'worker' && (!row.sandbox || config.ENVIRONMENT === 'sandbox')
 
 const fastifyPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
@@ -88,19 +111,6 @@ function sendProblem(app: App, error: unknown, request: FastifyRequest, reply: F
   return reply.code(status).header('x-request-id', request.id).send(bodyOf(found))
 }
 
-/** A stack without the driver's detail fields, which may quote a row. */
-export const safeError = (error: unknown) => {
-  const { name, code, stack } = error as Error & { code?: string }
-  return {
-    name,
-    code,
-    at: stack
-      ?.split('\n')
-      .filter((line) => line.startsWith('    at '))
-      .slice(0, 8),
-  }
-}
-
 function unknownPath(app: App, request: FastifyRequest, table: Table) {
   const path = request.url.split('?')[0] as string
   const methods = Object.values(table.endpoints)
@@ -113,10 +123,29 @@ function unknownPath(app: App, request: FastifyRequest, table: Table) {
 
 const sane = (id: string | string[] | undefined) => (typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined)
 
+/** RFC 9112 §3.2: a request without a Host, or with one that is none, is refused. */
+function checkHost({ raw }: FastifyRequest) {
+  const { host } = raw.headers
+  if (host === undefined ? raw.httpVersion !== '1.0' : !URL.canParse(`http://${host}`)) throw malformed()
+}
+
+/** While we stop, the answer to a request in flight ends its connection too; a client that keeps it open would delay us for a minute. */
+function letGo(server: FastifyInstance) {
+  let closing = false
+  server.addHook('preClose', async () => {
+    closing = true
+  })
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (closing) reply.header('connection', 'close')
+    done(null, payload)
+  })
+}
+
 /** One log line and one measurement for each answer, by route template. */
 function watch(app: App, server: FastifyInstance, metrics: Metrics) {
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    checkHost(request)
   })
   server.addHook('onResponse', async (request, reply) => {
     const route = (request.routeOptions.config as { template?: string }).template ?? request.routeOptions.url ?? 'unknown'

@@ -22,7 +22,7 @@ const KEPT = 25 * HOUR
 
 /** Answers the outcome that the key already has, or the turn to execute. Whoever waits holds no connection meanwhile. */
 export async function claimTurn(app: App, attempt: Attempt): Promise<{ turn: Turn } | { outcome: Outcome }> {
-  const team = await teamKey(app.vault, app.db, attempt.team_id)
+  const team = await teamKey(app, attempt.team_id)
   const slot = { team_id: attempt.team_id, operation: attempt.operation, key_hash: keyed(team, 'idempotency key', attempt.key) }
   const fingerprint = keyed(team, 'idempotency fingerprint', JSON.stringify(attempt.request))
   const owner = randomUUID()
@@ -52,7 +52,7 @@ function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Tu
   return {
     async keep(inside, { status, body }, user_id) {
       clearInterval(renewal)
-      const user = user_id && (await userKey(inside.vault, inside.db, slot.team_id, user_id))
+      const user = user_id && (await userKey(inside, slot.team_id, user_id))
       const sealed = seal(user || team, place(slot), { body })
       const kept = await store.complete(inside.db, slot, owner, { status, sealed, user_id: user ? user_id : null })
       if (!kept)
@@ -73,7 +73,7 @@ async function outcomeOf(
   { status, sealed, user_id }: store.Held,
 ): Promise<Outcome | undefined> {
   const bytes = sealed as Buffer
-  const key = sealedBy(bytes) === team.id ? team : await userKey(app.vault, app.db, slot.team_id, user_id as string)
+  const key = sealedBy(bytes) === team.id ? team : await userKey(app, slot.team_id, user_id as string)
   return key && { status: status as number, body: open<{ body: unknown }>(key, place(slot), bytes).body }
 }
 

@@ -86,6 +86,7 @@ type KeyPatch = { label?: string | null | undefined; team_role_bindings?: { team
 
 export const patchManagementKey = (app: App, caller: ManagementCaller, id: string, patch: KeyPatch) =>
   inTransaction(app, async (app) => {
+    await store.lockManagementKey(app.db, caller.org_id, id)
     const key = await getManagementKey(app, caller, id)
     const team_ids = idsOf(patch.team_role_bindings)
     if (team_ids) {
@@ -132,7 +133,7 @@ async function getManagementKey(app: App, caller: ManagementCaller, id: string) 
 
 async function bind(app: App, org_id: string, key_id: string, team_ids: string[]) {
   const bound = await store.bindTeams(app.db, org_id, key_id, team_ids)
-  if (bound !== new Set(team_ids).size) throw problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
+  if (bound !== team_ids.length) throw problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
 }
 
 const described = (app: App, secret: string, label: string, created_by: string | null) => ({
@@ -143,7 +144,9 @@ const described = (app: App, secret: string, label: string, created_by: string |
   created_at: app.wall(),
 })
 
-const idsOf = (bindings: { team_id: string }[] | null | undefined) => bindings?.map((binding) => binding.team_id)
+/** The teams that were named, each once and in the order in which they are listed. */
+const idsOf = (bindings: { team_id: string }[] | null | undefined) =>
+  bindings ? [...new Set(bindings.map((binding) => binding.team_id))].sort() : undefined
 
 type KeyRow = { role: string; created_by: string | null; team_ids: string[] }
 

@@ -1,6 +1,6 @@
 import type { App, ManagementCaller, TeamCaller } from '../app.ts'
 import { deploymentName } from '../config.ts'
-import { problem } from '../problem.ts'
+import { Problem, problem } from '../problem.ts'
 import { noteUse } from './last-use.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -52,9 +52,21 @@ export async function managementCaller(app: App, secret: string): Promise<Manage
   return { kind: 'management', org_id, key_id, plan, team_ids: role === 'team_admin' ? team_ids : undefined }
 }
 
-/** Whether both keys still open this deployment. */
-export async function worksAsKeys(app: App, { team_api_key, management_key }: { team_api_key?: string; management_key?: string }) {
-  if (!team_api_key || !management_key) return false
-  const [team, management] = await Promise.allSettled([teamKeyCaller(app, team_api_key), managementCaller(app, management_key)])
-  return team.status === 'fulfilled' && management.status === 'fulfilled'
+type MaybeKeys = { team_api_key?: string | undefined; management_key?: string | undefined }
+
+/** Those of the keys that still open this deployment. */
+export async function workingKeys(app: App, { team_api_key, management_key }: MaybeKeys) {
+  return {
+    ...(team_api_key && (await opens(teamKeyCaller(app, team_api_key))) ? { team_api_key } : {}),
+    ...(management_key && (await opens(managementCaller(app, management_key))) ? { management_key } : {}),
+  }
 }
+
+const opens = (caller: Promise<unknown>) =>
+  caller.then(
+    () => true,
+    (error) => {
+      if (error instanceof Problem) return false
+      throw error
+    },
+  )

@@ -14,7 +14,7 @@ export const findTeamKey = (db: Db, hash: Buffer) =>
     .where('key.hash', '=', hash)
     .executeTakeFirst()
 
-/** The same for an access token. It dies with the management key that minted it. */
+/** The same for an access token. It dies with the management key that minted it, and with that key's hold on the team. */
 export const findAccessToken = (db: Db, hash: Buffer) =>
   db
     .selectFrom('access_tokens as token')
@@ -24,6 +24,9 @@ export const findAccessToken = (db: Db, hash: Buffer) =>
     .select(['token.id as key_id', 'token.expires_at', 'minter.revoked_at'])
     .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
     .where('token.hash', '=', hash)
+    .where(
+      sql<boolean>`(minter.role = 'org_admin' or exists (select from management_key_teams where key_id = minter.id and team_id = token.team_id))`,
+    )
     .executeTakeFirst()
 
 const teamsOfKey = sql<string[]>`array(select team_id from management_key_teams where key_id = management_keys.id order by team_id)`
@@ -82,6 +85,7 @@ export const revokeTeamKeys = (db: Db, org_id: string, team_ids: string[] | unde
     .set({ revoked_at: at })
     .whereRef('teams.id', '=', 'key.team_id')
     .where('teams.org_id', '=', org_id)
+    .where('teams.deleted_at', 'is', null)
     .where('key.revoked_at', 'is', null)
     .where('key.id', '=', sql<string>`any(${ids}::uuid[])`)
     .$if(team_ids !== undefined, (query) => query.where('key.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
@@ -117,6 +121,10 @@ export const listManagementKeys = (
     .execute()
 
 export const getManagementKey = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()
+
+/** Two changes of one key come one after the other. */
+export const lockManagementKey = (db: Db, org_id: string, id: string) =>
+  db.selectFrom('management_keys').select('id').where('org_id', '=', org_id).where('id', '=', id).forUpdate().execute()
 
 /** Locks the organisation's live keys, so that two revocations cannot both take the last one. */
 export const lockOrgAdmins = (db: Db, org_id: string) =>

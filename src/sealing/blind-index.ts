@@ -27,9 +27,13 @@ function hashed(team: SealingKey, words: string[]) {
 
 const DATE = /(?<![\d-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])/g
 
+/** Letters that are no base letter with a mark, as people type them on another keyboard. */
+const letters: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
+const folded = (text: string) => text.replace(/[ßæœøłđðþı]/g, (letter) => letters[letter] as string)
+
 /** Words without case, accents and punctuation; a date is one word, and so is a phone number, whatever its separators. */
 export function wordsOf(text: string): string[] {
-  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  const plain = folded(text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase())
   const joined = plain.replace(DATE, ';$1$2$3;').replace(/(?<=\d)[\s().-]+(?=\d)/g, '')
   return joined
     .split(/[^\p{L}\p{N}@._-]+/u)

@@ -1,5 +1,5 @@
 import { createHash, hkdfSync } from 'node:crypto'
-import type { Db } from '../db/open.ts'
+import type { App } from '../app.ts'
 import { newKey, openBytes, type SealingKey, sealBytes } from './seal.ts'
 
 /** Holds the key-encryption key and the team keys it has unwrapped. */
@@ -26,8 +26,11 @@ export function newUserKey(team: SealingKey) {
   return { key, row: wrap(team, key) }
 }
 
-/** The team's key. A team key never changes, so it is kept once it was read. */
-export async function teamKey(vault: Vault, db: Db, team_id: string): Promise<SealingKey> {
+/**
+ * The team's key. It never changes, so it is kept once it was read;
+ * not inside a transaction, which may yet roll back the team that it made.
+ */
+export async function teamKey({ vault, db, transaction }: App, team_id: string): Promise<SealingKey> {
   const known = vault.teams.get(team_id)
   if (known) return known
   const row = await db
@@ -37,18 +40,17 @@ export async function teamKey(vault: Vault, db: Db, team_id: string): Promise<Se
     .where('user_id', 'is', null)
     .executeTakeFirstOrThrow()
   const key = unwrap(vault.root, row)
-  vault.teams.set(team_id, key)
+  if (!transaction) vault.teams.set(team_id, key)
   return key
 }
 
 /** The user's key, or undefined once the user was erased. Never kept: erasing must hold at once, everywhere. */
-export async function userKey(vault: Vault, db: Db, team_id: string, user_id: string) {
-  const team = await teamKey(vault, db, team_id)
-  const row = await db
+export async function userKey(app: App, team_id: string, user_id: string) {
+  const row = await app.db
     .selectFrom('sealing_keys')
     .select(['id', 'wrapped'])
     .where('team_id', '=', team_id)
     .where('user_id', '=', user_id)
     .executeTakeFirst()
-  return row && unwrap(team, row)
+  return row && unwrap(await teamKey(app, team_id), row)
 }

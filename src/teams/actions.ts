@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type App, DAY, inTransaction, later, type ManagementCaller } from '../app.ts'
+import { auditRow, recordChange } from '../audit/actions.ts'
 import type { Plan } from '../db/tables.ts'
 import { pageAfter, pageOf } from '../paging.ts'
 import { Problem, problem } from '../problem.ts'
@@ -27,11 +28,10 @@ export const foundOrg = (app: App, names: { org: string; team: string; plan: Pla
     return { org, team: await insertTeam(app, org.id, { name: names.team, region: names.region }) }
   })
 
-/** The oldest organisation and its oldest team, or undefined on an empty database. */
+/** The oldest organisation and its oldest team, or undefined on an empty database. An organisation may have deleted all its teams. */
 export async function firstOrgAndTeam(app: App) {
   const [org] = await store.listOrgs(app.db)
-  const team = org && (await store.firstTeam(app.db, org.id))
-  return org && team ? { org, team } : undefined
+  return org && { org, team: await store.firstTeam(app.db, org.id) }
 }
 
 export const listOrgs = (app: App) => store.listOrgs(app.db)
@@ -45,13 +45,14 @@ export const setBetas = (app: App, team_id: string, betas: string[]) => inTransa
 /** The teams that a query may look at: those of the key, narrowed to the one that was asked for. */
 export function visibleTeams({ team_ids }: ManagementCaller, asked?: string | null) {
   if (!asked) return team_ids
-  return !team_ids || team_ids.includes(asked.toLowerCase()) ? [asked] : []
+  return isReachable({ team_ids }, asked) ? [asked] : []
 }
+
+const isReachable = ({ team_ids }: Pick<ManagementCaller, 'team_ids'>, team_id: string) => !team_ids || team_ids.includes(team_id)
 
 /** Refuses a team that does not exist in the organisation, or that a Team Management Key is not bound to, in the same words. */
 export async function requireTeam(app: App, caller: ManagementCaller, team_id: string, find = store.findTeam) {
-  const reachable = !caller.team_ids || caller.team_ids.includes(team_id.toLowerCase())
-  const team = reachable ? await find(app.db, caller.org_id, team_id) : undefined
+  const team = isReachable(caller, team_id) ? await find(app.db, caller.org_id, team_id) : undefined
   if (!team) throw problem('TEAM_NOT_FOUND', 'There is no such team that this key can reach; list the teams to see their ids.')
   return team
 }
@@ -95,10 +96,10 @@ type NewTeam = SettingsIn & {
   integration_team_id?: string | null | undefined
 }
 
-export function createTeam(app: App, { org_id }: ManagementCaller, input: NewTeam) {
+export function createTeam(app: App, caller: ManagementCaller, input: NewTeam) {
   rules.checkDeployment(here(app), { region: input.region })
-  return refuseDuplicates(app, org_id, input.integration_team_id, () =>
-    inTransaction(app, async (app) => shown(app, await insertTeam(app, org_id, input))),
+  return refuseDuplicates(app, caller, input.integration_team_id, () =>
+    inTransaction(app, async (app) => shown(app, await insertTeam(app, caller.org_id, input))),
   )
 }
 
@@ -106,6 +107,7 @@ export function createTeam(app: App, { org_id }: ManagementCaller, input: NewTea
 export async function insertTeam(app: App, org_id: string, input: NewTeam) {
   const { name, region, integration_team_id = null } = input
   const id = input.id?.toLowerCase() ?? randomUUID()
+  if (await store.wasErased(app.db, id)) throw idTaken()
   await store.insertTeam(app.db, { id, org_id, name, region, integration_team_id, created_on: app.wall(), ...rules.switchesFrom(input) })
   await store.insertTeamKey(app.db, { team_id: id, ...newTeamKey(app.vault) })
   await store.updateTeam(app.db, org_id, id, { contact: await sealContact(app, id, rules.mergeContact(rules.noContact, input)) })
@@ -121,7 +123,7 @@ type TeamPatch = {
 }
 
 export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, patch: TeamPatch) =>
-  refuseDuplicates(app, caller.org_id, patch.integration_team_id, () =>
+  refuseDuplicates(app, caller, patch.integration_team_id, () =>
     inTransaction(app, async (app) => {
       const team = await requireTeam(app, caller, team_id, store.lockTeam)
       for (const environment of ['sandbox', 'production'] as const)
@@ -151,8 +153,15 @@ export const deleteTeam = (app: App, caller: ManagementCaller, team_id: string) 
 export const eraseNextTeam = (app: App) =>
   inTransaction(app, async (app) => {
     const team = await store.lockTeamToErase(app.db, app.wall())
-    if (team) await store.deleteTeamRows(app.db, team.id)
-    return team !== undefined
+    if (!team) return false
+    const { id: team_id, org_id } = team
+    await store.insertErased(app.db, team_id, app.wall())
+    await store.deleteTeamRows(app.db, team_id)
+    await recordChange(
+      app,
+      auditRow(app, { kind: 'job', org_id, team_id }, { action: 'eraseTeam', subject: `team_id:${team_id}`, status: 200 }),
+    )
+    return true
   })
 
 const here = ({ config }: App) => ({ environment: config.ENVIRONMENT, region: config.REGION })
@@ -172,27 +181,33 @@ async function shown(app: App, team: TeamRow) {
 
 const place = (team_id: string) => `teams.contact.${team_id}`
 
-const sealContact = async (app: App, team_id: string, contact: rules.Contact) =>
-  seal(await teamKey(app.vault, app.db, team_id), place(team_id), contact)
+const sealContact = async (app: App, team_id: string, contact: rules.Contact) => seal(await teamKey(app, team_id), place(team_id), contact)
 
 async function contactOf(app: App, team: TeamRow): Promise<rules.Contact> {
-  return team.contact ? open<rules.Contact>(await teamKey(app.vault, app.db, team.id), place(team.id), team.contact) : rules.noContact
+  return team.contact ? open<rules.Contact>(await teamKey(app, team.id), place(team.id), team.contact) : rules.noContact
 }
+
+const idTaken = () => problem('TEAM_ID_TAKEN', 'A team has or had this id; leave id out to have one made.')
 
 const UNIQUE_VIOLATION = '23505'
 
-/** The unique index decides, also between two requests of the same moment; the answer names the team that holds the id. */
-async function refuseDuplicates<T>(app: App, org_id: string, integration_team_id: string | null | undefined, write: () => Promise<T>) {
+/** The unique index decides, also between two requests of the same moment; the answer names the team that holds the id, to whom may know it. */
+async function refuseDuplicates<T>(
+  app: App,
+  caller: ManagementCaller,
+  integration_team_id: string | null | undefined,
+  write: () => Promise<T>,
+) {
   try {
     return await write()
   } catch (error) {
     if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error
-    const holder = integration_team_id ? await store.findByIntegrationId(app.db, org_id, integration_team_id) : undefined
-    if (!holder) throw problem('TEAM_ID_TAKEN', 'A team has this id already; leave id out to have one made.')
+    const holder = integration_team_id ? await store.findByIntegrationId(app.db, caller.org_id, integration_team_id) : undefined
+    if (!holder) throw idTaken()
     const detail = {
       error_type: 'INTEGRATION_TEAM_ID_TAKEN',
       error_message: 'Another team has this integration_team_id; choose another one.',
     }
-    throw new Problem('conflict', detail, { team_id: holder.id })
+    throw new Problem('conflict', detail, isReachable(caller, holder.id) ? { team_id: holder.id } : {})
   }
 }

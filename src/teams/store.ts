@@ -66,6 +66,10 @@ export const lockTeamToErase = (db: Db, wall: string) =>
     .skipLocked()
     .executeTakeFirst()
 
+export const insertErased = (db: Db, id: string, erased_at: string) => db.insertInto('erased_teams').values({ id, erased_at }).execute()
+
+export const wasErased = (db: Db, id: string) => db.selectFrom('erased_teams').select('id').where('id', '=', id).executeTakeFirst()
+
 /** Takes everything of the team along: its keys first, so that nothing sealed by them can be read again. */
 export const deleteTeamRows = (db: Db, id: string) => db.deleteFrom('teams').where('id', '=', id).execute()
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type App, DAY, inTransaction, later, type TeamCaller } from '../app.ts'
+import { auditRow, recordChange } from '../audit/actions.ts'
 import { Problem, problem } from '../problem.ts'
 import { open, type SealingKey, seal } from '../sealing/seal.ts'
 import { newUserKey, teamKey, unwrap } from '../sealing/vault.ts'
@@ -16,7 +17,7 @@ type BirthDate = { value: string; source_slug: string; updated_at: string }
 
 export async function createUser(app: App, { team_id }: TeamCaller, input: Settable & { client_user_id: string }) {
   rules.checkClientUserId(input.client_user_id)
-  const team = await teamKey(app.vault, app.db, team_id)
+  const team = await teamKey(app, team_id)
   const { key, row } = newUserKey(team)
   const user_id = randomUUID()
   const user = { user_id, team_id, client_user_id: input.client_user_id, created_on: app.now(), ...changes(app, user_id, key, input) }
@@ -102,8 +103,14 @@ export const undoDeleteUser = (
 export const eraseNextUser = (app: App, team_id?: string) =>
   inTransaction(app, async (app) => {
     const user = await store.lockUserToErase(app.db, app.wall(), team_id)
-    if (user) await store.deleteUserRows(app.db, user.team_id, user.user_id)
-    return user !== undefined
+    if (!user) return false
+    const { team_id: owner, user_id } = user
+    await store.deleteUserRows(app.db, owner, user_id)
+    await recordChange(
+      app,
+      auditRow(app, { kind: 'job', team_id: owner }, { action: 'eraseUser', subject: `user_id:${user_id}`, status: 200 }),
+    )
+    return true
   })
 
 export const nextErasure = async (app: App, team_id: string) => (await store.nextErasure(app.db, team_id))?.erase_at ?? undefined
@@ -130,7 +137,7 @@ export async function requireUser(app: App, team_id: string, user_id: string, fi
 
 /** The user's own key, from the row that was read. */
 export const keyOf = async (app: App, user: store.UserRow) =>
-  unwrap(await teamKey(app.vault, app.db, user.team_id), { id: user.key_id, wrapped: user.wrapped_key })
+  unwrap(await teamKey(app, user.team_id), { id: user.key_id, wrapped: user.wrapped_key })
 
 export const allShown = (app: App, users: store.UserRow[]) => Promise.all(users.map((user) => shown(app, user)))
 
@@ -151,7 +158,7 @@ function changes(app: App, user_id: string, key: SealingKey, sent: Settable) {
   const { fallback_time_zone: zone, fallback_birth_date: birth, ingestion_start: start, ingestion_end: end } = sent
   const updated_at = app.now()
   if (zone) rules.checkTimeZone(zone)
-  if (birth) rules.checkBirthDate(birth, updated_at.slice(0, 10))
+  if (birth) rules.checkBirthDate('fallback_birth_date', birth, updated_at.slice(0, 10))
   return {
     ...(zone === undefined ? {} : { time_zone: zone, time_zone_updated_at: zone && updated_at }),
     ...(birth === undefined

@@ -16,8 +16,9 @@ type InsuranceIn = z.output<typeof NewInsurance>
 /** Records the demographics of a user, sealed, with the blind index that finds them. */
 export const putUserInfo = (app: App, { team_id }: TeamCaller, user_id: string, info: Info) =>
   inTransaction(app, async (app) => {
+    rules.checkBirthDate('dob', info.dob, app.now().slice(0, 10))
     const user = await requireUser(app, team_id, user_id, store.lockUser)
-    const terms = indexTerms(await teamKey(app.vault, app.db, team_id), rules.searchable(info))
+    const terms = indexTerms(await teamKey(app, team_id), rules.searchable(info))
     await store.upsertInfo(app.db, {
       user_id,
       team_id,
@@ -40,7 +41,7 @@ export async function getUserInfo(app: App, { team_id }: TeamCaller, user_id: st
 export async function findPeople(app: App, { team_id }: TeamCaller, query: string) {
   const words = wordsOf(query)
   if (!words.length) return []
-  const found = await store.searchByTerms(app.db, team_id, queryTerms(await teamKey(app.vault, app.db, team_id), query))
+  const found = await store.searchByTerms(app.db, team_id, queryTerms(await teamKey(app, team_id), query))
   const matching = []
   for (const { info, ...user } of found) {
     const has = rules.searchable(open<Info>(await keyOf(app, user), infoPlace(user.user_id), info)).flatMap(wordsOf)
@@ -51,7 +52,8 @@ export async function findPeople(app: App, { team_id }: TeamCaller, query: strin
 
 export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: string, insurance: InsuranceIn) =>
   inTransaction(app, async (app) => {
-    const user = await requireUser(app, team_id, user_id)
+    rules.checkBirthDate('insured.dob', insurance.insured.dob, app.now().slice(0, 10))
+    const user = await requireUser(app, team_id, user_id, store.lockUser)
     const id = randomUUID()
     const sealed = seal(await keyOf(app, user), insurancePlace(id), insurance)
     await store.insertInsurance(app.db, { id, user_id, team_id, is_primary: insurance.is_primary, sealed, created_at: app.now() })

@@ -38,9 +38,10 @@ function knownToIntl(timeZone: string) {
   }
 }
 
-export function checkBirthDate(value: string, today: string) {
-  if (value > today) throw invalid('fallback_birth_date', 'Must not lie in the future.')
-  if (value < '1850-01-01') throw invalid('fallback_birth_date', 'Must be 1850-01-01 or later.')
+/** `field` is where the body has it, such as `dob` or `insured.dob`. */
+export function checkBirthDate(field: string, value: string, today: string) {
+  if (value > today) throw invalid(field, 'Must not lie in the future.')
+  if (value < '1850-01-01') throw invalid(field, 'Must be 1850-01-01 or later.')
 }
 
 const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
@@ -51,7 +52,7 @@ export const boundEnd = (bound: string) => new Date(DAY_ONLY.test(bound) ? `${bo
 
 export function checkBounds(start: string | null | undefined, end: string | null | undefined) {
   for (const [field, bound] of Object.entries({ ingestion_start: start, ingestion_end: end }))
-    if (bound && !(bound >= '1900' && bound < ':')) throw invalid(field, 'Must lie in the years 1900 to 9999.')
+    if (bound && !/^(19|[2-9]\d)\d\d-/.test(bound)) throw invalid(field, 'Must lie in the years 1900 to 9999.')
   if (start && end && start > end) throw invalid('ingestion_end', 'Must not lie before ingestion_start.')
 }
 
@@ -60,7 +61,7 @@ export function checkUndo(query: { user_id?: string | null | undefined; client_u
     throw new Problem('invalid', [{ type: 'value_error', loc: ['query'], msg: 'Send either user_id or client_user_id, and not both.' }])
 }
 
-const invalid = (field: string, msg: string) => new Problem('invalid', [{ type: 'value_error', loc: ['body', field], msg }])
+const invalid = (field: string, msg: string) => new Problem('invalid', [{ type: 'value_error', loc: ['body', ...field.split('.')], msg }])
 
 export const userNotFound = () => problem('USER_NOT_FOUND', 'There is no such user in this team.')
 

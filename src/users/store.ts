@@ -110,8 +110,7 @@ export const latestInsurance = (db: Db, team_id: string, user_id: string, is_pri
     .where('team_id', '=', team_id)
     .where('user_id', '=', user_id)
     .where('is_primary', '=', is_primary)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst()
 

@@ -307,7 +307,7 @@ describe('a deleted team', () => {
       headers: { 'x-idempotency-key': randomUUID() },
     })
     await tenant.api.putUserInfo({ params: user, body: someInfo() })
-    await tenant.api.createInsurance({ params: user, body: { ...someInsurance(), is_primary: true } as never })
+    await tenant.api.createInsurance({ params: user, body: someInsurance() })
     const { access_token } = await tenant.admin.createAccessToken({ params: tenant, body: { env: 'sandbox' } })
     const { key } = await tenant.admin.createManagementKey({
       params: tenant,
@@ -332,7 +332,7 @@ describe('a deleted team', () => {
     expect(await refusal(admin.deleteTeam({ params: tenant }))).toMatchObject({ status: 404 })
   })
 
-  test('is erased after seven days, from every table but the audit log', async () => {
+  test('is erased after seven days; its id, which is never given again, and the audit log remain', async () => {
     const { team_id, user } = await deleted()
     const ids = [team_id, user.user_id]
     await w.runJobs()
@@ -344,7 +344,12 @@ describe('a deleted team', () => {
     )
     w.passes(60_000)
     await w.runJobs()
-    expect(await tablesWith(ids)).toEqual(['audit_log'])
+    expect(await tablesWith(ids)).toEqual(['audit_log', 'erased_teams'])
+    expect(await query(w.url, "select actor_kind, subject from audit_log where action = 'eraseTeam' and team_id = $1", [team_id])).toEqual([
+      { actor_kind: 'job', subject: `team_id:${team_id}` },
+    ])
+    const body = { id: team_id, name: 'Once more', region: 'us' as const }
+    expect(await refusal(w.admin.createTeam({ params: w, body }))).toMatchObject({ status: 409, detail: { error_type: 'TEAM_ID_TAKEN' } })
   })
 
   test('takes its own clock along: the grace is counted on it', async () => {
@@ -355,7 +360,7 @@ describe('a deleted team', () => {
     expect(await tablesWith([tenant.team_id])).toContain('teams')
     w.passes(7 * DAY + 1)
     await w.runJobs()
-    expect(await tablesWith([tenant.team_id])).toEqual(['audit_log'])
+    expect(await tablesWith([tenant.team_id])).toEqual(['audit_log', 'erased_teams'])
   })
 })
 

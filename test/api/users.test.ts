@@ -102,7 +102,7 @@ test.each([
   [aUser({ fallback_time_zone: 'europe/berlin' }), 'fallback_time_zone', 'value_error'],
   [aUser({ fallback_birth_date: '2001-02-30' }), 'fallback_birth_date', 'format_error'],
   [aUser({ fallback_birth_date: '2999-01-01' }), 'fallback_birth_date', 'value_error'],
-  [aUser({ ingestion_start: 'soon' }), 'ingestion_start', 'type_error'],
+  [aUser({ ingestion_start: 'soon' }), 'ingestion_start', 'format_error'],
   [aUser({ ingestion_start: '2026-02-01', ingestion_end: '2026-01-01' }), 'ingestion_end', 'value_error'],
 ])('%j is refused and the answer names %s', async (body, field, type) => {
   const answer = await refusal(w.api.createUser({ body: body as { client_user_id: string } }))

@@ -16,12 +16,19 @@ export const cleanEnv = (env: Env): Record<string, string> => {
   return Object.fromEntries(given.filter((pair): pair is [string, string] => pair[1] !== undefined))
 }
 
-type Run = { env: Env; log?: string | undefined; account?: { uid: number; gid: number } | undefined }
+type Run = { env: Env; log?: string | undefined; timeout?: number | undefined; account?: { uid: number; gid: number } | undefined }
 
 /** A command of ours in a process of its own. What it says can be waited for; `log` also keeps it in a file. */
-export function run(command: string[], { env, log, account }: Run) {
+export function run(command: string[], { env, log, timeout, account }: Run) {
   const [file = '', ...args] = command
-  const child = spawn(file, args, { cwd: '/', env: cleanEnv(env), stdio: ['pipe', 'pipe', 'pipe'], ...account })
+  const child = spawn(file, args, {
+    cwd: '/',
+    env: cleanEnv(env),
+    stdio: ['pipe', 'pipe', 'pipe'],
+    timeout,
+    killSignal: 'SIGKILL',
+    ...account,
+  })
   const said = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream].setEncoding('utf8').on('data', (text: string) => {
@@ -44,7 +51,7 @@ const says = (child: ChildProcess, said: { stdout: string; stderr: string }, pat
 
 export type Service = ReturnType<typeof run> & { url: string; readyMs: number; stop(signal?: NodeJS.Signals): Promise<Ended> }
 
-export const node = (env: Env, log?: string) => run([process.execPath, main], { env, log })
+export const node = (env: Env, log?: string, timeout?: number) => run([process.execPath, main], { env, log, timeout })
 
 /** The service as a user starts it, once it says that it is ready. */
 export async function startProcess(env: Env, log?: string): Promise<Service> {

@@ -12,16 +12,18 @@ type Def = {
   options?: z.ZodType[]
   entries?: Record<string, string>
   values?: unknown[]
+  in?: z.ZodType
 }
 
 export const defOf = (type: z.ZodType) => type.def as unknown as Def
 
 export const fieldsOf = (type: z.ZodType | undefined): [string, z.ZodType][] => Object.entries((type && defOf(type).shape) ?? {})
 
-/** The type under optional, nullable and default. */
+/** The type under optional, nullable, default and transform. */
 export const bare = (type: z.ZodType): z.ZodType => {
-  const { innerType } = defOf(type)
-  return innerType ? bare(innerType) : type
+  const { innerType, in: sent } = defOf(type)
+  const inside = innerType ?? sent
+  return inside ? bare(inside) : type
 }
 
 const texts: Record<string, () => string> = {
@@ -42,7 +44,7 @@ export function exampleOf(type: z.ZodType, name = '', known: Record<string, unkn
         .filter(([, field]) => !field.safeParse(undefined).success)
         .map(([name, field]) => [name, exampleOf(field, name, known)]),
     )
-  if (def.innerType) return exampleOf(def.innerType, name, known)
+  if (bare(type) !== type) return exampleOf(bare(type), name, known)
   if (def.type === 'array') return [exampleOf(def.element as z.ZodType, name, known)]
   if (def.type === 'union') return exampleOf((def.options as z.ZodType[])[0] as z.ZodType, name, known)
   if (def.type === 'enum') return Object.values(def.entries ?? {})[0]
@@ -60,34 +62,32 @@ const personal = people.flatMap(({ first_name, email, dob }) => [
   { [first_name]: [email] },
 ])
 
-const oddTexts = [
-  '',
-  ' ',
-  '\0',
-  '\ud800',
-  '%',
-  "'",
-  '\\',
-  '__proto__',
-  'constructor',
-  '٣',
-  '-0',
-  '1e400',
-  'NaN',
-  'null',
+const oddTexts = ['', ' ', '\0', '\ud800', '%', "'", '\\', '__proto__', 'constructor', '٣', '-0', '1e400', 'NaN', 'null']
+
+/** Moments that PostgreSQL or JavaScript cannot hold or write. */
+export const oddTimes = [
   '0000-01-01',
   '9999-12-31',
   '0000-01-01T00:00:00Z',
   '0001-01-01T00:00:00+14:00',
   '9999-12-31T23:59:59-14:00',
+  '9999-12-31T23:59:59Z',
   '2037-01-01T00:00:00+23:59',
   '2037-01-01T00:00:00.123456789Z',
-  Buffer.from('1 2').toString('base64url'),
-  Buffer.from(`0000-01-01T00:00:00.000Z ${randomUUID()}`).toString('base64url'),
-  Buffer.from(`2037-01-01T00:00:00.000Z ${'-'.repeat(36)}`).toString('base64url'),
 ]
 
-export const nonsenseText = fc.oneof(fc.constantFrom(...oddTexts), fc.string({ unit: 'binary', maxLength: 12 }), fc.constant('x'.repeat(10_000)))
+export const oddCursors = [
+  '1 2',
+  `0000-01-01T00:00:00.000Z ${randomUUID()}`,
+  `2037-13-01T00:00:00.000Z ${randomUUID()}`,
+  `2037-01-01T00:00:00.000Z ${'-'.repeat(36)}`,
+].map((text) => Buffer.from(text).toString('base64url'))
+
+export const nonsenseText = fc.oneof(
+  fc.constantFrom(...oddTexts, ...oddTimes, ...oddCursors),
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constant('x'.repeat(10_000)),
+)
 
 export const nonsense = fc.oneof(
   nonsenseText,
@@ -96,16 +96,30 @@ export const nonsense = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 )
 
-/** What the shape takes, with pieces replaced by nonsense and fields left out. */
-export function almost(type: z.ZodType, name = '', known: Record<string, unknown> = {}): fc.Arbitrary<unknown> {
-  const valid = fc.constant(null).map(() => exampleOf(type, name, known))
-  const def = defOf(type)
-  if (def.type === 'object') {
-    const fields = fieldsOf(type).map(([name, field]) => [name, fc.option(almost(field, name, known), { nil: undefined, freq: 6 })] as const)
-    const object = fc.record({ ...Object.fromEntries(fields), unheard_of: nonsense })
-    return fc.oneof({ arbitrary: object, weight: 8 }, { arbitrary: nonsense, weight: 1 })
-  }
-  if (def.innerType) return almost(def.innerType, name, known)
-  if (def.type === 'array') return fc.oneof(fc.array(almost(def.element as z.ZodType, name, known), { maxLength: 3 }), nonsense)
-  return fc.oneof({ arbitrary: valid, weight: 4 }, { arbitrary: nonsense, weight: 1 })
+/** What the shape takes, with optional fields at random. */
+export function valid(type: z.ZodType, name: string, known: Record<string, unknown>): fc.Arbitrary<unknown> {
+  const { type: kind } = defOf(type)
+  if (name in known || kind !== 'object') return fc.constant(null).map(() => exampleOf(type, name, known))
+  return fc.record(
+    Object.fromEntries(
+      fieldsOf(type).map(([name, field]) => {
+        const value = valid(bare(field), name, known)
+        return [name, field.safeParse(undefined).success ? fc.option(value, { nil: undefined }) : value]
+      }),
+    ),
+  )
+}
+
+/** The same with one piece replaced by nonsense: nearly right is what gets furthest. */
+export function spoilt(type: z.ZodType, name: string, known: Record<string, unknown>): fc.Arbitrary<unknown> {
+  const inside = bare(type)
+  const def = defOf(inside)
+  if (def.type === 'array') return fc.oneof(fc.array(spoilt(def.element as z.ZodType, name, known), { maxLength: 3 }), nonsense)
+  const odd = fc.constantFrom(...(name === 'next_cursor' ? oddCursors : oddTimes))
+  if (def.type !== 'object')
+    return fc.oneof({ arbitrary: nonsense, weight: 3 }, { arbitrary: odd, weight: /date|^$/.test(def.format ?? '') ? 3 : 0 })
+  const fields = fieldsOf(inside)
+  const one = (place: string, field: z.ZodType) =>
+    fc.tuple(valid(inside, '', known), spoilt(field, place, known)).map(([object, piece]) => ({ ...(object as object), [place]: piece }))
+  return fc.oneof(nonsense, ...fields.map(([place, field]) => one(place, field)))
 }

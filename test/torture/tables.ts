@@ -4,7 +4,8 @@ import { query } from '../support/cluster.ts'
 import type { Env } from '../support/process.ts'
 
 const checks = {
-  'users with the same client_user_id': 'select count(*) from (select 1 from users group by team_id, client_user_id having count(*) > 1) twice',
+  'users with the same client_user_id':
+    'select count(*) from (select 1 from users group by team_id, client_user_id having count(*) > 1) twice',
   'users without a key': 'select count(*) from users left join sealing_keys using (user_id) where sealing_keys.id is null',
   'users without exactly one audit row of their creation': `select count(*) from users where 1 <>
     (select count(*) from audit_log where action = 'createUser' and status = 200 and subject = 'user_id:' || users.user_id)`,

@@ -27,7 +27,10 @@ export async function tortureUsers(kind: Kind, { rounds, log, say = () => {} }: 
   const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
   const outside = kind.database === 'outside' ? await startOutside(join(folder, 'outside')) : undefined
   const dataDir = join(folder, 'data')
-  const env = { DATA_DIR: dataDir, ...(outside ? { DATABASE_URL: outside.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' } : {}) }
+  const env = {
+    DATA_DIR: dataDir,
+    ...(outside ? { DATABASE_URL: outside.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' } : {}),
+  }
   const cluster = outside ? join(folder, 'outside') : dataDir
   const site: Site = { kind, env, dataDir, cluster, log, ledger: newLedger(), service: await startProcess(env, log) }
   const done: Round[] = []
@@ -52,7 +55,12 @@ export async function tortureUsers(kind: Kind, { rounds, log, say = () => {} }: 
 const startOutside = (dataDir: string) => startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
 
 async function killDuringWrites(site: Site, round: number): Promise<Round> {
-  const writers = startWriters(site.ledger, { base: site.service.url, key: credentialsIn(site.dataDir).team_api_key, round, count: WRITERS })
+  const writers = startWriters(site.ledger, {
+    base: site.service.url,
+    key: credentialsIn(site.dataDir).team_api_key,
+    round,
+    count: WRITERS,
+  })
   const enough = randomInt(40, 120)
   await eventually(() => writers.acknowledged() >= enough, PATIENCE_MS)
   const killedAt = performance.now()
@@ -156,7 +164,14 @@ function postmasterPid(cluster: string) {
 
 function summed(kind: Kind, rounds: Round[], endFaults: string[], audit: string): Result {
   const sum = (field: 'acknowledged' | 'lost') => rounds.reduce((total, round) => total + round[field], 0)
-  return { kind, rounds, acknowledged: sum('acknowledged'), lost: sum('lost'), faults: [...rounds.flatMap((round) => round.faults), ...endFaults], audit }
+  return {
+    kind,
+    rounds,
+    acknowledged: sum('acknowledged'),
+    lost: sum('lost'),
+    faults: [...rounds.flatMap((round) => round.faults), ...endFaults],
+    audit,
+  }
 }
 
 const nameOf = ({ victim, database }: Kind) => `kill -9 of ${victim}, ${database}`

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer } from '../../src/contract/endpoint.ts'
 import { request } from '../../src/contract/client.ts'
+import type { Answer } from '../../src/contract/endpoint.ts'
 import { type Endpoints, endpoints } from '../../src/contract/index.ts'
-import { eventually } from '../support/process.ts'
 import { people } from '../support/people.ts'
+import { eventually } from '../support/process.ts'
 
 export type User = Answer<Endpoints['createUser']>
 export type NewUser = ReturnType<typeof aUser>
@@ -34,7 +34,7 @@ export function startWriters(ledger: Ledger, target: Target) {
       if (attempt.user) state.acknowledged++
       else {
         state.failures++
-        await sleep(10)
+        await sleep(50)
       }
     }
   }

@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { beforeAll, expect, test } from 'vitest'
+import type { z } from 'zod'
+import { client } from '../../src/contract/client.ts'
+import type { Row } from '../../src/contract/endpoint.ts'
+import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
+import { someInfo, someInsurance } from '../support/people.ts'
+import { bare, defOf, exampleOf, fieldsOf } from '../support/shapes.ts'
+import { refusal, type Tenant, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+let stranger: Owned
+beforeAll(async () => {
+  w = await world()
+  stranger = await owned(await w.tenant())
+})
+
+/** Where a request carries an id, such as `path user_id` or `body team_role_bindings[].team_id`. */
+type Place = { part: 'params' | 'query' | 'body'; path: string[] }
+type Kind = 'user' | 'client' | 'team' | 'integration' | 'org' | 'key' | 'teamKey'
+
+/** What the ids of the table name. A new one fails the test below until it is listed here. */
+const kinds: Record<string, Kind> = {
+  user_id: 'user',
+  client_user_id: 'client',
+  query_id: 'client',
+  team_id: 'team',
+  integration_team_id: 'integration',
+  org_id: 'org',
+  key_id: 'key',
+  api_key_id: 'teamKey',
+}
+
+const notOurs = new Set([
+  // An insurer's ids of a person: we only keep them.
+  'member_id',
+  'group_id',
+])
+
+/** Ids that a request gives to something new. An id that is taken anywhere cannot be given again, so this one tells. */
+const given = new Set(['createTeam body id'])
+
+type Ids = Record<Kind, string>
+/** A tenant with one of everything; `gone` is a user that awaits deletion. */
+type Owned = { ids: Ids; gone: { user: string; client: string }; tenant: Tenant }
+
+async function owned(tenant: Tenant): Promise<Owned> {
+  const { api, admin, org_id, team_id } = tenant
+  const user = await api.createUser({ body: { client_user_id: `client-${randomUUID()}` } })
+  await api.putUserInfo({ params: user, body: someInfo() })
+  await api.createInsurance({ params: user, body: someInsurance() })
+  const gone = await api.createUser({ body: { client_user_id: `client-${randomUUID()}` } })
+  await api.deleteUser({ params: gone })
+  const integration = `integration-${randomUUID()}`
+  await admin.patchTeam({ params: { org_id, team_id }, body: { integration_team_id: integration } })
+  const bindings = [{ team_id }]
+  const key = await admin.createManagementKey({
+    params: { org_id },
+    body: { label: 'second', role: 'team_admin', team_role_bindings: bindings },
+  })
+  const teamKey = await admin.createTeamKey({ params: here(org_id), body: { label: 'second', team_id } })
+  const ids = { user: user.user_id, client: user.client_user_id, team: team_id, integration, org: org_id, key: key.id, teamKey: teamKey.id }
+  return { ids, gone: { user: gone.user_id, client: gone.client_user_id }, tenant }
+}
+
+const here = (org_id: string) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
+
+/** Another team of the same organisation, with a key of its own. */
+async function sibling({ admin, org_id, management_key }: Tenant): Promise<Owned> {
+  const team = await admin.createTeam({ params: { org_id }, body: { name: 'Sibling', region: 'us' } })
+  const { value } = await admin.createTeamKey({ params: here(org_id), body: { label: 'sibling', team_id: team.id } })
+  return owned({
+    org_id,
+    team_id: team.id,
+    team_api_key: value,
+    management_key,
+    admin,
+    api: client(w.base, { 'x-service-api-key': value }),
+  })
+}
+
+function idsIn(type: z.ZodType | undefined, part: Place['part'], path: string[] = []): Place[] {
+  if (!type) return []
+  const inside = bare(type)
+  const { type: kind, element, format } = defOf(inside)
+  if (kind === 'object') return fieldsOf(inside).flatMap(([name, field]) => idsIn(field, part, [...path, name]))
+  if (kind === 'array') return idsIn(element, part, path)
+  return format === 'guid' || /(^|_)ids?$/.test(path.at(-1) ?? '') ? [{ part, path }] : []
+}
+
+const placesOf = (row: Row) => (['params', 'query', 'body'] as const).flatMap((part) => idsIn(row[part], part))
+const nameOf = ({ path }: Place) => path.at(-1) as string
+
+const cases = rows.flatMap(([name, row]) =>
+  placesOf(row)
+    .filter((place) => !notOurs.has(nameOf(place)) && !given.has(`${name} ${place.part} ${nameOf(place)}`))
+    .map((place) => ({ name, row, place, where: `${place.part} ${place.path.join('.')}` })),
+)
+
+test('every id of the table is known to this test', () => {
+  expect(cases.filter(({ place }) => !kinds[nameOf(place)]).map(({ name, where }) => `${name} ${where}`)).toEqual([])
+  expect(cases.length).toBeGreaterThan(30)
+})
+
+/** What a row needs beside its ids to have an effect. */
+const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
+  patchUser: { fallback_time_zone: 'UTC' },
+  patchTeam: { name: 'Renamed' },
+  patchManagementKey: { label: 'renamed' },
+  createManagementKey: { role: 'team_admin', team_role_bindings: [{ team_id: me.team }] },
+  resolveTeam: { integration_team_id: me.integration },
+})
+
+type Sent = { params: object; query: object; body: unknown }
+
+/** A request that is right for `me`, with the id in question in its place. */
+function requestOf(name: EndpointName, row: Row, { path, part }: Place, me: Ids, id: string): Sent {
+  const mine = Object.fromEntries(Object.entries(kinds).map(([field, kind]) => [field, me[kind]]))
+  const known = {
+    ...mine,
+    client_user_id: `new-${randomUUID()}`,
+    integration_team_id: `new-${randomUUID()}`,
+    region: 'us',
+    env: 'sandbox',
+    name: 'Named',
+    label: 'named',
+  }
+  const sent = {
+    params: (row.params ? exampleOf(row.params, '', known) : {}) as object,
+    query: (row.query ? exampleOf(row.query, '', known) : {}) as object,
+    body: row.body && { ...(exampleOf(row.body, '', known) as object), ...effective(me)[name] },
+  }
+  return { ...sent, [part]: place(row[part] as z.ZodType, sent[part], path, id) }
+}
+
+/** Puts the id where the path says, through objects and lists. */
+function place(type: z.ZodType, value: unknown, path: string[], id: string): unknown {
+  const inside = bare(type)
+  const { type: kind, element } = defOf(inside)
+  if (kind === 'array') return [place(element as z.ZodType, undefined, path, id)]
+  const [step, ...rest] = path
+  if (!step) return id
+  const field = fieldsOf(inside).find(([name]) => name === step)?.[1] as z.ZodType
+  return { ...(value as object), [step]: place(field, undefined, rest, id) }
+}
+
+type Answered = { status: number; head: string; text: string }
+
+async function ask(headers: Record<string, string>, row: Row, { params, query, body }: Sent): Promise<Answered> {
+  const path = Object.entries(params).reduce((path, [name, value]) => path.replace(`{${name}}`, encodeURIComponent(value)), row.path)
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, String(one)])),
+  )
+  const response = await fetch(`${w.base}${path}?${search}`, {
+    method: row.method.toUpperCase(),
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const head = [...response.headers].filter(([name]) => !['date', 'x-request-id'].includes(name))
+  return { status: response.status, head: JSON.stringify(head), text: await response.text() }
+}
+
+/** Answers may repeat the id that was asked for; a success also names what it made, and when. */
+function without(id: string, { status, head, text }: Answered): Answered {
+  const plain = text.replaceAll(id, '<the id>')
+  if (status >= 300) return { status, head, text: plain }
+  return {
+    status,
+    head,
+    text: plain
+      .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<made>')
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<when>')
+      .replace(/\b(sk_us|mg|at)_\w+/g, '<key>')
+      .replace(/new-<made>/g, '<new>'),
+  }
+}
+
+const unknownId = (kind: Kind) =>
+  ({ client: `client-${randomUUID()}`, integration: `integration-${randomUUID()}` })[kind as string] ?? randomUUID()
+
+const covered = rows.filter(([name]) => cases.some((one) => one.name === name))
+
+test.each(covered)('%s answers a foreign id as it answers a random one', async (name, row) => {
+  const me = await owned(await w.tenant())
+  const others = { stranger, sibling: await sibling(me.tenant) }
+  const callers = await credentials(me, row)
+  const untouched = () => Promise.all([rowsOf('team_id', stranger), rowsOf('org_id', stranger), rowsOf('team_id', others.sibling)])
+  const before = await untouched()
+
+  for (const [whose, other] of Object.entries(others))
+    for (const { place, where } of cases.filter((one) => one.name === name)) {
+      if (whose === 'sibling' && isShared(name, row, place)) continue
+      for (const headers of whose === 'sibling' ? callers.slice(-1) : callers) {
+        const kind = kinds[nameOf(place)] as Kind
+        for (const id of [other.ids[kind], other.gone[kind as 'user']].filter(Boolean)) {
+          const random = unknownId(kind)
+          const theirs = await ask(headers, row, requestOf(name, row, place, me.ids, id))
+          const nobodys = await ask(headers, row, requestOf(name, row, place, me.ids, random))
+          expect({ where, whose, ...without(id, theirs) }).toEqual({ where, whose, ...without(random, nobodys) })
+        }
+      }
+    }
+
+  expect(await untouched()).toEqual(before)
+  const own = await ask(callers[0] as Record<string, string>, row, ownRequest(name, row, me))
+  expect(own.status, `with ids of its own: ${own.text}`).toBeLessThan(300)
+})
+
+/** What two teams of one organisation have in common, and what their organisation's key reaches in both. */
+const isShared = (name: EndpointName, row: Row, place: Place) =>
+  ['org_id', 'key_id'].includes(nameOf(place)) || row.scope === 'org' || `${name} ${nameOf(place)}` === 'patchTeam integration_team_id'
+
+/** The request that the foreign ids were put into, to know that it has an effect at all. */
+function ownRequest(name: EndpointName, row: Row, me: Owned) {
+  const place = cases.find((one) => one.name === name)?.place as Place
+  const kind = kinds[nameOf(place)] as Kind
+  if (name === 'undoDeleteUser') return requestOf(name, row, place, me.ids, me.gone[kind as 'user'])
+  return requestOf(name, row, place, me.ids, name === 'createUser' ? unknownId(kind) : me.ids[kind])
+}
+
+test('an id that must be unique tells that it is taken, and nothing of who has it', async () => {
+  const me = await owned(await w.tenant())
+  const { org_id, team_id, admin } = me.tenant
+  const taken = await refusal(admin.createTeam({ params: { org_id }, body: { id: stranger.ids.team, name: 'Copy', region: 'us' } }))
+  expect(taken).toMatchObject({ status: 409, detail: { error_type: 'TEAM_ID_TAKEN' } })
+
+  const other = await sibling(me.tenant)
+  const [wide = {}, narrow = {}] = await credentials(me, endpoints.patchTeam)
+  const sent = { params: { org_id, team_id }, query: {}, body: { integration_team_id: other.ids.integration } }
+  expect((await ask(wide, endpoints.patchTeam, sent)).text).toContain(other.ids.team)
+  expect((await ask(narrow, endpoints.patchTeam, sent)).text).not.toContain(other.ids.team)
+})
+
+test('an idempotency key of another team is a key like any other', async () => {
+  const me = await w.tenant()
+  const headers = { 'x-idempotency-key': 'the same key' }
+  const body = { client_user_id: 'the same id' }
+  const theirs = await stranger.tenant.api.createUser({ body, headers })
+  const mine = await me.api.createUser({ body, headers })
+  expect(mine.user_id).not.toBe(theirs.user_id)
+})
+
+/** Who may call the row: the team, or both kinds of management key; the narrowest last. */
+async function credentials({ tenant, ids }: Owned, row: Row): Promise<Record<string, string>[]> {
+  if (row.auth === 'team') return [{ 'x-service-api-key': tenant.team_api_key }]
+  const body = { label: 'narrow', role: 'team_admin' as const, team_role_bindings: [{ team_id: ids.team }] }
+  const { key } = await tenant.admin.createManagementKey({ params: { org_id: ids.org }, body })
+  return [{ 'x-management-key': tenant.management_key }, { 'x-management-key': key }]
+}
+
+/** Every row that belongs to a team or an organisation, but for what its own calls leave behind. */
+async function rowsOf(owner: 'team_id' | 'org_id', { ids }: Owned) {
+  const { rows: tables } = await sql<{ table_name: string; column_name: string }>`
+    select table_name, column_name from information_schema.columns
+    where table_schema = 'public' and column_name = ${owner} and table_name <> 'audit_log'
+    union select ${owner === 'team_id' ? 'teams' : 'orgs'}, 'id'`.execute(w.app.db)
+  const found = tables.map(async ({ table_name, column_name }) => {
+    const { rows } = await sql`select to_jsonb(t) - 'last_used_at' as row from ${sql.table(table_name)} t
+      where ${sql.ref(column_name)} = ${owner === 'team_id' ? ids.team : ids.org} order by to_jsonb(t)::text`.execute(w.app.db)
+    return [table_name, rows] as const
+  })
+  return Object.fromEntries(await Promise.all(found))
+}

@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { request } from '../../src/contract/client.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { leaksIn } from '../support/leaks.ts'
+import { anAddress, people, someInfo, someInsurance } from '../support/people.ts'
+import { refusal, replica, type Tenant, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+const [zephyrine, bartholomaus, ysolde] = people
+const newUser = (api = w.api) => api.createUser({ body: { client_user_id: `user-${randomUUID()}` } })
+
+const everything = someInfo({
+  address: anAddress({ access_notes: 'Ring twice' }),
+  medical_proxy: {
+    first_name: bartholomaus.first_name,
+    last_name: bartholomaus.last_name,
+    address: anAddress(),
+    phone_number: bartholomaus.phone_number,
+    household_income: 52_000,
+    household_size: 3,
+    email: bartholomaus.email,
+  },
+  race: 'asian',
+  ethnicity: 'hispanic',
+  sexual_orientation: 'dont_know',
+  gender_identity: 'genderqueer',
+})
+
+describe('demographics', () => {
+  test('come back as they were recorded, with every field', async () => {
+    const user = await newUser()
+    expect(await w.api.putUserInfo({ params: user, body: everything })).toEqual(everything)
+    expect(await w.api.getUserInfo({ params: user })).toEqual(everything)
+  })
+  test('need only what the spec requires', async () => {
+    const user = await newUser()
+    const { second_line: _, ...address } = anAddress()
+    await w.api.putUserInfo({ params: user, body: someInfo({ address }) })
+    expect(await w.api.getUserInfo({ params: user })).toEqual(someInfo({ address: { ...address, second_line: '' } }))
+  })
+  test('are replaced as a whole by the latest', async () => {
+    const user = await newUser()
+    await w.api.putUserInfo({ params: user, body: everything })
+    await w.api.putUserInfo({ params: user, body: someInfo({}, ysolde) })
+    expect(await w.api.getUserInfo({ params: user })).toEqual(someInfo({}, ysolde))
+  })
+  test('and insurances refuse a birth date that lies in the future', async () => {
+    const user = await newUser()
+    const dob = '2999-01-01'
+    expect(await refusal(w.api.putUserInfo({ params: user, body: someInfo({ dob }) }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['body', 'dob'] }],
+    })
+    expect(await refusal(w.api.createInsurance({ params: user, body: someInsurance({ insured: someInfo({ dob }) }) }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['body', 'insured', 'dob'] }],
+    })
+  })
+  test('are read by every replica that has the key', async () => {
+    const other = await replica()
+    const user = await newUser()
+    await w.api.putUserInfo({ params: user, body: everything })
+    const read = await request(other.base, endpoints.getUserInfo, { params: user, headers: { 'x-service-api-key': w.team_api_key } })
+    expect(read.body).toEqual(everything)
+  })
+  test('are not found before they were recorded, nor for an unknown user', async () => {
+    expect(await refusal(w.api.getUserInfo({ params: await newUser() }))).toMatchObject({
+      status: 404,
+      detail: { error_type: 'USER_INFO_NOT_FOUND', error_message: expect.stringContaining('PATCH') },
+    })
+    const unknown = { user_id: randomUUID() }
+    for (const call of [() => w.api.getUserInfo({ params: unknown }), () => w.api.putUserInfo({ params: unknown, body: someInfo() })])
+      expect(await refusal(call())).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+  })
+  test.each([
+    [{ first_name: undefined }, ['first_name'], 'missing'],
+    [{ last_name: '' }, ['last_name'], 'too_small'],
+    [{ email: 'nobody' }, ['email'], 'format_error'],
+    [{ phone_number: 5 }, ['phone_number'], 'type_error'],
+    [{ gender: 'unsure' }, ['gender'], 'enum'],
+    [{ dob: '23.07.1961' }, ['dob'], 'format_error'],
+    [{ race: 'martian' }, ['race'], 'enum'],
+    [{ address: undefined }, ['address'], 'missing'],
+    [{ address: anAddress({ zip: undefined }) }, ['address', 'zip'], 'missing'],
+    [{ medical_proxy: { first_name: 'x' } }, ['medical_proxy', 'last_name'], 'missing'],
+  ])('with %j are refused and the answer names the place', async (change, place, type) => {
+    const answer = await refusal(w.api.putUserInfo({ params: await newUser(), body: someInfo(change) }))
+    expect(answer.status).toBe(422)
+    expect(answer.detail).toContainEqual({ type, loc: ['body', ...place], msg: expect.any(String) })
+    expect(leaksIn(JSON.stringify(answer), 'the answer')).toEqual([])
+  })
+})
+
+describe('an insurance', () => {
+  const guarantor = {
+    first_name: ysolde.first_name,
+    last_name: ysolde.last_name,
+    address: anAddress(),
+    phone_number: ysolde.phone_number,
+    household_income: null,
+    household_size: 2,
+    email: ysolde.email,
+  }
+  const noAddress = { first_line: '', second_line: '', country: '', zip: '', city: '', state: '' }
+
+  test('comes back as it was recorded, with the name of its payor', async () => {
+    const user = await newUser()
+    const body = someInsurance({ group_id: 'G-7', guarantor, relationship: 'Spouse' })
+    const shown = { ...body, is_primary: true, company: { name: 'Oakmeadow Mutual Health', address: noAddress } }
+    expect(await w.api.createInsurance({ params: user, body })).toEqual(shown)
+    expect(await w.api.getInsurance({ params: user })).toEqual(shown)
+  })
+  test('whose payor the catalogue does not know is named by its code', async () => {
+    const user = await newUser()
+    await w.api.createInsurance({ params: user, body: someInsurance({ payor_code: 'NOBODY-1' }) })
+    expect(await w.api.getInsurance({ params: user })).toMatchObject({ payor_code: 'NOBODY-1', company: { name: 'NOBODY-1' } })
+  })
+  test('is primary or secondary, and the latest of each is answered', async () => {
+    const { api } = await w.tenant()
+    const user = await newUser(api)
+    for (const [group_id, is_primary] of [
+      ['first', true],
+      ['second', true],
+      ['third', false],
+      ['fourth', false],
+    ] as const) {
+      await api.createInsurance({ params: user, body: someInsurance({ group_id, is_primary }) })
+      await api.moveClock({ body: { advance_seconds: 1 } })
+    }
+    expect(await api.getInsurance({ params: user })).toMatchObject({ group_id: 'second', is_primary: true })
+    expect(await api.getInsurance({ params: user, query: { is_primary: true } })).toMatchObject({ group_id: 'second' })
+    expect(await api.getInsurance({ params: user, query: { is_primary: false } })).toMatchObject({ group_id: 'fourth', is_primary: false })
+  })
+  test('is not found before one of its kind was recorded, nor for an unknown user', async () => {
+    const user = await newUser()
+    await w.api.createInsurance({ params: user, body: someInsurance() })
+    expect(await refusal(w.api.getInsurance({ params: user, query: { is_primary: false } }))).toMatchObject({
+      status: 404,
+      detail: { error_type: 'INSURANCE_NOT_FOUND', error_message: expect.stringContaining('POST') },
+    })
+    const unknown = { user_id: randomUUID() }
+    for (const call of [
+      () => w.api.getInsurance({ params: unknown }),
+      () => w.api.createInsurance({ params: unknown, body: someInsurance() }),
+    ])
+      expect(await refusal(call())).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+  })
+  test.each([
+    [{ payor_code: undefined }, ['payor_code'], 'missing'],
+    [{ member_id: '' }, ['member_id'], 'too_small'],
+    [{ relationship: 'Cousin' }, ['relationship'], 'enum'],
+    [{ insured: someInfo({ dob: undefined }) }, ['insured', 'dob'], 'missing'],
+    [{ insured: someInfo({ address: anAddress({ city: 7 }) }) }, ['insured', 'address', 'city'], 'type_error'],
+    [{ guarantor: { ...guarantor, household_size: -1 } }, ['guarantor', 'household_size'], 'too_small'],
+    [{ is_primary: 'yes' }, ['is_primary'], 'type_error'],
+  ])('with %j is refused and the answer names the place', async (change, place, type) => {
+    const answer = await refusal(w.api.createInsurance({ params: await newUser(), body: someInsurance(change) }))
+    expect(answer.status).toBe(422)
+    expect(answer.detail).toContainEqual({ type, loc: ['body', ...place], msg: expect.any(String) })
+    expect(leaksIn(JSON.stringify(answer), 'the answer')).toEqual([])
+  })
+  test('is asked for by true or false only', async () => {
+    const query = { is_primary: 'maybe' as unknown as boolean }
+    expect(await refusal(w.api.getInsurance({ params: await newUser(), query }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['query', 'is_primary'] }],
+    })
+  })
+})
+
+describe('people are found', () => {
+  let tenant: Tenant
+  const ids: Record<string, string> = {}
+  beforeAll(async () => {
+    tenant = await w.tenant()
+    for (const person of people) {
+      const user = await newUser(tenant.api)
+      await tenant.api.putUserInfo({ params: user, body: someInfo({}, person) })
+      ids[user.user_id] = person.first_name
+    }
+  })
+  const found = async (query: string, { api } = tenant) =>
+    (await api.findPeople({ body: { query } })).map((user) => ids[user.user_id]).toSorted()
+
+  test.each([
+    ['a name', zephyrine.last_name, zephyrine],
+    ['a name in other letters', 'QUILLFEATHER', zephyrine],
+    ['a name without its accents', 'odegard', bartholomaus],
+    ['a name with its accents apart', 'Bartholomäus'.normalize('NFD'), bartholomaus],
+    ['a part of a double name', 'Nkemelu', bartholomaus],
+    ['a double name', 'Ödegård-Nkemelu', bartholomaus],
+    ['a name with an apostrophe', "O'Thistlewick", ysolde],
+    ['a name of which the index knows the beginning only', 'Bartholomaus', bartholomaus],
+    ['the beginning of a name', 'quil', zephyrine],
+    ['two names in any order', 'Quillfeather Zephyrine', zephyrine],
+    ['an e-mail address', zephyrine.email, zephyrine],
+    ['a part of an e-mail address', 'bartholomaus@', bartholomaus],
+    ['a phone number', zephyrine.phone_number, zephyrine],
+    ['a phone number with separators', '+1 (202) 555-0143', zephyrine],
+    ['a phone number with points', '1.202.555.0143', zephyrine],
+    ['a phone number without its country', '202-555-0143', zephyrine],
+    ['the digits of a phone number', '2025550199', ysolde],
+    ['a birth date', '1961-07-23', zephyrine],
+    ['a month of birth', '1987-12', bartholomaus],
+    ['a name and a birth date', 'ysolde 2001-02-28', ysolde],
+    ['a birth date and a phone number', '2001-02-28 202 555 0199', ysolde],
+    ['a letter beside a name', 'Z. Quillfeather', zephyrine],
+  ])('by %s', async (_, query, person) => {
+    expect(await found(query)).toEqual([person.first_name])
+  })
+  test('all together where the words fit all, newest first', async () => {
+    expect(await found('example')).toHaveLength(3)
+    const users = await tenant.api.findPeople({ body: { query: '+1 202 555' } })
+    expect(users.map((user) => ids[user.user_id])).toEqual([ysolde.first_name, bartholomaus.first_name, zephyrine.first_name])
+    expect(users[0]).toEqual(await tenant.api.getUser({ params: { user_id: users[0]?.user_id as string } }))
+  })
+  test.each(['Quillfeathers', 'feather', 'Zephyrine Nkemelu', 'Bartholomausen', '1961-07-24', '202-555-0144', 'z q', '..'])(
+    'not by %s',
+    async (query) => {
+      expect(await found(query)).toEqual([])
+    },
+  )
+  test.each(['', 'z', 'z'.repeat(201), 5])('not by "%s", which is refused', async (query) => {
+    expect(await refusal(w.api.findPeople({ body: { query: query as string } }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['body', 'query'] }],
+    })
+  })
+  test('not in another team, although it knows the same words', async () => {
+    const other = await w.tenant()
+    const theirs = await newUser(other.api)
+    await other.api.putUserInfo({ params: theirs, body: someInfo() })
+    expect((await other.api.findPeople({ body: { query: 'quillfeather' } })).map((user) => user.user_id)).toEqual([theirs.user_id])
+    expect(await found('quillfeather')).toEqual([zephyrine.first_name])
+  })
+  test('by what was recorded last only', async () => {
+    const { api } = await w.tenant()
+    const user = await newUser(api)
+    await api.putUserInfo({ params: user, body: someInfo({}, zephyrine) })
+    await api.putUserInfo({ params: user, body: someInfo({}, ysolde) })
+    expect(await api.findPeople({ body: { query: 'quillfeather' } })).toEqual([])
+    expect(await api.findPeople({ body: { query: 'thistlewick' } })).toEqual([user])
+  })
+  test('not while they await deletion, and again when it is undone', async () => {
+    const { api } = await w.tenant()
+    const user = await newUser(api)
+    await api.putUserInfo({ params: user, body: someInfo() })
+    await api.deleteUser({ params: user })
+    expect(await api.findPeople({ body: { query: 'quillfeather' } })).toEqual([])
+    await api.undoDeleteUser({ query: { user_id: user.user_id } })
+    expect(await api.findPeople({ body: { query: 'quillfeather' } })).toEqual([user])
+  })
+  test('without a word of it in the log', async () => {
+    await found(zephyrine.last_name)
+    const log = readFileSync(join(inject('logs'), `${process.pid}.log`), 'utf8')
+    expect(log).toContain('"route":"/v2/user/search"')
+    expect(leaksIn(log, 'log')).toEqual([])
+    expect(log.toLowerCase()).not.toContain('quil')
+  })
+})
+
+test('what is recorded is sealed: a document that was moved to another user does not open', async () => {
+  const [one, two] = [await newUser(), await newUser()]
+  for (const user of [one, two]) await w.api.putUserInfo({ params: user, body: someInfo() })
+  const { sealed } = await w.app.db.selectFrom('user_info').select('sealed').where('user_id', '=', one.user_id).executeTakeFirstOrThrow()
+  await w.app.db.updateTable('user_info').set({ sealed }).where('user_id', '=', two.user_id).execute()
+  expect((await refusal(w.api.getUserInfo({ params: two }))).status).toBe(500)
+  expect(await w.api.getUserInfo({ params: one })).toEqual(someInfo())
+})

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import { VitalClient, VitalError } from '@tryvital/vital-node'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { people } from '../support/people.ts'
+import { type Tenant, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+const aClientUserId = () => `sdk-${randomUUID()}`
+
+/** The public client, unmodified, as its users construct it. */
+const withItsOwnHeader = ({ team_api_key }: Tenant) => new VitalClient({ apiKey: team_api_key, environment: w.base, maxRetries: 0 })
+const withOurHeader = ({ team_api_key }: Tenant) =>
+  new VitalClient({ apiKey: '', environment: w.base, maxRetries: 0, headers: { 'x-service-api-key': team_api_key } })
+
+describe.each([
+  ['its own header', withItsOwnHeader],
+  ['x-service-api-key', withOurHeader],
+] as const)('the public SDK with %s', (_, clientOf) => {
+  test('creates, reads, lists, patches, deletes and restores a user', async () => {
+    const tenant = await w.tenant()
+    const { user } = clientOf(tenant)
+    const clientUserId = aClientUserId()
+    const made = await user.create({
+      clientUserId,
+      fallbackTimeZone: 'Europe/London',
+      fallbackBirthDate: '1961-07-23',
+      ingestionStart: '2026-01-01',
+      ingestionEnd: '2026-12-31',
+    })
+    expect(made).toMatchObject({ userId: expect.any(String), clientUserId })
+
+    const read = await user.get(made.userId)
+    expect(read).toMatchObject({
+      userId: made.userId,
+      teamId: tenant.team_id,
+      clientUserId,
+      connectedSources: [],
+      fallbackTimeZone: { id: 'Europe/London', sourceSlug: 'manual' },
+      fallbackBirthDate: { value: '1961-07-23', sourceSlug: 'manual' },
+    })
+    expect(read.createdOn).toBeInstanceOf(Date)
+    expect(await user.getByClientUserId(clientUserId)).toEqual(read)
+    expect(await user.getAll()).toMatchObject({ users: [read], total: 1, offset: 0, limit: 100 })
+    expect(await user.getAll({ offset: 1, limit: 10 })).toMatchObject({ users: [], total: 1, offset: 1, limit: 10 })
+
+    const renamed = aClientUserId()
+    await user.patch(made.userId, { clientUserId: renamed })
+    expect((await user.get(made.userId)).clientUserId).toBe(renamed)
+
+    expect(await user.delete(made.userId)).toMatchObject({ success: true })
+    expect(await failure(user.get(made.userId))).toMatchObject({ statusCode: 404 })
+    expect(await user.undoDelete({ userId: made.userId })).toMatchObject({ success: true })
+    await user.delete(made.userId)
+    expect(await user.undoDelete({ clientUserId: renamed })).toMatchObject({ success: true })
+    expect((await user.get(made.userId)).clientUserId).toBe(renamed)
+  })
+
+  test('reads who has the client_user_id from the conflict', async () => {
+    const { user } = clientOf(w)
+    const clientUserId = aClientUserId()
+    const made = await user.create({ clientUserId })
+    expect(await failure(user.create({ clientUserId }))).toMatchObject({
+      statusCode: 400,
+      body: { detail: { error_type: 'INVALID_REQUEST', error_message: 'Client user id already exists.', user_id: made.userId } },
+    })
+  })
+
+  test('records demographics and insurance and counts users', async () => {
+    const { user } = clientOf(await w.tenant())
+    const { userId } = await user.create({ clientUserId: aClientUserId() })
+    const person = personOf(people[1])
+
+    expect(await user.upsertUserInfo(userId, person)).toMatchObject(person)
+    expect(await user.getLatestUserInfo(userId)).toMatchObject(person)
+
+    const insurance = { payorCode: 'OAKMU', memberId: 'MEMBER-55501', relationship: 'Self' as const, insured: person }
+    const recorded = await user.createInsurance(userId, insurance)
+    expect(recorded).toMatchObject({ ...insurance, company: { name: expect.stringMatching(/\w/) } })
+    expect(await user.getLatestInsurance(userId)).toEqual(recorded)
+    expect(await failure(user.getLatestInsurance(userId, { isPrimary: false }))).toMatchObject({ statusCode: 404 })
+
+    expect(await user.getTeamMetrics()).toMatchObject({ numberOfUsers: 1, numberOfConnectedSources: 0 })
+  })
+
+  test('searches users by the beginning of an id', async () => {
+    const tenant = await w.tenant()
+    const { user, team } = clientOf(tenant)
+    const made = await user.create({ clientUserId: 'ward-7-bed-3' })
+    expect(await team.getUserById({ queryId: 'ward-7' })).toMatchObject([{ userId: made.userId }])
+    expect(await team.getUserById({ queryId: made.userId.slice(0, 8) })).toMatchObject([{ clientUserId: 'ward-7-bed-3' }])
+    expect(await team.getUserById({ queryId: 'ward-8' })).toEqual([])
+  })
+})
+
+test('the SDK gets a 401 it can read for a wrong key', async () => {
+  const { user } = withItsOwnHeader({ ...w, team_api_key: 'sk_us_wrong' })
+  expect(await failure(user.getAll())).toMatchObject({ statusCode: 401, body: { detail: { error_type: 'INVALID_API_KEY' } } })
+})
+
+const personOf = ({ first_name, last_name, phone_number, ...rest }: (typeof people)[number]) => ({
+  firstName: first_name,
+  lastName: last_name,
+  phoneNumber: phone_number,
+  ...rest,
+  gender: 'female' as const,
+  address: { firstLine: '77 Marrowbone Crescent', secondLine: 'Apt 9', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' },
+})
+
+/** The error that the SDK throws. */
+const failure = (call: PromiseLike<unknown>) =>
+  Promise.resolve(call).then(
+    () => expect.unreachable('the call should fail'),
+    (error: VitalError) => {
+      expect(error).toBeInstanceOf(VitalError)
+      return error
+    },
+  )

@@ -1,0 +1,65 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+/** Who may import whom: a room, or a library that the room is about. */
+const mayImport: Record<string, string> = {
+  contract: 'contract zod',
+  problem: 'contract',
+  config: 'problem zod',
+  log: 'config pino',
+  paging: 'problem',
+  'data-dir': 'config problem',
+  db: 'db problem kysely pg pino',
+  sealing: 'sealing app db',
+  app: 'actions config db sealing pino',
+  rules: 'contract problem rules',
+  store: 'contract db paging kysely',
+  actions: 'actions app config contract db paging problem rules sealing store zod',
+  jobs: 'actions app jobs',
+  http: 'actions app contract db http log problem rules fastify prom-client zod @scalar/fastify-api-reference',
+  credentials: 'actions app data-dir',
+  start: 'actions app config credentials data-dir db http jobs log problem sealing pino fastify',
+  cli: 'actions app cli config contract db log problem start pino zod',
+  main: 'cli',
+}
+
+const rooms = ['contract', 'db', 'sealing', 'http', 'jobs', 'cli']
+
+/** Folders are features but for these rooms. A feature has rules and a store; all else in it is actions. */
+function roomOf(file: string) {
+  const [folder = '', name = ''] = file.split('/')
+  if (!file.includes('/')) return file.replace('.ts', '')
+  return rooms.includes(folder) ? folder : ({ 'rules.ts': 'rules', 'store.ts': 'store' }[name] ?? 'actions')
+}
+
+/** What rooms without a database, a clock or a disk may use of Node: it computes and touches nothing. */
+const pure = /^node:(crypto|zlib)$/
+
+const root = new URL('../src/', import.meta.url).pathname
+const files = globSync('**/*.ts', { cwd: root }).map((file) => ({ file, room: roomOf(file), text: readFileSync(join(root, file), 'utf8') }))
+
+describe.each(files)('$file', ({ file, room, text }) => {
+  const imports = [...text.matchAll(/(?:from |import\()'([^']+)'/g)].map(([, path]) => path as string)
+  const ours = imports.filter((path) => path.startsWith('.')).map((path) => relative(root, join(root, dirname(file), path)))
+  const node = imports.filter((path) => path.startsWith('node:'))
+  const libraries = imports.filter((path) => !/^(\.|node:)/.test(path))
+
+  test('stays in its room', () => {
+    const allowed = mayImport[room]?.split(' ') ?? []
+    expect([...ours.map(roomOf), ...libraries].filter((other) => !allowed.includes(other))).toEqual([])
+    if (['contract', 'rules', 'store'].includes(room)) expect(node.filter((path) => !pure.test(path))).toEqual([])
+  })
+
+  test("leaves other features' stores alone", () => {
+    expect(ours.filter((other) => roomOf(other) === 'store' && dirname(other) !== dirname(file))).toEqual([])
+  })
+
+  test('follows the house rules', () => {
+    const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/ .*/g, '')
+    expect(code.includes('process.env')).toBe(file === 'config.ts')
+    expect(/\bclass \w/.test(code)).toBe(file === 'problem.ts')
+    expect(code).not.toMatch(/export default/)
+    if (room === 'rules') expect(code).not.toMatch(/\bawait\b|new Date\(\)|Date\.now/)
+  })
+})

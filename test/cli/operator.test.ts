@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { client } from '../../src/contract/client.ts'
+import { startService } from '../../src/start.ts'
+import { query } from '../support/cluster.ts'
+import { atEnd, ENCRYPTION_KEY, newDatabase, type Replica, refusal, replica, temporaryFolder } from '../support/world.ts'
+import { assay } from './assay.ts'
+
+const production = { ENVIRONMENT: 'production', REGION: 'eu' }
+
+let database: string
+let cli: ReturnType<typeof assay>
+let first: { org_id: string; team_id: string; team_api_key: string; management_key: string }
+let service: Replica
+beforeAll(async () => {
+  database = await newDatabase()
+  cli = assay(database, production)
+  first = JSON.parse((await cli.spawned('bootstrap', '--org', 'Lagoon Health', '--team', 'Lagoon', '--json')).out)
+  service = await replica({ database, env: production })
+})
+
+const api = (key = first.team_api_key) => client(service.base, { 'x-service-api-key': key })
+const admin = (key = first.management_key) => client(service.base, { 'x-management-key': key })
+const operatorRows = async () =>
+  (
+    await query<{ action: string; subject: string | null }>(
+      database,
+      "select action, subject from audit_log where actor_kind = 'operator' order by at, id",
+    )
+  ).map(({ action, subject }) => [action, subject])
+const lastOperatorRow = async () => (await operatorRows()).at(-1)
+
+/** The whole service, as `assay serve` starts it. */
+async function startedOn(database: string, env: Record<string, string>) {
+  const settings = { DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: temporaryFolder(), PORT: '0', ...env }
+  const service = await startService(readConfig(settings), pino({ level: 'silent' }))
+  atEnd(service.close)
+  return service
+}
+
+describe('bootstrap', () => {
+  test('makes keys that work on an empty production database', async () => {
+    expect(first).toEqual({
+      org_id: expect.any(String),
+      team_id: expect.any(String),
+      team_api_key: expect.stringMatching(/^pk_eu_[0-9A-Za-z]{46}$/),
+      management_key: expect.stringMatching(/^mg_[0-9A-Za-z]{46}$/),
+    })
+    expect((await api().createUser({ body: { client_user_id: randomUUID() } })).team_id).toBe(first.team_id)
+    expect(await admin().getOrg({ params: first })).toMatchObject({ id: first.org_id, name: 'Lagoon Health', plan: 'scale' })
+    expect((await operatorRows())[0]).toEqual(['operator bootstrap', `org_id:${first.org_id} team_id:${first.team_id}`])
+  })
+
+  test('shows the keys to a person, once', async () => {
+    const { code, out, err } = await assay(await newDatabase(), production).run('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/team API key +pk_eu_\w{46}\nmanagement key +mg_\w{46}\n\nKeep the keys now/)
+  })
+
+  test('takes the keys and the plan that the operator fixed', async () => {
+    const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-of-ours', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-of-ours' }
+    const made = await assay(await newDatabase(), { ...production, ...fixed }).json(
+      'bootstrap',
+      ...['--org', 'Reef', '--team', 'Reef one', '--plan', 'launch'],
+    )
+    expect(made).toMatchObject({ team_api_key: 'fixed-team-key-of-ours', management_key: 'fixed-management-key-of-ours' })
+  })
+
+  test('refuses a fixed key that could never work here', async () => {
+    const fixed = { BOOTSTRAP_TEAM_API_KEY: 'sk_us_of-another-deployment', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-of-ours' }
+    const empty = await newDatabase()
+    const { code, out, err } = await assay(empty, { ...production, ...fixed }).run('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toContain('BOOTSTRAP_TEAM_API_KEY belongs to the sandbox us deployment')
+    expect(await assay(empty, production).json('org')).toEqual([])
+  })
+
+  test('is refused a second time, and changes nothing', async () => {
+    const rows = await operatorRows()
+    const { code, out, err } = await cli.spawned('bootstrap', '--org', 'Again', '--team', 'Again')
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toContain('has an organisation already')
+    expect(await operatorRows()).toEqual(rows)
+    expect(await cli.json('org')).toHaveLength(1)
+  })
+
+  test('at the same moment twice makes one organisation', async () => {
+    const empty = await newDatabase()
+    const twice = ['One', 'Two'].map((name) => assay(empty, production).spawned('bootstrap', '--org', name, '--team', name))
+    expect((await Promise.all(twice)).map(({ code }) => code).sort()).toEqual([0, 1])
+    expect(await assay(empty, production).json('org')).toHaveLength(1)
+  })
+
+  test('is refused too when the organisation has deleted its last team; the service starts and keys can still be managed', async () => {
+    const empty = await newDatabase()
+    const cli = assay(empty, production)
+    const made = await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+    const { url: base } = await startedOn(empty, production)
+    await client(base, { 'x-management-key': made.management_key }).deleteTeam({ params: made })
+    expect((await fetch(`${(await startedOn(empty, production)).url}/ready`)).status).toBe(200)
+    expect((await cli.run('bootstrap', '--org', 'Again', '--team', 'Again')).code).toBe(1)
+    expect(await cli.json('keys', 'list')).toMatchObject({ team_api_keys: [], management_keys: [{ label: 'first start' }] })
+    expect(await cli.run('keys', 'create', '--kind', 'team', '--label', 'x')).toMatchObject({ code: 1, out: '' })
+    const { key } = await cli.json('keys', 'create', '--kind', 'org_admin', '--label', 'again')
+    const admin = client(base, { 'x-management-key': key })
+    expect(await admin.createTeam({ params: made, body: { name: 'Two', region: 'eu' } })).toMatchObject({ name: 'Two' })
+  })
+})
+
+test('a sandbox whose last team was deleted starts with a new team in the same organisation', async () => {
+  const empty = await newDatabase()
+  const env = { DATA_DIR: temporaryFolder() }
+  const { url, credentials } = await startedOn(empty, env)
+  const admin = client(url, { 'x-management-key': credentials.management_key as string })
+  await admin.deleteTeam({ params: { org_id: credentials.org_id as string, team_id: credentials.team_id as string } })
+  const again = await startedOn(empty, env)
+  expect(again.credentials.org_id).toBe(credentials.org_id)
+  expect(again.credentials.team_id).not.toBe(credentials.team_id)
+  const api = client(again.url, { 'x-service-api-key': again.credentials.team_api_key as string })
+  expect(await api.listUsers()).toMatchObject({ total: 0 })
+})
+
+describe('org', () => {
+  test('shows the organisation', async () => {
+    const { out } = await cli.run('org')
+    expect(out).toContain(first.org_id)
+    expect(out).toContain('Lagoon Health')
+  })
+
+  test('sets the plan, which shuts and opens the management API', async () => {
+    await cli.run('org', '--plan', 'launch')
+    expect(await refusal(admin().getOrg({ params: first }))).toMatchObject({ status: 403, detail: { error_type: 'PLAN_REQUIRED' } })
+    await api().listUsers()
+    expect(await cli.json('org', '--org', first.org_id, '--plan', 'scale')).toMatchObject([{ id: first.org_id, plan: 'scale' }])
+    await admin().getOrg({ params: first })
+    expect(await lastOperatorRow()).toEqual(['operator set plan', `org_id:${first.org_id}`])
+  })
+
+  test('that does not exist is refused', async () => {
+    expect(await cli.run('org', '--org', randomUUID(), '--plan', 'grow')).toMatchObject({ code: 1, out: '' })
+    expect(await cli.run('org', '--plan', 'gold')).toMatchObject({ code: 2, err: expect.stringContaining('launch, grow, scale') })
+  })
+})
+
+describe('team', () => {
+  const betas = async () => (await query<{ betas: string[] }>(database, 'select betas from teams where id = $1', [first.team_id]))[0]?.betas
+
+  test('enables exactly the closed betas that are named', async () => {
+    expect(await cli.json('team', '--team', first.team_id, '--betas', 'one, two')).toMatchObject({ betas: ['one', 'two'] })
+    expect(await betas()).toEqual(['one', 'two'])
+    expect(await lastOperatorRow()).toEqual(['operator set betas', `team_id:${first.team_id}`])
+    expect((await cli.run('team', '--team', first.team_id, '--betas', '')).out).toContain('betas: none')
+    expect(await betas()).toEqual([])
+  })
+
+  test('that does not exist is refused, and no change is recorded', async () => {
+    const rows = await operatorRows()
+    expect(await cli.run('team', '--team', randomUUID(), '--betas', 'one')).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('no such team'),
+    })
+    expect(await operatorRows()).toEqual(rows)
+  })
+})
+
+describe('keys', () => {
+  test('a team key is made, works, is listed by its beginning and is revoked at once', async () => {
+    const { key } = await cli.json('keys', 'create', '--kind', 'team', '--label', 'from the shell')
+    await api(key).createUser({ body: { client_user_id: randomUUID() } })
+    await service.runJobs()
+    const listed = await cli.run('keys', 'list')
+    const line = listed.out.split('\n').find((line) => line.includes(key.slice(0, 12))) as string
+    expect(line).toMatch(/last used 2\d{3}-.*from the shell$/)
+    expect(listed.out).not.toContain(key)
+    const id = line.split(' ')[0] as string
+    expect(await lastOperatorRow()).toEqual(['operator create team key', `key_id:${id}`])
+    expect(await cli.run('keys', 'revoke', '--id', id)).toMatchObject({ code: 0, out: `revoked ${id}\n` })
+    expect(await refusal(api(key).listUsers())).toMatchObject({ status: 401 })
+    expect(await lastOperatorRow()).toEqual(['operator revoke key', `key_id:${id}`])
+    expect((await cli.run('keys', 'list')).out).not.toContain(id)
+  })
+
+  test('a key that may only read and expires is both', async () => {
+    const expires = '2999-01-01T00:00:00Z'
+    const { out } = await cli.run('keys', 'create', '--kind', 'team', '--label', 'reader', '--read-only', '--expires', expires)
+    expect(await refusal(api(out.trim()).createUser({ body: { client_user_id: 'x' } }))).toMatchObject({ status: 403 })
+    await api(out.trim()).listUsers()
+    expect((await cli.json('keys', 'list')).team_api_keys).toContainEqual(
+      expect.objectContaining({ label: 'reader', read_only: true, expires_at: '2999-01-01T00:00:00.000Z' }),
+    )
+  })
+
+  test('management keys of both roles are made and revoked', async () => {
+    const org = (await cli.json('keys', 'create', '--kind', 'org_admin', '--label', 'deputy')).key
+    const team = (await cli.json('keys', 'create', '--kind', 'team_admin', '--label', 'nurse', '--team', first.team_id)).key
+    expect(await admin(org).getOrg({ params: first })).toMatchObject({ id: first.org_id })
+    expect(await refusal(admin(team).getOrg({ params: first }))).toMatchObject({ status: 403, detail: { error_type: 'ORG_KEY_REQUIRED' } })
+    expect(await admin(team).getTeam({ params: first })).toMatchObject({ id: first.team_id })
+    const { management_keys } = await cli.json('keys', 'list')
+    const { id } = management_keys.find(({ label }: { label: string }) => label === 'deputy')
+    expect(await cli.json('keys', 'revoke', '--id', id)).toEqual({ revoked: id })
+    expect(await refusal(admin(org).getOrg({ params: first }))).toMatchObject({ status: 401 })
+  })
+
+  test('the list holds neither keys nor hashes', async () => {
+    const listed = await cli.json('keys', 'list')
+    expect(JSON.stringify(listed)).not.toMatch(/hash|(pk_eu|mg)_\w{20}/)
+    expect(listed.management_keys[0]).toMatchObject({ label: 'first start', prefix: first.management_key.slice(0, 12), role: 'org_admin' })
+  })
+
+  test('the last Org Management Key stays', async () => {
+    const database = await newDatabase()
+    const cli = assay(database, production)
+    await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+    const [{ id }] = (await cli.json('keys', 'list')).management_keys
+    expect(await cli.run('keys', 'revoke', '--id', id)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('last Org Management Key'),
+    })
+  })
+
+  test.each<[string, string[]]>([
+    ['a key that does not exist', ['revoke', '--id', randomUUID()]],
+    ['a team that does not exist', ['create', '--kind', 'team', '--label', 'x', '--team', randomUUID()]],
+    ['an expiry in the past', ['create', '--kind', 'team', '--label', 'x', '--expires', '2001-01-01T00:00:00Z']],
+  ])('%s is refused in one line', async (_, args) => {
+    const rows = await operatorRows()
+    const { code, out, err } = await cli.run('keys', ...args)
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/^[^\n]+\n$/)
+    expect(await operatorRows()).toEqual(rows)
+  })
+
+  test('on an empty database the answer is to bootstrap', async () => {
+    const empty = assay(await newDatabase(), production)
+    expect(await empty.run('keys', 'list')).toMatchObject({ code: 1, err: expect.stringContaining('assay bootstrap --org NAME') })
+  })
+})
+
+describe('audit verify', () => {
+  test('walks a whole chain and ends with 0', async () => {
+    expect(await cli.spawned('audit', 'verify')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^intact: \d+ rows, 0 not chained yet\n$/),
+    })
+    expect(await cli.json('audit', 'verify')).toMatchObject({ unchained: 0 })
+  })
+
+  test('names the first broken row and ends with 1', async () => {
+    const database = await newDatabase()
+    const cli = assay(database, production)
+    await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+    for (const label of ['a', 'b', 'c']) await cli.json('keys', 'create', '--kind', 'team', '--label', label)
+    expect((await cli.json('audit', 'verify')).rows).toBe(4)
+    await query(database, 'alter table audit_log disable trigger audit_log_append_only')
+    await query(database, "update audit_log set action = 'operator nothing' where chain_seq = 2")
+    const { code, out } = await cli.spawned('audit', 'verify')
+    expect(code).toBe(1)
+    expect(out).toMatch(/^BROKEN at row 2 /)
+  })
+})

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { ENCRYPTION_KEY, newDatabase } from '../support/world.ts'
+import { assay } from './assay.ts'
+
+let database: string
+let cli: ReturnType<typeof assay>
+beforeAll(async () => {
+  database = await newDatabase()
+  cli = assay(database)
+})
+
+test.each([[[]], [['help']], [['--help']], [['-h']]])('%j lists every command', async (args) => {
+  const { code, out, err } = await cli.run(...args)
+  expect([code, err]).toEqual([0, ''])
+  for (const command of ['serve', 'bootstrap', 'org', 'team', 'keys list', 'keys create', 'keys revoke', 'audit verify'])
+    expect(out).toContain(`  assay ${command}`)
+})
+
+test.each([
+  [['keys', 'create', '--help'], 'assay keys create --kind'],
+  [['org', '-h'], 'assay org '],
+] as const)('%j tells how it is used', async (args, line) => {
+  expect(await cli.run(...args)).toMatchObject({ code: 0, out: expect.stringContaining(line), err: '' })
+})
+
+test.each([[['dance']], [['keys']], [['keys', 'melt']], [['constructor']], [['audit']]])('%j is no command', async (args) => {
+  const { code, out, err } = await cli.run(...args)
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toMatch(/^Unknown command\. Usage: assay COMMAND/)
+})
+
+describe('wrong usage ends with 2 and a line that says what is right', () => {
+  test.each<[string[], RegExp]>([
+    [['bootstrap'], /--org is missing/],
+    [['bootstrap', '--org', 'x'], /--team is missing/],
+    [['bootstrap', '--org', 'x', '--team', 'y', '--plan', 'gold'], /--plan must be one of launch, grow, scale/],
+    [['bootstrap', '--org'], /--org/],
+    [['bootstrap', '--org', 'semi;colon', '--team', 'y'], /--org/],
+    [['bootstrap', '--org', 'x', '--team', 'y'.repeat(81)], /--team/],
+    [['org', '--plan'], /--plan/],
+    [['org', '--paln', 'scale'], /--paln/],
+    [['org', 'scale'], /Usage: assay org/],
+    [['team'], /--team is missing/],
+    [['team', '--team', randomUUID()], /--betas is missing/],
+    [['team', '--team', 'mine', '--betas', ''], /--team must be a UUID/],
+    [['keys', 'create'], /--kind is missing/],
+    [['keys', 'create', '--kind', 'root', '--label', 'x'], /--kind must be one of/],
+    [['keys', 'create', '--kind', 'team'], /--label is missing/],
+    [['keys', 'create', '--kind', 'team', '--label', 'x', '--team', 'mine'], /--team must be a UUID/],
+    [['keys', 'create', '--kind', 'team', '--label', 'x', '--expires', 'soon'], /--expires must be a date-time/],
+    [['keys', 'create', '--kind', 'team', '--label', 'x'.repeat(101)], /--label must have at most 100/],
+    [['keys', 'create', '--kind', 'org_admin', '--label', 'x', '--read-only'], /--read-only is for team keys only/],
+    [['keys', 'create', '--kind', 'team_admin', '--label', 'x', '--expires', '2999-01-01T00:00:00Z'], /--expires is for team keys only/],
+    [['keys', 'create', '--kind', 'org_admin', '--label', 'x', '--team', randomUUID()], /--team is not for org_admin keys/],
+    [['keys', 'revoke'], /--id is missing/],
+    [['keys', 'revoke', '--id', 'mine'], /--id must be a UUID/],
+  ])('%j', async (args, text) => {
+    const { code, out, err } = await cli.run(...args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(text)
+    expect(err).not.toMatch(/^ {4}at /m)
+  })
+})
+
+test('the process ends with the same codes', async () => {
+  const [helped, unknown, wrong] = await Promise.all([cli.spawned('help'), cli.spawned('dance'), cli.spawned('keys', 'revoke')])
+  expect(helped).toEqual({ code: 0, out: (await cli.run('help')).out, err: '' })
+  expect([unknown.code, wrong.code]).toEqual([2, 2])
+})
+
+describe('what goes wrong is told in one line without secrets', () => {
+  const secrets = { ENCRYPTION_KEY: 'a-secret-that-nobody-else-may-see-0123456789', password: 'hunter2-hunter2' }
+  const told = async (env: Record<string, string>) => {
+    const ended = await assay(database, env).spawned('keys', 'list')
+    expect([ended.code, ended.out]).toEqual([1, ''])
+    expect(ended.err).toMatch(/^[^\n]+\n$/)
+    for (const secret of [...Object.values(secrets), ENCRYPTION_KEY]) expect(ended.err).not.toContain(secret)
+    return ended.err
+  }
+
+  test('a wrong ENCRYPTION_KEY', async () => {
+    await cli.run('keys', 'list')
+    expect(await told({ ENCRYPTION_KEY: secrets.ENCRYPTION_KEY })).toContain('ENCRYPTION_KEY is not the key')
+  })
+  test('no ENCRYPTION_KEY', async () => {
+    expect(await told({ ENCRYPTION_KEY: '' })).toContain('ENCRYPTION_KEY is required')
+  })
+  test('a database of another deployment', async () => {
+    await cli.run('keys', 'list')
+    expect(await told({ REGION: 'eu' })).toContain('belongs to the sandbox us deployment')
+  })
+  test('a database that cannot be reached', async () => {
+    expect(await told({ DATABASE_URL: `postgres://assay:${secrets.password}@127.0.0.1:1/assay` })).toContain('cannot be used')
+  })
+  test('a database that does not exist', async () => {
+    const url = new URL(database)
+    url.pathname = '/nowhere'
+    expect(await told({ DATABASE_URL: url.href })).toContain('cannot be used')
+  })
+  test('a key where an id belongs is not repeated', async () => {
+    const key = `mg_${'x'.repeat(46)}`
+    for (const args of [
+      ['revoke', '--id', key],
+      ['revoke', key],
+    ])
+      expect((await cli.run('keys', ...args)).err).not.toContain(key)
+  })
+})

@@ -1,0 +1,186 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
+import { openapi } from '../../src/contract/openapi.ts'
+import { handlers } from '../../src/http/handlers.ts'
+import { someInfo, someInsurance } from '../support/people.ts'
+import { world } from '../support/world.ts'
+
+type Json = Record<string, unknown>
+type Operation = { operationId: string; parameters?: { name: string; in: string }[]; responses: Record<string, { content?: Json }> }
+type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Json } }
+
+const document = openapi() as unknown as Document
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+)
+const text = `${JSON.stringify(document, null, 2)}\n`
+
+test('every row has a handler, and every handler a row', () => {
+  expect(Object.keys(handlers).sort()).toEqual(rows.map(([name]) => name).sort())
+})
+
+test('every row is an operation of the document, and every operation a row', () => {
+  const documented = operations.map(({ operationId, method, path }) => `${operationId}: ${method} ${path}`)
+  expect(documented.sort()).toEqual(rows.map(([name, row]) => `${name}: ${row.method} ${row.path}`).sort())
+})
+
+test('every tag is described', () => {
+  const described = (openapi()['tags'] as { name: string }[]).map(({ name }) => name)
+  expect(described.sort()).toEqual([...new Set(rows.map(([, row]) => row.tag))].sort())
+})
+
+test('no two rows answer the same address', () => {
+  const addresses = rows.flatMap(([, row]) =>
+    [row.path, ...(row.aliases ?? [])].map((path) => `${row.method} ${path.replace(/\{\w+\}/g, '{}')}`),
+  )
+  expect(new Set(addresses).size).toBe(addresses.length)
+})
+
+test.each(rows)('%s takes exactly the parameters that its path names', (_, row) => {
+  const named = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+  expect(Object.keys(row.params?.shape ?? {})).toEqual(named)
+  expect(row.method === 'get' && row.body).toBeFalsy()
+})
+
+test('a request and an answer never share a schema', () => {
+  const used = { requests: new Set<string>(), answers: new Set<string>() }
+  for (const { requestBody, parameters, responses } of operations as (Operation & { requestBody?: unknown })[]) {
+    for (const id of idsIn([requestBody, parameters])) used.requests.add(id)
+    for (const id of idsIn(responses)) used.answers.add(id)
+  }
+  expect([...used.requests].filter((id) => used.answers.has(id))).toEqual([])
+  expect(Object.keys(document.components.schemas).filter((id) => !used.requests.has(id) && !used.answers.has(id))).toEqual([])
+})
+
+/** The schemas that a piece of the document refers to, directly or through others. */
+function idsIn(piece: unknown, known = new Set<string>()): Set<string> {
+  for (const [, section, id] of JSON.stringify(piece ?? null).matchAll(/#\/components\/(schemas|responses)\/(\w+)/g)) {
+    const components = document.components as unknown as Record<string, Record<string, unknown>>
+    if (section === 'schemas' && known.has(id as string)) continue
+    if (section === 'schemas') known.add(id as string)
+    idsIn(components[section as string]?.[id as string], known)
+  }
+  return known
+}
+
+test('a public linter finds nothing to say', async () => {
+  // The public interface has /v2/user/resolve/{client_user_id} beside /v2/user/{user_id}/info; a user_id is a UUID, so nothing is ambiguous.
+  const config = await createConfig({ extends: ['recommended'], rules: { 'no-ambiguous-paths': 'off' } })
+  const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config })
+  expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer}`)).toEqual([])
+})
+
+const committed = new URL('../../openapi.json', import.meta.url)
+
+test.skipIf(!existsSync(committed))('openapi.json is current; npm run openapi writes it', () => {
+  expect(readFileSync(committed, 'utf8')).toBe(text)
+})
+
+describe('what is served', () => {
+  let w: Awaited<ReturnType<typeof world>>
+  beforeAll(async () => {
+    w = await world()
+  })
+
+  test('the document, to anybody', async () => {
+    expect(await (await fetch(`${w.base}/openapi.json`)).json()).toEqual(document)
+  })
+
+  test('answers and refusals that the document describes', async () => {
+    const { api, admin, org_id, team_id } = await w.tenant()
+    const org = { org_id }
+    const team = { org_id, team_id }
+    const here = { org_id, env: 'sandbox', region: 'us' } as const
+    const user = await api.createUser({
+      body: { client_user_id: 'documented', fallback_time_zone: 'UTC', fallback_birth_date: '1961-07-23' },
+    })
+    await admin.patchTeam({ params: team, body: { integration_team_id: 'i', sandbox: { brand_information: { company_name: 'Harbour' } } } })
+    const answers: Partial<Record<EndpointName, unknown>> = {
+      createUser: user,
+      getUser: await api.getUser({ params: user }),
+      listUsers: await api.listUsers(),
+      resolveUser: await api.resolveUser({ params: user }),
+      searchUsers: await api.searchUsers({ query: { query_id: 'docu' } }),
+      putUserInfo: await api.putUserInfo({ params: user, body: someInfo() }),
+      getUserInfo: await api.getUserInfo({ params: user }),
+      findPeople: await api.findPeople({ body: { query: 'Quillfeather' } }),
+      createInsurance: await api.createInsurance({ params: user, body: someInsurance() }),
+      getInsurance: await api.getInsurance({ params: user }),
+      getMetrics: await api.getMetrics(),
+      deleteUser: await api.deleteUser({ params: user }),
+      undoDeleteUser: await api.undoDeleteUser({ query: { user_id: user.user_id } }),
+      getOrg: await admin.getOrg({ params: org }),
+      patchOrg: await admin.patchOrg({ params: org, body: { name: 'Harbour' } }),
+      listTeams: await admin.listTeams({ params: org }),
+      createTeam: await admin.createTeam({ params: org, body: { name: 'Second', region: 'us' } }),
+      resolveTeam: await admin.resolveTeam({ params: org, body: { integration_team_id: 'i' } }),
+      getTeam: await admin.getTeam({ params: team }),
+      patchTeam: await admin.patchTeam({ params: team, body: { name: 'First' } }),
+      createAccessToken: await admin.createAccessToken({ params: team, body: { env: 'sandbox' } }),
+      ...(await keyAnswers()),
+      getClock: await api.getClock(),
+      moveClock: await api.moveClock({ body: { advance_seconds: 1 } }),
+      resetClock: await api.resetClock(),
+      deleteTeam: await admin.deleteTeam({ params: team }),
+    }
+    const silent = rows.filter(([, row]) => row.status === 204).map(([name]) => name)
+    expect([...Object.keys(answers), ...silent].sort()).toEqual(Object.keys(endpoints).sort())
+    for (const [name, answer] of Object.entries(answers)) expect([name, faultsOf(schemaOf(name, 200), answer)]).toEqual([name, []])
+
+    async function keyAnswers() {
+      const key = await admin.createManagementKey({
+        params: org,
+        body: { label: 'a', role: 'team_admin', team_role_bindings: [{ team_id }] },
+      })
+      const teamKey = await admin.createTeamKey({ params: here, body: { label: 'b', team_id } })
+      return {
+        createManagementKey: key,
+        listManagementKeys: await admin.listManagementKeys({ params: org }),
+        patchManagementKey: await admin.patchManagementKey({ params: { org_id, key_id: key.id }, body: { label: 'c' } }),
+        deleteManagementKey: await admin.deleteManagementKey({ params: { org_id, key_id: key.id } }),
+        createTeamKey: teamKey,
+        listTeamKeys: await admin.listTeamKeys({ params: here }),
+        deleteTeamKeys: await admin.deleteTeamKeys({ params: here, query: { api_key_id: [teamKey.id] } }),
+      }
+    }
+  })
+
+  test.each([
+    ['a wrong shape', 422, '/v2/user?limit=many', {}],
+    ['a missing key', 401, '/v2/user', { 'x-service-api-key': '' }],
+    ['an unknown user', 404, '/v2/user/8a5f3c1e-0000-4000-8000-000000000000', {}],
+  ])('%s as the document describes it', async (_, status, path, headers) => {
+    const response = await fetch(w.base + path, { headers: { 'x-service-api-key': w.team_api_key, ...headers } })
+    expect(response.status).toBe(status)
+    expect(faultsOf(schemaOf(path.includes('?') ? 'listUsers' : 'getUser', status), await response.json())).toEqual([])
+  })
+})
+
+test('a refusal with a text for the public clients is described too', async () => {
+  const { api } = await world()
+  for (const client_user_id of ['zoe@clinic.example', 'twice', 'twice']) {
+    const answer = await api.createUser({ body: { client_user_id } }).catch((error) => ({ detail: error.detail }))
+    if ('detail' in answer) expect(faultsOf(schemaOf('createUser', 400), answer)).toEqual([])
+  }
+})
+
+/** The schema of an answer, read from the document as a stranger would. */
+function schemaOf(name: string, status: number): Json {
+  const { responses } = operations.find(({ operationId }) => operationId === name) as Operation
+  const response = resolved(responses[status] as Json) as { content: { 'application/json': { schema: Json } } }
+  return response.content['application/json'].schema
+}
+
+const resolved = (piece: Json): Json => {
+  const path = (piece['$ref'] as string | undefined)?.split('/').slice(1)
+  return path ? (path.reduce<unknown>((at, step) => (at as Json)[step], document) as Json) : piece
+}
+
+function faultsOf(schema: Json, value: unknown) {
+  const whole = { ...schema, $defs: document.components.schemas }
+  const pointed = JSON.parse(JSON.stringify(whole).replaceAll('#/components/schemas/', '#/$defs/'))
+  return z.fromJSONSchema(pointed).safeParse(value).error?.issues ?? []
+}

@@ -1,0 +1,71 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { type AuditFields, findBreak, findBreakAtEnd, type Link, nextLink, start } from '../../src/audit/rules.ts'
+
+const key = randomBytes(32)
+
+const aRow = (change: Partial<AuditFields> = {}): AuditFields => ({
+  id: randomUUID(),
+  at: '2026-03-01T09:30:00.000Z',
+  org_id: randomUUID(),
+  team_id: randomUUID(),
+  actor_kind: 'team_key',
+  actor_id: randomUUID(),
+  action: 'getUser',
+  subject: `user_id:${randomUUID()}`,
+  status: 200,
+  request_id: 'r-1',
+  ...change,
+})
+
+function chained(rows: AuditFields[]) {
+  let at: Link = start
+  return rows.map((row) => {
+    at = nextLink(key, at, row)
+    return { ...row, chain_seq: at.seq as number | null, chain_hash: at.hash as Buffer | null }
+  })
+}
+
+describe('the audit chain', () => {
+  const rows = chained([aRow(), aRow(), aRow(), aRow()])
+  const last = rows[3] as (typeof rows)[number]
+
+  test('is intact as it was written, also when it is walked in parts', () => {
+    const whole = findBreak(key, start, rows)
+    expect(whole).toEqual({ at: { seq: 4, hash: last.chain_hash } })
+    const half = findBreak(key, start, rows.slice(0, 2))
+    expect(findBreak(key, half.at, rows.slice(2))).toEqual(whole)
+  })
+  test.each<Partial<AuditFields>>([
+    { id: randomUUID() },
+    { at: '2026-03-01T09:30:00.001Z' },
+    { org_id: null },
+    { team_id: randomUUID() },
+    { actor_kind: 'operator' },
+    { actor_id: null },
+    { action: 'deleteUser' },
+    { subject: null },
+    { status: 404 },
+    { request_id: 'r-2' },
+  ])('names the row whose field became %j', (change) => {
+    const tampered = rows.map((row, i) => (i === 1 ? { ...row, ...change } : row))
+    expect(findBreak(key, start, tampered).broken).toEqual({ seq: 2, id: tampered[1]?.id, reason: 'the row was changed' })
+  })
+  test('names the row that is missing in the middle and the one that is missing at the end', () => {
+    expect(findBreak(key, start, rows.toSpliced(1, 1)).broken).toMatchObject({
+      seq: 2,
+      reason: expect.stringContaining(rows[2]?.id as string),
+    })
+    expect(findBreak(key, { seq: 4, hash: last.chain_hash as Buffer }, []).broken).toEqual({ seq: 5, reason: 'the row is missing' })
+  })
+  test('cannot be written anew without the key', () => {
+    expect(findBreak(randomBytes(32), start, rows).broken).toMatchObject({ seq: 1 })
+  })
+  test('ends where its head says', () => {
+    const end = { seq: 4, hash: last.chain_hash as Buffer }
+    expect(findBreakAtEnd(end, end, 4)).toBeUndefined()
+    expect(findBreakAtEnd(start, start, 0)).toBeUndefined()
+    expect(findBreakAtEnd(start, start, 4)).toMatchObject({ seq: 1, reason: expect.stringContaining('beyond') })
+    expect(findBreakAtEnd(end, { seq: 4, hash: randomBytes(32) }, 4)).toMatchObject({ seq: 4 })
+  })
+})

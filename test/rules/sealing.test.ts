@@ -1,0 +1,127 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { indexTerms, queryTerms, wordsOf } from '../../src/sealing/blind-index.ts'
+import { derive, newKey, open, openBytes, seal, sealBytes, sealedBy } from '../../src/sealing/seal.ts'
+import { newTeamKey, newUserKey, openVault, unwrap } from '../../src/sealing/vault.ts'
+import { people } from '../support/people.ts'
+
+const key = newKey()
+const place = 'user_info.sealed.7'
+
+describe('a sealed document', () => {
+  test('opens where it was sealed, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (document) => {
+        const plain = JSON.parse(JSON.stringify({ document }))
+        expect(open(key, place, seal(key, place, plain))).toEqual(plain)
+      }),
+    )
+  })
+  test('carries its version and the id of its key', () => {
+    const sealed = seal(key, place, people[0])
+    expect(sealed[0]).toBe(1)
+    expect(sealedBy(sealed)).toBe(key.id)
+  })
+  test('is never written twice in the same way', () => {
+    expect(seal(key, place, people[0])).not.toEqual(seal(key, place, people[0]))
+  })
+  test('holds nothing readable', () => {
+    const text = seal(key, place, people[0]).toString('latin1')
+    for (const value of Object.values(people[0])) expect(text).not.toContain(value)
+  })
+  test.each(['user_info.sealed.8', 'user_insurances.sealed.7', 'user_info.terms.7', ''])('does not open at %s', (elsewhere) => {
+    expect(() => open(key, elsewhere, seal(key, place, people[0]))).toThrow()
+  })
+  test('does not open with another key, not even one that claims its id', () => {
+    const sealed = seal(key, place, people[0])
+    expect(() => open(newKey(), place, sealed)).toThrow('Sealed by another key')
+    expect(() => open({ id: key.id, bytes: randomBytes(32) }, place, sealed)).toThrow()
+  })
+  test('of an unknown version is refused by its number', () => {
+    const sealed = seal(key, place, people[0])
+    sealed[0] = 2
+    expect(() => open(key, place, sealed)).toThrow(/version 2/)
+  })
+  test('does not open after any byte was changed or cut off', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(), fc.integer({ min: 1, max: 255 }), (plain, where, flip) => {
+        const sealed = sealBytes(key, place, Buffer.from(plain))
+        const at = where % sealed.length
+        const changed = Buffer.from(sealed)
+        changed[at] = (changed[at] as number) ^ flip
+        expect(() => openBytes(key, place, changed)).toThrow()
+        expect(() => openBytes(key, place, sealed.subarray(0, at))).toThrow()
+      }),
+    )
+  })
+})
+
+describe('keys', () => {
+  const vault = openVault('one secret of thirty-two characters')
+  test('the key-encryption key and its id follow from the setting', () => {
+    expect(openVault('one secret of thirty-two characters').root).toEqual(vault.root)
+    expect(openVault('two secrets of thirty-two characters').root).not.toEqual(vault.root)
+    expect(vault.root.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  })
+  test('each key is wrapped by the one above it and by no other', () => {
+    const wrappedTeam = newTeamKey(vault)
+    const team = unwrap(vault.root, wrappedTeam)
+    const { key: user, row } = newUserKey(team)
+    expect(unwrap(team, row)).toEqual(user)
+    expect(sealedBy(row.wrapped)).toBe(team.id)
+    expect(sealedBy(wrappedTeam.wrapped)).toBe(vault.root.id)
+    expect(() => unwrap(vault.root, row)).toThrow()
+    expect(() => unwrap(openVault('two secrets of thirty-two characters').root, wrappedTeam)).toThrow()
+  })
+  test('a wrapped key does not open under the id of another', () => {
+    const team = newKey()
+    expect(() => unwrap(team, { ...newUserKey(team).row, id: randomUUID() })).toThrow()
+  })
+  test('a derived key differs by purpose and is not the key', () => {
+    expect(derive(key, 'blind index')).toEqual(derive(key, 'blind index'))
+    expect(derive(key, 'blind index')).not.toEqual(derive(key, 'idempotency key'))
+    expect(derive(key, 'blind index')).not.toEqual(key.bytes)
+  })
+})
+
+describe('the blind index', () => {
+  const letters = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzäöüéßøñçжя')
+  const word = fc.string({ unit: letters, minLength: 2, maxLength: 20 })
+  test('finds every indexed word by each of its beginnings from two letters on', () => {
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), fc.nat(), fc.nat(), (words, which, cut) => {
+        const chosen = words[which % words.length] as string
+        const beginning = chosen.slice(0, 2 + (cut % (chosen.length - 1)))
+        expect(indexTerms(key, words)).toEqual(expect.arrayContaining(queryTerms(key, beginning)))
+      }),
+    )
+  })
+  test('holds neither words nor what another team would hold', () => {
+    const terms = indexTerms(key, ['Quillfeather'])
+    expect(terms).toHaveLength('quillfeather'.length - 1)
+    expect(terms.join(' ').toLowerCase()).not.toContain('quill')
+    expect(terms.some((term) => indexTerms(newKey(), ['Quillfeather']).includes(term))).toBe(false)
+  })
+  test('asks for a long word by its first twelve letters', () => {
+    expect(queryTerms(key, 'Bartholomausburger')).toEqual(queryTerms(key, 'bartholomaus'))
+  })
+  test.each([
+    ['Zephyrine', ['zephyrine']],
+    ['Ödegård-Nkemelu', ['odegard', 'nkemelu']],
+    ["O'Thistlewick", ['thistlewick']],
+    ['Groß-Sørłæ', ['gross', 'sorlae']],
+    ['ＹＳＯＬＤＥ', ['ysolde']],
+    ['ysolde@example.com', ['ysolde', 'example', 'com']],
+    ['+1 (202) 555-0143', ['12025550143']],
+    ['202.555.0143', ['2025550143']],
+    ['1961-07-23', ['19610723']],
+    ['1961-07', ['196107']],
+    ['1961-07-23 202 555 0143', ['19610723', '2025550143']],
+    ['202-555-0143 1961-07-23 Ysolde', ['2025550143', '19610723', 'ysolde']],
+    ['a b', []],
+    ['  ', []],
+  ])('%s has the words %j', (text, words) => {
+    expect(wordsOf(text)).toEqual(words)
+  })
+})

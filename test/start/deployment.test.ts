@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { query } from '../support/cluster.ts'
+import { assay, credentialsIn, type Env, run } from '../support/process.ts'
+import { newDatabase, refusal } from '../support/world.ts'
+import { adminOf, apiOf, clientsOf, emptyDatabase, newDataDir, outside, refusedStart, start } from './support/start.ts'
+
+const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-for-tests', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-for-tests' }
+const given = { team_api_key: fixed.BOOTSTRAP_TEAM_API_KEY, management_key: fixed.BOOTSTRAP_MANAGEMENT_KEY }
+
+const refusedBy = (line: RegExp) => ({ code: 1, lines: [expect.stringMatching(line)] })
+
+test('fixed keys work from the first start on, survive the next, and once revoked stay revoked', async () => {
+  const env = outside(await newDatabase(), fixed)
+  const first = await start(env)
+  expect(credentialsIn(env['DATA_DIR'] as string)).toMatchObject(given)
+  await apiOf(first, given).createUser({ body: { client_user_id: 'kept' } })
+  await first.stop()
+
+  const second = await start({ ...env, DATA_DIR: newDataDir() })
+  expect((await apiOf(second, given).listUsers()).total).toBe(1)
+  const admin = adminOf(second, given)
+  const { org_id } = credentialsIn(env['DATA_DIR'] as string)
+  expect((await admin.getOrg({ params: { org_id } })).id).toBe(org_id)
+  for (const table of ['orgs', 'team_api_keys', 'management_keys'])
+    expect(await query(env['DATABASE_URL'] as string, `select 1 from ${table}`)).toHaveLength(1)
+  await query(env['DATABASE_URL'] as string, 'update team_api_keys set revoked_at = now()')
+  await second.stop()
+
+  const third = await start(env)
+  expect((await refusal(apiOf(third, given).listUsers())).status).toBe(401)
+  expect((await adminOf(third, given).getOrg({ params: { org_id } })).id).toBe(org_id)
+})
+
+test.each([
+  ['pk_eu_0123456789abcdef', 'production eu'],
+  ['pk_us_0123456789abcdef', 'production us'],
+  ['sk_eu_0123456789abcdef', 'sandbox eu'],
+])('a fixed key %s… is refused by the name of its deployment, and the database stays unclaimed', async (BOOTSTRAP_TEAM_API_KEY, name) => {
+  const env = outside(await newDatabase(), { BOOTSTRAP_TEAM_API_KEY })
+  expect(await refusedStart(env)).toEqual(
+    refusedBy(new RegExp(`^BOOTSTRAP_TEAM_API_KEY belongs to the ${name} deployment; this is sandbox us`)),
+  )
+  expect(await query(env['DATABASE_URL'] as string, 'select 1 from deployment')).toEqual([])
+  const { code, stderr } = await run([process.execPath, assay, 'bootstrap', '--org', 'A', '--team', 'B'], { env }).ended
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`belongs to the ${name} deployment`) })
+})
+
+test('production invents no keys on an empty database and names the command that makes them', async () => {
+  const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
+  expect(await refusedStart(env)).toEqual(refusedBy(/production invents no keys.* assay bootstrap --org NAME --team NAME/))
+
+  const made = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], { env }).ended
+  expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
+  const keys = JSON.parse(made.stdout)
+  expect(keys.team_api_key).toMatch(/^pk_eu_/)
+
+  const service = await start(env)
+  expect(credentialsIn(env['DATA_DIR'] as string)).toEqual({ base_url: service.url, org_id: keys.org_id, team_id: keys.team_id })
+  expect((await apiOf(service, keys).listUsers()).total).toBe(0)
+  expect((await adminOf(service, keys).getOrg({ params: { org_id: keys.org_id } })).name).toBe('Fjord')
+  const sandboxKey = await refusal(apiOf(service, { team_api_key: `sk_us_${'0'.repeat(46)}` }).listUsers())
+  expect(sandboxKey).toMatchObject({ status: 401, detail: { error_message: expect.stringMatching(/sandbox us.*this is production eu/) } })
+})
+
+test('fixed keys are enough for production', async () => {
+  const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', ...fixed })
+  const service = await start(env)
+  expect(credentialsIn(env['DATA_DIR'] as string)).toMatchObject(given)
+  expect((await apiOf(service, given).listUsers()).total).toBe(0)
+})
+
+test('a database is bound to its key, its environment and its region', async () => {
+  const env = outside(await newDatabase())
+  await (await start(env)).stop()
+  const wrong = async (change: Env) => refusedStart({ ...env, ...change })
+  const another = 'another-key-0123456789abcdef0123456789abcdef'
+
+  const answer = await wrong({ ENCRYPTION_KEY: another })
+  expect(answer).toEqual(refusedBy(/^ENCRYPTION_KEY is not the key that this database was sealed with/))
+  expect(answer.lines.join()).not.toContain(another)
+  expect(await wrong({ REGION: 'eu' })).toEqual(refusedBy(/belongs to the sandbox us deployment; ENVIRONMENT and REGION say sandbox eu/))
+  expect(await wrong({ ENVIRONMENT: 'production' })).toEqual(
+    refusedBy(/belongs to the sandbox us deployment; ENVIRONMENT and REGION say production us/),
+  )
+  await start(env)
+})
+
+test('a database that a newer version migrated is refused and left alone', async () => {
+  const url = await newDatabase()
+  await query(url, "insert into migrations (name) values ('9999_from_the_future.sql')")
+  expect(await refusedStart(outside(url))).toEqual(
+    refusedBy(/migrated by a newer version \(9999_from_the_future\.sql\); start that version or newer/),
+  )
+  expect(await query(url, 'select 1 from deployment')).toEqual([])
+})
+
+test('PUBLIC_URL is the address that is handed out', async () => {
+  const env = outside(await newDatabase(), { PUBLIC_URL: 'https://assay.example.org/' })
+  const service = await start(env)
+  expect(service.url).toBe('https://assay.example.org')
+  expect(credentialsIn(env['DATA_DIR'] as string).base_url).toBe('https://assay.example.org')
+})
+
+test('a damaged credentials file is replaced by one with keys that work', async () => {
+  const env = outside(await newDatabase())
+  const dataDir = env['DATA_DIR'] as string
+  await (await start(env)).stop()
+  for (const damage of ['', 'null', '{"team_api_key": 5}', '{"team_api_key":']) {
+    writeFileSync(`${dataDir}/credentials.json`, damage)
+    const service = await start(env)
+    expect((await clientsOf(service, dataDir).api.listUsers()).total).toBe(0)
+    await service.stop()
+  }
+})

@@ -1,0 +1,128 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { leaksIn } from '../support/leaks.ts'
+import { assay, credentialsIn, eventually, isAlive, node, postmasterOf, run } from '../support/process.ts'
+import { refusal } from '../support/world.ts'
+import { clientsOf, newDataDir, refusedStart, start } from './support/start.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+test('the first start on an empty folder makes an organisation, a team and keys that work, and the second keeps them', async () => {
+  const DATA_DIR = newDataDir()
+  const first = await start({ DATA_DIR })
+
+  const kept = credentialsIn(DATA_DIR)
+  expect(kept).toEqual({
+    base_url: first.url,
+    org_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    team_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    team_api_key: expect.stringMatching(/^sk_us_[0-9A-Za-z]{46}$/),
+    management_key: expect.stringMatching(/^mg_[0-9A-Za-z]{46}$/),
+  })
+  expect(statSync(DATA_DIR).mode & 0o777).toBe(0o700)
+  for (const file of ['credentials.json', 'encryption.key']) expect(statSync(join(DATA_DIR, file)).mode & 0o777).toBe(0o600)
+  expect(first.said.stdout).toContain(`keys          kept in ${join(DATA_DIR, 'credentials.json')}`)
+  expect(leaksIn(first.said.stdout + first.said.stderr, 'output')).toEqual([])
+
+  const { api, admin } = clientsOf(first, DATA_DIR)
+  const user = await api.createUser({ body: { client_user_id: 'kept', fallback_birth_date: '1961-07-23' } })
+  expect(user.team_id).toBe(kept.team_id)
+  expect((await admin.getOrg({ params: { org_id: kept.org_id } })).id).toBe(kept.org_id)
+  expect((await first.stop()).code).toBe(0)
+
+  const second = await start({ DATA_DIR })
+  console.log(`first start ready after ${first.readyMs} ms, second after ${second.readyMs} ms`)
+  expect(credentialsIn(DATA_DIR)).toEqual({ ...kept, base_url: second.url })
+  expect(second.url).not.toBe(first.url)
+  expect(await clientsOf(second, DATA_DIR).api.resolveUser({ params: { client_user_id: 'kept' } })).toEqual(user)
+})
+
+test('the three commands to try work as they are printed', async () => {
+  const service = await start({ DATA_DIR: join(newDataDir(), "a folder's name") })
+  const [, commands = ''] = await service.says(/Try it:\n([\s\S]*first-user)\n/)
+  const { code, stdout } = await run(['sh', '-ec', `${commands.trim().split('\n').join(' && echo && ')}`], { env: {} }).ended
+  expect(code).toBe(0)
+  const [created, listed, resolved] = stdout
+    .trim()
+    .split('\n')
+    .slice(-3)
+    .map((line) => JSON.parse(line))
+  expect(created).toMatchObject({ client_user_id: 'first-user' })
+  expect(listed.users).toEqual([created])
+  expect(resolved).toEqual(created)
+})
+
+test('a second process on one folder is refused by name and leaves the first alone', async () => {
+  const DATA_DIR = newDataDir()
+  const first = await start({ DATA_DIR })
+  const before = readFileSync(join(DATA_DIR, 'credentials.json'), 'utf8')
+
+  expect(await refusedStart({ DATA_DIR })).toEqual({
+    code: 1,
+    lines: [`The database in ${DATA_DIR} is in use by process ${first.pid}: stop that process or choose another DATA_DIR.`],
+  })
+  expect(readFileSync(join(DATA_DIR, 'credentials.json'), 'utf8')).toBe(before)
+  expect((await fetch(`${first.url}/ready`)).status).toBe(200)
+})
+
+test('of two processes that start at once on an empty folder one runs, and its key is the one that is kept', async () => {
+  const DATA_DIR = newDataDir()
+  mkdirSync(DATA_DIR, { mode: 0o700 })
+  const both = [node({ DATA_DIR }), node({ DATA_DIR })]
+  onTestFinished(async () => {
+    for (const { child } of both) child.kill('SIGTERM')
+    await Promise.all(both.map(({ ended }) => ended))
+  })
+  const loser = await Promise.race(both.map(async (process) => ({ process, ended: await process.ended })))
+  expect(loser.ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The database in .* is in use by process \d+[^\n]*\n$/) })
+  const winner = both.find((process) => process !== loser.process) as (typeof both)[number]
+  await winner.says(/Assay is ready at (\S+)/)
+  winner.child.kill('SIGTERM')
+  await winner.ended
+
+  const again = await start({ DATA_DIR })
+  expect((await fetch(`${again.url}/ready`)).status).toBe(200)
+})
+
+test('a lost or empty encryption key is refused in one line, and the key brought back opens the data', async () => {
+  const DATA_DIR = newDataDir()
+  await (await start({ DATA_DIR })).stop()
+  const file = join(DATA_DIR, 'encryption.key')
+  const key = readFileSync(file, 'utf8')
+
+  writeFileSync(file, '')
+  expect(await refusedStart({ DATA_DIR })).toEqual({ code: 1, lines: [expect.stringMatching(/encryption\.key in DATA_DIR .* is empty/)] })
+  rmSync(file)
+  expect(await refusedStart({ DATA_DIR })).toEqual({ code: 1, lines: [expect.stringMatching(/^ENCRYPTION_KEY is not the key/)] })
+  writeFileSync(file, key, { mode: 0o600 })
+  await start({ DATA_DIR })
+})
+
+test('a key of the file that was revoked is replaced by a new one; the other one stays', async () => {
+  const DATA_DIR = newDataDir()
+  const first = await start({ DATA_DIR })
+  const kept = credentialsIn(DATA_DIR)
+  const cli = (...args: string[]) => run([process.execPath, assay, ...args], { env: { DATA_DIR } }).ended
+  const [key] = JSON.parse((await cli('keys', 'list', '--json')).stdout).team_api_keys
+  expect((await cli('keys', 'revoke', '--id', key.id)).code).toBe(0)
+  expect((await refusal(clientsOf(first, DATA_DIR).api.listUsers())).status).toBe(401)
+  await first.stop()
+
+  const second = await start({ DATA_DIR })
+  const now = clientsOf(second, DATA_DIR)
+  expect(now.kept.management_key).toBe(kept.management_key)
+  expect(now.kept.team_api_key).not.toBe(kept.team_api_key)
+  expect((await now.api.listUsers()).total).toBe(0)
+})
+
+test('after kill -9 of the process its database ends too, and the next start needs no hand', async () => {
+  const DATA_DIR = newDataDir()
+  const first = await start({ DATA_DIR })
+  const postmaster = postmasterOf(DATA_DIR)
+  await first.stop('SIGKILL')
+
+  const second = await start({ DATA_DIR })
+  expect((await fetch(`${second.url}/ready`)).status).toBe(200)
+  await eventually(() => !isAlive(postmaster))
+})

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { query } from '../support/cluster.ts'
+import { credentialsIn } from '../support/process.ts'
+import { newDatabase, refusal } from '../support/world.ts'
+import { apiOf, clientsOf, emptyDatabase, newDataDir, outside, start } from './support/start.ts'
+
+test.each([
+  ['a truly empty database', emptyDatabase],
+  ['a migrated one', newDatabase],
+])('two replicas that start at once on %s share it and read each other’s users', async (_, database) => {
+  const url = await database()
+  const folders = [newDataDir(), newDataDir()] as const
+  const [one, two] = await Promise.all([start(outside(url, { DATA_DIR: folders[0] })), start(outside(url, { DATA_DIR: folders[1] }))])
+  const [a, b] = [clientsOf(one, folders[0]), clientsOf(two, folders[1])]
+
+  expect(a.kept.team_id).toBe(b.kept.team_id)
+  expect((await query(url, 'select 1 from orgs')).length).toBe(1)
+  const user = await a.api.createUser({ body: { client_user_id: 'shared', fallback_birth_date: '1987-12-05' } })
+  expect(await b.api.resolveUser({ params: { client_user_id: 'shared' } })).toEqual(user)
+  const other = await b.api.createUser({ body: { client_user_id: 'other', fallback_birth_date: '2001-02-28' } })
+  expect(await a.api.getUser({ params: { user_id: other.user_id } })).toEqual(other)
+  expect((await apiOf(two, a.kept).listUsers()).total).toBe(2)
+})
+
+test('two replicas may also share one folder', async () => {
+  const env = outside(await newDatabase())
+  const services = await Promise.all([start(env), start(env), start(env)])
+  const { team_api_key } = credentialsIn(env['DATA_DIR'] as string)
+  for (const service of services) expect((await apiOf(service, { team_api_key }).listUsers()).total).toBe(0)
+})
+
+test('ROLE=api answers and chains nothing, ROLE=worker chains what it did and answers no request', async () => {
+  const url = await newDatabase()
+  const env = outside(url)
+  const api = await start({ ...env, ROLE: 'api' })
+  const { kept, api: calls } = clientsOf(api, env['DATA_DIR'] as string)
+  await calls.createUser({ body: { client_user_id: 'one' } })
+  expect(await query(url, 'select 1 from audit_head')).toEqual([])
+
+  const worker = await start({ ...env, ROLE: 'worker' })
+  await expect.poll(async () => (await query<{ seq: string }>(url, 'select seq from audit_head'))[0]?.seq, { timeout: 10_000 }).toBeTruthy()
+  for (const page of ['/health', '/ready', '/metrics']) expect((await fetch(worker.url + page)).status).toBe(200)
+  const refused = await refusal(apiOf(worker, kept).listUsers())
+  expect(refused).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
+})
+
+test('health, metrics and documentation answer without a key', async () => {
+  const { url } = await start(outside(await newDatabase()))
+  const page = async (path: string) => {
+    const response = await fetch(url + path)
+    return { status: response.status, type: response.headers.get('content-type')?.split(';')[0], text: await response.text() }
+  }
+  expect(await page('/health')).toMatchObject({ status: 200, type: 'application/json', text: expect.stringContaining('ok') })
+  expect(await page('/ready')).toMatchObject({ status: 200, type: 'application/json' })
+  expect(await page('/metrics')).toMatchObject({
+    status: 200,
+    type: 'text/plain',
+    text: expect.stringContaining('assay_http_request_seconds'),
+  })
+  expect(JSON.parse((await page('/openapi.json')).text)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) })
+  expect(await page('/docs')).toMatchObject({ status: 200, type: 'text/html' })
+})

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { request } from '../../src/contract/client.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { query } from '../support/cluster.ts'
+import { eventually, node, type Service } from '../support/process.ts'
+import { newDatabase } from '../support/world.ts'
+import { clientsOf, newDataDir, outside, start } from './support/start.ts'
+
+/** A row lock that somebody else holds, so that a change of the user waits. */
+async function holdUser(url: string, user_id: string) {
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  onTestFinished(() => holder.end())
+  await holder.query('begin')
+  await holder.query('select 1 from users where user_id = $1 for update', [user_id])
+  return () => holder.query('commit')
+}
+
+const somebodyWaits = (url: string) =>
+  query(url, "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").then((rows) => rows[0])
+
+async function refusesConnections({ url }: Service) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const outcome = await Promise.race([once(socket, 'connect').then(() => 'open'), once(socket, 'error').catch((error) => error)]).catch(
+    (error) => error.code,
+  )
+  socket.destroy()
+  return outcome === 'ECONNREFUSED'
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s takes no more requests, finishes those in flight and ends with 0', async (signal) => {
+  const database = await newDatabase()
+  const env = outside(database)
+  const service = await start(env)
+  const { api, kept } = clientsOf(service, env['DATA_DIR'] as string)
+  const { user_id } = await api.createUser({ body: { client_user_id: 'slow' } })
+  const release = await holdUser(database, user_id)
+
+  let answered = false
+  const headers = { 'x-service-api-key': kept.team_api_key }
+  const patch = request(service.url, endpoints.patchUser, { params: { user_id }, body: { client_user_id: 'patched' }, headers })
+  void patch.finally(() => {
+    answered = true
+  })
+  await eventually(() => somebodyWaits(database))
+  service.child.kill(signal)
+  await eventually(() => refusesConnections(service))
+  service.child.kill(signal)
+  expect(answered).toBe(false)
+  await release()
+  const releasedAt = performance.now()
+
+  expect((await patch).status).toBe(204)
+  const ended = await service.ended
+  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })
+  console.log(`${signal}: ended ${Math.round(performance.now() - releasedAt)} ms after its last request could go on`)
+  const state = 'select (select client_user_id from users), (select last_used_at is not null as used from team_api_keys)'
+  expect(await query(database, state)).toEqual([{ client_user_id: 'patched', used: true }])
+})
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('%s in the middle of the first start ends it at once, and the next start works', async (signal, code) => {
+  const DATA_DIR = newDataDir()
+  const running = node({ DATA_DIR })
+  await eventually(() => globSync(join(DATA_DIR, 'postgres.new-*/*'))[0])
+  running.child.kill(signal)
+  expect(await running.ended).toMatchObject({ code, signal: null, stderr: '' })
+
+  const { url } = await start({ DATA_DIR })
+  expect((await fetch(`${url}/ready`)).status).toBe(200)
+})
+
+test('an idle connection that a client keeps open does not delay the end', async () => {
+  const service = await start(outside(await newDatabase()))
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  onTestFinished(() => void socket.destroy())
+  socket.write('GET /health HTTP/1.1\r\nHost: assay\r\nConnection: keep-alive\r\n\r\n')
+  await once(socket, 'data')
+
+  const ended = await service.stop()
+  expect(ended.code).toBe(0)
+})

@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** Stands between the service and its PostgreSQL, so that a test can take the database away and bring it back. */
+export async function proxyTo(database: string) {
+  const target = new URL(database)
+  const folder = target.searchParams.get('host')
+  const [host, at] = [target.hostname, Number(target.port || 5432)]
+  const reach = () => (folder ? connect(`${folder}/.s.PGSQL.${at}`) : connect(at, host))
+  const sockets = new Set<Socket>()
+  let server: Server | undefined
+  let port = 0
+
+  const open = async () => {
+    server = createServer((incoming) => join(incoming, reach(), sockets)).listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+  }
+  const close = () => {
+    server?.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  await open()
+  onTestFinished(close)
+  target.searchParams.delete('host')
+  target.host = `127.0.0.1:${port}`
+  return {
+    url: target.href,
+    open,
+    close,
+    /** The connections stay, and nothing comes through. */
+    freeze: () => {
+      for (const socket of sockets) socket.pause()
+    },
+    thaw: () => {
+      for (const socket of sockets) socket.resume()
+    },
+  }
+}
+
+function join(incoming: Socket, outgoing: Socket, sockets: Set<Socket>) {
+  for (const [from, to] of [
+    [incoming, outgoing],
+    [outgoing, incoming],
+  ] as const) {
+    sockets.add(from)
+    from.on('data', (bytes) => to.write(bytes))
+    from.on('error', () => {})
+    from.on('close', () => {
+      sockets.delete(from)
+      to.destroy()
+    })
+  }
+}

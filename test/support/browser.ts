@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { atEnd } from './world.ts'
+
+const flags = [
+  '--no-sandbox',
+  '--headless',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** A Chromium that really starts: an installed one, else the packed one; undefined where neither does. */
+export async function startBrowser(): Promise<Browser | undefined> {
+  for (const find of [installed, packed]) {
+    const browser = await find()
+      .then((path) => (path ? launched(path) : undefined))
+      .catch(() => undefined)
+    if (browser) return browser
+  }
+  return undefined
+}
+
+async function launched(executablePath: string) {
+  const browser = await chromium.launch({ executablePath, args: flags, timeout: 20_000 })
+  atEnd(() => browser.close())
+  await (await browser.newPage()).close()
+  return browser
+}
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+
+async function installed() {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin']
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(runs)
+}
+
+function runs(path: string) {
+  try {
+    accessSync(path, constants.X_OK)
+    execFileSync(path, ['--version', '--no-sandbox'], { stdio: 'ignore', timeout: 10_000 })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** It unpacks into the temporary folder under a fixed name that only its first user can open, so each user gets a folder. */
+async function packed() {
+  const folder = join(tmpdir(), `assay-chromium-${userInfo().uid}`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const before = process.env['TMPDIR']
+  process.env['TMPDIR'] = folder
+  try {
+    const { default: packedChromium } = await import('@sparticuz/chromium')
+    return await packedChromium.executablePath()
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = before
+  }
+}

@@ -1,0 +1,20 @@
+import { join } from 'node:path'
+import { expect, inject, test, vi } from 'vitest'
+import { type Kind, summaryOf, tortureUsers } from './users.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const kinds: Kind[] = [
+  { victim: 'process', database: 'embedded' },
+  { victim: 'PostgreSQL', database: 'embedded' },
+  { victim: 'process', database: 'outside' },
+  { victim: 'PostgreSQL', database: 'outside' },
+]
+
+// npm run torture -- users kills twenty times.
+test.each(kinds)('after kill -9 of the $victim ($database) every acknowledged user is there, three times over', async (kind) => {
+  const result = await tortureUsers(kind, { rounds: 3, log: join(inject('logs'), `torture-${process.pid}.log`) })
+  console.log(summaryOf(result))
+  expect({ lost: result.lost, faults: result.faults }).toEqual({ lost: 0, faults: [] })
+  expect(result.acknowledged).toBeGreaterThan(100)
+})
