@@ -3,6 +3,7 @@ export type ProblemKind =
   | 'invalid'
   | 'refused'
   | 'not_found'
+  | 'wrong_method'
   | 'unauthenticated'
   | 'forbidden'
   | 'conflict'
@@ -15,6 +16,7 @@ export const statusOf: Record<ProblemKind, number> = {
   invalid: 422,
   refused: 400,
   not_found: 404,
+  wrong_method: 405,
   unauthenticated: 401,
   forbidden: 403,
   conflict: 409,
@@ -71,7 +73,7 @@ export const errorTypes = {
   TEAM_ID_TAKEN: { kind: 'conflict', meaning: 'A team has the id that was given.' },
   TEAM_KEY_NOT_ALLOWED: { kind: 'unauthenticated', meaning: 'A team credential was sent to a route that takes a management key.' },
   TEAM_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such team that the key can reach.' },
-  UNKNOWN_METHOD: { kind: 'not_found', meaning: 'The address exists, but not for this method.' },
+  UNKNOWN_METHOD: { kind: 'wrong_method', meaning: 'The address exists, but not for this method; the Allow header lists those it takes.' },
   UNKNOWN_PATH: { kind: 'not_found', meaning: 'There is nothing at the address.' },
   UNKNOWN_TEAM: { kind: 'refused', meaning: 'team_role_bindings names a team that is not in the organisation.' },
   UNSUPPORTED_CONTENT_TYPE: { kind: 'unsupported', meaning: 'The body is not application/json.' },

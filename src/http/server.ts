@@ -40,7 +40,7 @@ export async function buildServer(app: App, metrics: Metrics, table: Table = { e
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, bytes: Buffer) => parseJson(bytes))
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
-  server.setNotFoundHandler((request, reply) => sendProblem(app, unknownPath(app, request, table), request, reply))
+  server.setNotFoundHandler((request, reply) => sendUnknown(app, table, request, reply))
   watch(app, server, metrics)
   letGo(server)
   await mountPages(app, server, metrics)
@@ -111,14 +111,16 @@ function sendProblem(app: App, error: unknown, request: FastifyRequest, reply: F
   return reply.code(status).header('x-request-id', request.id).send(bodyOf(found))
 }
 
-function unknownPath(app: App, request: FastifyRequest, table: Table) {
+function sendUnknown(app: App, table: Table, request: FastifyRequest, reply: FastifyReply) {
   const path = request.url.split('?')[0] as string
   const methods = Object.values(table.endpoints)
     .filter((row) => isHere(app, row))
     .filter((row) => new RegExp(`^${row.path.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path))
     .map((row) => row.method.toUpperCase())
-  if (!methods.length) return problem('UNKNOWN_PATH', 'There is nothing at this address; /docs lists every one.')
-  return problem('UNKNOWN_METHOD', `This address takes ${[...new Set(methods)].join(', ')} only.`)
+  if (!methods.length)
+    return sendProblem(app, problem('UNKNOWN_PATH', 'There is nothing at this address; /docs lists every one.'), request, reply)
+  const allowed = [...new Set(methods)].join(', ')
+  return sendProblem(app, problem('UNKNOWN_METHOD', `This address takes ${allowed} only.`), request, reply.header('allow', allowed))
 }
 
 const sane = (id: string | string[] | undefined) => (typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined)

@@ -138,7 +138,8 @@ describe('an address', () => {
   )
 
   test('says which methods it takes', async () => {
-    const { body } = await send('DELETE', '/v2/user')
+    const { status, headers, body } = await send('DELETE', '/v2/user')
+    expect([status, headers.get('allow')]).toEqual([405, 'POST, GET'])
     expect(body.detail).toMatchObject({ error_type: 'UNKNOWN_METHOD', error_message: expect.stringContaining('POST, GET') })
     expect((await send('GET', '/nowhere')).body.detail).toMatchObject({ error_type: 'UNKNOWN_PATH' })
   })

@@ -6,7 +6,7 @@ import { assay, credentialsIn, eventually, isAlive, node, postmasterOf, run } fr
 import { refusal } from '../support/world.ts'
 import { clientsOf, newDataDir, refusedStart, start } from './support/start.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 test('the first start on an empty folder makes an organisation, a team and keys that work, and the second keeps them', async () => {
   const DATA_DIR = newDataDir()

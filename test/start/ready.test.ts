@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { eventually, type Service } from '../support/process.ts'
 import { newDatabase, refusal } from '../support/world.ts'
 import { proxyTo } from './support/proxy.ts'
 import { clientsOf, outside, start } from './support/start.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
 
 const statusOf = async ({ url }: Service, path: string) => (await fetch(url + path)).status
 

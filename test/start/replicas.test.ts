@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { credentialsIn } from '../support/process.ts'
 import { newDatabase, refusal } from '../support/world.ts'
 import { apiOf, clientsOf, emptyDatabase, newDataDir, outside, start } from './support/start.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
 
 test.each([
   ['a truly empty database', emptyDatabase],

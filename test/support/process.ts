@@ -47,7 +47,7 @@ const says = (child: ChildProcess, said: { stdout: string; stderr: string }, pat
     if (!found && (child.exitCode !== null || child.signalCode !== null))
       throw new Final(`It ended (${child.exitCode ?? child.signalCode}) before saying ${pattern}: ${said.stderr || said.stdout}`)
     return found
-  })
+  }, 60_000)
 
 export type Service = ReturnType<typeof run> & { url: string; readyMs: number; stop(signal?: NodeJS.Signals): Promise<Ended> }
 

@@ -22,7 +22,7 @@ export async function start(env: Env): Promise<Service> {
 
 /** A start that is refused: how it ended, and the lines that it left for the operator. */
 export async function refusedStart(env: Env) {
-  const { code, stderr } = await node(env, logFile(), 25_000).ended
+  const { code, stderr } = await node(env, logFile(), 60_000).ended
   return { code, lines: stderr.split('\n').filter(Boolean) }
 }
 
