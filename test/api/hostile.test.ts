@@ -120,8 +120,8 @@ describe('an address', () => {
     ['GET', '/v2/user/__proto__', 422],
     ['GET', '/nowhere', 404],
     ['GET', '/v2/user/..%2f..%2fetc%2fpasswd', 422],
-    ['PUT', '/v2/user', 404],
-    ['OPTIONS', '/v2/user', 404],
+    ['PUT', '/v2/user', 405],
+    ['OPTIONS', '/v2/user', 405],
     ['OPTIONS', '/nowhere', 404],
   ])('%s %.60s is refused', async (method, path, status) => {
     const answer = await send(method, path)
@@ -210,7 +210,7 @@ describe('on the bare socket', () => {
   test.each<[string, string, number]>([
     ['garbage', '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n', 400],
     ['a method that is none', 'FETCH /v2/user HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-    ['a method that we never take', 'PURGE /v2/user HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
+    ['a method that we never take', 'PURGE /v2/user HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
     ['a version that is none', 'GET /v2/user HTTP/9.9\r\nHost: x\r\n\r\n', 400],
     ['a request without a host', 'GET /nowhere HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['an old request without a host', 'GET /nowhere HTTP/1.0\r\n\r\n', 404],
