@@ -26,14 +26,15 @@ create table teams (
   erase_at timestamptz,
   betas text[] not null default '{}',
   clock_offset_ms bigint not null default 0,
-  lab_tests_patient_sms_communication_enabled boolean not null default true,
-  lab_tests_patient_email_communication_enabled boolean not null default true,
-  reject_duplicate_connection boolean not null default false,
-  sdk_per_device_activity_timeseries boolean not null default false,
-  partial_webhooks_enabled boolean not null default false,
-  minor_ordering_enabled boolean not null default true,
+  lab_tests_patient_sms_communication_enabled boolean not null,
+  lab_tests_patient_email_communication_enabled boolean not null,
+  reject_duplicate_connection boolean not null,
+  sdk_per_device_activity_timeseries boolean not null,
+  partial_webhooks_enabled boolean not null,
+  minor_ordering_enabled boolean not null,
+  patient_experience boolean not null,
   -- Sealed by the team's key: notification e-mail, brand, logo.
-  contact bytea
+  contact bytea not null
 );
 create unique index teams_integration on teams (org_id, integration_team_id) where deleted_at is null and integration_team_id is not null;
 create index teams_page on teams (org_id, created_on, id) where deleted_at is null;
@@ -187,11 +188,11 @@ create table audit_log (
 create index audit_log_unchained on audit_log (at) where chain_seq is null;
 create index audit_log_team on audit_log (team_id, at);
 
--- How long the chain is, so that cutting off its end shows too.
+-- How long the chain is, so that cutting off its end shows too; `mac` proves that we wrote it.
 create table audit_head (
   one boolean primary key default true check (one),
   seq bigint not null,
-  hash bytea not null
+  mac bytea not null
 );
 
 create function audit_log_guard() returns trigger language plpgsql as $$

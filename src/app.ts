@@ -23,6 +23,8 @@ export type App = {
 
 export type TeamCaller = {
   kind: 'team'
+  /** Came with an access token; `key_id` is then the management key that minted it. */
+  token?: true
   org_id: string
   team_id: string
   key_id: string

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { environments, regions } from './contract/common.ts'
 import { setupProblem } from './problem.ts'
 
 const whole = (low: number, high: number) =>
@@ -18,8 +19,8 @@ export const Settings = z.object({
     .transform((text) => text.replace(/\/+$/, ''))
     .optional()
     .describe('Base of every URL that is handed out. Default: http://HOST:PORT.'),
-  ENVIRONMENT: oneOf(['sandbox', 'production']).default('sandbox').describe('With REGION it names one of the four deployments.'),
-  REGION: oneOf(['us', 'eu']).default('us').describe('With ENVIRONMENT it names one of the four deployments.'),
+  ENVIRONMENT: oneOf(environments).default('sandbox').describe('With REGION it names one of the four deployments.'),
+  REGION: oneOf(regions).default('us').describe('With ENVIRONMENT it names one of the four deployments.'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgres:// address')
     .optional()
     .describe('PostgreSQL 15 or newer; unset means our own PostgreSQL in DATA_DIR.'),
@@ -64,8 +65,11 @@ function checkTogether(config: Config) {
   if (config.DATABASE_URL) throw setupProblem('ENCRYPTION_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32')
 }
 
-export const deploymentName = ({ ENVIRONMENT, REGION }: Pick<Config, 'ENVIRONMENT' | 'REGION'>) => `${ENVIRONMENT} ${REGION}`
+type Place = Pick<Config, 'ENVIRONMENT' | 'REGION'>
+
+export const here = ({ ENVIRONMENT, REGION }: Place) => ({ environment: ENVIRONMENT, region: REGION })
+
+export const deploymentName = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT} ${REGION}`
 
 /** `sk_us_` in the US sandbox, `pk_eu_` in European production. */
-export const teamKeyPrefix = ({ ENVIRONMENT, REGION }: Pick<Config, 'ENVIRONMENT' | 'REGION'>) =>
-  `${ENVIRONMENT === 'sandbox' ? 'sk' : 'pk'}_${REGION}_`
+export const teamKeyPrefix = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT === 'sandbox' ? 'sk' : 'pk'}_${REGION}_`

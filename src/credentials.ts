@@ -1,9 +1,10 @@
-import { join } from 'node:path'
 import type { App } from './app.ts'
-import { readPrivate, writePrivate } from './data-dir.ts'
+import { inDataDir } from './data-dir.ts'
 import { type Keys, provideKeys } from './deployment/actions.ts'
+import { mayMakeKeys } from './deployment/rules.ts'
 import { workingKeys } from './keys/authenticate.ts'
-import { firstOrgAndTeam } from './teams/actions.ts'
+import { readPrivate, writePrivate } from './private-files.ts'
+import { firstOrgAndTeam } from './teams/orgs.ts'
 
 export type Credentials = {
   path: string
@@ -20,23 +21,22 @@ const FILE = 'credentials.json'
 /** Keeps the first keys in DATA_DIR, rewritten at each start: what the operator fixed, else what an earlier start kept, else new ones in the sandbox. */
 export async function openCredentials(app: App, base_url: string): Promise<Credentials> {
   const kept = await keptKeys(app)
-  const { BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY, ENVIRONMENT } = app.config
+  const { BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY } = app.config
   const given = {
     team_api_key: BOOTSTRAP_TEAM_API_KEY ?? kept.team_api_key,
     management_key: BOOTSTRAP_MANAGEMENT_KEY ?? kept.management_key,
   }
-  const mayMake = ENVIRONMENT === 'sandbox' || (given.team_api_key && given.management_key)
-  const keys = mayMake
+  const keys = mayMakeKeys(app.config)
     ? await provideKeys(app, given, { org: 'First organisation', team: 'First team', plan: 'scale' })
     : { ...(await idsOnly(app)), ...kept }
-  await writePrivate(app.config, FILE, `${JSON.stringify({ base_url, ...keys }, null, 2)}\n`)
+  const path = inDataDir(app.config, FILE)
+  writePrivate(path, `${JSON.stringify({ base_url, ...keys }, null, 2)}\n`)
   const first = keys.team_api_key !== kept.team_api_key || keys.management_key !== kept.management_key
-  return { path: join(app.config.DATA_DIR, FILE), first, base_url, ...keys }
+  return { path, first, base_url, ...keys }
 }
 
 async function keptKeys(app: App): Promise<Partial<Keys>> {
-  const text = await readPrivate(app.config, FILE)
-  return workingKeys(app, parsed(text ?? ''))
+  return workingKeys(app, parsed(readPrivate(inDataDir(app.config, FILE)) ?? ''))
 }
 
 /** Whatever a person left in the file: what is no text is no key. */

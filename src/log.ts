@@ -1,8 +1,9 @@
 import { type Logger, pino } from 'pino'
 import type { Config } from './config.ts'
 
-/** Writes JSON lines to standard output. */
-export const createLog = (config: Config): Logger => pino({ level: config.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+/** Writes JSON lines to standard output; on a terminal only what is wrong, unless LOG_LEVEL asks for more. */
+export const createLog = (config: Config): Logger =>
+  pino({ level: config.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'), base: null, timestamp: pino.stdTimeFunctions.isoTime })
 
 /** A stack without the driver's detail fields, which may quote a row. */
 export const safeError = (error: unknown) => {

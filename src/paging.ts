@@ -1,21 +1,19 @@
-import { Problem } from './problem.ts'
+import { isId } from './contract/common.ts'
+import { invalid } from './problem.ts'
 
 /** Where a page begins: after this row. */
-export type Mark = { at: string; id: string }
+type Mark = { at: string; id: string }
 export type Page = { limit: number; after?: Mark | undefined }
 
 const PAGE = 50
 const instant = /^[1-9]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export function pageAfter(cursor: string | null | undefined, limit = PAGE): Page {
   if (!cursor) return { limit }
   const [at, id] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!at || !instant.test(at) || Number.isNaN(Date.parse(at)) || !uuid.test(id ?? ''))
-    throw new Problem('invalid', [
-      { type: 'value_error', loc: ['query', 'next_cursor'], msg: 'Send the next_cursor of the page before, unchanged.' },
-    ])
-  return { limit, after: { at, id: id as string } }
+  if (!at || !instant.test(at) || Number.isNaN(Date.parse(at)) || !isId(id))
+    throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the page before, unchanged.')
+  return { limit, after: { at, id } }
 }
 
 /** Cuts the one row too many that a store reads, and makes the cursor from the last one that stays. */

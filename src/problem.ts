@@ -3,16 +3,17 @@ import { type ErrorName, errorTypes, type ProblemKind } from './contract/errors.
 /** One place of a request that is wrong: `loc` names it, `msg` says what to send instead. It never repeats the value. */
 export type Fault = { type: string; loc: (string | number)[]; msg: string }
 
-export type Detail = string | Fault[] | ({ error_type: string; error_message: string } & Record<string, unknown>)
+type Fields = Record<string, unknown>
+type Detail = string | Fault[] | ({ error_type: string; error_message: string } & Fields)
 
 /** The one way to fail on purpose. `detail` is exactly what the caller reads; `http/problems.ts` maps the kind to a status. */
 export class Problem extends Error {
   readonly kind: ProblemKind
   readonly detail: Detail
   /** Fields that stand beside `detail` where the public interface has them there. */
-  readonly beside: Record<string, unknown>
+  readonly beside: Fields
 
-  constructor(kind: ProblemKind, detail: Detail, beside: Record<string, unknown> = {}) {
+  constructor(kind: ProblemKind, detail: Detail, beside: Fields = {}) {
     super(textOf(detail))
     this.name = 'Problem'
     this.kind = kind
@@ -26,9 +27,15 @@ function textOf(detail: Detail) {
   return Array.isArray(detail) ? detail.map((fault) => fault.msg).join(' ') : detail.error_message
 }
 
-/** A problem by its stable `error_type`, with a sentence that says what to do. */
-export const problem = (error_type: ErrorName, error_message: string, more: Record<string, unknown> = {}) =>
-  new Problem(errorTypes[error_type].kind, { error_type, error_message, ...more })
+/** A problem by its stable `error_type`, with a sentence that says what to do; `more` goes into `detail`. */
+export const problem = (error_type: ErrorName, error_message: string, more: Fields = {}, beside: Fields = {}) =>
+  new Problem(errorTypes[error_type].kind, { error_type, error_message, ...more }, beside)
+
+/** The same where the public interface has `detail` as text; the stable type stands beside it. */
+export const textProblem = (error_type: ErrorName, message: string) => new Problem(errorTypes[error_type].kind, message, { error_type })
+
+/** A request of the right shape whose value is wrong; `loc` begins with body, query, path or header. */
+export const invalid = (loc: Fault['loc'], msg: string, type = 'value_error') => new Problem('invalid', [{ type, loc, msg }])
 
 /** A refusal to start: one line for the operator. */
 export const setupProblem = (error_message: string, error_type = 'SETUP') => new Problem('failed', { error_type, error_message })

@@ -16,13 +16,18 @@ export function auditRow(app: App, actor: Caller | Keyless, deed: Deed): store.N
     at: app.wall(),
     org_id: 'org_id' in actor ? actor.org_id : null,
     team_id: 'team_id' in actor ? actor.team_id : null,
-    actor_kind: 'key_id' in actor ? `${actor.kind}_key` : actor.kind,
+    actor_kind: kindOf(actor),
     actor_id: 'key_id' in actor ? actor.key_id : null,
     action: deed.action,
     subject: deed.subject ?? null,
     status: deed.status,
     request_id: deed.request_id ?? null,
   }
+}
+
+function kindOf(actor: Caller | Keyless) {
+  if ('token' in actor) return 'access_token'
+  return 'key_id' in actor ? `${actor.kind}_key` : actor.kind
 }
 
 /** Writes a row in the caller's transaction, so that no change is without it. */
@@ -39,7 +44,7 @@ export function auditBatch(app: App): AuditBatch {
     const rows = waiting
     waiting = []
     next = undefined
-    await store.insertRows(app.db, rows)
+    for (let done = 0; done < rows.length; done += BATCH) await store.insertRows(app.db, rows.slice(done, done + BATCH))
   }
   return (row) => {
     waiting.push(row)
@@ -53,11 +58,15 @@ export function auditBatch(app: App): AuditBatch {
 
 const BATCH = 1000
 
+/** The beginning of the chain, recorded when the database becomes ours. */
+export const openChain = (app: App) => store.setHead(app.db, rules.start.seq, rules.endMac(auditKey(app), rules.start))
+
 /** Hangs committed rows on the chain, in batches. One process at a time; the others find nothing to do. */
 export const chainAudit = (app: App) =>
   inTransaction(app, async (app) => {
     if (!(await store.lockChain(app.db))) return false
-    let at: rules.Link = (await store.head(app.db)) ?? rules.start
+    const end = await store.recordedEnd(app.db)
+    let at: rules.Link = end?.hash ? { seq: end.seq, hash: end.hash } : rules.start
     const fresh = await store.unchained(app.db, BATCH)
     const links = fresh.map((row) => {
       at = rules.nextLink(auditKey(app), at, row)
@@ -65,25 +74,25 @@ export const chainAudit = (app: App) =>
     })
     if (!links.length) return false
     await store.setLinks(app.db, links)
-    await store.setHead(app.db, at.seq, at.hash)
+    await store.setHead(app.db, at.seq, rules.endMac(auditKey(app), at))
     return links.length === BATCH
   })
 
 export type Verdict = { rows: number; unchained: number; broken?: rules.Break }
 
-/** Walks the whole chain up to its recorded head. */
+/** Walks the whole chain up to its recorded end. */
 export async function verifyAudit(app: App): Promise<Verdict> {
-  const { seq, hash, last } = await store.recordedEnd(app.db)
-  const head = seq !== null && hash ? { seq, hash } : rules.start
+  const key = auditKey(app)
+  const end = await store.recordedEnd(app.db)
   let at = rules.start
-  let found: { broken?: rules.Break } = {}
-  while (!found.broken && at.seq < head.seq) {
-    const walked = rules.findBreak(auditKey(app), at, await store.chainedBetween(app.db, at.seq, head.seq, BATCH))
+  let broken: rules.Break | undefined
+  while (!broken && end && at.seq < end.seq) {
+    const walked = rules.findBreak(key, at, await store.chainedBetween(app.db, at.seq, end.seq, BATCH))
     at = walked.at
-    found = walked
+    broken = walked.broken
   }
+  broken ??= rules.findBreakAtEnd(key, at, end)
   const { count } = await store.countUnchained(app.db)
-  const broken = found.broken ?? rules.findBreakAtEnd(at, head, last ?? 0)
   return { rows: at.seq, unchained: count, ...(broken ? { broken } : {}) }
 }
 

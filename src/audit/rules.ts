@@ -54,9 +54,15 @@ export function findBreak(key: Buffer, before: Link, rows: Chained[]): { at: Lin
   return { at }
 }
 
-/** Whether the walk ended where the head says. A head that was wound back or replaced leaves rows beyond it or another hash. */
-export function findBreakAtEnd(at: Link, head: Link, last: number): Break | undefined {
-  if (!at.hash.equals(head.hash)) return { seq: head.seq, reason: 'the recorded end of the chain was changed' }
-  if (last > head.seq) return { seq: head.seq + 1, reason: 'the row lies beyond the recorded end of the chain' }
+/** Proves that the chain ended here once; nobody can make it with the database alone. */
+export const endMac = (key: Buffer, { seq, hash }: Link) => createHmac('sha256', key).update(`end ${seq} `).update(hash).digest()
+
+type End = { seq: number; mac: Buffer; last: number | null }
+
+/** Whether the walk ended where the record says. A record that was made up does not fit; one that was wound back leaves rows beyond it. */
+export function findBreakAtEnd(key: Buffer, at: Link, end: End | undefined): Break | undefined {
+  if (!end) return { seq: at.seq + 1, reason: 'the recorded end of the chain is missing' }
+  if (!end.mac.equals(endMac(key, at))) return { seq: end.seq, reason: 'the recorded end of the chain was changed' }
+  if ((end.last ?? 0) > end.seq) return { seq: end.seq + 1, reason: 'the row lies beyond the recorded end of the chain' }
   return undefined
 }

@@ -14,26 +14,25 @@ export async function lockChain(db: Db) {
   return rows[0]?.mine === true
 }
 
-export const head = (db: Db) => db.selectFrom('audit_head').select(['seq', 'hash']).executeTakeFirst()
-
-/** Where the chain ends by its head and by its rows, read at one moment. */
+/** The end of the chain as it was recorded, the hash of the row there, and the last row that there is, read at one moment. */
 export const recordedEnd = (db: Db) =>
   db
-    .selectNoFrom((eb) => [
-      eb.selectFrom('audit_head').select('seq').as('seq'),
-      eb.selectFrom('audit_head').select('hash').as('hash'),
+    .selectFrom('audit_head')
+    .leftJoin('audit_log', 'chain_seq', 'seq')
+    .select(['seq', 'mac', 'chain_hash as hash'])
+    .select((eb) =>
       eb
         .selectFrom('audit_log')
         .select((eb) => eb.fn.max('chain_seq').as('last'))
         .as('last'),
-    ])
-    .executeTakeFirstOrThrow()
+    )
+    .executeTakeFirst()
 
-export const setHead = (db: Db, seq: number, hash: Buffer) =>
+export const setHead = (db: Db, seq: number, mac: Buffer) =>
   db
     .insertInto('audit_head')
-    .values({ seq, hash })
-    .onConflict((conflict) => conflict.column('one').doUpdateSet({ seq, hash }))
+    .values({ seq, mac })
+    .onConflict((conflict) => conflict.column('one').doUpdateSet({ seq, mac }))
     .execute()
 
 export const unchained = (db: Db, limit: number) =>

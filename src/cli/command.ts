@@ -29,7 +29,7 @@ function parsedArgs<const O extends ParseArgsOptionsConfig>(args: string[], opti
 }
 
 export const required = (value: string | undefined, name: string, line: string) => {
-  if (!value) throw usage(`${name} is missing.\nUsage: ${line}`)
+  if (value === undefined) throw usage(`${name} is missing.\nUsage: ${line}`)
   return value
 }
 
@@ -45,16 +45,11 @@ export function shaped<S extends z.ZodType>(shape: S, value: string, name: strin
   return parsed.data
 }
 
-/** Runs an operator's command on the database, whether the service is running or not. */
-export async function withApp<T>(work: (app: App) => Promise<T>): Promise<T> {
-  const config = readConfig()
-  const opened: (() => Promise<unknown>)[] = []
-  try {
-    const { app } = await openApp(config, pino({ level: 'silent' }), borrowEmbedded, opened)
-    return await work(app)
-  } finally {
-    while (opened.length) await opened.pop()?.()
-  }
+/** Runs an operator's command on the database, whether the service is running or not. `founding`: the database may be empty. */
+export async function withApp<T>(work: (app: App) => Promise<T>, founding = false): Promise<T> {
+  await using opened = new AsyncDisposableStack()
+  const { app } = await openApp(readConfig(), pino({ level: 'silent' }), borrowEmbedded, opened, founding)
+  return await work(app)
 }
 
 /** The result as JSON, or as lines for a person. */

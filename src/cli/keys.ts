@@ -1,5 +1,5 @@
 import type { App, ManagementCaller } from '../app.ts'
-import { Id, InstantIn, Text } from '../contract/common.ts'
+import { Id, InstantIn, roles, Text } from '../contract/common.ts'
 import {
   createManagementKey,
   createTeamKey,
@@ -9,7 +9,7 @@ import {
   listTeamKeys,
 } from '../keys/actions.ts'
 import { setupProblem } from '../problem.ts'
-import { firstOrgAndTeam } from '../teams/actions.ts'
+import { firstOrgAndTeam } from '../teams/orgs.ts'
 import { recordOperator } from './audited.ts'
 import { type Command, oneOf, options, print, required, shaped, usage, withApp } from './command.ts'
 
@@ -22,7 +22,9 @@ export const listKeys: Command = {
     const { values } = options(args, {}, listUsage)
     const keys = await withApp(async (app) => {
       const operator = await asOperator(app)
-      return { team_api_keys: await allTeamKeys(app, operator), management_keys: await allManagementKeys(app, operator) }
+      const teamPages = await everyPage((query) => listTeamKeys(app, operator, query))
+      const managementPages = await everyPage((query) => listManagementKeys(app, operator, query))
+      return { team_api_keys: teamPages.flatMap((page) => page.api_keys), management_keys: managementPages.flatMap((page) => page.data) }
     })
     print(values.json, keys, [
       ...keys.team_api_keys.map((key) => line(key.id, key.read_only ? 'team, read-only' : 'team', key.value, key)),
@@ -34,27 +36,13 @@ export const listKeys: Command = {
 const line = (id: string, kind: string, shown: string, { label, last_used_at }: { label: string; last_used_at: string | null }) =>
   `${id}  ${kind.padEnd(15)}  ${shown.padEnd(14)}  last used ${last_used_at ?? 'never'}  ${label}`
 
-async function allTeamKeys(app: App, operator: ManagementCaller) {
-  const keys = []
-  for (let next_cursor: string | null | undefined; next_cursor !== null; ) {
-    const page = await listTeamKeys(app, operator, { next_cursor })
-    keys.push(...page.api_keys.map(({ hash: _, ...key }) => key))
-    next_cursor = page.next_cursor
-  }
-  return keys
+async function everyPage<P extends { next_cursor: string | null }>(list: (query: { next_cursor?: string | undefined }) => Promise<P>) {
+  const pages = [await list({})]
+  for (let next = pages[0]?.next_cursor; next; next = pages.at(-1)?.next_cursor) pages.push(await list({ next_cursor: next }))
+  return pages
 }
 
-async function allManagementKeys(app: App, operator: ManagementCaller) {
-  const keys = []
-  for (let next_cursor: string | null | undefined; next_cursor !== null; ) {
-    const page = await listManagementKeys(app, operator, { next_cursor })
-    keys.push(...page.data)
-    next_cursor = page.next_cursor
-  }
-  return keys
-}
-
-const createUsage = 'assay keys create --kind team|org_admin|team_admin --label TEXT [--team ID] [--read-only] [--expires INSTANT] [--json]'
+const createUsage = `assay keys create --kind team|${roles.join('|')} --label TEXT [--team ID] [--read-only] [--expires INSTANT] [--json]`
 
 const createOptions = {
   kind: { type: 'string' },
@@ -87,7 +75,7 @@ type Wanted = ReturnType<typeof wantedOf>
 function wantedOf(args: string[]) {
   const { values } = options(args, createOptions, createUsage)
   const { team, expires, json, 'read-only': read_only = false } = values
-  const kind = oneOf(required(values.kind, '--kind', createUsage), ['team', 'org_admin', 'team_admin'], '--kind')
+  const kind = oneOf(required(values.kind, '--kind', createUsage), ['team', ...roles], '--kind')
   const label = shaped(Text(100), required(values.label, '--label', createUsage), '--label')
   if (kind !== 'team' && read_only) throw usage('--read-only is for team keys only.')
   if (kind !== 'team' && expires !== undefined) throw usage('--expires is for team keys only.')

@@ -1,18 +1,19 @@
 import type { App } from '../app.ts'
-import { Id } from '../contract/common.ts'
+import { Id, plans } from '../contract/common.ts'
 import { setupProblem } from '../problem.ts'
-import { listOrgs, setBetas, setPlan } from '../teams/actions.ts'
+import { setBetas } from '../teams/actions.ts'
+import { listOrgs, setPlan } from '../teams/orgs.ts'
 import { recordOperator } from './audited.ts'
 import { type Command, oneOf, options, print, required, shaped, withApp } from './command.ts'
 
-const orgUsage = 'assay org [--org ID] [--plan launch|grow|scale] [--json]'
+const orgUsage = `assay org [--org ID] [--plan ${plans.join('|')}] [--json]`
 
 export const orgCommand: Command = {
   usage: orgUsage,
   summary: 'Show the organisations, or set the plan of one.',
   async run(args) {
     const { values } = options(args, { org: { type: 'string' }, plan: { type: 'string' } }, orgUsage)
-    const plan = values.plan === undefined ? undefined : oneOf(values.plan, ['launch', 'grow', 'scale'], '--plan')
+    const plan = values.plan === undefined ? undefined : oneOf(values.plan, plans, '--plan')
     const orgs = await withApp(async (app) => {
       if (plan) {
         const org_id = await onlyOrg(app, values.org)
@@ -51,8 +52,7 @@ export const teamCommand: Command = {
   async run(args) {
     const { values } = options(args, { team: { type: 'string' }, betas: { type: 'string' } }, teamUsage)
     const team_id = shaped(Id, required(values.team, '--team', teamUsage), '--team')
-    if (values.betas === undefined) required(undefined, '--betas', teamUsage)
-    const betas = (values.betas ?? '')
+    const betas = required(values.betas, '--betas', teamUsage)
       .split(',')
       .map((name) => name.trim())
       .filter(Boolean)

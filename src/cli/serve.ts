@@ -12,7 +12,10 @@ export async function serve() {
   const service = await started()
   stop = () => {
     stop = () => {}
-    void service.close().then(() => process.exit(0))
+    void service.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
   }
   console.log(greeting(service, process.stdout.isTTY === true))
 }
@@ -29,23 +32,24 @@ async function started() {
 }
 
 /** Keys are shown on a terminal only, so that they never land in the logs of a container. */
-function greeting({ url, credentials }: Service, onTerminal: boolean) {
-  const { org_id, team_id, team_api_key, management_key, path } = credentials
+function greeting({ listening, credentials }: Service, onTerminal: boolean) {
+  const { base_url, org_id, team_id, team_api_key, management_key, path } = credentials
   const show = onTerminal && credentials.first && team_api_key
-  const key = show ? team_api_key : '$TEAM_API_KEY'
-  const curl = `curl -s -H 'x-service-api-key: ${key}'`
+  const key = show ? `'x-service-api-key: ${team_api_key}'` : '"x-service-api-key: $TEAM_API_KEY"'
   return [
-    `Assay is ready at ${url}`,
-    `  docs          ${url}/docs`,
+    `Assay is ready at ${base_url}`,
+    ...(base_url === listening ? [] : [`  listening     ${listening}`]),
+    `  docs          ${base_url}/docs`,
     `  org           ${org_id ?? '(none)'}`,
     `  team          ${team_id ?? '(none)'}`,
     ...(show ? [`  team key      ${team_api_key}`, `  management    ${management_key}`] : []),
-    `  keys          kept in ${path}`,
+    `  keys          ${team_api_key ? `kept in ${path}` : 'those that assay bootstrap showed; none are kept here'}`,
     '',
     'Try it:',
-    ...(show ? [] : [`  TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' "${path}")`]),
-    `  ${curl.replaceAll("'", show ? "'" : '"')} ${url}/v2/user -H 'content-type: application/json' -d '{"client_user_id":"first-user"}'`,
-    `  ${curl.replaceAll("'", show ? "'" : '"')} ${url}/v2/user`,
-    `  ${curl.replaceAll("'", show ? "'" : '"')} ${url}/v2/user/resolve/first-user`,
+    ...(show || !team_api_key ? [] : [`  TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' "${path}")`]),
+    `  curl -s -H ${key} ${base_url}/v2/user -H 'content-type: application/json' -d '{"client_user_id":"first-user"}'`,
+    `  curl -s -H ${key} ${base_url}/v2/user`,
+    `  curl -s -H ${key} ${base_url}/v2/user/resolve/first-user`,
+    '',
   ].join('\n')
 }

@@ -3,6 +3,8 @@ import { z } from 'zod'
 /** Taken in either case, kept and answered in lower case. */
 export const Id = z.guid({ error: 'Must be a UUID.' }).toLowerCase().meta({ format: 'uuid' })
 
+export const isId = (value: unknown): value is string => Id.safeParse(value).success
+
 /** A moment as we answer it. */
 export const Instant = z.string().meta({ format: 'date-time', example: '2026-03-01T09:30:00.000Z' })
 
@@ -33,10 +35,18 @@ export const Nothing = z.void()
 
 export const Cursor = Text(512).nullish().describe('The next_cursor of the page before.')
 
-export const Environment = z.enum(['sandbox', 'production'])
-export const Region = z.enum(['us', 'eu'])
+export const environments = ['sandbox', 'production'] as const
+export const regions = ['us', 'eu'] as const
+export const plans = ['launch', 'grow', 'scale'] as const
+export const roles = ['org_admin', 'team_admin'] as const
 
-export const Gender = z.enum(['female', 'male', 'other', 'unknown'])
+export const Environment = z.enum(environments)
+export const Region = z.enum(regions)
+export const Role = z.enum(roles)
+export type Plan = (typeof plans)[number]
+export type Role = (typeof roles)[number]
+
+export const genders = ['female', 'male', 'other', 'unknown'] as const
 export const races = [
   'african_american_or_black',
   'asian',

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-export type Auth = 'team' | 'management' | 'none'
+type Auth = 'team' | 'management' | 'none'
 
 export type Row = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'

@@ -1,5 +1,21 @@
 import { z } from 'zod'
-import { Cursor, Email, Environment, Id, Instant, InstantIn, openEnum, Region, Text } from './common.ts'
+import {
+  Cursor,
+  Email,
+  Environment,
+  environments,
+  Id,
+  Instant,
+  InstantIn,
+  openEnum,
+  plans,
+  Region,
+  Role,
+  regions,
+  roles,
+  Success,
+  Text,
+} from './common.ts'
 import { endpoint } from './endpoint.ts'
 
 const OrgId = z.object({ org_id: Id })
@@ -21,28 +37,42 @@ const brand = {
   brand_color: z.string().max(30).default(''),
 }
 
+/** The switches of a team, and what they are until somebody changes them. */
+export const switches = {
+  lab_tests_patient_sms_communication_enabled: true,
+  lab_tests_patient_email_communication_enabled: true,
+  reject_duplicate_connection: false,
+  sdk_per_device_activity_timeseries: false,
+  partial_webhooks_enabled: false,
+  minor_ordering_enabled: true,
+  patient_experience: false,
+}
+
+const everySwitch = <S extends z.ZodType>(shape: S) =>
+  // Object.fromEntries forgets the names.
+  Object.fromEntries(Object.keys(switches).map((name) => [name, shape])) as Record<keyof typeof switches, S>
+
 export const NewTeam = z
   .object({
     id: Id.nullish().describe('The id to give the team; generated when absent.'),
     name: Name,
     region: Region.describe('Fixed for the life of the team; must be the region of this deployment.'),
     integration_team_id: IntegrationId.nullish().describe('Your own id of the team, unique in the organisation.'),
-    lab_tests_patient_sms_communication_enabled: z.boolean().default(true),
-    lab_tests_patient_email_communication_enabled: z.boolean().default(true),
+    lab_tests_patient_sms_communication_enabled: z.boolean().default(switches.lab_tests_patient_sms_communication_enabled),
+    lab_tests_patient_email_communication_enabled: z.boolean().default(switches.lab_tests_patient_email_communication_enabled),
     critical_result_notification_email: Email.nullish(),
     brand_information: z.object(brand).meta({ id: 'BrandInformationInput' }).nullish(),
     logo_url: LogoUrl.nullish(),
-    reject_duplicate_connection: z.boolean().default(false),
-    sdk_per_device_activity_timeseries: z.boolean().default(false),
-    partial_webhooks_enabled: z.boolean().nullish().describe('Default false.'),
-    minor_ordering_enabled: z.boolean().nullish().describe('Default true.'),
+    reject_duplicate_connection: z.boolean().default(switches.reject_duplicate_connection),
+    sdk_per_device_activity_timeseries: z.boolean().default(switches.sdk_per_device_activity_timeseries),
+    partial_webhooks_enabled: z.boolean().nullish().describe(`Default ${switches.partial_webhooks_enabled}.`),
+    minor_ordering_enabled: z.boolean().nullish().describe(`Default ${switches.minor_ordering_enabled}.`),
   })
   .meta({ id: 'NewTeam' })
 
 const TeamSettingsPatch = z
   .object({
-    lab_tests_patient_sms_communication_enabled: z.boolean().nullish(),
-    lab_tests_patient_email_communication_enabled: z.boolean().nullish(),
+    ...everySwitch(z.boolean().nullish()),
     critical_result_notification_email: Email.nullish(),
     brand_information: z
       .object({
@@ -56,10 +86,6 @@ const TeamSettingsPatch = z
       .meta({ id: 'BrandInformationPatch' })
       .nullish(),
     logo_url: LogoUrl.nullish(),
-    reject_duplicate_connection: z.boolean().nullish(),
-    sdk_per_device_activity_timeseries: z.boolean().nullish(),
-    partial_webhooks_enabled: z.boolean().nullish(),
-    minor_ordering_enabled: z.boolean().nullish(),
   })
   .meta({ id: 'TeamSettingsPatch' })
 
@@ -72,10 +98,9 @@ export const TeamPatch = z
   })
   .meta({ id: 'TeamPatch' })
 
-export const TeamSettings = z
+const TeamSettings = z
   .object({
-    lab_tests_patient_sms_communication_enabled: z.boolean(),
-    lab_tests_patient_email_communication_enabled: z.boolean(),
+    ...everySwitch(z.boolean()),
     critical_result_notification_email: z.string().nullable(),
     brand_information: z
       .object({
@@ -89,10 +114,6 @@ export const TeamSettings = z
       .meta({ id: 'BrandInformation' })
       .nullable(),
     logo_url: z.string().nullable(),
-    reject_duplicate_connection: z.boolean(),
-    sdk_per_device_activity_timeseries: z.boolean(),
-    partial_webhooks_enabled: z.boolean(),
-    minor_ordering_enabled: z.boolean(),
   })
   .meta({ id: 'TeamSettings' })
 
@@ -100,22 +121,20 @@ const teamListed = {
   id: Id,
   name: z.string(),
   created_on: Instant,
-  region: openEnum(['us', 'eu']),
+  region: openEnum(regions),
   integration_team_id: z.string().nullable(),
 }
 
-export const Team = z
+const Team = z
   .object({
     ...teamListed,
-    environments: z.array(openEnum(['sandbox', 'production'])),
+    environments: z.array(openEnum(environments)),
     sandbox: TeamSettings.nullable(),
     production: TeamSettings.nullable(),
   })
   .meta({ id: 'Team' })
 
-export const Org = z
-  .object({ id: Id, name: z.string(), plan: openEnum(['launch', 'grow', 'scale']), expires_at: Instant.nullable() })
-  .meta({ id: 'Org' })
+const Org = z.object({ id: Id, name: z.string(), plan: openEnum(plans), expires_at: Instant.nullable() }).meta({ id: 'Org' })
 
 const Bindings = z
   .array(z.object({ team_id: Id }))
@@ -126,12 +145,12 @@ const keyListed = {
   label: z.string(),
   created_at: Instant,
   creator: z.object({ type: openEnum(['management_key', 'operator']) }).describe('Who made the key.'),
-  role: openEnum(['org_admin', 'team_admin']),
+  role: openEnum(roles),
   team_role_bindings: z.array(z.object({ team_id: Id })).nullable(),
   prefix: z.string().describe('The visible beginning of the key.'),
   last_used_at: Instant.nullable(),
 }
-export const ManagementKey = z.object(keyListed).meta({ id: 'ManagementKey' })
+const ManagementKey = z.object(keyListed).meta({ id: 'ManagementKey' })
 
 const teamKeyListed = {
   id: Id,
@@ -143,7 +162,7 @@ const teamKeyListed = {
   expires_at: Instant.nullable(),
   last_used_at: Instant.nullable(),
 }
-export const TeamApiKey = z.object(teamKeyListed).meta({ id: 'TeamApiKey' })
+const TeamApiKey = z.object(teamKeyListed).meta({ id: 'TeamApiKey' })
 
 const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organisation' } as const
 const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams' } as const
@@ -227,7 +246,7 @@ export const managementEndpoints = {
     summary: 'Delete a team',
     description: 'Its keys stop working at once; after 7 days the team and everything that belongs to it is erased for good.',
     params: TeamPath,
-    returns: z.object({ success: z.boolean() }).meta({ id: 'TeamDeleted' }),
+    returns: Success,
     refusals: { 404: 'No such team.' },
   }),
   createAccessToken: endpoint({
@@ -249,7 +268,7 @@ export const managementEndpoints = {
     path: '/v1/org/{org_id}/management_key',
     summary: 'List management keys',
     params: OrgId,
-    query: z.object({ team_id: Id.nullish(), role: z.enum(['org_admin', 'team_admin']).nullish(), next_cursor: Cursor }),
+    query: z.object({ team_id: Id.nullish(), role: Role.nullish(), next_cursor: Cursor }),
     returns: z.object({ data: z.array(ManagementKey), next_cursor: z.string().nullable() }).meta({ id: 'ManagementKeyList' }),
   }),
   createManagementKey: endpoint({
@@ -260,9 +279,7 @@ export const managementEndpoints = {
     summary: 'Create a management key',
     description: 'The key is in this answer only; it is stored as a hash.',
     params: OrgId,
-    body: z
-      .object({ label: Text(100), role: z.enum(['org_admin', 'team_admin']), team_role_bindings: Bindings.nullish() })
-      .meta({ id: 'NewManagementKey' }),
+    body: z.object({ label: Text(100), role: Role, team_role_bindings: Bindings.nullish() }).meta({ id: 'NewManagementKey' }),
     returns: z.object({ ...keyListed, key: z.string() }).meta({ id: 'ManagementKeyWithSecret' }),
     refusals: { 400: 'The role and the teams do not fit, or a team is unknown.' },
   }),

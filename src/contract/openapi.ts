@@ -2,12 +2,13 @@ import { z } from 'zod'
 import type { Row } from './endpoint.ts'
 import { errorTypes } from './errors.ts'
 import { rows } from './index.ts'
+import { version } from './version.ts'
 
 type Json = { [key: string]: unknown }
 type Io = 'input' | 'output'
 
 /** The OpenAPI 3.1 document, made from the endpoint table alone. */
-export function openapi(baseUrl = '/'): Json {
+export function openapi(): Json {
   const schemas = new Map<string, { io: Io; schema: Json }>()
   const paths: Record<string, Json> = {}
   for (const [name, row] of rows) {
@@ -17,13 +18,13 @@ export function openapi(baseUrl = '/'): Json {
     openapi: '3.1.0',
     info: {
       title: 'Assay',
-      version: '0.1.0',
+      version,
       summary: 'End users, lab-test orders, wearable data and signed webhooks, self-hosted.',
       description:
         'Every answer is JSON; every error is `{ "detail": … }`. Enumerations in answers are open: tolerate values that are not listed.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: baseUrl }],
+    servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {

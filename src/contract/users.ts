@@ -5,10 +5,10 @@ import {
   Day,
   Email,
   ethnicities,
-  Gender,
   GuarantorIn,
   GuarantorOut,
   genderIdentities,
+  genders,
   Id,
   Instant,
   InstantIn,
@@ -47,14 +47,14 @@ const settable = {
   }),
 }
 
-export const NewUser = z.object({ client_user_id: ClientUserId, ...settable }).meta({ id: 'NewUser' })
-export const UserPatch = z.object({ client_user_id: ClientUserId.optional(), ...settable }).meta({ id: 'UserPatch' })
+const NewUser = z.object({ client_user_id: ClientUserId, ...settable }).meta({ id: 'NewUser' })
+const UserPatch = z.object({ client_user_id: ClientUserId.optional(), ...settable }).meta({ id: 'UserPatch' })
 
 const Provider = z
   .object({ name: z.string(), slug: z.string(), logo: z.string().describe('Address of the logo.') })
   .meta({ id: 'ConnectedProvider' })
 
-export const User = z
+const User = z
   .object({
     user_id: Id,
     team_id: Id,
@@ -79,7 +79,7 @@ const info = { first_name: Text(100), last_name: Text(100), email: Email, phone_
 export const NewUserInfo = z
   .object({
     ...info,
-    gender: Gender,
+    gender: z.enum(genders),
     dob: Day,
     address: AddressIn,
     medical_proxy: GuarantorIn.nullish(),
@@ -90,13 +90,13 @@ export const NewUserInfo = z
   })
   .meta({ id: 'NewUserInfo' })
 
-export const UserInfo = z
+const UserInfo = z
   .object({
     first_name: z.string(),
     last_name: z.string(),
     email: z.string(),
     phone_number: z.string(),
-    gender: openEnum(['female', 'male', 'other', 'unknown']),
+    gender: openEnum(genders),
     dob: Day,
     address: AddressOut,
     medical_proxy: GuarantorOut.nullish(),
@@ -107,23 +107,25 @@ export const UserInfo = z
   })
   .meta({ id: 'UserInfo' })
 
+const relationships = ['Self', 'Spouse', 'Other'] as const
+
 export const NewInsurance = z
   .object({
     payor_code: Text(100),
     member_id: Text(100),
     group_id: z.string().max(100).nullish(),
-    relationship: z.enum(['Self', 'Spouse', 'Other']),
-    insured: z.object({ ...info, gender: Gender, address: AddressIn, dob: Day }).meta({ id: 'InsuredInput' }),
+    relationship: z.enum(relationships),
+    insured: z.object({ ...info, gender: z.enum(genders), address: AddressIn, dob: Day }).meta({ id: 'InsuredInput' }),
     guarantor: GuarantorIn.nullish(),
     is_primary: z.boolean().default(true),
   })
   .meta({ id: 'NewInsurance' })
 
-export const Insurance = z
+const Insurance = z
   .object({
     member_id: z.string(),
     payor_code: z.string(),
-    relationship: openEnum(['Self', 'Spouse', 'Other']),
+    relationship: openEnum(relationships),
     insured: z
       .object({
         first_name: z.string(),
@@ -142,7 +144,7 @@ export const Insurance = z
   })
   .meta({ id: 'Insurance' })
 
-export const Metrics = z
+const Metrics = z
   .object({
     team_id: Id,
     number_of_connected_sources: z.int(),

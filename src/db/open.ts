@@ -45,6 +45,10 @@ async function versionOf({ pool }: Database) {
   return Number(rows[0]?.server_version_num)
 }
 
+const UNIQUE_VIOLATION = '23505'
+
+export const isUniqueViolation = (error: unknown) => (error as { code?: string }).code === UNIQUE_VIOLATION
+
 /** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */
 export function isDatabaseAway(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }

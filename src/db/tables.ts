@@ -1,10 +1,9 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { Plan, Role } from '../contract/common.ts'
 
 /** Times are ISO text in and out; `open.ts` sets the parsers. */
 type Time = string
 type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
-
-export type Plan = 'launch' | 'grow' | 'scale'
 
 export type Tables = {
   deployment: { one: Generated<boolean>; environment: string; region: string; key_check: Buffer; created_at: Generated<Time> }
@@ -20,13 +19,14 @@ export type Tables = {
     erase_at: Optional<Time>
     betas: Generated<string[]>
     clock_offset_ms: Generated<number>
-    lab_tests_patient_sms_communication_enabled: Generated<boolean>
-    lab_tests_patient_email_communication_enabled: Generated<boolean>
-    reject_duplicate_connection: Generated<boolean>
-    sdk_per_device_activity_timeseries: Generated<boolean>
-    partial_webhooks_enabled: Generated<boolean>
-    minor_ordering_enabled: Generated<boolean>
-    contact: Optional<Buffer>
+    lab_tests_patient_sms_communication_enabled: boolean
+    lab_tests_patient_email_communication_enabled: boolean
+    reject_duplicate_connection: boolean
+    sdk_per_device_activity_timeseries: boolean
+    partial_webhooks_enabled: boolean
+    minor_ordering_enabled: boolean
+    patient_experience: boolean
+    contact: Buffer
   }
   erased_teams: { id: string; erased_at: Time }
   sealing_keys: { id: string; team_id: string; user_id: Optional<string>; wrapped: Buffer; created_at: Generated<Time> }
@@ -36,7 +36,7 @@ export type Tables = {
     label: string
     prefix: string
     hash: Buffer
-    role: 'org_admin' | 'team_admin'
+    role: Role
     created_by: Optional<string>
     created_at: Time
     last_used_at: Optional<Time>
@@ -107,5 +107,5 @@ export type Tables = {
     chain_seq: Optional<number>
     chain_hash: Optional<Buffer>
   }
-  audit_head: { one: Generated<boolean>; seq: number; hash: Buffer }
+  audit_head: { one: Generated<boolean>; seq: number; mac: Buffer }
 }

@@ -1,24 +1,35 @@
 import { readFile } from 'node:fs/promises'
 import { type App, inTransaction } from '../app.ts'
-import { type Config, deploymentName, teamKeyPrefix } from '../config.ts'
-import { saveManagementKey, saveTeamKey } from '../keys/actions.ts'
+import { openChain } from '../audit/actions.ts'
+import { type Config, deploymentName, here, teamKeyPrefix } from '../config.ts'
+import type { Plan } from '../contract/common.ts'
+import type { Db } from '../db/open.ts'
+import { ensureManagementKey, ensureTeamKey } from '../keys/actions.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../keys/rules.ts'
 import { setupProblem } from '../problem.ts'
 import { derive } from '../sealing/seal.ts'
-import { firstOrgAndTeam, foundOrg, insertTeam } from '../teams/actions.ts'
+import { insertTeam } from '../teams/actions.ts'
+import { firstOrgAndTeam, foundOrg } from '../teams/orgs.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** Marks an empty database as ours, or refuses one of another deployment or key. */
-export const claimDatabase = (app: App) =>
+/**
+ * Marks an empty database as ours, or refuses one of another deployment or key.
+ * `founding`: the operator is about to make the first organisation.
+ */
+export const claimDatabase = (app: App, founding = false) =>
   inTransaction(app, async (app) => {
-    const { ENVIRONMENT: environment, REGION: region } = app.config
-    const here = { environment, region, key_check: derive(app.vault.root, 'check value') }
+    const ours = { ...here(app.config), key_check: derive(app.vault.root, 'check value') }
     await store.lockStart(app.db)
     const known = await store.findDeployment(app.db)
-    if (known) rules.checkDeployment(known, here)
-    else await store.insertDeployment(app.db, here)
+    if (known) rules.checkDatabase(known, ours)
+    if (!founding && !rules.mayMakeKeys(app.config) && !(await firstOrgAndTeam(app))) throw rules.emptyInProduction()
+    if (known) return
+    await store.insertDeployment(app.db, ours)
+    await openChain(app)
   })
+
+export const isClaimed = async (db: Db) => (await store.findDeployment(db)) !== undefined
 
 export const databaseAnswers = (app: App) =>
   store.ping(app.db).then(
@@ -28,7 +39,7 @@ export const databaseAnswers = (app: App) =>
 
 export type Keys = { org_id: string; team_id: string; team_api_key: string; management_key: string }
 type Given = { team_api_key?: string | undefined; management_key?: string | undefined }
-export type FirstStart = { org: string; team: string; plan: 'launch' | 'grow' | 'scale' }
+export type FirstStart = { org: string; team: string; plan: Plan }
 
 /**
  * The first organisation and team with keys that work: made on an empty database, found afterwards.
@@ -42,14 +53,15 @@ export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<
     const team = found.team ?? (await insertTeam(app, org.id, { name: names.team, region }))
     const team_api_key = given.team_api_key ?? newSecret(teamKeyPrefix(app.config))
     const management_key = given.management_key ?? newSecret(MANAGEMENT_PREFIX)
-    await saveTeamKey(app, team_api_key, { label: 'first start', team_id: team.id, read_only: false }, null)
-    await saveManagementKey(app, org.id, management_key, { label: 'first start', role: 'org_admin' }, null)
+    await ensureTeamKey(app, team_api_key, { label: 'first start', team_id: team.id })
+    await ensureManagementKey(app, management_key, { label: 'first start', org_id: org.id })
     return { org_id: org.id, team_id: team.id, team_api_key, management_key }
   })
 
 /** Keys for the operator of an empty database; one that has an organisation keeps what it has. */
 export const bootstrap = (app: App, given: Given, names: FirstStart) =>
   inTransaction(app, async (app) => {
+    checkSettings(app.config)
     await store.lockStart(app.db)
     if (await firstOrgAndTeam(app))
       throw setupProblem('The database has an organisation already; make further keys with: assay keys create')
@@ -59,15 +71,6 @@ export const bootstrap = (app: App, given: Given, names: FirstStart) =>
 /** Comes before the database is touched: a start that is refused must not claim it. */
 export const checkSettings = (config: Config) =>
   rules.checkBootstrapKeys(deploymentName(config), config.BOOTSTRAP_TEAM_API_KEY, config.BOOTSTRAP_MANAGEMENT_KEY)
-
-export async function checkStart(app: App) {
-  const { ENVIRONMENT, BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY } = app.config
-  const mayInvent = ENVIRONMENT === 'sandbox' || (BOOTSTRAP_TEAM_API_KEY && BOOTSTRAP_MANAGEMENT_KEY)
-  if (!mayInvent && !(await firstOrgAndTeam(app)))
-    throw setupProblem(
-      'The database is empty and production invents no keys; make the first organisation, team and keys with: assay bootstrap --org NAME --team NAME',
-    )
-}
 
 const catalogue = new URL('../../catalog/catalog.json', import.meta.url)
 

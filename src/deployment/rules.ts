@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { Config } from '../config.ts'
 import { deploymentOfKey, isManagementKey } from '../keys/rules.ts'
 import { setupProblem } from '../problem.ts'
 
 type Deployment = { environment: string; region: string; key_check: Buffer }
 
 /** A database belongs to one deployment and one key. */
-export function checkDeployment(known: Deployment, here: Deployment) {
+export function checkDatabase(known: Deployment, here: Deployment) {
   if (known.environment !== here.environment || known.region !== here.region)
     throw setupProblem(
       `The database belongs to the ${known.environment} ${known.region} deployment; ENVIRONMENT and REGION say ${here.environment} ${here.region}`,
@@ -19,6 +20,19 @@ export function checkBootstrapKeys(deployment: string, team: string | undefined,
   if (team && isManagementKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a management key; a team API key is needed')
   const named = team && deploymentOfKey(team)
   if (named && named !== deployment) throw setupProblem(`BOOTSTRAP_TEAM_API_KEY belongs to the ${named} deployment; this is ${deployment}`)
+  if (team && team === management)
+    throw setupProblem('BOOTSTRAP_TEAM_API_KEY and BOOTSTRAP_MANAGEMENT_KEY are the same; each key opens one side only')
   if (management && deploymentOfKey(management))
     throw setupProblem('BOOTSTRAP_MANAGEMENT_KEY is a team API key; a management key is needed')
 }
+
+type KeySettings = Pick<Config, 'ENVIRONMENT' | 'BOOTSTRAP_TEAM_API_KEY' | 'BOOTSTRAP_MANAGEMENT_KEY'>
+
+/** A sandbox makes keys by itself; production takes only those that the operator fixed. */
+export const mayMakeKeys = ({ ENVIRONMENT, BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY }: KeySettings) =>
+  ENVIRONMENT === 'sandbox' || Boolean(BOOTSTRAP_TEAM_API_KEY && BOOTSTRAP_MANAGEMENT_KEY)
+
+export const emptyInProduction = () =>
+  setupProblem(
+    'The database is empty and production invents no keys; make the first organisation, team and keys with: assay bootstrap --org NAME --team NAME',
+  )

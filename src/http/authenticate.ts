@@ -1,10 +1,11 @@
 import type { App, Caller, ManagementCaller, TeamCaller } from '../app.ts'
+import { here } from '../config.ts'
 import type { Row } from '../contract/endpoint.ts'
 import { managementCaller, teamKeyCaller, tokenCaller } from '../keys/authenticate.ts'
+import { isManagementKey } from '../keys/rules.ts'
 import { problem } from '../problem.ts'
-import { checkDeployment } from '../teams/rules.ts'
-
-type Headers = Record<string, string | string[] | undefined>
+import { checkNamedDeployment } from '../teams/rules.ts'
+import type { Headers } from './request.ts'
 
 /** Who calls, by the kind of credential that the row asks for. */
 export async function authenticate(app: App, row: Row, headers: Headers): Promise<Caller | undefined> {
@@ -37,7 +38,10 @@ function teamOf(app: App, headers: Headers): Promise<TeamCaller> {
 function managementOf(app: App, headers: Headers): Promise<ManagementCaller> {
   const key = managementKeyIn(headers)
   if (key) return managementCaller(app, key)
-  if (text(headers, 'x-service-api-key') ?? text(headers, 'x-vital-api-key') ?? text(headers, 'authorization'))
+  const other = text(headers, 'x-service-api-key') ?? text(headers, 'x-vital-api-key') ?? text(headers, 'authorization')
+  if (other && isManagementKey(other.replace(/^Bearer +/i, '')))
+    throw problem('MISSING_MANAGEMENT_KEY', 'Missing X-Management-Key. The management key came in another header; send it in that one.')
+  if (other)
     throw problem(
       'TEAM_KEY_NOT_ALLOWED',
       'This route takes a management key in X-Management-Key; a team API key or access token cannot be used here.',
@@ -71,17 +75,14 @@ function checkScope(row: Row, { team_ids }: ManagementCaller) {
     throw problem('ORG_KEY_REQUIRED', 'A Team Management Key cannot reach the organisation; use an Org Management Key.')
 }
 
-type PathParams = { org_id?: string; env?: string; environment?: string; region?: string }
+type PathParams = { org_id?: string; env?: string; region?: string }
 
 /** What a management path names besides its subject: the organisation and the deployment. */
 export function checkPath({ config }: App, caller: Caller | undefined, params: PathParams = {}) {
   if (caller?.kind !== 'management') return
   if (params.org_id && params.org_id.toLowerCase() !== caller.org_id)
     throw problem('ORG_NOT_FOUND', 'There is no such organisation that this key can reach; use the org_id that came with the key.')
-  checkDeployment(
-    { environment: config.ENVIRONMENT, region: config.REGION },
-    { environment: params.env ?? params.environment, region: params.region },
-  )
+  checkNamedDeployment(here(config), { environment: params.env, region: params.region })
 }
 
 /** A header that was sent with something in it. */

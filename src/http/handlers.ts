@@ -4,10 +4,11 @@ import type { EndpointName, Endpoints } from '../contract/index.ts'
 import * as keys from '../keys/actions.ts'
 import * as sandbox from '../sandbox/actions.ts'
 import * as teams from '../teams/actions.ts'
+import * as orgs from '../teams/orgs.ts'
 import * as users from '../users/actions.ts'
 import * as records from '../users/records.ts'
 
-type CallerOf = { team: TeamCaller; management: ManagementCaller; none: undefined }
+type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; none: undefined }
 
 export type Handlers = {
   [N in EndpointName]: (app: App, caller: CallerOf[Endpoints[N]['auth']], input: Input<Endpoints[N]>) => Promise<Output<Endpoints[N]>>
@@ -30,8 +31,8 @@ export const handlers: Handlers = {
   createInsurance: (app, caller, { params, body }) => records.createInsurance(app, caller, params.user_id, body),
   getInsurance: (app, caller, { params, query }) => records.getInsurance(app, caller, params.user_id, query.is_primary),
 
-  getOrg: (app, caller) => teams.getOrg(app, caller),
-  patchOrg: (app, caller, { body }) => teams.renameOrg(app, caller, body.name),
+  getOrg: (app, caller) => orgs.getOrg(app, caller),
+  patchOrg: (app, caller, { body }) => orgs.renameOrg(app, caller, body.name),
   listTeams: (app, caller, { query }) => teams.listTeams(app, caller, query),
   createTeam: (app, caller, { body }) => teams.createTeam(app, caller, body),
   resolveTeam: (app, caller, { body }) => teams.resolveTeam(app, caller, body.integration_team_id),

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import type { Row } from '../contract/endpoint.ts'
-import { type Fault, Problem } from '../problem.ts'
+import { type Fault, invalid, Problem } from '../problem.ts'
 import { faultsOf } from './problems.ts'
 
 type Sent = { params: unknown; query: unknown; body: unknown }
@@ -46,23 +46,24 @@ function typedValue(type: z.ZodType, value: unknown): unknown {
 const DEEPEST = 64
 
 /** Refuses text that PostgreSQL cannot hold, and nesting that nobody needs: what comes later may walk a value by recursion. */
-export function checkText(part: string, values: unknown) {
-  const waiting: [unknown, number][] = [[values, 0]]
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const [value, depth] = next
-    if (typeof value === 'string') checkCharacters(part, value)
-    if (!value || typeof value !== 'object') continue
-    if (depth === DEEPEST) throw invalid(part, `Nest at most ${DEEPEST} levels deep.`)
-    for (const [name, one] of Object.entries(value)) waiting.push([name, depth], [one, depth + 1])
+export function checkText(part: string, value: unknown, depth = 0): void {
+  if (typeof value === 'string') checkCharacters(part, value)
+  if (!value || typeof value !== 'object') return
+  if (depth === DEEPEST) throw invalid([part], `Nest at most ${DEEPEST} levels deep.`)
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) checkText(part, value[i], depth + 1)
+    return
+  }
+  for (const name of Object.keys(value)) {
+    checkCharacters(part, name)
+    checkText(part, (value as Record<string, unknown>)[name], depth + 1)
   }
 }
 
 function checkCharacters(part: string, text: string) {
-  if (text.includes('\0')) throw invalid(part, 'Text must not contain NUL characters; remove them.')
-  if (!text.isWellFormed()) throw invalid(part, 'Text must be well formed Unicode; a surrogate stands without its other half.')
+  if (text.includes('\0')) throw invalid([part], 'Text must not contain NUL characters; remove them.')
+  if (!text.isWellFormed()) throw invalid([part], 'Text must be well formed Unicode; a surrogate stands without its other half.')
 }
-
-const invalid = (part: string, msg: string) => new Problem('invalid', [{ type: 'value_error', loc: [part], msg }])
 
 export function parseJson(bytes: Buffer): unknown {
   if (!bytes.length) return undefined
@@ -75,5 +76,5 @@ function parsed(bytes: Buffer): unknown {
   try {
     if (isUtf8(bytes)) return JSON.parse(bytes.toString())
   } catch {}
-  throw new Problem('invalid', [{ type: 'json_invalid', loc: ['body'], msg: 'The body is not valid JSON in UTF-8.' }])
+  throw invalid(['body'], 'The body is not valid JSON in UTF-8.', 'json_invalid')
 }

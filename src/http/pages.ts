@@ -7,10 +7,11 @@ import { problem } from '../problem.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What answers without a key: health, metrics and documentation. */
-export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics) {
+export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, started: () => boolean) {
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async () => {
-    await ready(app)
+    if (!started() || !(await answersSoon(app)))
+      throw problem('NOT_READY', 'The service is starting, or the database cannot be reached right now.')
     return { status: 'ready' }
   })
   server.get('/metrics', async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()))
@@ -23,11 +24,7 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
 
 const READY_WITHIN = 3 * SECOND
 
-/** The service listens only after the migrations ran, so ready means that the database answers, and soon. */
-async function ready(app: App) {
-  const answered = await Promise.race([databaseAnswers(app), pause(READY_WITHIN, false, { ref: false })])
-  if (!answered) throw problem('NOT_READY', 'The database cannot be reached right now.')
-}
+const answersSoon = (app: App) => Promise.race([databaseAnswers(app), pause(READY_WITHIN, false, { ref: false })])
 
 /** Enforced by the browser as well: a key that somebody types into the page reaches this service only. */
 const POLICY =

@@ -1,36 +1,58 @@
-import type { App } from '../app.ts'
+import type { App, Caller } from '../app.ts'
 import type { Row } from '../contract/endpoint.ts'
+import type { parseInput } from './input.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of handlers is typed row by row; here a row and its handler meet by name.
 export type AnyHandler = (app: App, caller: any, input: any) => Promise<unknown>
 export type Route = { name: string; row: Row; handler: AnyHandler }
 
-export type Incoming = {
+export type Headers = Record<string, string | string[] | undefined>
+
+/** A request on its way: what is known of it so far. */
+export type Visit = {
+  route: Route
   request_id: string
-  headers: Record<string, string | string[] | undefined>
+  headers: Headers
   params: Record<string, string>
-  query: unknown
-  body: unknown
+  caller?: Caller | undefined
+  /** What the contract read; fields that it does not know are not in it. */
+  input?: ReturnType<typeof parseInput>
 }
 
+const NAMED_AT_MOST = 50
+
 /** What goes into the audit log: the endpoint and the ids it was about, never a value that a patient gave. */
-export function deed({ name }: Route, incoming: Incoming, result: unknown, status: number) {
-  const { org_id: _, env: __, region: ___, ...ids } = incoming.params
-  const user = subjectUser(incoming, result)
-  const named = { ...(user ? { user_id: user } : {}), ...ids }
-  const safe = Object.entries(named).filter(([, id]) => uuid.test(id))
-  return {
-    action: name,
-    subject: safe.map(([name, id]) => `${name}:${id.toLowerCase()}`).join(' ') || undefined,
-    status,
-    request_id: incoming.request_id,
+export function deed(visit: Visit, status: number, result?: unknown) {
+  const { org_id: _, env: __, region: ___, ...ids } = visit.params
+  const { api_key_id } = (visit.input?.query ?? {}) as { api_key_id?: unknown }
+  const listed = usersIn(result)
+  const named = {
+    user_id: [subjectUser(visit, result), ...listed.slice(0, NAMED_AT_MOST)],
+    ...ids,
+    api_key_id,
+    id: (result as { id?: unknown } | undefined)?.id,
   }
+  const subjects = Object.entries(named).flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .filter(isId)
+      .map((id) => `${name}:${id.toLowerCase()}`),
+  )
+  if (listed.length > NAMED_AT_MOST) subjects.push(`users:${listed.length}`)
+  return { action: visit.route.name, subject: subjects.join(' ') || undefined, status, request_id: visit.request_id }
+}
+
+/** Whose data a request is about. */
+export function subjectUser({ params, input }: Visit, result?: unknown) {
+  const places = [params, input?.query, input?.body, result] as ({ user_id?: unknown } | undefined | null)[]
+  return places.map((place) => place?.user_id).find(isId)
+}
+
+/** Whom a list shows. */
+function usersIn(result: unknown) {
+  const list = Array.isArray(result) ? result : (result as { users?: unknown } | undefined)?.users
+  return Array.isArray(list) ? list.map((one) => (one as { user_id?: unknown } | null)?.user_id).filter(isId) : []
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** Whose data a request is about. */
-export function subjectUser({ params, query, body }: Pick<Incoming, 'params' | 'query' | 'body'>, result?: unknown) {
-  const places = [params, query, body, result] as ({ user_id?: unknown } | undefined | null)[]
-  return places.map((place) => place?.user_id).find((id): id is string => typeof id === 'string' && uuid.test(id))
-}
+const isId = (value: unknown): value is string => typeof value === 'string' && uuid.test(value)

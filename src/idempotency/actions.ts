@@ -2,12 +2,12 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type App, HOUR, later, SECOND } from '../app.ts'
 import { problem } from '../problem.ts'
-import { derive, open, type SealingKey, seal, sealedBy } from '../sealing/seal.ts'
-import { teamKey, userKey } from '../sealing/vault.ts'
+import { derive, open, type SealingKey, seal } from '../sealing/seal.ts'
+import { teamSealingKey, userSealingKey } from '../sealing/vault.ts'
 import * as store from './store.ts'
 
 export type Outcome = { status: number; body: unknown }
-export type Attempt = { team_id: string; operation: string; key: string; request: unknown }
+type Attempt = { team_id: string; operation: string; key: string; request: unknown }
 
 /** What the request that executes does with its outcome. */
 export type Turn = {
@@ -22,7 +22,7 @@ const KEPT = 25 * HOUR
 
 /** Answers the outcome that the key already has, or the turn to execute. Whoever waits holds no connection meanwhile. */
 export async function claimTurn(app: App, attempt: Attempt): Promise<{ turn: Turn } | { outcome: Outcome }> {
-  const team = await teamKey(app, attempt.team_id)
+  const team = await teamSealingKey(app, attempt.team_id)
   const slot = { team_id: attempt.team_id, operation: attempt.operation, key_hash: keyed(team, 'idempotency key', attempt.key) }
   const fingerprint = keyed(team, 'idempotency fingerprint', JSON.stringify(attempt.request))
   const owner = randomUUID()
@@ -34,7 +34,7 @@ export async function claimTurn(app: App, attempt: Attempt): Promise<{ turn: Tur
     // Gap 14: the spec is silent on a reused key with another body. We refuse, since replaying would answer the wrong question.
     if (held && !held.fingerprint.equals(fingerprint))
       throw problem('IDEMPOTENCY_KEY_REUSED', 'This X-Idempotency-Key was used with another request; use a new key for a new request.')
-    const outcome = held?.status ? await outcomeOf(app, team, slot, held) : undefined
+    const outcome = held && held.status !== null ? await outcomeOf(app, team, slot, held) : undefined
     if (outcome) return { outcome }
     if (now > giveUpAt)
       throw problem(
@@ -52,7 +52,7 @@ function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Tu
   return {
     async keep(inside, { status, body }, user_id) {
       clearInterval(renewal)
-      const user = user_id && (await userKey(inside, slot.team_id, user_id))
+      const user = user_id && (await userSealingKey(inside, slot.team_id, user_id))
       const sealed = seal(user || team, place(slot), { body })
       const kept = await store.complete(inside.db, slot, owner, { status, sealed, user_id: user ? user_id : null })
       if (!kept)
@@ -66,15 +66,9 @@ function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Tu
 }
 
 /** What was kept, or undefined if its user was erased since the row was read. */
-async function outcomeOf(
-  app: App,
-  team: SealingKey,
-  slot: store.Slot,
-  { status, sealed, user_id }: store.Held,
-): Promise<Outcome | undefined> {
-  const bytes = sealed as Buffer
-  const key = sealedBy(bytes) === team.id ? team : await userKey(app, slot.team_id, user_id as string)
-  return key && { status: status as number, body: open<{ body: unknown }>(key, place(slot), bytes).body }
+async function outcomeOf(app: App, team: SealingKey, slot: store.Slot, kept: store.Kept): Promise<Outcome | undefined> {
+  const key = kept.user_id ? await userSealingKey(app, slot.team_id, kept.user_id) : team
+  return key && { status: kept.status, body: open<{ body: unknown }>(key, place(slot), kept.sealed).body }
 }
 
 const place = (slot: store.Slot) => `idempotency_keys.sealed.${slot.team_id}.${slot.operation}.${slot.key_hash.toString('hex')}`

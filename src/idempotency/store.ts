@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { Db } from '../db/open.ts'
 
 export type Slot = { team_id: string; operation: string; key_hash: Buffer }
-export type Held = { owner: string; fingerprint: Buffer; status: number | null; sealed: Buffer | null; user_id: string | null }
+/** An outcome, sealed by the user's key where it names one and by the team's otherwise. */
+export type Kept = { status: number; sealed: Buffer; user_id: string | null }
+type Held = { owner: string; fingerprint: Buffer } & (Kept | { status: null })
 type Claim = Slot & { fingerprint: Buffer; owner: string; now: string; leased_until: string }
 
 /**
@@ -37,8 +39,7 @@ export const renew = (db: Db, slot: Slot, owner: string, leased_until: string) =
   sql`update idempotency_keys set leased_until = ${leased_until} where ${mine(slot, owner)}`.execute(db)
 
 /** Keeps the outcome; answers whether the slot was still held by this owner. */
-export async function complete(db: Db, slot: Slot, owner: string, outcome: { status: number; sealed: Buffer; user_id: string | null }) {
-  const { status, sealed, user_id } = outcome
+export async function complete(db: Db, slot: Slot, owner: string, { status, sealed, user_id }: Kept) {
   const done =
     await sql`update idempotency_keys set status = ${status}, sealed = ${sealed}, user_id = ${user_id} where ${mine(slot, owner)}`.execute(
       db,

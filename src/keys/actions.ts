@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { type App, inTransaction, later, type ManagementCaller, MINUTE } from '../app.ts'
-import { teamKeyPrefix } from '../config.ts'
+import { here, teamKeyPrefix } from '../config.ts'
+import type { Role } from '../contract/common.ts'
 import { pageAfter, pageOf } from '../paging.ts'
 import { problem } from '../problem.ts'
-import { requireTeam, visibleTeams } from '../teams/actions.ts'
-import { checkDeployment } from '../teams/rules.ts'
+import { requireTeam } from '../teams/actions.ts'
+import { checkNamedDeployment, visibleTeams } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -14,23 +15,24 @@ type NewTeamKey = { label: string; team_id: string; read_only: boolean; expires_
 
 export const createTeamKey = (app: App, caller: ManagementCaller, input: NewTeamKey) =>
   inTransaction(app, async (app) => {
-    rules.checkExpiry(input.expires_at, app.wall())
-    await requireTeam(app, caller, input.team_id)
+    const { label, team_id, read_only, expires_at = null } = input
+    rules.checkExpiry(expires_at, app.wall())
+    await requireTeam(app, caller, team_id)
     const secret = rules.newSecret(teamKeyPrefix(app.config))
-    const key = await saveTeamKey(app, secret, input, caller.key_id)
+    const key = await store.insertTeamKey(app.db, { ...newRow(app, secret, label, caller.key_id), team_id, read_only, expires_at })
     return { ...key, value: secret }
   })
 
-/** Keeps a team key by its hash. A key that is known already stays as it is, revoked or not. */
-export async function saveTeamKey(app: App, secret: string, input: NewTeamKey, created_by: string | null) {
-  const row = await store.insertTeamKey(app.db, {
-    id: randomUUID(),
-    ...described(app, secret, input.label, created_by),
-    ...input,
-    expires_at: input.expires_at ?? null,
-  })
-  return row as NonNullable<typeof row>
-}
+/** Keeps a team key that was made elsewhere. One that is known already stays as it is, revoked or not. */
+export const ensureTeamKey = (
+  app: App,
+  secret: string,
+  { label, team_id, read_only = false }: { label: string; team_id: string; read_only?: boolean },
+) => store.ensureTeamKey(app.db, { ...newRow(app, secret, label), team_id, read_only })
+
+/** The same for an Org Management Key. */
+export const ensureManagementKey = (app: App, secret: string, { label, org_id }: { label: string; org_id: string }) =>
+  store.ensureManagementKey(app.db, { ...newRow(app, secret, label), org_id, role: 'org_admin' })
 
 export async function listTeamKeys(
   app: App,
@@ -50,30 +52,20 @@ export const deleteTeamKeys = (app: App, caller: ManagementCaller, ids: string[]
     return { success, failure: [], not_found: ids.filter((id) => !success.includes(id.toLowerCase())) }
   })
 
-type NewManagementKey = { label: string; role: 'org_admin' | 'team_admin'; team_role_bindings?: { team_id: string }[] | null | undefined }
+type NewManagementKey = { label: string; role: Role; team_role_bindings?: { team_id: string }[] | null | undefined }
 
-export const createManagementKey = (app: App, caller: ManagementCaller, input: NewManagementKey) =>
+export const createManagementKey = (app: App, caller: ManagementCaller, { label, role, team_role_bindings }: NewManagementKey) =>
   inTransaction(app, async (app) => {
+    const { org_id, key_id } = caller
+    const team_ids = idsOf(team_role_bindings)
+    rules.checkBindings(role, team_ids)
     const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
-    const key = await saveManagementKey(app, caller.org_id, secret, input, caller.key_id)
-    return { ...key, key: secret }
+    const key = await store.insertManagementKey(app.db, { ...newRow(app, secret, label, key_id), org_id, role })
+    if (team_ids) await bind(app, org_id, key.id, team_ids)
+    return { ...shown({ ...key, team_ids: team_ids ?? [] }), key: secret }
   })
 
-export const saveManagementKey = (app: App, org_id: string, secret: string, input: NewManagementKey, created_by: string | null) =>
-  inTransaction(app, async (app) => {
-    const team_ids = idsOf(input.team_role_bindings)
-    rules.checkBindings(input.role, team_ids)
-    const row = await store.insertManagementKey(app.db, {
-      id: randomUUID(),
-      org_id,
-      role: input.role,
-      ...described(app, secret, input.label, created_by),
-    })
-    if (row && team_ids) await bind(app, org_id, row.id, team_ids)
-    return shown({ ...(row as NonNullable<typeof row>), team_ids: team_ids ?? [] })
-  })
-
-type ListQuery = { team_id?: string | null | undefined; role?: string | null | undefined; next_cursor?: string | null | undefined }
+type ListQuery = { team_id?: string | null | undefined; role?: Role | null | undefined; next_cursor?: string | null | undefined }
 
 export async function listManagementKeys(app: App, caller: ManagementCaller, query: ListQuery) {
   const page = pageAfter(query.next_cursor)
@@ -107,9 +99,9 @@ export const deleteManagementKey = (app: App, caller: ManagementCaller, id: stri
     return shown(key)
   })
 
-export const createAccessToken = (app: App, caller: ManagementCaller, team_id: string, env: string) =>
+export const createAccessToken = (app: App, caller: ManagementCaller & { key_id: string }, team_id: string, env: string) =>
   inTransaction(app, async (app) => {
-    checkDeployment({ environment: app.config.ENVIRONMENT, region: app.config.REGION }, { environment: env })
+    checkNamedDeployment(here(app.config), { environment: env })
     await requireTeam(app, caller, team_id)
     const access_token = rules.newSecret(rules.TOKEN_PREFIX)
     const expires_at = later(app.wall(), TOKEN_LIFE)
@@ -117,7 +109,7 @@ export const createAccessToken = (app: App, caller: ManagementCaller, team_id: s
       hash: rules.hashOf(access_token),
       id: randomUUID(),
       team_id,
-      management_key_id: caller.key_id as string,
+      management_key_id: caller.key_id,
       expires_at,
     })
     return { access_token, expires_in: TOKEN_LIFE / 1000 }
@@ -136,7 +128,8 @@ async function bind(app: App, org_id: string, key_id: string, team_ids: string[]
   if (bound !== team_ids.length) throw problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
 }
 
-const described = (app: App, secret: string, label: string, created_by: string | null) => ({
+const newRow = (app: App, secret: string, label: string, created_by: string | null = null) => ({
+  id: randomUUID(),
   label,
   prefix: rules.visible(secret),
   hash: rules.hashOf(secret),

@@ -37,7 +37,7 @@ export async function tokenCaller(app: App, secret: string): Promise<TeamCaller>
       'The access token is unknown or has expired; tokens are good for 10 minutes. Mint a new one with the management API.',
     )
   const { org_id, team_id, key_id, plan, betas, clock_offset_ms } = token
-  return { kind: 'team', org_id, team_id, key_id, read_only: false, plan, betas, clock_offset_ms }
+  return { kind: 'team', token: true, org_id, team_id, key_id, read_only: false, plan, betas, clock_offset_ms }
 }
 
 /** Who a management key stands for. */

@@ -1,5 +1,7 @@
 import { type Insertable, sql } from 'kysely'
+import type { Role } from '../contract/common.ts'
 import type { Db } from '../db/open.ts'
+import { onePage } from '../db/page.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Page } from '../paging.ts'
 
@@ -21,7 +23,7 @@ export const findAccessToken = (db: Db, hash: Buffer) =>
     .innerJoin('management_keys as minter', 'minter.id', 'token.management_key_id')
     .innerJoin('teams', 'teams.id', 'token.team_id')
     .innerJoin('orgs', 'orgs.id', 'teams.org_id')
-    .select(['token.id as key_id', 'token.expires_at', 'minter.revoked_at'])
+    .select(['minter.id as key_id', 'token.expires_at', 'minter.revoked_at'])
     .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
     .where('token.hash', '=', hash)
     .where(
@@ -39,21 +41,28 @@ export const findManagementKey = (db: Db, hash: Buffer) =>
     .where('hash', '=', hash)
     .executeTakeFirst()
 
-export const insertTeamKey = (db: Db, row: Insertable<Tables['team_api_keys']>) =>
+type TeamKeyRow = Insertable<Tables['team_api_keys']>
+type ManagementKeyRow = Insertable<Tables['management_keys']>
+
+export const insertTeamKey = (db: Db, row: TeamKeyRow) =>
+  db.insertInto('team_api_keys').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const insertManagementKey = (db: Db, row: ManagementKeyRow) =>
+  db.insertInto('management_keys').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const ensureTeamKey = (db: Db, row: TeamKeyRow) =>
   db
     .insertInto('team_api_keys')
     .values(row)
     .onConflict((conflict) => conflict.column('hash').doNothing())
-    .returningAll()
-    .executeTakeFirst()
+    .execute()
 
-export const insertManagementKey = (db: Db, row: Insertable<Tables['management_keys']>) =>
+export const ensureManagementKey = (db: Db, row: ManagementKeyRow) =>
   db
     .insertInto('management_keys')
     .values(row)
     .onConflict((conflict) => conflict.column('hash').doNothing())
-    .returningAll()
-    .executeTakeFirst()
+    .execute()
 
 export const insertToken = (db: Db, row: Insertable<Tables['access_tokens']>) => db.insertInto('access_tokens').values(row).execute()
 
@@ -64,17 +73,13 @@ export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefi
   db
     .selectFrom('team_api_keys as key')
     .innerJoin('teams', 'teams.id', 'key.team_id')
-    .selectAll('key')
+    .select(['key.id', 'key.team_id', 'key.label', 'key.prefix', 'key.read_only', 'key.created_by', 'key.created_at'])
+    .select(['key.expires_at', 'key.last_used_at', 'key.revoked_at'])
     .where('teams.org_id', '=', org_id)
     .where('teams.deleted_at', 'is', null)
     .where('key.revoked_at', 'is', null)
     .$if(team_ids !== undefined, (query) => query.where('key.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
-    .$if(page.after !== undefined, (query) =>
-      query.where(sql<boolean>`(key.created_at, key.id) > (${page.after?.at}::timestamptz, ${page.after?.id}::uuid)`),
-    )
-    .orderBy('key.created_at')
-    .orderBy('key.id')
-    .limit(page.limit + 1)
+    .$call(onePage(page, 'key.created_at', 'key.id'))
     .execute()
 
 /** Revokes what the caller may revoke and says which keys those were. */
@@ -102,22 +107,17 @@ const live = (db: Db, org_id: string) =>
 export const listManagementKeys = (
   db: Db,
   org_id: string,
-  filter: { team_id?: string | null | undefined; role?: string | null | undefined },
+  filter: { team_id?: string | null | undefined; role?: Role | null | undefined },
   page: Page,
 ) =>
   live(db, org_id)
-    .$if(!!filter.role, (query) => query.where('role', '=', filter.role as 'org_admin'))
+    .$if(!!filter.role, (query) => query.where('role', '=', filter.role as Role))
     .$if(!!filter.team_id, (query) =>
       query.where(
         sql<boolean>`exists (select from management_key_teams where key_id = management_keys.id and team_id = ${filter.team_id})`,
       ),
     )
-    .$if(page.after !== undefined, (query) =>
-      query.where(sql<boolean>`(created_at, id) > (${page.after?.at}::timestamptz, ${page.after?.id}::uuid)`),
-    )
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(page.limit + 1)
+    .$call(onePage(page, 'created_at', 'id'))
     .execute()
 
 export const getManagementKey = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()

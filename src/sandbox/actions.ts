@@ -1,16 +1,14 @@
 import { type App, inTransaction, later, type TeamCaller } from '../app.ts'
-import { Problem, problem } from '../problem.ts'
+import * as rules from './rules.ts'
 import * as store from './store.ts'
 import { timeline } from './timeline.ts'
 
-type Move = { advance_seconds?: number | undefined; now?: string | undefined }
-
 export const getClock = async (app: App, { clock_offset_ms }: TeamCaller) => reading(app, clock_offset_ms)
 
-export const moveClock = (app: App, { team_id }: TeamCaller, move: Move) =>
+export const moveClock = (app: App, { team_id }: TeamCaller, move: rules.Move) =>
   inTransaction(app, async (app) => {
     const { clock_offset_ms } = await store.lockClock(app.db, team_id)
-    return travel(app, team_id, offsetAfter(app.wall(), clock_offset_ms, move))
+    return travel(app, team_id, rules.offsetAfter(app.wall(), clock_offset_ms, move))
   })
 
 export const resetClock = (app: App, { team_id }: TeamCaller) =>
@@ -18,20 +16,6 @@ export const resetClock = (app: App, { team_id }: TeamCaller) =>
     await store.lockClock(app.db, team_id)
     return travel(app, team_id, 0)
   })
-
-const LAST = '3000-01-01T00:00:00.000Z'
-
-function offsetAfter(wall: string, offset_ms: number, { advance_seconds, now }: Move) {
-  if ((advance_seconds === undefined) === (now === undefined)) throw invalid('Send either advance_seconds or now, and not both.')
-  const offset =
-    advance_seconds === undefined ? Date.parse(now as string) - Date.parse(wall) : offset_ms + Math.round(advance_seconds * 1000)
-  if (offset < offset_ms)
-    throw problem('CLOCK_MOVES_FORWARD', 'The clock only moves forward; POST /sandbox/clock/reset sets it back to real time.')
-  if (later(wall, offset) >= LAST) throw invalid('The clock ends with the year 2999.')
-  return offset
-}
-
-const invalid = (msg: string) => new Problem('invalid', [{ type: 'value_error', loc: ['body'], msg }])
 
 /** Moves the clock from one due moment to the next, so that everything happens at its own time and in order. */
 async function travel(app: App, team_id: string, offset_ms: number) {

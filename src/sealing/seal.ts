@@ -35,12 +35,12 @@ export const seal = (key: SealingKey, place: string, document: unknown) => sealB
 export const open = <T>(key: SealingKey, place: string, sealed: Buffer) => JSON.parse(openBytes(key, place, sealed).toString()) as T
 
 /** The id of the key that opens it. */
-export function sealedBy(sealed: Buffer) {
-  const hex = sealed.subarray(1, HEADER).toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
-}
+export const sealedBy = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))
 
 /** A key for one purpose that reveals nothing of the key it comes from. */
 export const derive = (key: SealingKey, purpose: string) => Buffer.from(hkdfSync('sha256', key.bytes, '', purpose, 32))
 
 const idBytes = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex')
+
+/** Sixteen bytes as they are written in an id. */
+export const uuidOf = (bytes: Buffer) => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')

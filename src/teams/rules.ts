@@ -1,15 +1,23 @@
+import { switches } from '../contract/management.ts'
 import { problem } from '../problem.ts'
 
 export const GRACE_DAYS = 7
 
-/** Settings that are plain switches, and what they are until somebody changes them. */
-export const switches = {
-  lab_tests_patient_sms_communication_enabled: true,
-  lab_tests_patient_email_communication_enabled: true,
-  reject_duplicate_connection: false,
-  sdk_per_device_activity_timeseries: false,
-  partial_webhooks_enabled: false,
-  minor_ordering_enabled: true,
+/** The teams a Team Management Key is bound to; an Org Management Key reaches all. */
+type Reach = { team_ids: string[] | undefined }
+
+export const isReachable = ({ team_ids }: Reach, team_id: string) => !team_ids || team_ids.includes(team_id)
+
+/** The teams that a query may look at: those of the key, narrowed to the one that was asked for. */
+export function visibleTeams(caller: Reach, asked?: string | null) {
+  if (!asked) return caller.team_ids
+  return isReachable(caller, asked) ? [asked] : []
+}
+
+/** Refuses a team that does not exist in the organisation, or that a Team Management Key is not bound to, in the same words. */
+export function reachable<T extends { id: string }>(caller: Reach, team: T | undefined): T {
+  if (team && isReachable(caller, team.id)) return team
+  throw problem('TEAM_NOT_FOUND', 'There is no such team that this key can reach; list the teams to see their ids.')
 }
 
 type Switches = { [K in keyof typeof switches]: boolean }
@@ -21,7 +29,7 @@ export function switchesFrom(sent: SwitchesIn): Partial<Switches> {
   return Object.fromEntries(names.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name] ?? switches[name]]))
 }
 
-export type Brand = {
+type Brand = {
   company_name: string
   company_website: string
   support_email: string
@@ -69,7 +77,7 @@ function mergeBrand(known: Brand | null, sent: BrandIn): Brand {
 type Deployment = { environment: string; region: string }
 
 /** A path or body that names another environment or region learns which deployment this is. */
-export function checkDeployment(here: Deployment, named: { environment?: string | undefined; region?: string | undefined }) {
+export function checkNamedDeployment(here: Deployment, named: { environment?: string | undefined; region?: string | undefined }) {
   const sameEnvironment = !named.environment || named.environment === here.environment
   if (sameEnvironment && (!named.region || named.region === here.region)) return
   throw problem(

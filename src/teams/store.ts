@@ -1,21 +1,21 @@
 import { type Insertable, type RawBuilder, sql, type Updateable } from 'kysely'
+import type { Plan } from '../contract/common.ts'
 import type { Db } from '../db/open.ts'
-import type { Plan, Tables } from '../db/tables.ts'
+import { onePage } from '../db/page.ts'
+import type { Tables } from '../db/tables.ts'
 import type { Page } from '../paging.ts'
 
 export const insertOrg = (db: Db, row: Insertable<Tables['orgs']>) => db.insertInto('orgs').values(row).execute()
 
-export const findOrg = (db: Db, id: string) => db.selectFrom('orgs').selectAll().where('id', '=', id).executeTakeFirst()
+export const getOrg = (db: Db, id: string) => db.selectFrom('orgs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
 export const listOrgs = (db: Db) => db.selectFrom('orgs').selectAll().orderBy('created_at').orderBy('id').execute()
 
 export const updateOrg = (db: Db, id: string, change: { name?: string; plan?: Plan }) =>
-  db.updateTable('orgs').set(change).where('id', '=', id).returningAll().executeTakeFirst()
+  db.updateTable('orgs').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 
-export const insertTeam = (db: Db, row: Insertable<Tables['teams']>) => db.insertInto('teams').values(row).execute()
-
-export const insertTeamKey = (db: Db, row: { id: string; team_id: string; wrapped: Buffer }) =>
-  db.insertInto('sealing_keys').values(row).execute()
+export const insertTeam = (db: Db, row: Insertable<Tables['teams']>) =>
+  db.insertInto('teams').values(row).returningAll().executeTakeFirstOrThrow()
 
 const live = (db: Db, org_id: string) => db.selectFrom('teams').selectAll().where('org_id', '=', org_id).where('deleted_at', 'is', null)
 
@@ -28,7 +28,7 @@ export const firstTeam = (db: Db, org_id: string) => live(db, org_id).orderBy('c
 export const findByIntegrationId = (db: Db, org_id: string, integration_team_id: string) =>
   live(db, org_id).where('integration_team_id', '=', integration_team_id).executeTakeFirst()
 
-export type TeamFilter = { team_ids: string[] | undefined; region?: string[] | null | undefined; search_query?: string | null | undefined }
+type TeamFilter = { team_ids: string[] | undefined; region?: string[] | null | undefined; search_query?: string | null | undefined }
 
 export const listTeams = (db: Db, org_id: string, filter: TeamFilter, page: Page) =>
   live(db, org_id)
@@ -39,12 +39,7 @@ export const listTeams = (db: Db, org_id: string, filter: TeamFilter, page: Page
         sql<boolean>`position(${folded(sql`${filter.search_query}`)} in ${folded(sql`name || ' ' || coalesce(integration_team_id, '')`)}) > 0`,
       ),
     )
-    .$if(page.after !== undefined, (query) =>
-      query.where(sql<boolean>`(created_on, id) > (${page.after?.at}::timestamptz, ${page.after?.id}::uuid)`),
-    )
-    .orderBy('created_on')
-    .orderBy('id')
-    .limit(page.limit + 1)
+    .$call(onePage(page, 'created_on', 'id'))
     .execute()
 
 /** lower() alone knows only ASCII where the database has the C locale; these are the other letters of a team's name. */

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type App, DAY, inTransaction, later, type TeamCaller } from '../app.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
-import { Problem, problem } from '../problem.ts'
+import { isUniqueViolation } from '../db/open.ts'
+import { problem } from '../problem.ts'
 import { open, type SealingKey, seal } from '../sealing/seal.ts'
-import { newUserKey, teamKey, unwrap } from '../sealing/vault.ts'
+import { newSealingKey, teamSealingKey, unwrap } from '../sealing/vault.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -17,8 +18,7 @@ type BirthDate = { value: string; source_slug: string; updated_at: string }
 
 export async function createUser(app: App, { team_id }: TeamCaller, input: Settable & { client_user_id: string }) {
   rules.checkClientUserId(input.client_user_id)
-  const team = await teamKey(app, team_id)
-  const { key, row } = newUserKey(team)
+  const { key, row } = newSealingKey(await teamSealingKey(app, team_id))
   const user_id = randomUUID()
   const user = { user_id, team_id, client_user_id: input.client_user_id, created_on: app.now(), ...changes(app, user_id, key, input) }
   rules.checkBounds(user.ingestion_start, user.ingestion_end)
@@ -137,7 +137,7 @@ export async function requireUser(app: App, team_id: string, user_id: string, fi
 
 /** The user's own key, from the row that was read. */
 export const keyOf = async (app: App, user: store.UserRow) =>
-  unwrap(await teamKey(app, user.team_id), { id: user.key_id, wrapped: user.wrapped_key })
+  unwrap(await teamSealingKey(app, user.team_id), { id: user.key_id, wrapped: user.wrapped_key })
 
 export const allShown = (app: App, users: store.UserRow[]) => Promise.all(users.map((user) => shown(app, user)))
 
@@ -169,16 +169,11 @@ function changes(app: App, user_id: string, key: SealingKey, sent: Settable) {
   }
 }
 
-const UNIQUE_VIOLATION = '23505'
-
 async function refuseTaken<T>(write: () => Promise<T>) {
   try {
     return await write()
   } catch (error) {
-    if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error
-    throw new Problem('conflict', {
-      error_type: 'CLIENT_USER_ID_TAKEN',
-      error_message: 'Another user has this client_user_id; patch or delete that user first.',
-    })
+    if (!isUniqueViolation(error)) throw error
+    throw problem('CLIENT_USER_ID_TAKEN', 'Another user has this client_user_id; patch or delete that user first.')
   }
 }

@@ -5,7 +5,7 @@ import type { NewInsurance, NewUserInfo } from '../contract/users.ts'
 import { problem } from '../problem.ts'
 import { indexTerms, queryTerms, wordsOf } from '../sealing/blind-index.ts'
 import { open, seal } from '../sealing/seal.ts'
-import { teamKey } from '../sealing/vault.ts'
+import { teamSealingKey } from '../sealing/vault.ts'
 import { allShown, keyOf, requireUser } from './actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -18,7 +18,7 @@ export const putUserInfo = (app: App, { team_id }: TeamCaller, user_id: string, 
   inTransaction(app, async (app) => {
     rules.checkBirthDate('dob', info.dob, app.now().slice(0, 10))
     const user = await requireUser(app, team_id, user_id, store.lockUser)
-    const terms = indexTerms(await teamKey(app, team_id), rules.searchable(info))
+    const terms = indexTerms(await teamSealingKey(app, team_id), rules.searchable(info))
     await store.upsertInfo(app.db, {
       user_id,
       team_id,
@@ -41,7 +41,7 @@ export async function getUserInfo(app: App, { team_id }: TeamCaller, user_id: st
 export async function findPeople(app: App, { team_id }: TeamCaller, query: string) {
   const words = wordsOf(query)
   if (!words.length) return []
-  const found = await store.searchByTerms(app.db, team_id, queryTerms(await teamKey(app, team_id), query))
+  const found = await store.searchByTerms(app.db, team_id, queryTerms(await teamSealingKey(app, team_id), query))
   const matching = []
   for (const { info, ...user } of found) {
     const has = rules.searchable(open<Info>(await keyOf(app, user), infoPlace(user.user_id), info)).flatMap(wordsOf)

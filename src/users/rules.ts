@@ -1,4 +1,4 @@
-import { Problem, problem } from '../problem.ts'
+import { invalid, problem, textProblem } from '../problem.ts'
 
 export const GRACE_DAYS = 7
 
@@ -6,11 +6,10 @@ export const GRACE_DAYS = 7
 export function checkClientUserId(id: string) {
   const what = looksLikeEmail(id) ? 'an e-mail address' : looksLikePhone(id) ? 'a phone number' : undefined
   if (!what) return
-  // The spec has `detail` as text for a user that cannot be created, so the stable type stands beside it.
-  throw new Problem(
-    'refused',
+  // The spec has `detail` as text for a user that cannot be created.
+  throw textProblem(
+    'PERSONAL_CLIENT_USER_ID',
     `client_user_id looks like ${what}. It appears in URLs, logs and webhooks, so it must not hold personal data; send an id of your own, such as a UUID.`,
-    { error_type: 'PERSONAL_CLIENT_USER_ID' },
   )
 }
 
@@ -27,7 +26,7 @@ function looksLikePhone(id: string) {
 /** IANA names only: Intl alone would also take offsets and any letter case. */
 export function checkTimeZone(id: string) {
   if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/.test(id) || !knownToIntl(id))
-    throw invalid('fallback_time_zone', 'Must be a time zone of the IANA database, such as Europe/Berlin or America/New_York.')
+    throw invalid(['body', 'fallback_time_zone'], 'Must be a time zone of the IANA database, such as Europe/Berlin or America/New_York.')
 }
 
 function knownToIntl(timeZone: string) {
@@ -40,8 +39,9 @@ function knownToIntl(timeZone: string) {
 
 /** `field` is where the body has it, such as `dob` or `insured.dob`. */
 export function checkBirthDate(field: string, value: string, today: string) {
-  if (value > today) throw invalid(field, 'Must not lie in the future.')
-  if (value < '1850-01-01') throw invalid(field, 'Must be 1850-01-01 or later.')
+  const loc = ['body', ...field.split('.')]
+  if (value > today) throw invalid(loc, 'Must not lie in the future.')
+  if (value < '1850-01-01') throw invalid(loc, 'Must be 1850-01-01 or later.')
 }
 
 const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
@@ -52,16 +52,14 @@ export const boundEnd = (bound: string) => new Date(DAY_ONLY.test(bound) ? `${bo
 
 export function checkBounds(start: string | null | undefined, end: string | null | undefined) {
   for (const [field, bound] of Object.entries({ ingestion_start: start, ingestion_end: end }))
-    if (bound && !/^(19|[2-9]\d)\d\d-/.test(bound)) throw invalid(field, 'Must lie in the years 1900 to 9999.')
-  if (start && end && start > end) throw invalid('ingestion_end', 'Must not lie before ingestion_start.')
+    if (bound && !/^(19|[2-9]\d)\d\d-/.test(bound)) throw invalid(['body', field], 'Must lie in the years 1900 to 9999.')
+  if (start && end && start > end) throw invalid(['body', 'ingestion_end'], 'Must not lie before ingestion_start.')
 }
 
 export function checkUndo(query: { user_id?: string | null | undefined; client_user_id?: string | null | undefined }) {
   if (Boolean(query.user_id) === Boolean(query.client_user_id))
-    throw new Problem('invalid', [{ type: 'value_error', loc: ['query'], msg: 'Send either user_id or client_user_id, and not both.' }])
+    throw invalid(['query'], 'Send either user_id or client_user_id, and not both.')
 }
-
-const invalid = (field: string, msg: string) => new Problem('invalid', [{ type: 'value_error', loc: ['body', ...field.split('.')], msg }])
 
 export const userNotFound = () => problem('USER_NOT_FOUND', 'There is no such user in this team.')
 

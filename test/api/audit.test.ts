@@ -5,7 +5,7 @@ import { verifyAudit } from '../../src/audit/actions.ts'
 import { request } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { saveTeamKey } from '../../src/keys/actions.ts'
+import { ensureTeamKey } from '../../src/keys/actions.ts'
 import { newSecret } from '../../src/keys/rules.ts'
 import { query } from '../support/cluster.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
@@ -50,8 +50,8 @@ describe('one request leaves one row', () => {
       [endpoints.getUser, { params }, { action: 'getUser', subject, status: 200 }],
       [endpoints.getUser, { params: { user_id: user.user_id.toUpperCase() } }, { action: 'getUser', subject, status: 200 }],
       [endpoints.resolveUser, { params: user }, { action: 'resolveUser', subject, status: 200 }],
-      [endpoints.listUsers, {}, { action: 'listUsers', subject: null, status: 200 }],
-      [endpoints.searchUsers, { query: { query_id: 'user-' } }, { action: 'searchUsers', subject: null, status: 200 }],
+      [endpoints.listUsers, { query: { limit: 1 } }, { action: 'listUsers', subject: `user_id:${other.user_id}`, status: 200 }],
+      [endpoints.searchUsers, { query: { query_id: user.client_user_id } }, { action: 'searchUsers', subject, status: 200 }],
       [endpoints.findPeople, { body: { query: 'nobody' } }, { action: 'findPeople', subject: null, status: 200 }],
       [endpoints.patchUser, { params, body: { fallback_time_zone: 'UTC' } }, { action: 'patchUser', subject, status: 204 }],
       [endpoints.putUserInfo, { params, body: someInfo() }, { action: 'putUserInfo', subject, status: 200 }],
@@ -94,7 +94,7 @@ describe('one request leaves one row', () => {
   })
   test('also when a good key may not do it', async () => {
     const team_api_key = newSecret('sk_us_')
-    await saveTeamKey(w.app, team_api_key, { label: 'reader', team_id: w.team_id, read_only: true }, null)
+    await ensureTeamKey(w.app, team_api_key, { label: 'reader', team_id: w.team_id, read_only: true })
     const refused = await logged(endpoints.createUser, { key: team_api_key, body: aUser() })
     expect(refused).toMatchObject({ status: 403, rows: [{ action: 'createUser', status: 403, team_id: w.team_id }] })
     const launch = await w.tenant({ plan: 'launch' })
@@ -226,11 +226,13 @@ describe('the chain', () => {
     expect(broken).toMatchObject({ seq: 3, reason: 'the row was changed' })
   })
   test.each([
-    ['wound back', 'update audit_head set seq = 3, hash = (select chain_hash from audit_log where chain_seq = 3)', 4],
-    ['replaced', 'update audit_head set hash = sha256(hash)', 5],
-    ['removed', 'delete from audit_head', 1],
-  ])('names the row at which its end was %s', async (_, statement, seq) => {
-    expect((await verdictAfter(statement)).broken).toMatchObject({ seq })
+    ['wound back', ['update audit_head set seq = 3, mac = (select chain_hash from audit_log where chain_seq = 3)'], 3],
+    ['cut off with its rows', ['delete from audit_log where chain_seq > 3', 'update audit_head set seq = 3'], 3],
+    ['replaced', ['update audit_head set mac = sha256(mac)'], 5],
+    ['removed', ['delete from audit_head'], 1],
+    ['removed with all rows', ['delete from audit_log', 'delete from audit_head'], 1],
+  ])('names the row at which its end was %s', async (_, statements, seq) => {
+    expect((await verdictAfter(...statements)).broken).toMatchObject({ seq })
   })
   test('is intact after all of that', async () => {
     expect(await verifyAudit(own.app)).toEqual({ rows: 5, unchained: 0 })

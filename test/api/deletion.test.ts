@@ -4,7 +4,7 @@ import { DAY, later, MINUTE } from '../../src/app.ts'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { open, sealedBy } from '../../src/sealing/seal.ts'
-import { userKey } from '../../src/sealing/vault.ts'
+import { userSealingKey } from '../../src/sealing/vault.ts'
 import { query } from '../support/cluster.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
 import { refusal, replica, type Tenant, world } from '../support/world.ts'
@@ -150,7 +150,7 @@ describe('after the grace', () => {
     await api.putUserInfo({ params: user, body: someInfo() })
     await api.createInsurance({ params: user, body: someInsurance(), headers })
     const copy = (await query<{ sealed: Buffer }>(w.url, 'select sealed from user_info where user_id = $1', [user.user_id]))[0]?.sealed
-    const key = await userKey(w.app, team_id, user.user_id)
+    const key = await userSealingKey(w.app, team_id, user.user_id)
     expect(sealedBy(copy as Buffer)).toBe(key?.id)
     expect(await mentions(user.user_id)).toEqual(['audit_log', 'idempotency_keys', 'sealing_keys', 'user_info', 'user_insurances', 'users'])
 
@@ -162,7 +162,7 @@ describe('after the grace', () => {
     expect(await query(w.url, erasure, [team_id])).toEqual([{ actor_kind: 'job', subject: `user_id:${user.user_id}` }])
     expect(await mentions(user.client_user_id)).toEqual([])
     expect(await mentions(key?.id as string)).toEqual([])
-    expect(await userKey(w.app, team_id, user.user_id)).toBeUndefined()
+    expect(await userSealingKey(w.app, team_id, user.user_id)).toBeUndefined()
     const others = await query<{ id: string }>(w.url, 'select id from sealing_keys')
     expect(others.map(({ id }) => id)).not.toContain(sealedBy(copy as Buffer))
     const teams = [...w.app.vault.teams.values(), w.app.vault.root]
@@ -183,7 +183,7 @@ describe('after the grace', () => {
     const kept = await api.createUser({ body: aUser() })
     days.passes(7 * DAY - MINUTE)
     await days.runJobs()
-    expect(await userKey(days.app, team_id, user.user_id)).toBeDefined()
+    expect(await userSealingKey(days.app, team_id, user.user_id)).toBeDefined()
     days.passes(MINUTE)
     expect((await refusal(api.undoDeleteUser({ query: { user_id: user.user_id } }))).status).toBe(404)
     await days.runJobs()

@@ -24,6 +24,7 @@ const defaults = {
   sdk_per_device_activity_timeseries: false,
   partial_webhooks_enabled: false,
   minor_ordering_enabled: true,
+  patient_experience: false,
 }
 const noBrand = { company_website: '', support_email: '', support_contact: '', company_address: '', brand_color: '' }
 
@@ -240,12 +241,16 @@ describe('the settings of a team', () => {
 
   test('change one by one; null goes back to the default', async () => {
     const { params, patch } = await made()
-    expect(await patch({ minor_ordering_enabled: false, reject_duplicate_connection: true })).toEqual({
+    expect(await patch({ minor_ordering_enabled: false, patient_experience: true, reject_duplicate_connection: true })).toEqual({
       ...defaults,
       minor_ordering_enabled: false,
+      patient_experience: true,
       reject_duplicate_connection: true,
     })
-    expect(await patch({ minor_ordering_enabled: null })).toEqual({ ...defaults, reject_duplicate_connection: true })
+    expect(await patch({ minor_ordering_enabled: null, patient_experience: null })).toEqual({
+      ...defaults,
+      reject_duplicate_connection: true,
+    })
     expect((await w.admin.getTeam({ params })).sandbox).toEqual({ ...defaults, reject_duplicate_connection: true })
   })
 

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { openapi } from '../../src/contract/openapi.ts'
+import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { world } from '../support/world.ts'
@@ -25,6 +26,10 @@ test('every row has a handler, and every handler a row', () => {
 test('every row is an operation of the document, and every operation a row', () => {
   const documented = operations.map(({ operationId, method, path }) => `${operationId}: ${method} ${path}`)
   expect(documented.sort()).toEqual(rows.map(([name, row]) => `${name}: ${row.method} ${row.path}`).sort())
+})
+
+test('the version is the one of the package', () => {
+  expect(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version).toBe(version)
 })
 
 test('every tag is described', () => {

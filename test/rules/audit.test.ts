@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type AuditFields, findBreak, findBreakAtEnd, type Link, nextLink, start } from '../../src/audit/rules.ts'
+import { type AuditFields, endMac, findBreak, findBreakAtEnd, type Link, nextLink, start } from '../../src/audit/rules.ts'
 
 const key = randomBytes(32)
 
@@ -63,9 +63,11 @@ describe('the audit chain', () => {
   })
   test('ends where its head says', () => {
     const end = { seq: 4, hash: last.chain_hash as Buffer }
-    expect(findBreakAtEnd(end, end, 4)).toBeUndefined()
-    expect(findBreakAtEnd(start, start, 0)).toBeUndefined()
-    expect(findBreakAtEnd(start, start, 4)).toMatchObject({ seq: 1, reason: expect.stringContaining('beyond') })
-    expect(findBreakAtEnd(end, { seq: 4, hash: randomBytes(32) }, 4)).toMatchObject({ seq: 4 })
+    const recorded = (at: Link, last: number | null) => ({ seq: at.seq, mac: endMac(key, at), last })
+    expect(findBreakAtEnd(key, end, recorded(end, 4))).toBeUndefined()
+    expect(findBreakAtEnd(key, start, recorded(start, null))).toBeUndefined()
+    expect(findBreakAtEnd(key, start, recorded(start, 4))).toMatchObject({ seq: 1, reason: expect.stringContaining('beyond') })
+    expect(findBreakAtEnd(key, end, { ...recorded(end, 4), mac: randomBytes(32) })).toMatchObject({ seq: 4 })
+    expect(findBreakAtEnd(key, end, undefined)).toMatchObject({ reason: expect.stringContaining('missing') })
   })
 })

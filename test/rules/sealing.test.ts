@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { indexTerms, queryTerms, wordsOf } from '../../src/sealing/blind-index.ts'
 import { derive, newKey, open, openBytes, seal, sealBytes, sealedBy } from '../../src/sealing/seal.ts'
-import { newTeamKey, newUserKey, openVault, unwrap } from '../../src/sealing/vault.ts'
+import { newSealingKey, openVault, unwrap } from '../../src/sealing/vault.ts'
 import { people } from '../support/people.ts'
 
 const key = newKey()
@@ -65,9 +65,9 @@ describe('keys', () => {
     expect(vault.root.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   })
   test('each key is wrapped by the one above it and by no other', () => {
-    const wrappedTeam = newTeamKey(vault)
-    const team = unwrap(vault.root, wrappedTeam)
-    const { key: user, row } = newUserKey(team)
+    const { key: team, row: wrappedTeam } = newSealingKey(vault.root)
+    const { key: user, row } = newSealingKey(team)
+    expect(unwrap(vault.root, wrappedTeam)).toEqual(team)
     expect(unwrap(team, row)).toEqual(user)
     expect(sealedBy(row.wrapped)).toBe(team.id)
     expect(sealedBy(wrappedTeam.wrapped)).toBe(vault.root.id)
@@ -76,7 +76,7 @@ describe('keys', () => {
   })
   test('a wrapped key does not open under the id of another', () => {
     const team = newKey()
-    expect(() => unwrap(team, { ...newUserKey(team).row, id: randomUUID() })).toThrow()
+    expect(() => unwrap(team, { ...newSealingKey(team).row, id: randomUUID() })).toThrow()
   })
   test('a derived key differs by purpose and is not the key', () => {
     expect(derive(key, 'blind index')).toEqual(derive(key, 'blind index'))

@@ -1,5 +1,26 @@
 import { describe, expect, test } from 'vitest'
+import { switches } from '../../src/contract/management.ts'
 import * as rules from '../../src/teams/rules.ts'
+
+describe('the teams that a management key reaches', () => {
+  const one = { team_ids: ['a', 'b'] }
+  const all = { team_ids: undefined }
+  test.each([
+    [all, undefined, undefined],
+    [all, 'c', ['c']],
+    [one, undefined, ['a', 'b']],
+    [one, null, ['a', 'b']],
+    [one, 'b', ['b']],
+    [one, 'c', []],
+  ])('of %j, asked for %s, %j are seen', (caller, asked, seen) => {
+    expect(rules.visibleTeams(caller, asked)).toEqual(seen)
+  })
+  test('one out of reach is refused like one that does not exist', () => {
+    expect(rules.reachable(all, { id: 'c' })).toEqual({ id: 'c' })
+    expect(rules.reachable(one, { id: 'a' })).toEqual({ id: 'a' })
+    for (const team of [undefined, { id: 'c' }]) expect(() => rules.reachable(one, team)).toThrow('There is no such team')
+  })
+})
 
 describe('the switches of a team', () => {
   test('only what is sent changes', () => {
@@ -7,8 +28,8 @@ describe('the switches of a team', () => {
     expect(rules.switchesFrom({ minor_ordering_enabled: false })).toEqual({ minor_ordering_enabled: false })
   })
   test('null goes back to the default of each switch', () => {
-    const nothing = Object.fromEntries(Object.keys(rules.switches).map((name) => [name, null]))
-    expect(rules.switchesFrom(nothing)).toEqual(rules.switches)
+    const nothing = Object.fromEntries(Object.keys(switches).map((name) => [name, null]))
+    expect(rules.switchesFrom(nothing)).toEqual(switches)
   })
   test('nothing but switches comes through', () => {
     expect(rules.switchesFrom({ name: 'x', partial_webhooks_enabled: true } as object)).toEqual({ partial_webhooks_enabled: true })
@@ -45,13 +66,13 @@ describe('brand and contact', () => {
 describe('the deployment that a request names', () => {
   const here = { environment: 'sandbox', region: 'us' }
   test.each([{}, { environment: 'sandbox' }, { region: 'us' }, { environment: 'sandbox', region: 'us' }])('%j is here', (named) => {
-    expect(() => rules.checkDeployment(here, named)).not.toThrow()
+    expect(() => rules.checkNamedDeployment(here, named)).not.toThrow()
   })
   test.each([
     [{ environment: 'production' }, 'production us'],
     [{ region: 'eu' }, 'sandbox eu'],
     [{ environment: 'production', region: 'eu' }, 'production eu'],
   ])('%j is elsewhere, and the answer names both', (named, there) => {
-    expect(() => rules.checkDeployment(here, named)).toThrow(`This deployment is sandbox us; the request names ${there}.`)
+    expect(() => rules.checkNamedDeployment(here, named)).toThrow(`This deployment is sandbox us; the request names ${there}.`)
   })
 })

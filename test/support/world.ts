@@ -9,13 +9,14 @@ import { type Client, client } from '../../src/contract/client.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { claimDatabase, loadCatalogue } from '../../src/deployment/actions.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
-import { buildServer, type Table } from '../../src/http/server.ts'
+import type { Table } from '../../src/http/routes.ts'
+import { buildServer } from '../../src/http/server.ts'
 import { jobs } from '../../src/jobs/index.ts'
-import { saveManagementKey, saveTeamKey } from '../../src/keys/actions.ts'
+import { ensureManagementKey, ensureTeamKey } from '../../src/keys/actions.ts'
 import { noLastUses } from '../../src/keys/last-use.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../src/keys/rules.ts'
 import { openVault } from '../../src/sealing/vault.ts'
-import { foundOrg } from '../../src/teams/actions.ts'
+import { foundOrg } from '../../src/teams/orgs.ts'
 import { databaseUrl, query } from './cluster.ts'
 
 export const ENCRYPTION_KEY = 'only-for-tests-0123456789abcdef0123456789'
@@ -56,9 +57,9 @@ export async function replica({ env = {}, database, table }: Options = {}) {
   let offset = 0
   const wall = () => later(new Date().toISOString(), offset)
   const app: App = { config, db: opened.db, vault: openVault(ENCRYPTION_KEY), lastUses: noLastUses(), log, now: wall, wall }
-  await claimDatabase(app)
+  await claimDatabase(app, true)
   if (config.ENVIRONMENT === 'sandbox') await loadCatalogue(app)
-  const server = await buildServer(app, createMetrics(opened), table)
+  const server = await buildServer(app, createMetrics(opened), { table })
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
   atEnd(() => server.close())
   return {
@@ -85,8 +86,8 @@ async function tenant(app: App, base: string, names: Partial<Parameters<typeof f
   const team_api_key = newSecret(app.config.ENVIRONMENT === 'sandbox' ? `sk_${app.config.REGION}_` : `pk_${app.config.REGION}_`)
   const management_key = newSecret(MANAGEMENT_PREFIX)
   await inTransaction(app, async (app) => {
-    await saveTeamKey(app, team_api_key, { label: 'test', team_id: team.id, read_only: false }, null)
-    await saveManagementKey(app, org.id, management_key, { label: 'test', role: 'org_admin' }, null)
+    await ensureTeamKey(app, team_api_key, { label: 'test', team_id: team.id })
+    await ensureManagementKey(app, management_key, { label: 'test', org_id: org.id })
   })
   return {
     org_id: org.id,

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type ListenOptions } from 'node:net'
 import { join } from 'node:path'
-import { type Places, writePrivate } from './files.ts'
+import { writePrivate } from '../../private-files.ts'
+import type { Places } from './files.ts'
 
 /** How to reach the server: by its socket in the cluster's private folder or, with a port, on loopback. Always with the password. */
 export type Access = { password: string; port?: number }
@@ -13,8 +14,9 @@ const longestSocketPath = 100
 /** Undefined when the file is missing or damaged. */
 export function readAccess(places: Places): Access | undefined {
   try {
-    const access = JSON.parse(readFileSync(places.access, 'utf8')) as Access
-    return /^[0-9a-f]+$/.test(access.password) ? access : undefined
+    const { password, port } = JSON.parse(readFileSync(places.access, 'utf8')) as Access
+    if (!/^[0-9a-f]+$/.test(password)) return undefined
+    return port && Number.isInteger(port) && port > 0 && port < 65_536 ? { password, port } : { password }
   } catch {
     return undefined
   }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { createServer } from 'node:net'
-import { openPrivate } from './files.ts'
+import { openPrivate } from '../../private-files.ts'
 
 export type Role = 'service' | 'command'
 export type Holder = { pid: number; role: Role }

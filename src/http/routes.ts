@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { App, Caller } from '../app.ts'
+import { type AuditBatch, auditBatch, auditRow } from '../audit/actions.ts'
+import type { Row } from '../contract/endpoint.ts'
+import { answer } from './answer.ts'
+import { authenticate, checkGates, usedDeprecatedHeader } from './authenticate.ts'
+import { problemOf, statusOfProblem } from './problems.ts'
+import { sendProblem } from './refuse.ts'
+import { type AnyHandler, deed, type Route, type Visit } from './request.ts'
+
+export type Table = { endpoints: Record<string, Row>; handlers: Record<string, AnyHandler> }
+
+/** RFC 9745: the day from which X-Service-Org-Key counts as deprecated, 2025-04-01. */
+const ORG_KEY_DEPRECATED = '@1743465600'
+
+const visits = new WeakMap<FastifyRequest, Visit>()
+
+export const callerOf = (request: FastifyRequest): Caller | undefined => visits.get(request)?.caller
+
+/** Mounts every row that exists here. */
+export function mountTable(app: App, server: FastifyInstance, table: Table) {
+  const audit = auditBatch(app)
+  for (const [name, row] of Object.entries(table.endpoints)) {
+    if (!isHere(app, row)) continue
+    const route: Route = { name, row, handler: table.handlers[name] as AnyHandler }
+    for (const path of [row.path, ...(row.aliases ?? [])])
+      server.route({
+        method: row.method.toUpperCase(),
+        url: path.replace(/\{(\w+)\}/g, ':$1'),
+        config: { template: row.path },
+        onRequest: (request, reply) => admit(app, route, request, reply),
+        handler: (request, reply) => give(app, audit, request, reply),
+        errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
+      })
+  }
+}
+
+/** A worker answers no row, and rows of the sandbox exist there only. */
+export const isHere = ({ config }: App, row: Row) => config.ROLE !== 'worker' && (!row.sandbox || config.ENVIRONMENT === 'sandbox')
+
+/** Credential and gates come before the body is read: whoever has no key costs no parsing. */
+async function admit(app: App, route: Route, request: FastifyRequest, reply: FastifyReply) {
+  const { id: request_id, headers } = request
+  const visit: Visit = { route, request_id, headers, params: request.params as Record<string, string> }
+  visits.set(request, visit)
+  reply.header('cache-control', 'no-store')
+  if (usedDeprecatedHeader(route.row, headers)) reply.header('deprecation', ORG_KEY_DEPRECATED).header('link', '</docs>; rel="deprecation"')
+  visit.caller = await authenticate(app, route.row, headers)
+  checkGates(route.row, visit.caller)
+}
+
+async function give(app: App, audit: AuditBatch, request: FastifyRequest, reply: FastifyReply) {
+  const { status, body, replayed } = await answer(app, audit, visits.get(request) as Visit, request)
+  if (replayed) reply.header('x-idempotency-replayed', 'true')
+  return reply.code(status).send(body)
+}
+
+/** What a known caller was refused is audited like what it was given. */
+async function refuse(app: App, audit: AuditBatch, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const visit = visits.get(request)
+  const status = statusOfProblem(problemOf(error))
+  if (!visit?.caller || status >= 500) return sendProblem(app, error, request, reply)
+  const failed = await audit(auditRow(app, visit.caller, deed(visit, status))).then(
+    () => error,
+    (unaudited) => unaudited,
+  )
+  return sendProblem(app, failed, request, reply)
+}

@@ -1,0 +1,20 @@
+import { invalid, problem } from '../problem.ts'
+
+export type Move = { advance_seconds?: number | undefined; now?: string | undefined }
+
+const END = Date.parse('3000-01-01T00:00:00.000Z')
+
+/** How far the clock stands from real time after a move. */
+export function offsetAfter(wall: string, offset_ms: number, move: Move) {
+  const offset = wantedOffset(wall, offset_ms, move)
+  if (offset < offset_ms)
+    throw problem('CLOCK_MOVES_FORWARD', 'The clock only moves forward; POST /sandbox/clock/reset sets it back to real time.')
+  if (Date.parse(wall) + offset >= END) throw invalid(['body'], 'The clock ends with the year 2999.')
+  return offset
+}
+
+function wantedOffset(wall: string, offset_ms: number, { advance_seconds, now }: Move) {
+  if (advance_seconds !== undefined && now === undefined) return offset_ms + Math.round(advance_seconds * 1000)
+  if (now !== undefined && advance_seconds === undefined) return Date.parse(now) - Date.parse(wall)
+  throw invalid(['body'], 'Send either advance_seconds or now, and not both.')
+}
