@@ -94,7 +94,6 @@ create index team_api_keys_page on team_api_keys (team_id, created_at, id) where
 
 create table access_tokens (
   hash bytea primary key,
-  id uuid not null,
   team_id uuid not null references teams on delete cascade,
   management_key_id uuid not null references management_keys on delete cascade,
   expires_at timestamptz not null

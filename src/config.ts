@@ -43,8 +43,8 @@ export const Settings = z.object({
     .describe('A fixed management key for the first organisation, for tests and containers.'),
   DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('Connections to PostgreSQL that one process opens at most.'),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
-    .default('info')
-    .describe('How much is logged, as JSON lines on standard output.'),
+    .optional()
+    .describe('How much is logged, as JSON lines on standard output. Default: info; on a terminal warn.'),
 })
 
 export type Config = z.output<typeof Settings>

@@ -6,15 +6,16 @@ type Mark = { at: string; id: string }
 export type Page = { limit: number; after?: Mark | undefined }
 
 const PAGE = 50
-const instant = /^[1-9]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
 export function pageAfter(cursor: string | null | undefined, limit = PAGE): Page {
   if (!cursor) return { limit }
   const [at, id] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!at || !instant.test(at) || Number.isNaN(Date.parse(at)) || !isId(id))
-    throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the page before, unchanged.')
+  if (!at || !isInstant(at) || !isId(id)) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the page before, unchanged.')
   return { limit, after: { at, id } }
 }
+
+/** A moment that exists, as we write it: the runtime alone would take 30 February. */
+const isInstant = (text: string) => /^[1-9]\d{3}-/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 
 /** Cuts the one row too many that a store reads, and makes the cursor from the last one that stays. */
 export function pageOf<T>(rows: T[], page: Page, mark: (row: T) => Mark) {

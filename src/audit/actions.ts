@@ -30,8 +30,8 @@ function kindOf(actor: Caller | Keyless) {
   return 'key_id' in actor ? `${actor.kind}_key` : actor.kind
 }
 
-/** Writes a row in the caller's transaction, so that no change is without it. */
-export const recordChange = (app: App, row: store.NewAuditRow) => store.insertRows(app.db, [row])
+/** Writes rows in the caller's transaction, so that no change is without its own. */
+export const recordChange = (app: App, ...rows: store.NewAuditRow[]) => store.insertRows(app.db, rows)
 
 export type AuditBatch = (row: store.NewAuditRow) => Promise<void>
 

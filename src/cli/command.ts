@@ -1,9 +1,10 @@
+import { resolve } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { pino } from 'pino'
 import type { z } from 'zod'
 import type { App } from '../app.ts'
 import { readConfig } from '../config.ts'
-import { borrowEmbedded } from '../db/embedded.ts'
+import { borrowEmbedded, hasCluster } from '../db/embedded.ts'
 import { type Problem, setupProblem } from '../problem.ts'
 import { openApp } from '../start.ts'
 
@@ -45,10 +46,15 @@ export function shaped<S extends z.ZodType>(shape: S, value: string, name: strin
   return parsed.data
 }
 
-/** Runs an operator's command on the database, whether the service is running or not. `founding`: the database may be empty. */
+/** Runs an operator's command on the database, whether the service is running or not. `founding`: there need not be one yet. */
 export async function withApp<T>(work: (app: App) => Promise<T>, founding = false): Promise<T> {
+  const config = readConfig()
+  if (!founding && !config.DATABASE_URL && !hasCluster(config.DATA_DIR))
+    throw setupProblem(
+      `There is no database in DATA_DIR ${resolve(config.DATA_DIR)}; start the service there first, or name the right folder`,
+    )
   await using opened = new AsyncDisposableStack()
-  const { app } = await openApp(readConfig(), pino({ level: 'silent' }), borrowEmbedded, opened, founding)
+  const { app } = await openApp(config, pino({ level: 'silent' }), borrowEmbedded, opened, founding)
   return await work(app)
 }
 

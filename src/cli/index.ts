@@ -1,3 +1,4 @@
+import { version } from '../contract/version.ts'
 import { safeError } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { auditVerify } from './audit.ts'
@@ -7,7 +8,7 @@ import { createKey, listKeys, revokeKey } from './keys.ts'
 import { orgCommand, teamCommand } from './org.ts'
 import { serve } from './serve.ts'
 
-export const commands: Record<string, Command> = {
+const commands: Record<string, Command> = {
   serve: { usage: 'assay serve', summary: 'Start the service (what npm start does).', run: serve },
   bootstrap: bootstrapCommand,
   org: orgCommand,
@@ -21,14 +22,9 @@ export const commands: Record<string, Command> = {
 /** Exit codes: 0 done, 1 refused or failed, 2 wrong usage. */
 export async function run(args: string[]) {
   const [name, command] = find(args)
-  if (!command) {
-    const asked = !args.length || ['help', '--help', '-h'].includes(args[0] as string)
-    console[asked ? 'log' : 'error'](asked ? help() : `Unknown command. ${help()}`)
-    process.exitCode = asked ? 0 : 2
-    return
-  }
+  if (!command) return explain(args)
   const rest = args.slice(name.split(' ').length)
-  if (rest.includes('--help') || rest.includes('-h')) return console.log(`${command.usage}\n\n${command.summary}`)
+  if (rest.some(isHelp)) return console.log(`${command.usage}\n\n${command.summary}`)
   try {
     await command.run(rest)
   } catch (error) {
@@ -37,12 +33,26 @@ export async function run(args: string[]) {
   }
 }
 
+const isHelp = (arg: string) => ['help', '--help', '-h'].includes(arg)
+
+/** Help of everything, or of a group such as `keys`; a wrong command gets it as an error. */
+function explain(args: string[]) {
+  if (args[0] === '--version') return console.log(version)
+  const [group, ...rest] = args.filter((arg) => !isHelp(arg))
+  const ofGroup = Object.entries(commands).filter(([name]) => name.split(' ')[0] === group)
+  const asked = !args.length || (args.some(isHelp) && !rest.length && (!group || ofGroup.length > 0))
+  const text = help(ofGroup.length ? Object.fromEntries(ofGroup) : commands)
+  if (asked) return console.log(text)
+  console.error(`Unknown command. ${text}`)
+  process.exitCode = 2
+}
+
 const find = (args: string[]): [string, Command | undefined] => {
   const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find((name) => Object.hasOwn(commands, name)) ?? ''
   return [name, commands[name]]
 }
 
-const help = () =>
+const help = (commands: Record<string, Command>) =>
   [
     'Usage: assay COMMAND',
     '',

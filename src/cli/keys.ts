@@ -8,7 +8,7 @@ import {
   listManagementKeys,
   listTeamKeys,
 } from '../keys/actions.ts'
-import { setupProblem } from '../problem.ts'
+import { Problem, setupProblem } from '../problem.ts'
 import { firstOrgAndTeam } from '../teams/orgs.ts'
 import { recordOperator } from './audited.ts'
 import { type Command, oneOf, options, print, required, shaped, usage, withApp } from './command.ts'
@@ -27,14 +27,21 @@ export const listKeys: Command = {
       return { team_api_keys: teamPages.flatMap((page) => page.api_keys), management_keys: managementPages.flatMap((page) => page.data) }
     })
     print(values.json, keys, [
-      ...keys.team_api_keys.map((key) => line(key.id, key.read_only ? 'team, read-only' : 'team', key.value, key)),
-      ...keys.management_keys.map((key) => line(key.id, key.role, `${key.prefix}…`, key)),
+      ...keys.team_api_keys.map((key) => line(key.read_only ? 'team, read-only' : 'team', key.value, [key.team_id], key)),
+      ...keys.management_keys.map((key) => line(key.role, `${key.prefix}…`, key.team_ids, key)),
     ])
   },
 }
 
-const line = (id: string, kind: string, shown: string, { label, last_used_at }: { label: string; last_used_at: string | null }) =>
-  `${id}  ${kind.padEnd(15)}  ${shown.padEnd(14)}  last used ${last_used_at ?? 'never'}  ${label}`
+type Listed = { id: string; label: string; last_used_at: string | null; expires_at?: string | null }
+
+const line = (kind: string, shown: string, teams: string[], { id, label, last_used_at, expires_at }: Listed) =>
+  [
+    `${id}  ${kind.padEnd(15)}  ${shown.padEnd(14)}  ${label}`,
+    ...teams.map((team) => `of team ${team}`),
+    `last used ${last_used_at ?? 'never'}`,
+    ...(expires_at ? [`expires ${expires_at}`] : []),
+  ].join(', ')
 
 async function everyPage<P extends { next_cursor: string | null }>(list: (query: { next_cursor?: string | undefined }) => Promise<P>) {
   const pages = [await list({})]
@@ -54,7 +61,7 @@ const createOptions = {
 
 export const createKey: Command = {
   usage: createUsage,
-  summary: 'Make a key and show it this once. Without --team it belongs to the first team.',
+  summary: 'Make a key and show it this once. A team key without --team belongs to the first team; a team_admin key needs --team.',
   async run(args) {
     const wanted = wantedOf(args)
     const made = await withApp(async (app) => {
@@ -66,7 +73,7 @@ export const createKey: Command = {
         ({ id }) => `key_id:${id}`,
       )
     })
-    print(wanted.json, { key: made.secret }, [made.secret])
+    print(wanted.json, made, [made.key])
   },
 }
 
@@ -79,6 +86,7 @@ function wantedOf(args: string[]) {
   const label = shaped(Text(100), required(values.label, '--label', createUsage), '--label')
   if (kind !== 'team' && read_only) throw usage('--read-only is for team keys only.')
   if (kind !== 'team' && expires !== undefined) throw usage('--expires is for team keys only.')
+  if (kind === 'team_admin' && team === undefined) throw usage('--team is missing: a team_admin key is bound to a team.')
   if (kind === 'org_admin' && team !== undefined) throw usage('--team is not for org_admin keys, which reach every team.')
   const team_id = team === undefined ? undefined : shaped(Id, team, '--team')
   const expires_at = expires === undefined ? undefined : shaped(InstantIn, expires, '--expires')
@@ -86,16 +94,22 @@ function wantedOf(args: string[]) {
 }
 
 async function make(app: App, operator: Operator, { kind, label, team_id, read_only, expires_at }: Wanted) {
-  if (kind === 'org_admin') return secretOf(await createManagementKey(app, operator, { label, role: kind }))
+  if (kind === 'org_admin') return madeOf(await createManagementKey(app, operator, { label, role: kind }))
   const of = team_id ?? operator.first_team_id
   if (!of) throw setupProblem('The organisation has no team; make one with the management API')
   if (kind === 'team_admin')
-    return secretOf(await createManagementKey(app, operator, { label, role: kind, team_role_bindings: [{ team_id: of }] }))
-  const { id, value } = await createTeamKey(app, operator, { label, team_id: of, read_only, expires_at })
-  return { id, secret: value }
+    return madeOf(await createManagementKey(app, operator, { label, role: kind, team_role_bindings: [{ team_id: of }] }))
+  const { id, value: key, expires_at: ends } = await createTeamKey(app, operator, { label, team_id: of, read_only, expires_at })
+  return { id, key, label, team_id: of, read_only, expires_at: ends }
 }
 
-const secretOf = ({ id, key }: { id: string; key: string }) => ({ id, secret: key })
+const madeOf = ({ id, key, label, role, team_role_bindings }: Awaited<ReturnType<typeof createManagementKey>>) => ({
+  id,
+  key,
+  label,
+  role,
+  team_role_bindings,
+})
 
 const revokeUsage = 'assay keys revoke --id ID [--json]'
 
@@ -112,13 +126,18 @@ export const revokeKey: Command = {
         'revoke key',
         async (app) => {
           const { success } = await deleteTeamKeys(app, operator, [id])
-          if (!success.length) await deleteManagementKey(app, operator, id)
+          if (!success.length) await deleteManagementKey(app, operator, id).catch(nameBothKinds)
         },
         () => `key_id:${id}`,
       )
     })
     print(values.json, { revoked: id }, [`revoked ${id}`])
   },
+}
+
+function nameBothKinds(error: unknown): never {
+  const unknown = error instanceof Problem && error.kind === 'not_found'
+  throw unknown ? setupProblem('There is no such live key, neither of a team nor of management; assay keys list shows them') : error
 }
 
 type Operator = ManagementCaller & { first_team_id: string | undefined }

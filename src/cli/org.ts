@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import { Id, plans } from '../contract/common.ts'
 import { setupProblem } from '../problem.ts'
-import { setBetas } from '../teams/actions.ts'
+import { listAllTeams, setBetas } from '../teams/actions.ts'
 import { listOrgs, setPlan } from '../teams/orgs.ts'
 import { recordOperator } from './audited.ts'
 import { type Command, oneOf, options, print, required, shaped, withApp } from './command.ts'
@@ -44,28 +44,33 @@ async function onlyOrg(app: App, id: string | undefined) {
   return org.id
 }
 
-const teamUsage = 'assay team --team ID --betas NAME,NAME [--json]'
+const teamUsage = 'assay team [--team ID --betas NAME,NAME] [--json]'
 
 export const teamCommand: Command = {
   usage: teamUsage,
-  summary: 'Enable exactly these closed betas for a team; an empty list enables none.',
+  summary: 'Show the teams, or enable exactly these closed betas for one; an empty list enables none.',
   async run(args) {
     const { values } = options(args, { team: { type: 'string' }, betas: { type: 'string' } }, teamUsage)
-    const team_id = shaped(Id, required(values.team, '--team', teamUsage), '--team')
-    const betas = required(values.betas, '--betas', teamUsage)
-      .split(',')
-      .map((name) => name.trim())
-      .filter(Boolean)
-    const team = await withApp((app) =>
-      recordOperator(
-        app,
-        'set betas',
-        (app) => enable(app, team_id, betas),
-        () => `team_id:${team_id}`,
-      ),
+    const asked = values.team !== undefined || values.betas !== undefined
+    const change = asked ? betasOf(values.team, values.betas) : undefined
+    const teams = await withApp(async (app) => {
+      if (!change) return listAllTeams(app)
+      const { team_id, betas } = change
+      const subject = () => `team_id:${team_id}`
+      return [await recordOperator(app, 'set betas', (app) => enable(app, team_id, betas), subject)]
+    })
+    print(
+      values.json,
+      asked ? teams[0] : teams,
+      teams.map(({ id, name, betas }) => `${id}  ${name}  betas: ${betas.join(', ') || 'none'}`),
     )
-    print(values.json, team, [`${team.id}  ${team.name}  betas: ${team.betas.join(', ') || 'none'}`])
   },
+}
+
+function betasOf(team: string | undefined, betas: string | undefined) {
+  const team_id = shaped(Id, required(team, '--team', teamUsage), '--team')
+  const names = required(betas, '--betas', teamUsage).split(',')
+  return { team_id, betas: names.map((name) => name.trim()).filter(Boolean) }
 }
 
 async function enable(app: App, team_id: string, betas: string[]) {

@@ -13,7 +13,10 @@ export async function serve() {
   stop = () => {
     stop = () => {}
     void service.close().then(
-      () => process.exit(0),
+      () => {
+        if (process.stdout.isTTY) console.log('Stopped.')
+        process.exit(0)
+      },
       () => process.exit(1),
     )
   }

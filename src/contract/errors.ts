@@ -35,6 +35,7 @@ export const errorTypes = {
   BAD_URL: { kind: 'refused', meaning: 'The address is not well formed, or a part of it is too long.' },
   BODY_TOO_LARGE: { kind: 'too_large', meaning: 'The body is larger than the route takes.' },
   CLIENT_USER_ID_TAKEN: { kind: 'conflict', meaning: 'Another user has the client_user_id (on patch and on undo).' },
+  CLOCK_IS_MOVING: { kind: 'conflict', meaning: "Another move of the team's clock took longer than 30 seconds; send it again." },
   CLOCK_MOVES_FORWARD: { kind: 'refused', meaning: 'The sandbox clock was asked to go back.' },
   CLOSED_BETA: { kind: 'forbidden', meaning: 'The route is in closed beta and the team is not enabled for it.' },
   COMPANY_NAME_REQUIRED: { kind: 'refused', meaning: 'brand_information would be left without a company_name.' },

@@ -20,8 +20,7 @@ export function openapi(): Json {
       title: 'Assay',
       version,
       summary: 'End users, lab-test orders, wearable data and signed webhooks, self-hosted.',
-      description:
-        'Every answer is JSON; every error is `{ "detail": … }`. Enumerations in answers are open: tolerate values that are not listed.',
+      description: introduction,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -34,6 +33,24 @@ export function openapi(): Json {
     },
   }
 }
+
+const introduction = `
+Send a team API key as \`x-service-api-key\` to the data routes (or a 10-minute access token as \`Authorization: Bearer\`), and a
+management key as \`X-Management-Key\` to the routes under \`/v1\`. A first call:
+
+~~~sh
+curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type: application/json' -d '{"client_user_id":"patient-17"}'
+~~~
+
+- **Errors** are JSON: \`{ "detail": { "error_type", "error_message" } }\`, or a list of \`{ type, loc, msg }\` with status 422 where the request has
+  the wrong shape. \`error_type\` is stable; the values that were sent are never repeated.
+- **Idempotency**: routes that take \`X-Idempotency-Key\` answer a repetition with the first outcome.
+- **Pages**: lists of the management API answer \`next_cursor\`; send it back for the next page.
+- **Enumerations** in answers are open: tolerate values that are not listed. Unknown fields of a request are ignored.
+- **Top plan** means the plan \`scale\` of the organisation.
+- **Deprecated**: the headers \`X-Service-Org-Key\` and \`X-Vital-Org-Key\`, in favour of \`X-Management-Key\`, since 2025-04-01; they keep working and
+  are answered with a \`Deprecation\` header.
+`.trim()
 
 const tags = {
   Users: 'The people that a team looks after, their demographics and their insurance.',
@@ -120,7 +137,7 @@ function operation(name: string, row: Row, schemas: Map<string, { io: Io; schema
       ...(row.status === 204
         ? { 204: { description: 'Done.' } }
         : { 200: { description: 'Done.', ...json(schemaOf(row.returns, 'output')) } }),
-      ...Object.fromEntries(Object.entries(row.refusals ?? {}).map(([status, text]) => [status, refusal(text)])),
+      ...Object.fromEntries(Object.entries({ ...usualRefusals(row), ...row.refusals }).map(([status, text]) => [status, refusal(text)])),
       ...(row.auth === 'none'
         ? {}
         : { 401: { $ref: '#/components/responses/Unauthenticated' }, 403: { $ref: '#/components/responses/Forbidden' } }),
@@ -128,6 +145,12 @@ function operation(name: string, row: Row, schemas: Map<string, { io: Io; schema
     },
   }
 }
+
+/** What follows from the kind of row. */
+const usualRefusals = ({ auth, idempotent }: Row): Record<number, string> => ({
+  ...(auth === 'management' ? { 400: 'The request names another deployment.', 404: 'No such organisation that the key can reach.' } : {}),
+  ...(idempotent ? { 409: 'The idempotency key belongs to another request, or to one that is still being executed.' } : {}),
+})
 
 function notes(row: Row): string[] {
   const notes: string[] = []

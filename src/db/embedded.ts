@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread } from 'node:worker_threads'
@@ -36,6 +37,9 @@ export async function borrowEmbedded(options: EmbeddedOptions): Promise<Embedded
   }
   return refuse(places)
 }
+
+/** Whether a cluster was ever made there. */
+export const hasCluster = (dataDir: string) => existsSync(placesIn(resolve(dataDir)).cluster)
 
 function prepare({ dataDir }: EmbeddedOptions) {
   if (!isMainThread) throw new Error('PostgreSQL must be started from the main thread: it would end together with a worker.')

@@ -22,12 +22,19 @@ const options = '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transacti
 export function openDatabase(url: string, size: number, log: Logger): Database {
   const pool = new pg.Pool({ connectionString: url, max: size, connectionTimeoutMillis: 10_000, application_name: 'assay', options })
   // A connection that breaks, idle or in a transaction, is replaced by the next query; without a listener it would end the process.
+  let closing = false
   pool.on('connect', (client) => {
-    client.on('error', (error) => log.warn({ code: (error as { code?: string }).code }, 'a database connection was lost'))
+    client.on('error', (error) => {
+      if (!closing) log.warn({ code: (error as { code?: string }).code }, 'a database connection was lost')
+    })
   })
   pool.on('error', () => {})
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  return { db, pool, close: () => db.destroy() }
+  const close = () => {
+    closing = true
+    return db.destroy()
+  }
+  return { db, pool, close }
 }
 
 /** Refuses a server that cannot be reached or is too old, in one line and without the password. */

@@ -56,7 +56,7 @@ export type Tables = {
     last_used_at: Optional<Time>
     revoked_at: Optional<Time>
   }
-  access_tokens: { hash: Buffer; id: string; team_id: string; management_key_id: string; expires_at: Time }
+  access_tokens: { hash: Buffer; team_id: string; management_key_id: string; expires_at: Time }
   users: {
     user_id: string
     team_id: string

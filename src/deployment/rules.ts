@@ -34,5 +34,5 @@ export const mayMakeKeys = ({ ENVIRONMENT, BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MAN
 
 export const emptyInProduction = () =>
   setupProblem(
-    'The database is empty and production invents no keys; make the first organisation, team and keys with: assay bootstrap --org NAME --team NAME',
+    'The database is empty and production invents no keys; make the first organisation, team and keys with: assay bootstrap --org NAME --team NAME (npm run --silent assay -- bootstrap …)',
   )

@@ -4,6 +4,7 @@ import { type App, HOUR, later, SECOND } from '../app.ts'
 import { problem } from '../problem.ts'
 import { derive, open, type SealingKey, seal } from '../sealing/seal.ts'
 import { teamSealingKey, userSealingKey } from '../sealing/vault.ts'
+import { userDeleted } from '../users/rules.ts'
 import * as store from './store.ts'
 
 export type Outcome = { status: number; body: unknown }
@@ -34,6 +35,7 @@ export async function claimTurn(app: App, attempt: Attempt): Promise<{ turn: Tur
     // Gap 14: the spec is silent on a reused key with another body. We refuse, since replaying would answer the wrong question.
     if (held && !held.fingerprint.equals(fingerprint))
       throw problem('IDEMPOTENCY_KEY_REUSED', 'This X-Idempotency-Key was used with another request; use a new key for a new request.')
+    if (held?.status && held.user_deleted) throw userDeleted()
     const outcome = held && held.status !== null ? await outcomeOf(app, team, slot, held) : undefined
     if (outcome) return { outcome }
     if (now > giveUpAt)

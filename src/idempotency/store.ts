@@ -4,7 +4,8 @@ import type { Db } from '../db/open.ts'
 export type Slot = { team_id: string; operation: string; key_hash: Buffer }
 /** An outcome, sealed by the user's key where it names one and by the team's otherwise. */
 export type Kept = { status: number; sealed: Buffer; user_id: string | null }
-type Held = { owner: string; fingerprint: Buffer } & (Kept | { status: null })
+type Replayable = Kept & { user_deleted: boolean | null }
+type Held = { owner: string; fingerprint: Buffer } & (Replayable | { status: null })
 type Claim = Slot & { fingerprint: Buffer; owner: string; now: string; leased_until: string }
 
 /**
@@ -23,11 +24,13 @@ export async function claim(
         set fingerprint = excluded.fingerprint, owner = excluded.owner, leased_until = excluded.leased_until,
             created_at = excluded.created_at
         where held.status is null and held.leased_until < ${now}
-      returning owner, fingerprint, status, sealed, user_id
+      returning owner, fingerprint, status, sealed, user_id, null::boolean as user_deleted
     )
     select * from claimed
     union all
-    select owner, fingerprint, status, sealed, user_id from idempotency_keys
+    select owner, fingerprint, status, sealed, user_id,
+           (select deleted_at is not null from users where users.user_id = idempotency_keys.user_id)
+    from idempotency_keys
     where team_id = ${team_id} and operation = ${operation} and key_hash = ${key_hash} and not exists (select from claimed)`.execute(db)
   return rows[0]
 }

@@ -4,7 +4,7 @@ import { pruneIdempotency } from '../idempotency/actions.ts'
 import { pruneTokens } from '../keys/actions.ts'
 import { flushLastUses } from '../keys/last-use.ts'
 import { eraseNextTeam } from '../teams/actions.ts'
-import { eraseNextUser } from '../users/actions.ts'
+import { eraseDueUsers } from '../users/actions.ts'
 
 export type Job = {
   name: string
@@ -16,7 +16,7 @@ export type Job = {
 }
 
 export const jobs: Job[] = [
-  { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseNextUser(app) },
+  { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },
   { name: 'record last uses of keys', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },

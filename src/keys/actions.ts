@@ -107,7 +107,6 @@ export const createAccessToken = (app: App, caller: ManagementCaller & { key_id:
     const expires_at = later(app.wall(), TOKEN_LIFE)
     await store.insertToken(app.db, {
       hash: rules.hashOf(access_token),
-      id: randomUUID(),
       team_id,
       management_key_id: caller.key_id,
       expires_at,

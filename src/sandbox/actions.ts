@@ -1,4 +1,5 @@
-import { type App, inTransaction, later, type TeamCaller } from '../app.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type App, inTransaction, later, SECOND, type TeamCaller } from '../app.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 import { timeline } from './timeline.ts'
@@ -6,16 +7,24 @@ import { timeline } from './timeline.ts'
 export const getClock = async (app: App, { clock_offset_ms }: TeamCaller) => reading(app, clock_offset_ms)
 
 export const moveClock = (app: App, { team_id }: TeamCaller, move: rules.Move) =>
-  inTransaction(app, async (app) => {
-    const { clock_offset_ms } = await store.lockClock(app.db, team_id)
-    return travel(app, team_id, rules.offsetAfter(app.wall(), clock_offset_ms, move))
-  })
+  journey(app, team_id, (app, offset_ms) => travel(app, team_id, rules.offsetAfter(app.wall(), offset_ms, move)))
 
-export const resetClock = (app: App, { team_id }: TeamCaller) =>
-  inTransaction(app, async (app) => {
-    await store.lockClock(app.db, team_id)
-    return travel(app, team_id, 0)
-  })
+export const resetClock = (app: App, { team_id }: TeamCaller) => journey(app, team_id, (app) => travel(app, team_id, 0))
+
+const PATIENCE = 30 * SECOND
+
+/** Journeys of one team come one after the other. Whoever waits holds no connection meanwhile. */
+async function journey<T>(app: App, team_id: string, work: (app: App, offset_ms: number) => Promise<T>): Promise<T> {
+  const giveUpAt = later(app.wall(), PATIENCE)
+  for (;;) {
+    try {
+      return await inTransaction(app, async (app) => work(app, rules.mine(await store.lockClock(app.db, team_id))))
+    } catch (error) {
+      if (!rules.isMoving(error) || app.wall() > giveUpAt) throw error
+    }
+    await pause(50)
+  }
+}
 
 /** Moves the clock from one due moment to the next, so that everything happens at its own time and in order. */
 async function travel(app: App, team_id: string, offset_ms: number) {

@@ -2,6 +2,16 @@ import { invalid, problem } from '../problem.ts'
 
 export type Move = { advance_seconds?: number | undefined; now?: string | undefined }
 
+const moving = problem('CLOCK_IS_MOVING', 'Another move of this clock is still under way; send the request again in a few seconds.')
+
+export const isMoving = (error: unknown) => error === moving
+
+/** The offset of a clock that is ours to move. */
+export function mine(locked: { clock_offset_ms: number } | undefined) {
+  if (!locked) throw moving
+  return locked.clock_offset_ms
+}
+
 const END = Date.parse('3000-01-01T00:00:00.000Z')
 
 /** How far the clock stands from real time after a move. */

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { eraseNextUser, nextErasure } from '../users/actions.ts'
+import { eraseDueUsers, nextErasure } from '../users/actions.ts'
 
 /** A kind of domain work that falls due by a team's clock. */
 export type Due = {
@@ -9,4 +9,4 @@ export type Due = {
 }
 
 /** Everything that the sandbox clock carries along. A new kind of due work is one line here. */
-export const timeline: Due[] = [{ nextDue: nextErasure, happen: eraseNextUser }]
+export const timeline: Due[] = [{ nextDue: nextErasure, happen: eraseDueUsers }]

@@ -14,15 +14,21 @@ export function openVault(encryptionKey: string): Vault {
 
 type WrappedKey = { id: string; wrapped: Buffer }
 
-const wrap = (by: SealingKey, key: SealingKey): WrappedKey => ({ id: key.id, wrapped: sealBytes(by, place(key.id), key.bytes) })
-export const unwrap = (by: SealingKey, { id, wrapped }: WrappedKey): SealingKey => ({ id, bytes: openBytes(by, place(id), wrapped) })
-const place = (id: string) => `sealing_keys.wrapped.${id}`
+/** Whose key it is. A key that was moved to another user's row does not open. */
+type Owner = { team_id: string; user_id?: string }
+
+const place = ({ team_id, user_id = 'team' }: Owner, id: string) => `sealing_keys.wrapped.${team_id}.${user_id}.${id}`
 
 /** A new key of a team or a user, in clear for this transaction and wrapped for its row. */
-export function newSealingKey(by: SealingKey) {
+export function newSealingKey(by: SealingKey, owner: Owner) {
   const key = newKey()
-  return { key, row: wrap(by, key) }
+  return { key, row: { id: key.id, wrapped: sealBytes(by, place(owner, key.id), key.bytes) } }
 }
+
+export const unwrap = (by: SealingKey, owner: Owner, { id, wrapped }: WrappedKey): SealingKey => ({
+  id,
+  bytes: openBytes(by, place(owner, id), wrapped),
+})
 
 /**
  * The team's key. It never changes, so it is kept once it was read;
@@ -31,7 +37,7 @@ export function newSealingKey(by: SealingKey) {
 export async function teamSealingKey({ vault, db, transaction }: App, team_id: string): Promise<SealingKey> {
   const known = vault.teams.get(team_id)
   if (known) return known
-  const key = unwrap(vault.root, await store.getTeamSealingKey(db, team_id))
+  const key = unwrap(vault.root, { team_id }, await store.getTeamSealingKey(db, team_id))
   if (!transaction) vault.teams.set(team_id, key)
   return key
 }
@@ -39,5 +45,5 @@ export async function teamSealingKey({ vault, db, transaction }: App, team_id: s
 /** The user's key, or undefined once the user was erased. Never kept: erasing must hold at once, everywhere. */
 export async function userSealingKey(app: App, team_id: string, user_id: string) {
   const row = await store.findUserSealingKey(app.db, team_id, user_id)
-  return row && unwrap(await teamSealingKey(app, team_id), row)
+  return row && unwrap(await teamSealingKey(app, team_id), { team_id, user_id }, row)
 }

@@ -62,7 +62,7 @@ export async function insertTeam(app: App, org_id: string, input: NewTeam) {
   const { name, region, integration_team_id = null } = input
   const id = input.id ?? randomUUID()
   if (await store.wasErased(app.db, id)) throw idTaken()
-  const { key, row } = newSealingKey(app.vault.root)
+  const { key, row } = newSealingKey(app.vault.root, { team_id: id })
   const contact = seal(key, place(id), rules.mergeContact(rules.noContact, input))
   const settings = { ...switches, ...rules.switchesFrom(input), contact }
   const team = await store.insertTeam(app.db, { id, org_id, name, region, integration_team_id, created_on: app.wall(), ...settings })
@@ -95,6 +95,9 @@ export const deleteTeam = (app: App, caller: ManagementCaller, team_id: string) 
     await store.updateTeam(app.db, caller.org_id, team.id, { deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) })
     return { success: true }
   })
+
+/** Every live team of the deployment, for the operator. */
+export const listAllTeams = (app: App) => store.listAllTeams(app.db)
 
 /** Enables exactly these closed betas for a team. */
 export const setBetas = (app: App, team_id: string, betas: string[]) => inTransaction(app, (app) => store.setBetas(app.db, team_id, betas))

@@ -70,3 +70,6 @@ export const deleteTeamRows = (db: Db, id: string) => db.deleteFrom('teams').whe
 
 export const setBetas = (db: Db, id: string, betas: string[]) =>
   db.updateTable('teams').set({ betas }).where('id', '=', id).returning(['id', 'name', 'betas']).executeTakeFirst()
+
+export const listAllTeams = (db: Db) =>
+  db.selectFrom('teams').select(['id', 'name', 'betas']).where('deleted_at', 'is', null).orderBy('created_on').orderBy('id').execute()

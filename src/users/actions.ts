@@ -18,13 +18,17 @@ type BirthDate = { value: string; source_slug: string; updated_at: string }
 
 export async function createUser(app: App, { team_id }: TeamCaller, input: Settable & { client_user_id: string }) {
   rules.checkClientUserId(input.client_user_id)
-  const { key, row } = newSealingKey(await teamSealingKey(app, team_id))
   const user_id = randomUUID()
-  const user = { user_id, team_id, client_user_id: input.client_user_id, created_on: app.now(), ...changes(app, user_id, key, input) }
+  const { key, row } = newSealingKey(await teamSealingKey(app, team_id), { team_id, user_id })
+  const created_on = app.now()
+  const user = { user_id, team_id, client_user_id: input.client_user_id, created_on, ...changes(user_id, key, input, created_on) }
   rules.checkBounds(user.ingestion_start, user.ingestion_end)
   return inTransaction(app, async (app) => {
-    while (!(await store.insertUser(app.db, user, row))) await refuseExisting(app, team_id, input.client_user_id)
-    return getUser(app, { team_id }, user_id)
+    for (let tries = 0; tries < 3; tries++) {
+      if (await store.insertUser(app.db, user, row)) return getUser(app, { team_id }, user_id)
+      await refuseExisting(app, team_id, input.client_user_id)
+    }
+    throw new Error('The client_user_id is taken by a user that cannot be read')
   })
 }
 
@@ -61,7 +65,7 @@ export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, pa
         throw problem('NOTHING_TO_PATCH', 'Nothing to patch: send at least one field to change.')
       const user = await requireUser(app, team_id, user_id, store.lockUser)
       if (patch.client_user_id !== undefined) rules.checkClientUserId(patch.client_user_id)
-      const change = changes(app, user_id, await keyOf(app, user), patch)
+      const change = changes(user_id, await keyOf(app, user), patch, app.now())
       const bounds = { ...user, ...change }
       rules.checkBounds(bounds.ingestion_start, bounds.ingestion_end)
       await store.updateUser(app.db, team_id, user_id, {
@@ -99,18 +103,20 @@ export const undoDeleteUser = (
     }),
   )
 
-/** Erases one user whose grace has ended, of one team or of any; answers whether there was one. */
-export const eraseNextUser = (app: App, team_id?: string) =>
+const ERASED_AT_ONCE = 500
+
+/** Erases users whose grace has ended, of one team or of any; answers whether there may be more. */
+export const eraseDueUsers = (app: App, team_id?: string) =>
   inTransaction(app, async (app) => {
-    const user = await store.lockUserToErase(app.db, app.wall(), team_id)
-    if (!user) return false
-    const { team_id: owner, user_id } = user
-    await store.deleteUserRows(app.db, owner, user_id)
-    await recordChange(
-      app,
-      auditRow(app, { kind: 'job', team_id: owner }, { action: 'eraseUser', subject: `user_id:${user_id}`, status: 200 }),
+    const due = await store.lockUsersToErase(app.db, app.wall(), ERASED_AT_ONCE, team_id)
+    if (!due.length) return false
+    await store.deleteLockedUsers(
+      app.db,
+      due.map(({ user_id }) => user_id),
     )
-    return true
+    const deed = (user_id: string) => ({ action: 'eraseUser', subject: `user_id:${user_id}`, status: 200 })
+    await recordChange(app, ...due.map(({ team_id, user_id }) => auditRow(app, { kind: 'job', team_id }, deed(user_id))))
+    return due.length === ERASED_AT_ONCE
   })
 
 export const nextErasure = async (app: App, team_id: string) => (await store.nextErasure(app.db, team_id))?.erase_at ?? undefined
@@ -137,7 +143,7 @@ export async function requireUser(app: App, team_id: string, user_id: string, fi
 
 /** The user's own key, from the row that was read. */
 export const keyOf = async (app: App, user: store.UserRow) =>
-  unwrap(await teamSealingKey(app, user.team_id), { id: user.key_id, wrapped: user.wrapped_key })
+  unwrap(await teamSealingKey(app, user.team_id), user, { id: user.key_id, wrapped: user.wrapped_key })
 
 export const allShown = (app: App, users: store.UserRow[]) => Promise.all(users.map((user) => shown(app, user)))
 
@@ -154,9 +160,8 @@ async function shown(app: App, user: store.UserRow) {
 const place = (user_id: string) => `users.sealed.${user_id}`
 
 /** The columns that a request sets; what it leaves out is left out here too. */
-function changes(app: App, user_id: string, key: SealingKey, sent: Settable) {
+function changes(user_id: string, key: SealingKey, sent: Settable, updated_at: string) {
   const { fallback_time_zone: zone, fallback_birth_date: birth, ingestion_start: start, ingestion_end: end } = sent
-  const updated_at = app.now()
   if (zone) rules.checkTimeZone(zone)
   if (birth) rules.checkBirthDate('fallback_birth_date', birth, updated_at.slice(0, 10))
   return {

@@ -55,7 +55,7 @@ export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: stri
     rules.checkBirthDate('insured.dob', insurance.insured.dob, app.now().slice(0, 10))
     const user = await requireUser(app, team_id, user_id, store.lockUser)
     const id = randomUUID()
-    const sealed = seal(await keyOf(app, user), insurancePlace(id), insurance)
+    const sealed = seal(await keyOf(app, user), insurancePlace(user_id, id), insurance)
     await store.insertInsurance(app.db, { id, user_id, team_id, is_primary: insurance.is_primary, sealed, created_at: app.now() })
     return withCompany(app, insurance)
   })
@@ -65,7 +65,7 @@ export async function getInsurance(app: App, { team_id }: TeamCaller, user_id: s
   const row = await store.latestInsurance(app.db, team_id, user_id, is_primary)
   if (!row)
     throw problem('INSURANCE_NOT_FOUND', 'No such insurance is recorded for this user; record one with POST /v2/user/{user_id}/insurance.')
-  return withCompany(app, open<InsuranceIn>(await keyOf(app, user), insurancePlace(row.id), row.sealed))
+  return withCompany(app, open<InsuranceIn>(await keyOf(app, user), insurancePlace(user_id, row.id), row.sealed))
 }
 
 const noAddress = { first_line: '', second_line: '', country: '', zip: '', city: '', state: '' }
@@ -77,4 +77,4 @@ async function withCompany(app: App, insurance: InsuranceIn) {
 }
 
 const infoPlace = (user_id: string) => `user_info.sealed.${user_id}`
-const insurancePlace = (id: string) => `user_insurances.sealed.${id}`
+const insurancePlace = (user_id: string, id: string) => `user_insurances.sealed.${user_id}.${id}`

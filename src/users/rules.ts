@@ -13,15 +13,23 @@ export function checkClientUserId(id: string) {
   )
 }
 
-const looksLikeEmail = (id: string) => /^[^\s@]+@[^\s@]+$/.test(id.trim())
+const looksLikeEmail = (id: string) => /[^\s@]@[^\s@]+\.[^\s@]/.test(plain(id)) || /^[^\s@]+@[^\s@]+$/.test(plain(id))
 
 function looksLikePhone(id: string) {
-  const text = id.trim()
+  const text = plain(id)
   const digits = text.replace(/\D/g, '').length
-  if (/^\+[\d\s().-]+$/.test(text)) return digits >= 7 && digits <= 15
+  if (/^\+[\d\s()./-]+$/.test(text)) return digits >= 7 && digits <= 15
   if (/^\d{3}[\s.-]\d{4}$/.test(text)) return true
   return /^\(?\d[\d\s().-]*\d$/.test(text) && /[\s().-]/.test(text) && digits >= 9 && digits <= 15
 }
+
+/** Without the disguises that a keyboard or a copied page gives a contact: wide letters, other dashes and spaces, a scheme. */
+const plain = (id: string) =>
+  id
+    .normalize('NFKC')
+    .replace(/\p{Pd}/gu, '-')
+    .trim()
+    .replace(/^(tel|mailto|sms):\s*/i, '')
 
 /** IANA names only: Intl alone would also take offsets and any letter case. */
 export function checkTimeZone(id: string) {

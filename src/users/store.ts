@@ -117,19 +117,19 @@ export const latestInsurance = (db: Db, team_id: string, user_id: string, is_pri
 export const findPayor = (db: Db, payor_code: string) =>
   db.selectFrom('payors').select('name').where('payor_code', '=', payor_code).executeTakeFirst()
 
-/** The next user whose grace has ended on its team's clock: of one team, or of any that no other worker has in hand. */
-export const lockUserToErase = (db: Db, wall: string, team_id?: string) =>
+/** Users whose grace has ended on their team's clock: of one team, or of any that no other worker has in hand. */
+export const lockUsersToErase = (db: Db, wall: string, limit: number, team_id?: string) =>
   db
     .selectFrom('users')
     .innerJoin('teams', 'teams.id', 'users.team_id')
-    .select(['users.user_id', 'users.team_id', 'users.erase_at'])
+    .select(['users.user_id', 'users.team_id'])
     .where(sql<boolean>`users.erase_at <= ${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`)
     .$if(team_id !== undefined, (query) => query.where('users.team_id', '=', team_id as string))
     .orderBy('users.erase_at')
-    .limit(1)
+    .limit(limit)
     .forUpdate('users')
     .$if(team_id === undefined, (query) => query.skipLocked())
-    .executeTakeFirst()
+    .execute()
 
 export const nextErasure = (db: Db, team_id: string) =>
   db
@@ -141,6 +141,6 @@ export const nextErasure = (db: Db, team_id: string) =>
     .limit(1)
     .executeTakeFirst()
 
-/** Takes the user's key and every row of the user along. */
-export const deleteUserRows = (db: Db, team_id: string, user_id: string) =>
-  db.deleteFrom('users').where('team_id', '=', team_id).where('user_id', '=', user_id).execute()
+/** Takes the users' keys and every row of theirs along. The caller holds their rows, whichever teams they are of. */
+export const deleteLockedUsers = (db: Db, user_ids: string[]) =>
+  db.deleteFrom('users').where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()

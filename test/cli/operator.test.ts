@@ -173,7 +173,7 @@ describe('keys', () => {
     await service.runJobs()
     const listed = await cli.run('keys', 'list')
     const line = listed.out.split('\n').find((line) => line.includes(key.slice(0, 12))) as string
-    expect(line).toMatch(/last used 2\d{3}-.*from the shell$/)
+    expect(line).toMatch(/from the shell, of team .*, last used 2\d{3}-/)
     expect(listed.out).not.toContain(key)
     const id = line.split(' ')[0] as string
     expect(await lastOperatorRow()).toEqual(['operator create team key', `key_id:${id}`])

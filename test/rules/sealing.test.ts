@@ -59,24 +59,28 @@ describe('a sealed document', () => {
 
 describe('keys', () => {
   const vault = openVault('one secret of thirty-two characters')
+  const ofTeam = { team_id: randomUUID() }
+  const ofUser = { ...ofTeam, user_id: randomUUID() }
   test('the key-encryption key and its id follow from the setting', () => {
     expect(openVault('one secret of thirty-two characters').root).toEqual(vault.root)
     expect(openVault('two secrets of thirty-two characters').root).not.toEqual(vault.root)
     expect(vault.root.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   })
   test('each key is wrapped by the one above it and by no other', () => {
-    const { key: team, row: wrappedTeam } = newSealingKey(vault.root)
-    const { key: user, row } = newSealingKey(team)
-    expect(unwrap(vault.root, wrappedTeam)).toEqual(team)
-    expect(unwrap(team, row)).toEqual(user)
+    const { key: team, row: wrappedTeam } = newSealingKey(vault.root, ofTeam)
+    const { key: user, row } = newSealingKey(team, ofUser)
+    expect(unwrap(vault.root, ofTeam, wrappedTeam)).toEqual(team)
+    expect(unwrap(team, ofUser, row)).toEqual(user)
     expect(sealedBy(row.wrapped)).toBe(team.id)
     expect(sealedBy(wrappedTeam.wrapped)).toBe(vault.root.id)
-    expect(() => unwrap(vault.root, row)).toThrow()
-    expect(() => unwrap(openVault('two secrets of thirty-two characters').root, wrappedTeam)).toThrow()
+    expect(() => unwrap(vault.root, ofUser, row)).toThrow()
+    expect(() => unwrap(openVault('two secrets of thirty-two characters').root, ofTeam, wrappedTeam)).toThrow()
   })
-  test('a wrapped key does not open under the id of another', () => {
+  test('a wrapped key does not open under the id of another, nor for another user', () => {
     const team = newKey()
-    expect(() => unwrap(team, { ...newSealingKey(team).row, id: randomUUID() })).toThrow()
+    const { row } = newSealingKey(team, ofUser)
+    expect(() => unwrap(team, ofUser, { ...row, id: randomUUID() })).toThrow()
+    expect(() => unwrap(team, { ...ofUser, user_id: randomUUID() }, row)).toThrow()
   })
   test('a derived key differs by purpose and is not the key', () => {
     expect(derive(key, 'blind index')).toEqual(derive(key, 'blind index'))

@@ -37,12 +37,12 @@ test('ROLE=api answers and chains nothing, ROLE=worker chains what it did and an
   const api = await start({ ...env, ROLE: 'api' })
   const { kept, api: calls } = clientsOf(api, env['DATA_DIR'] as string)
   await calls.createUser({ body: { client_user_id: 'one' } })
-  expect(await query(url, 'select seq from audit_head')).toEqual([{ seq: '0' }])
+  expect(await query(url, 'select seq from audit_head')).toEqual([{ seq: 0 }])
 
   const worker = await start({ ...env, ROLE: 'worker' })
   await expect
-    .poll(async () => (await query<{ seq: string }>(url, 'select seq from audit_head'))[0]?.seq, { timeout: 10_000 })
-    .not.toBe('0')
+    .poll(async () => (await query<{ seq: number }>(url, 'select seq from audit_head'))[0]?.seq, { timeout: 10_000 })
+    .not.toBe(0)
   for (const page of ['/health', '/ready', '/metrics']) expect((await fetch(worker.url + page)).status).toBe(200)
   const refused = await refusal(apiOf(worker, kept).listUsers())
   expect(refused).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
