@@ -9,8 +9,7 @@ export const installedPackage = join(project, 'node_modules', platformPackage)
 
 /** Another checkout, with a PostgreSQL package of its own without library links. */
 export function makeCheckout(folder: string) {
-  for (const path of ['src', 'test/db/support'])
-    fs.cpSync(join(project, path), join(folder, path), { recursive: true })
+  for (const path of ['src', 'test/db/support']) fs.cpSync(join(project, path), join(folder, path), { recursive: true })
   fs.writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const modules = join(folder, 'node_modules')
   copyPackage(join(modules, platformPackage))
