@@ -5,11 +5,12 @@ import { stale } from './generate.ts'
 const steps: [string, string[]][] = [
   ['biome', ['check', '--error-on-warnings']],
   ['tsc', ['--noEmit', '-p', '.']],
+  ['vitest', ['run', 'test/architecture.test.ts', '--config', 'scripts/check.vitest.config.ts']],
 ]
 
 let failed = false
 for (const [command, args] of steps) {
-  const { status } = spawnSync(command, args, { stdio: 'inherit', shell: process.platform === 'win32' })
+  const { status } = spawnSync(command, args, { stdio: 'inherit' })
   if (status !== 0) failed = true
 }
 const old = await stale()

@@ -4,10 +4,10 @@ import { derive } from '../sealing/seal.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-export type Deed = { action: string; subject?: string | undefined; status: number; request_id?: string | undefined }
+type Deed = { action: string; subject?: string | undefined; status: number; request_id?: string | undefined }
 
 /** Who acts without a key: the operator at the command line, or a job on a team. */
-export type Keyless = { kind: 'operator' } | { kind: 'job'; org_id?: string; team_id: string }
+type Keyless = { kind: 'operator' } | { kind: 'job'; org_id?: string; team_id: string }
 
 /** The audit row of what somebody did. */
 export function auditRow(app: App, actor: Caller | Keyless, deed: Deed): store.NewAuditRow {
@@ -78,7 +78,7 @@ export const chainAudit = (app: App) =>
     return links.length === BATCH
   })
 
-export type Verdict = { rows: number; unchained: number; broken?: rules.Break }
+type Verdict = { rows: number; unchained: number; broken?: rules.Break }
 
 /** Walks the whole chain up to its recorded end. */
 export async function verifyAudit(app: App): Promise<Verdict> {

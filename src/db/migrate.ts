@@ -26,7 +26,7 @@ export async function migrate(pool: pg.Pool) {
   }
 }
 
-export const migrationFiles = async () => (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+const migrationFiles = async () => (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
 
 async function missingOf(client: pg.PoolClient, files: string[]) {
   const { rows } = await client.query<{ name: string }>('select name from migrations')

@@ -39,7 +39,7 @@ export const databaseAnswers = (app: App) =>
 
 export type Keys = { org_id: string; team_id: string; team_api_key: string; management_key: string }
 type Given = { team_api_key?: string | undefined; management_key?: string | undefined }
-export type FirstStart = { org: string; team: string; plan: Plan }
+type FirstStart = { org: string; team: string; plan: Plan }
 
 /**
  * The first organisation and team with keys that work: made on an empty database, found afterwards.

@@ -10,7 +10,7 @@ import * as records from '../users/records.ts'
 
 type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; none: undefined }
 
-export type Handlers = {
+type Handlers = {
   [N in EndpointName]: (app: App, caller: CallerOf[Endpoints[N]['auth']], input: Input<Endpoints[N]>) => Promise<Output<Endpoints[N]>>
 }
 

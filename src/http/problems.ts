@@ -28,7 +28,7 @@ function fromFramework(error: unknown) {
   return undefined
 }
 
-export const badUrl = () => problem('BAD_URL', 'The address is not well formed, or a part of it is too long.')
+const badUrl = () => problem('BAD_URL', 'The address is not well formed, or a part of it is too long.')
 
 const faultTypes: Record<string, string> = {
   invalid_type: 'type_error',

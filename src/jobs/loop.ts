@@ -1,7 +1,7 @@
 import type { App } from '../app.ts'
 import type { Job } from './index.ts'
 
-export type Loop = { stop(): Promise<void> }
+type Loop = { stop(): Promise<void> }
 
 /** Calls each job at its pace. A job that fails is logged and tried again; a crash loses nothing, because the work is in the tables. */
 export function startJobs(app: App, jobs: Job[], failed: (job: string, error: unknown) => void): Loop {

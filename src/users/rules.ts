@@ -18,16 +18,18 @@ const looksLikeEmail = (id: string) => /[^\s@]@[^\s@]+\.[^\s@]/.test(plain(id)) 
 function looksLikePhone(id: string) {
   const text = plain(id)
   const digits = text.replace(/\D/g, '').length
+  if (/^\s*(tel|sms):/i.test(id) && /^[\d\s().-]+$/.test(text)) return digits >= 7
   if (/^\+[\d\s()./-]+$/.test(text)) return digits >= 7 && digits <= 15
   if (/^\d{3}[\s.-]\d{4}$/.test(text)) return true
   return /^\(?\d[\d\s().-]*\d$/.test(text) && /[\s().-]/.test(text) && digits >= 9 && digits <= 15
 }
 
-/** Without the disguises that a keyboard or a copied page gives a contact: wide letters, other dashes and spaces, a scheme. */
+/** Without the disguises that a keyboard or a copied page gives a contact: wide letters, unseen marks, other dashes and spaces, a scheme. */
 const plain = (id: string) =>
   id
     .normalize('NFKC')
-    .replace(/\p{Pd}/gu, '-')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[\p{Pd}\u2212]/gu, '-')
     .trim()
     .replace(/^(tel|mailto|sms):\s*/i, '')
 

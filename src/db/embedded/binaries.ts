@@ -9,7 +9,7 @@ import { restoreLinks } from './links.ts'
 
 export type Binaries = { initdb: string; postgres: string; major: number }
 
-export type Search = { account: Account; dataDir: string; wanted: number | undefined; packageDir?: string | undefined }
+type Search = { account: Account; dataDir: string; wanted: number | undefined; packageDir?: string | undefined }
 
 const oldest = 15
 

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { syncFolder } from '../../private-files.ts'
 import { setupProblem } from '../../problem.ts'
 import { type Account, folderAs, run } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import type { Places } from './files.ts'
 import { hostBasedAccess } from './settings.ts'
 
-export type NewCluster = { places: Places; account: Account; binaries: Binaries; password: string; sync: boolean }
+type NewCluster = { places: Places; account: Account; binaries: Binaries; password: string; sync: boolean }
 
 /** Builds the cluster under another name and moves it into place whole, so that a crash leaves nothing half made. */
 export async function createCluster(plan: NewCluster) {
@@ -68,13 +69,6 @@ async function runSql({ account, binaries, sync }: NewCluster, folder: string, s
 
 /** An owner, not a superuser: what a stolen connection can do ends at its own databases. */
 const roleSql = (password: string) => [`CREATE ROLE assay LOGIN CREATEDB PASSWORD '${password}'`, 'GRANT pg_monitor TO assay']
-
-function syncFolder(folder: string) {
-  if (process.platform === 'win32') return
-  const fd = fs.openSync(folder, 'r')
-  fs.fsyncSync(fd)
-  fs.closeSync(fd)
-}
 
 export const lastLines = (text: string, count = 4) =>
   text
