@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../src/audit/actions.ts'
+import { auditBatch, auditRow, verifyAudit } from '../../src/audit/actions.ts'
 import { request } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -9,6 +9,7 @@ import { ensureTeamKey } from '../../src/keys/actions.ts'
 import { newSecret } from '../../src/keys/rules.ts'
 import { query } from '../support/cluster.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
+import { sendRaw } from '../support/raw.ts'
 import { newDatabase, type Replica, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -82,6 +83,57 @@ describe('one request leaves one row', () => {
     const { body, rows } = await logged(endpoints.createUser, { body: aUser() })
     expect(rows).toMatchObject([{ action: 'createUser', subject: `user_id:${body['user_id']}`, status: 200 }])
   })
+  test('the subject is whom the contract knows, not whom a field beyond it names', async () => {
+    const [user, other] = [await w.api.createUser({ body: aUser() }), await w.api.createUser({ body: aUser() })]
+    const resolved = await logged(endpoints.resolveUser, { params: user, query: { user_id: randomUUID() } })
+    expect(resolved.rows).toMatchObject([{ subject: `user_id:${user.user_id}` }])
+    const created = await logged(endpoints.createUser, { body: { ...aUser(), user_id: other.user_id } })
+    expect(created.rows).toMatchObject([{ subject: `user_id:${created.body['user_id']}` }])
+    expect(created.body['user_id']).not.toBe(other.user_id)
+  })
+  test('what an access token does is on the management key that minted it', async () => {
+    const [minter] = (await w.admin.listManagementKeys({ params: w })).data
+    const { access_token } = await w.admin.createAccessToken({ params: w, body: { env: 'sandbox' } })
+    const { rows } = await logged(endpoints.listUsers, { key: '', headers: { authorization: `Bearer ${access_token}` } })
+    expect(rows).toMatchObject([{ actor_kind: 'access_token', actor_id: minter?.id, team_id: w.team_id, status: 200 }])
+  })
+  test('keys and teams are named by the id they were given, and revoked keys by theirs', async () => {
+    const { management_key: key, org_id, team_id } = await w.tenant()
+    const params = { org_id, env: 'sandbox', region: 'us' }
+    const made = [
+      await logged(endpoints.createTeamKey, { key, params, body: { label: 'one', team_id } }),
+      await logged(endpoints.createTeamKey, { key, params, body: { label: 'two', team_id } }),
+      await logged(endpoints.createManagementKey, { key, params, body: { label: 'deputy', role: 'org_admin' } }),
+      await logged(endpoints.createTeam, { key, params, body: { name: 'Second', region: 'us' } }),
+    ]
+    for (const { body, rows } of made) expect(rows).toMatchObject([{ subject: `id:${body['id']}`, status: 200 }])
+    const api_key_id = made.slice(0, 2).map(({ body }) => body['id'])
+    const { rows } = await logged(endpoints.deleteTeamKeys, { key, params, query: { api_key_id } })
+    expect(rows).toMatchObject([{ subject: api_key_id.map((id) => `api_key_id:${id}`).join(' '), status: 200 }])
+  })
+  test('a list names whom it shows: fifty users, then how many', async () => {
+    const { api, team_api_key: key } = await w.tenant()
+    const body = () => ({ client_user_id: `ward-${randomUUID()}` })
+    const users = await Promise.all(Array.from({ length: 51 }, () => api.createUser({ body: body() })))
+    const subjects = async (row: Row, query: object) => (await logged(row, { key, query })).rows[0]?.subject?.split(' ')
+    const first = (await api.listUsers({ query: { limit: 2 } })).users.map(({ user_id }) => `user_id:${user_id}`)
+    expect(await subjects(endpoints.listUsers, { limit: 2 })).toEqual(first)
+    const listed = await subjects(endpoints.listUsers, {})
+    expect([listed?.length, listed?.at(-1)]).toEqual([51, 'users:51'])
+    const found = await subjects(endpoints.searchUsers, { query_id: 'ward-' })
+    expect(found).toHaveLength(50)
+    expect(users.map(({ user_id }) => `user_id:${user_id}`)).toEqual(expect.arrayContaining(found ?? []))
+  })
+  test.each<[string, number, string, string]>([
+    ['is not JSON', 422, 'application/json', '{'],
+    ['is of another type', 415, 'text/plain', 'hello'],
+    ['is too large', 413, 'application/json', JSON.stringify({ client_user_id: 'x'.repeat(1_100_000) })],
+  ])('also when the body %s', async (_, status, type, body) => {
+    const request_id = randomUUID()
+    const headers = { 'x-service-api-key': w.team_api_key, 'x-request-id': request_id, 'content-type': type }
+    expect((await sendRaw(`${w.base}/v2/user`, 'POST', { headers, body })).status).toBe(status)
+    expect(await rowsOf(request_id)).toMatchObject([{ action: 'createUser', status, team_id: w.team_id, subject: null }])
+  })
   test('a replay leaves its own, and names the user too', async () => {
     const sent = { body: aUser(), headers: { 'x-idempotency-key': randomUUID() } }
     const first = await logged(endpoints.createUser, sent)
@@ -121,6 +173,13 @@ describe('one request leaves one row', () => {
     )
     expect(all.filter(({ status, rows }) => status !== 200 || rows.length !== 1)).toEqual([])
   })
+})
+
+test('seven thousand rows of one moment are all written', async () => {
+  const { app } = await replica({ database: await newDatabase() })
+  const audit = auditBatch(app)
+  await Promise.all(Array.from({ length: 7000 }, () => audit(auditRow(app, { kind: 'operator' }, { action: 'test', status: 200 }))))
+  expect((await verifyAudit(app)).unchained).toBe(7000)
 })
 
 describe('a change and its row', () => {

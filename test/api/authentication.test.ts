@@ -118,6 +118,16 @@ describe('management routes take a management key', () => {
     expect(JSON.stringify(answer.body)).toContain('X-Management-Key')
   })
 
+  test.each([
+    ['x-service-api-key', (key: string) => key],
+    ['x-vital-api-key', (key: string) => key],
+    ['authorization', (key: string) => `Bearer ${key}`],
+  ])('one that comes as %s is refused with the header to send it in', async (name, value) => {
+    const answer = await getOrg({ [name]: value(w.management_key) })
+    expect(answer).toMatchObject(refusedFor('MISSING_MANAGEMENT_KEY'))
+    expect(JSON.stringify(answer.body)).toMatch(/X-Management-Key.*another header; send it in that one/)
+  })
+
   test.each(['garbage', 'mg_', `mg_${'x'.repeat(46)}`])('%s is refused', async (key) => {
     expect(await getOrg({ 'x-management-key': key })).toMatchObject(refusedFor('INVALID_MANAGEMENT_KEY'))
   })

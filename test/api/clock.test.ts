@@ -103,6 +103,34 @@ describe("a team's clock", () => {
     expect(offsets.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 10 }, (_, i) => 60 * (i + 1)))
     expect((await api.getClock()).offset_seconds).toBe(600)
   })
+  test('may be waited for by more moves than there are connections, and nobody else waits', async () => {
+    const own = await replica()
+    const [mine, theirs] = [await own.tenant(), await own.tenant()]
+    const letGo = await holdClock(mine)
+    let answered = 0
+    const moves = Array.from({ length: 15 }, () => mine.api.moveClock({ body: { advance_seconds: 60 } }).finally(() => answered++))
+    for (let i = 0; i < 20; i++) expect((await theirs.api.listUsers()).total).toBe(0)
+    expect(answered).toBe(0)
+    await letGo()
+    const offsets = (await Promise.all(moves)).map((clock) => clock.offset_seconds)
+    expect(offsets.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 15 }, (_, i) => 60 * (i + 1)))
+  })
+  test('that does not stand still for half a minute is to be moved later', async () => {
+    const own = await replica()
+    const tenant = await own.tenant()
+    const letGo = await holdClock(tenant)
+    let done = false
+    const answer = refusal(tenant.api.moveClock({ body: { advance_seconds: 60 } })).finally(() => {
+      done = true
+    })
+    while (!done) {
+      await sql`select 1`.execute(own.app.db)
+      own.passes(SECOND)
+    }
+    expect(await answer).toMatchObject({ status: 409, detail: { error_type: 'CLOCK_IS_MOVING' } })
+    await letGo()
+    expect((await tenant.api.moveClock({ body: { advance_seconds: 60 } })).offset_seconds).toBe(60)
+  })
   test('dates what happens on it', async () => {
     const { api } = await w.tenant()
     await api.moveClock({ body: { now: '2031-05-01T00:00:00Z' } })
@@ -123,6 +151,13 @@ describe("a team's clock", () => {
     expect([again.headers.get('x-idempotency-replayed'), again.body]).toEqual(['true', first.body])
   })
 })
+
+/** Another journey of the team, until it is let go. */
+async function holdClock({ team_id }: Tenant) {
+  const db = await w.app.db.startTransaction().execute()
+  await sql`select 1 from teams where id = ${team_id} for no key update`.execute(db)
+  return () => db.rollback().execute()
+}
 
 describe('what is due by a move', () => {
   const seen: { at: string; users: number }[] = []
@@ -166,6 +201,18 @@ describe('what is due by a move', () => {
     expect((await refusal(api.undoDeleteUser({ query: { user_id: users[2]?.user_id as string } }))).status).toBe(404)
     await api.moveClock({ body: { advance_seconds: 24 * 3600 } })
     expect(seen.at(-1)).toEqual({ at: moments[3], users: 0 })
+  })
+  test('has all happened, however much it is', async () => {
+    const { api, team_id } = await w.tenant()
+    const leave = async () => {
+      for (let i = 0; i < 15; i++) await api.deleteUser({ params: await api.createUser({ body: aUser() }) })
+    }
+    await Promise.all(Array.from({ length: 40 }, leave))
+    await api.moveClock({ body: { advance_seconds: 8 * 24 * 3600 } })
+    const { rows } = await sql`
+      select (select count(*)::int from users where team_id = ${team_id}) as left,
+             (select count(*)::int from audit_log where team_id = ${team_id} and action = 'eraseUser') as erased`.execute(w.app.db)
+    expect(rows).toEqual([{ left: 0, erased: 600 }])
   })
   test('is undone with the move if it fails, and the clock stands where it stood', async () => {
     const tenant = await w.tenant()

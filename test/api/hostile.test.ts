@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { someInfo } from '../support/people.ts'
 import { expectRefusal, type Sending, sendRaw } from '../support/raw.ts'
-import { newDatabase, replica, world } from '../support/world.ts'
+import { newDatabase, refusal, replica, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -90,6 +91,39 @@ describe('a body', () => {
     expect((await send('POST', '/sandbox/clock/reset', { body: '' })).status).toBe(200)
     expectRefusal(await send('POST', '/v2/user'))
   })
+})
+
+describe('whoever has no key is told so before the body is read', () => {
+  test.each<[string, string, string]>([
+    ['not JSON', 'application/json', '{"client_user_id":'],
+    ['of another type', 'text/plain', 'hello'],
+    ['over the limit', 'application/json', JSON.stringify({ client_user_id: 'x'.repeat(1_100_000) })],
+  ])('also when it is %s', async (_, type, body) => {
+    const answer = await post(body, { 'content-type': type, 'x-service-api-key': '' })
+    expectRefusal(answer)
+    expect([answer.status, answer.body.detail]).toMatchObject([401, { error_type: 'MISSING_API_KEY' }])
+  })
+})
+
+test('a cursor with a day that does not exist is refused wherever there are pages', async () => {
+  const next_cursor = Buffer.from(`2026-02-30T00:00:00.000Z ${randomUUID()}`).toString('base64url')
+  const { org_id } = w
+  const calls = [
+    w.admin.listTeams({ params: { org_id }, query: { next_cursor } }),
+    w.admin.listManagementKeys({ params: { org_id }, query: { next_cursor } }),
+    w.admin.listTeamKeys({ params: { org_id, env: 'sandbox', region: 'us' }, query: { next_cursor } }),
+  ]
+  for (const answer of await Promise.all(calls.map(refusal)))
+    expect(answer).toMatchObject({ status: 422, detail: [{ loc: ['query', 'next_cursor'] }] })
+})
+
+test.each<[string, string, Sending, number, string]>([
+  ['a body over the limit', 'POST', { body: 'x'.repeat(1_100_000) }, 413, 'BODY_TOO_LARGE'],
+  ['a body of another type', 'POST', { body: 'x', headers: { 'content-type': 'text/plain' } }, 415, 'UNSUPPORTED_CONTENT_TYPE'],
+  ['a broken escape', 'GET', {}, 400, 'BAD_URL'],
+])('%s is refused by its name', async (_, method, sending, status, error_type) => {
+  const answer = await send(method, method === 'GET' ? '/v2/user/%zz' : '/v2/user', sending)
+  expect(answer).toMatchObject({ status, body: { detail: { error_type } } })
 })
 
 describe('an address', () => {
@@ -231,6 +265,10 @@ describe('on the bare socket', () => {
     expect(head.toLowerCase()).toContain('content-type: application/json')
     expect(head.toLowerCase()).toMatch(/x-request-id: \S+/)
     expect(JSON.parse(body)).toHaveProperty('detail')
+  })
+
+  test('bytes that are no request are refused by their name', async () => {
+    expect(await onSocket('nonsense\r\n\r\n')).toContain('"error_type":"BAD_REQUEST"')
   })
 
   test('the server still answers afterwards', async () => {

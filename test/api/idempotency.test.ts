@@ -104,6 +104,21 @@ describe('the first outcome is every outcome', () => {
     expect(second.body).toEqual(first.body)
     expect((await insure(user_id, { key: randomUUID() })).status).toBe(200)
   })
+  test('for a user who awaits deletion nothing is replayed until it is undone', async () => {
+    const [key, body] = [randomUUID(), aUser({ fallback_birth_date: people[0].dob })]
+    const created = await create(body, { key })
+    const user_id = userOf(created)
+    const insured = await insure(user_id, { key })
+    await tenant.api.deleteUser({ params: { user_id } })
+    for (const answer of [await create(body, { key }), await insure(user_id, { key, at: there })])
+      expect([answer.status, errorType(answer)]).toEqual([404, 'USER_SCHEDULED_FOR_DELETION'])
+    await tenant.api.undoDeleteUser({ query: { user_id } })
+    for (const [first, again] of [
+      [created, await create(body, { key })],
+      [insured, await insure(user_id, { key })],
+    ] as const)
+      expect([again.status, replayed(again), again.body]).toEqual([200, true, first.body])
+  })
   test('a wrong request is not kept, whether its shape or a rule finds the fault', async () => {
     const key = randomUUID()
     expect((await create({}, { key })).status).toBe(422)
@@ -379,6 +394,13 @@ describe('keeping', () => {
     const anew = await create(body, { key, by })
     expect([anew.status, replayed(anew)]).toEqual([200, false])
     expect(userOf(anew)).not.toBe(user_id)
+  })
+  test('an outcome is of the user that was made, whoever the body names beyond the contract', async () => {
+    const by = await here.tenant()
+    const other = userOf(await create(aUser(), { by }))
+    const made = userOf(await create(aUser({ user_id: other }), { key: 'named', by }))
+    expect(made).not.toBe(other)
+    expect((await rowsOf(by.team_id)).map((row) => row.user_id)).toEqual([made])
   })
   test('an outcome that was copied to another key does not open there', async () => {
     const by = await here.tenant()

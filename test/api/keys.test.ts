@@ -344,7 +344,7 @@ describe('a management key', () => {
         answers.push([status, JSON.stringify(body)])
       }
     expect(new Set(answers.map(String)).size).toBe(1)
-    expect(answers[0]?.[0]).toBe(404)
+    expect(answers[0]).toEqual([404, expect.stringContaining('MANAGEMENT_KEY_NOT_FOUND')])
     expect((await list(other)).data).toHaveLength(2)
   })
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
+import { query } from '../support/cluster.ts'
 import { leaksIn } from '../support/leaks.ts'
 import { anAddress, people, someInfo, someInsurance } from '../support/people.ts'
 import { refusal, replica, type Tenant, world } from '../support/world.ts'
@@ -273,4 +274,31 @@ test('what is recorded is sealed: a document that was moved to another user does
   await w.app.db.updateTable('user_info').set({ sealed }).where('user_id', '=', two.user_id).execute()
   expect((await refusal(w.api.getUserInfo({ params: two }))).status).toBe(500)
   expect(await w.api.getUserInfo({ params: one })).toEqual(someInfo())
+})
+
+describe('what somebody moved to another user with the database alone does not open', () => {
+  const move = (statement: string, values: string[]) => query(w.url, statement, values)
+  const refusedSilently = async (call: Promise<unknown>) => {
+    const answer = await refusal(call)
+    expect(answer).toMatchObject({ status: 500, detail: { error_type: 'INTERNAL_ERROR' } })
+    expect(leaksIn(JSON.stringify(answer), 'the answer')).toEqual([])
+  }
+
+  test('a wrapped key, even with the document that it opens', async () => {
+    const [one, two] = [await newUser(), await newUser()]
+    await w.api.putUserInfo({ params: one, body: someInfo() })
+    await move('delete from sealing_keys where user_id = $1', [two.user_id])
+    await move('update sealing_keys set user_id = $2 where user_id = $1', [one.user_id, two.user_id])
+    await move('update user_info set user_id = $2 where user_id = $1', [one.user_id, two.user_id])
+    await refusedSilently(w.api.getUserInfo({ params: two }))
+  })
+  test('an insurance, even with the key that it was sealed by', async () => {
+    const [one, two] = [await newUser(), await newUser()]
+    await w.api.createInsurance({ params: one, body: someInsurance() })
+    await move('update user_insurances set user_id = $2 where user_id = $1', [one.user_id, two.user_id])
+    await refusedSilently(w.api.getInsurance({ params: two }))
+    await move('delete from sealing_keys where user_id = $1', [two.user_id])
+    await move('update sealing_keys set user_id = $2 where user_id = $1', [one.user_id, two.user_id])
+    await refusedSilently(w.api.getInsurance({ params: two }))
+  })
 })

@@ -83,6 +83,11 @@ describe('client_user_id', () => {
     expect(answer.detail).toMatch(/looks like (an e-mail address|a phone number).*UUID/)
     expect(JSON.stringify(answer.detail)).not.toContain(client_user_id)
   })
+  test('a personal one is refused with its error_type beside the text', async () => {
+    const headers = { 'x-service-api-key': w.team_api_key }
+    const answer = await request(w.base, endpoints.createUser, { body: { client_user_id: 'john＠example.com' }, headers })
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.any(String), error_type: 'PERSONAL_CLIENT_USER_ID' } })
+  })
   test.each(['4155550100', '2024-01-15', 'patient_17', randomUUID(), 'ord-2024-000123', '{{"x"}}', '名前', "'; drop table users; --"])(
     '%s passes',
     async (client_user_id) => {

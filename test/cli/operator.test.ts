@@ -147,6 +147,11 @@ describe('org', () => {
 describe('team', () => {
   const betas = async () => (await query<{ betas: string[] }>(database, 'select betas from teams where id = $1', [first.team_id]))[0]?.betas
 
+  test('lists the teams', async () => {
+    expect(await cli.json('team')).toMatchObject([{ id: first.team_id, name: 'Lagoon', betas: [] }])
+    expect((await cli.run('team')).out).toBe(`${first.team_id}  Lagoon  betas: none\n`)
+  })
+
   test('enables exactly the closed betas that are named', async () => {
     expect(await cli.json('team', '--team', first.team_id, '--betas', 'one, two')).toMatchObject({ betas: ['one', 'two'] })
     expect(await betas()).toEqual(['one', 'two'])
@@ -191,6 +196,24 @@ describe('keys', () => {
     expect((await cli.json('keys', 'list')).team_api_keys).toContainEqual(
       expect.objectContaining({ label: 'reader', read_only: true, expires_at: '2999-01-01T00:00:00.000Z' }),
     )
+  })
+
+  test('a key that is made for a script says which it is', async () => {
+    const made = await cli.json('keys', 'create', '--kind', 'team', '--label', 'script', '--expires', '2999-01-01T00:00:00Z')
+    expect(made).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      key: expect.stringMatching(/^pk_eu_/),
+      label: 'script',
+      team_id: first.team_id,
+      read_only: false,
+      expires_at: '2999-01-01T00:00:00.000Z',
+    })
+    expect(await cli.json('keys', 'revoke', '--id', made.id)).toEqual({ revoked: made.id })
+  })
+
+  test('a key that nobody knows is refused by both kinds', async () => {
+    const { err } = await cli.run('keys', 'revoke', '--id', randomUUID())
+    expect(err).toMatch(/neither of a team nor of management/)
   })
 
   test('management keys of both roles are made and revoked', async () => {

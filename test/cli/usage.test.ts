@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ENCRYPTION_KEY, newDatabase } from '../support/world.ts'
+import { version } from '../../src/contract/version.ts'
+import { query } from '../support/cluster.ts'
+import { ENCRYPTION_KEY, newDatabase, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 let database: string
@@ -22,6 +26,20 @@ test.each([
   [['org', '-h'], 'assay org '],
 ] as const)('%j tells how it is used', async (args, line) => {
   expect(await cli.run(...args)).toMatchObject({ code: 0, out: expect.stringContaining(line), err: '' })
+})
+
+test.each([
+  [['keys', '--help'], 'keys', 3],
+  [['help', 'keys'], 'keys', 3],
+  [['audit', '--help'], 'audit', 1],
+] as const)('%j lists the commands of its group only', async (args, group, count) => {
+  const { code, out, err } = await cli.run(...args)
+  expect([code, err]).toEqual([0, ''])
+  expect(out.match(/^ {2}assay \w+/gm)).toEqual(Array(count).fill(`  assay ${group}`))
+})
+
+test('--version tells the version', async () => {
+  expect(await cli.run('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' })
 })
 
 test.each([[['dance']], [['keys']], [['keys', 'melt']], [['constructor']], [['audit']]])('%j is no command', async (args) => {
@@ -99,6 +117,27 @@ describe('what goes wrong is told in one line without secrets', () => {
     const url = new URL(database)
     url.pathname = '/nowhere'
     expect(await told({ DATABASE_URL: url.href })).toContain('cannot be used')
+  })
+  test('a folder without a database, and none is made there', async () => {
+    const DATA_DIR = temporaryFolder()
+    const nowhere = join(DATA_DIR, 'nowhere')
+    for (const folder of [DATA_DIR, nowhere])
+      expect(await told({ DATABASE_URL: '', DATA_DIR: folder })).toContain(`There is no database in DATA_DIR ${folder}`)
+    expect(readdirSync(DATA_DIR)).toEqual([])
+  })
+  test('what nobody foresaw, without the values that it was about', async () => {
+    const own = await newDatabase()
+    const cli = assay(own)
+    await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+    await query(
+      own,
+      `create function no_key() returns trigger language plpgsql as $$ begin raise exception 'no % here', new.label; end $$;
+       create trigger no_key before insert on team_api_keys for each row execute function no_key()`,
+    )
+    const { code, out, err } = await cli.spawned('keys', 'create', '--kind', 'team', '--label', 'label-of-somebody')
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/^Failed unexpectedly: \{"name":"\w+"[^\n]+\n$/)
+    expect(err).not.toContain('label-of-somebody')
   })
   test('a key where an id belongs is not repeated', async () => {
     const key = `mg_${'x'.repeat(46)}`

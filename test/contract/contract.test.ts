@@ -1,13 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { errorTypes } from '../../src/contract/errors.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { openapi } from '../../src/contract/openapi.ts'
 import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { world } from '../support/world.ts'
+
+const root = resolve(import.meta.dirname, '../..')
 
 type Json = Record<string, unknown>
 type Operation = { operationId: string; parameters?: { name: string; in: string }[]; responses: Record<string, { content?: Json }> }
@@ -70,6 +74,18 @@ function idsIn(piece: unknown, known = new Set<string>()): Set<string> {
   }
   return known
 }
+
+test.each(rows)('%s documents the refusals of its kind', (name, row) => {
+  const { responses } = operations.find(({ operationId }) => operationId === name) as Operation
+  const kinds = [...(row.auth === 'management' ? ['400', '404'] : []), ...(row.idempotent ? ['409'] : [])]
+  expect(Object.keys(responses)).toEqual(expect.arrayContaining(kinds))
+})
+
+test('every error_type occurs in a test', () => {
+  const tests = globSync('test/**/*.test.ts', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'))
+  const named = new Set(tests.flatMap((text) => text.match(/\b[A-Z]+(_[A-Z]+)+\b/g) ?? []))
+  expect(Object.keys(errorTypes).filter((name) => !named.has(name))).toEqual([])
+})
 
 test('a public linter finds nothing to say', async () => {
   // The public interface has /v2/user/resolve/{client_user_id} beside /v2/user/{user_id}/info; a user_id is a UUID, so nothing is ambiguous.

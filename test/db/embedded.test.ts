@@ -162,6 +162,19 @@ test('a lost password file is made anew', async () => {
   expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
 })
 
+test.each(['"nonsense"', '-1', '99999', '5432.5', 'null', '{}'])('a password file with the port %s is survived', async (port) => {
+  const dataDir = tempFolder()
+  const first = await start(dataDir)
+  await first.stop()
+  const file = join(dataDir, 'postgres.json')
+  const { password } = JSON.parse(fs.readFileSync(file, 'utf8'))
+  fs.writeFileSync(file, `{"password":"${password}","port":${port}}`)
+
+  const second = await start(dataDir)
+  expect(second.url).toBe(first.url)
+  expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }])
+})
+
 test('without the npm package a PostgreSQL of the system serves', async (context) => {
   const search = { account: undefined, dataDir: tempFolder(), wanted: 15, packageDir: '/nonexistent' }
   const found = await findBinaries(search).catch((error: Error) => error)

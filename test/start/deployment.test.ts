@@ -65,6 +65,16 @@ test('production invents no keys on an empty database and names the command that
   expect(sandboxKey).toMatchObject({ status: 401, detail: { error_message: expect.stringMatching(/sandbox us.*this is production eu/) } })
 })
 
+test('a start that production refused leaves the database free for another region', async () => {
+  const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
+  expect(await refusedStart(env)).toEqual(refusedBy(/production invents no keys/))
+  const made = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], {
+    env: { ...env, REGION: 'us' },
+  }).ended
+  expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(made.stdout).team_api_key).toMatch(/^pk_us_/)
+})
+
 test('fixed keys are enough for production', async () => {
   const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', ...fixed })
   const service = await start(env)

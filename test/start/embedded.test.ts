@@ -1,8 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { nobodyCanRun } from '../db/support/checkout.ts'
+import { isRoot, nobody, skipUnless, tempFolder } from '../db/support/embedded.ts'
 import { leaksIn } from '../support/leaks.ts'
-import { assay, credentialsIn, eventually, isAlive, node, postmasterOf, run } from '../support/process.ts'
+import { assay, credentialsIn, eventually, isAlive, main, node, postmasterOf, run } from '../support/process.ts'
 import { refusal } from '../support/world.ts'
 import { clientsOf, newDataDir, refusedStart, start } from './support/start.ts'
 
@@ -127,4 +129,26 @@ test('after kill -9 of the process its database ends too, and the next start nee
   const second = await start({ DATA_DIR })
   expect((await fetch(`${second.url}/ready`)).status).toBe(200)
   await eventually(() => !isAlive(postmaster))
+})
+
+test('root starts on the folder of an ordinary user, and what it writes stays usable for that user', async (context) => {
+  skipUnless(context, isRoot, 'it takes root to try what root does')
+  skipUnless(context, nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
+  const DATA_DIR = join(tempFolder(), 'data')
+  mkdirSync(DATA_DIR, { mode: 0o700 })
+  chownSync(DATA_DIR, nobody.uid, nobody.gid)
+  await (await start({ DATA_DIR })).stop()
+  for (const file of ['credentials.json', 'encryption.key']) {
+    const { uid, gid, mode } = statSync(join(DATA_DIR, file))
+    expect({ file, uid, gid, mode: mode & 0o777 }).toEqual({ file, ...nobody, mode: 0o600 })
+  }
+  const kept = credentialsIn(DATA_DIR)
+
+  const again = run([process.execPath, main], { env: { DATA_DIR }, account: nobody })
+  onTestFinished(async () => {
+    again.child.kill('SIGTERM')
+    await again.ended
+  })
+  const [, base_url] = await again.says(/Assay is ready at (\S+)/)
+  expect(credentialsIn(DATA_DIR)).toEqual({ ...kept, base_url })
 })

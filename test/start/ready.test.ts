@@ -1,8 +1,10 @@
-import { expect, test, vi } from 'vitest'
-import { eventually, type Service } from '../support/process.ts'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { credentialsIn, eventually, node, type Service } from '../support/process.ts'
 import { newDatabase, refusal } from '../support/world.ts'
 import { proxyTo } from './support/proxy.ts'
-import { clientsOf, outside, start } from './support/start.ts'
+import { adminOf, apiOf, clientsOf, newDataDir, outside, start } from './support/start.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -50,4 +52,33 @@ test('the service can be stopped while its database is away', async () => {
   const service = await start(outside(proxy.url))
   proxy.close()
   expect((await service.stop()).code).toBe(0)
+})
+
+async function freePort() {
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  const { port } = holder.address() as AddressInfo
+  await new Promise((done) => holder.close(done))
+  return port
+}
+
+test.each([
+  ['its own database', async () => ({ DATA_DIR: newDataDir() })],
+  ['a database outside', async () => outside(await newDatabase())],
+])('from its first answer on with %s, ready means that the keys are kept and work', async (_, settings) => {
+  const env = await settings()
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const running = node({ ...env, PORT: String(port) })
+  onTestFinished(async () => {
+    running.child.kill('SIGTERM')
+    await running.ended
+  })
+  const answers: number[] = []
+  await eventually(async () => answers.push((await fetch(`${url}/ready`)).status) && answers.at(-1) === 200, 60_000)
+  const kept = credentialsIn(env['DATA_DIR'] as string)
+  const service = { url } as Service
+  expect((await apiOf(service, kept).listUsers()).total).toBe(0)
+  expect((await adminOf(service, kept).getOrg({ params: kept })).id).toBe(kept.org_id)
+  expect(answers.slice(0, -1).filter((status) => status !== 503)).toEqual([])
 })

@@ -32,6 +32,10 @@ describe('a wrong setting stops the start with one line that names it', () => {
     [{ BOOTSTRAP_TEAM_API_KEY: 'short' }, /^BOOTSTRAP_TEAM_API_KEY must have 8 to 200 visible characters/],
     [{ BOOTSTRAP_TEAM_API_KEY: 'mg_0123456789' }, /^BOOTSTRAP_TEAM_API_KEY is a management key/],
     [{ BOOTSTRAP_MANAGEMENT_KEY: 'sk_us_0123456789' }, /^BOOTSTRAP_MANAGEMENT_KEY is a team API key/],
+    [
+      { BOOTSTRAP_TEAM_API_KEY: 'one-key-for-both', BOOTSTRAP_MANAGEMENT_KEY: 'one-key-for-both' },
+      /^BOOTSTRAP_TEAM_API_KEY and BOOTSTRAP_MANAGEMENT_KEY are the same/,
+    ],
     [{ PORT: 'abc', REGION: 'mars' }, /^PORT must .*; REGION must/],
   ])('%j', async (env, line) => {
     expect(await refusedStart({ DATA_DIR: '/nonexistent/assay', ...env })).toEqual({ code: 1, lines: [expect.stringMatching(line)] })

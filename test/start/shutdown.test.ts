@@ -1,14 +1,15 @@
 import { once } from 'node:events'
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
+import { skipUnless } from '../db/support/embedded.ts'
 import { query } from '../support/cluster.ts'
-import { eventually, node, type Service } from '../support/process.ts'
-import { newDatabase } from '../support/world.ts'
+import { eventually, isAlive, node, postmasterOf, run, type Service } from '../support/process.ts'
+import { newDatabase, temporaryFolder } from '../support/world.ts'
 import { clientsOf, newDataDir, outside, start } from './support/start.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -26,7 +27,7 @@ async function holdUser(url: string, user_id: string) {
 const somebodyWaits = (url: string) =>
   query(url, "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").then((rows) => rows[0])
 
-async function refusesConnections({ url }: Service) {
+async function refusesConnections({ url }: Pick<Service, 'url'>) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   const outcome = await Promise.race([once(socket, 'connect').then(() => 'open'), once(socket, 'error').catch((error) => error)]).catch(
@@ -90,4 +91,42 @@ test('an idle connection that a client keeps open does not delay the end', async
 
   const ended = await service.stop()
   expect(ended.code).toBe(0)
+})
+
+test('a client that stops in the middle of its request does not hold the end up for ever', async () => {
+  const env = outside(await newDatabase())
+  const service = await start(env)
+  const { kept } = clientsOf(service, env['DATA_DIR'] as string)
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname).on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  const head = ['POST /v2/user HTTP/1.1', 'Host: assay', `x-service-api-key: ${kept.team_api_key}`, 'Content-Type: application/json']
+  socket.write(`${[...head, 'Content-Length: 100', 'Expect: 100-continue'].join('\r\n')}\r\n\r\n`)
+  expect(String(await once(socket, 'data'))).toContain('100 Continue')
+  socket.write('{"client_user_id":"ha')
+
+  const signalledAt = performance.now()
+  expect(await service.stop()).toMatchObject({ code: 0, signal: null, stderr: '' })
+  expect(performance.now() - signalledAt).toBeLessThan(15_000)
+})
+
+test('SIGTERM to npm start ends the service too', async (context) => {
+  const project = resolve(import.meta.dirname, '../..')
+  const env = { DATA_DIR: newDataDir(), HOME: temporaryFolder() }
+  const npm = await run(['sh', '-c', 'command -v npm'], { env }).ended
+  skipUnless(context, npm.code === 0, 'npm is not on the path')
+  // Without prestart: it would install where the lock file is newer, and pull the packages from under this very run.
+  const running = run([npm.stdout.trim(), '--prefix', project, '--ignore-scripts', 'start'], { env })
+  const [, url = ''] = await running.says(/Assay is ready at (\S+)/)
+  const { pid } = JSON.parse(readFileSync(join(env.DATA_DIR, 'postgres.lock'), 'utf8'))
+  const postmaster = postmasterOf(env.DATA_DIR)
+  onTestFinished(() => {
+    if (isAlive(pid)) process.kill(pid, 'SIGTERM')
+  })
+  expect([isAlive(pid), pid === running.pid]).toEqual([true, false])
+
+  running.child.kill('SIGTERM')
+  await running.ended
+  await eventually(() => !isAlive(pid) && !isAlive(postmaster))
+  expect(await refusesConnections({ url })).toBe(true)
 })
