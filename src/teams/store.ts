@@ -1,5 +1,6 @@
-import { type Insertable, type RawBuilder, sql, type Updateable } from 'kysely'
+import { type Insertable, sql, type Updateable } from 'kysely'
 import type { Plan } from '../contract/common.ts'
+import { contains } from '../db/contains.ts'
 import type { Db } from '../db/open.ts'
 import { onePage } from '../db/page.ts'
 import type { Tables } from '../db/tables.ts'
@@ -35,16 +36,10 @@ export const listTeams = (db: Db, org_id: string, filter: TeamFilter, page: Page
     .$if(filter.team_ids !== undefined, (query) => query.where('id', '=', sql<string>`any(${filter.team_ids}::uuid[])`))
     .$if(!!filter.region?.length, (query) => query.where('region', 'in', filter.region as string[]))
     .$if(!!filter.search_query, (query) =>
-      query.where(
-        sql<boolean>`position(${folded(sql`${filter.search_query}`)} in ${folded(sql`name || ' ' || coalesce(integration_team_id, '')`)}) > 0`,
-      ),
+      query.where(contains(sql`name || ' ' || coalesce(integration_team_id, '')`, filter.search_query as string)),
     )
     .$call(onePage(page, 'created_on', 'id'))
     .execute()
-
-/** lower() alone knows only ASCII where the database has the C locale; these are the other letters of a team's name. */
-const folded = (text: RawBuilder<unknown>) =>
-  sql`translate(lower(${text}), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞ', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþ')`
 
 export const updateTeam = (db: Db, org_id: string, id: string, change: Updateable<Tables['teams']>) =>
   db.updateTable('teams').set(change).where('org_id', '=', org_id).where('id', '=', id).execute()
