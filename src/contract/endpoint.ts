@@ -21,6 +21,8 @@ export type Row = {
   sandbox?: true
   /** A read although it is not a GET, so a read-only key may call it. */
   reads?: true
+  /** The day since when something else should be used; `description` says what. The answer carries a Deprecation header. */
+  deprecated?: string
   /** Takes X-Idempotency-Key. */
   idempotent?: true
   /** 204 answers have no body. */

@@ -1,4 +1,6 @@
+import { catalogEndpoints } from './catalog.ts'
 import type { Row } from './endpoint.ts'
+import { insuranceEndpoints } from './insurance.ts'
 import { managementEndpoints } from './management.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { userEndpoints } from './users.ts'
@@ -6,6 +8,8 @@ import { userEndpoints } from './users.ts'
 /** The whole API. */
 export const endpoints = {
   ...userEndpoints,
+  ...catalogEndpoints,
+  ...insuranceEndpoints,
   ...managementEndpoints,
   ...sandboxEndpoints,
 }

@@ -45,11 +45,11 @@ curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type
 - **Errors** are JSON: \`{ "detail": { "error_type", "error_message" } }\`, or a list of \`{ type, loc, msg }\` with status 422 where the request has
   the wrong shape. \`error_type\` is stable; the values that were sent are never repeated.
 - **Idempotency**: routes that take \`X-Idempotency-Key\` answer a repetition with the first outcome.
-- **Pages**: lists of the management API answer \`next_cursor\`; send it back for the next page.
+- **Pages**: lists that answer \`next_cursor\` take it back for the next page; lists of markers have \`page\` and \`size\`.
 - **Enumerations** in answers are open: tolerate values that are not listed. Unknown fields of a request are ignored.
 - **Top plan** means the plan \`scale\` of the organisation.
 - **Deprecated**: the headers \`X-Service-Org-Key\` and \`X-Vital-Org-Key\`, in favour of \`X-Management-Key\`, since 2025-04-01; they keep working and
-  are answered with a \`Deprecation\` header.
+  are answered with a \`Deprecation\` header, as are the routes that are marked as deprecated.
 `.trim()
 
 const tags = {
@@ -57,6 +57,8 @@ const tags = {
   Organisation: 'The organisation that a management key belongs to.',
   Teams: 'Teams own users and data; nothing passes from one to another.',
   Keys: 'Team API keys, management keys and access tokens. A key is shown once, when it is made.',
+  Catalogue: 'Labs, markers and lab tests that can be ordered, and the accounts at the labs.',
+  Insurance: 'Payors and diagnosis codes.',
   Sandbox: "A team's own clock, to see today what happens next week.",
 }
 
@@ -129,6 +131,7 @@ function operation(name: string, row: Row, schemas: Map<string, { io: Io; schema
     operationId: name,
     tags: [row.tag],
     summary: row.summary,
+    ...(row.deprecated ? { deprecated: true } : {}),
     description: [row.description, ...notes(row)].filter(Boolean).join('\n\n') || row.summary,
     security: securityOf[row.auth],
     ...parametersOf(row, schemaOf),

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { type App, inTransaction } from '../app.ts'
 import { openChain } from '../audit/actions.ts'
 import { type Config, deploymentName, here, teamKeyPrefix } from '../config.ts'
@@ -71,14 +70,3 @@ export const bootstrap = (app: App, given: Given, names: FirstStart) =>
 /** Comes before the database is touched: a start that is refused must not claim it. */
 export const checkSettings = (config: Config) =>
   rules.checkBootstrapKeys(deploymentName(config), config.BOOTSTRAP_TEAM_API_KEY, config.BOOTSTRAP_MANAGEMENT_KEY)
-
-const catalogue = new URL('../../catalog/catalog.json', import.meta.url)
-
-/** The sandbox catalogue that every team shares. */
-export async function loadCatalogue(app: App) {
-  const { payors } = JSON.parse(await readFile(catalogue, 'utf8')) as { payors: { payor_code: string; name: string; aliases: string[] }[] }
-  await store.upsertPayors(
-    app.db,
-    payors.map(({ payor_code, name, aliases }) => ({ payor_code, name, aliases })),
-  )
-}

@@ -12,12 +12,3 @@ export const ping = (db: Db) => sql`select 1`.execute(db)
 export const findDeployment = (db: Db) => db.selectFrom('deployment').selectAll().executeTakeFirst()
 
 export const insertDeployment = (db: Db, row: Insertable<Tables['deployment']>) => db.insertInto('deployment').values(row).execute()
-
-export const upsertPayors = (db: Db, payors: Insertable<Tables['payors']>[]) =>
-  db
-    .insertInto('payors')
-    .values(payors)
-    .onConflict((conflict) =>
-      conflict.column('payor_code').doUpdateSet((eb) => ({ name: eb.ref('excluded.name'), aliases: eb.ref('excluded.aliases') })),
-    )
-    .execute()

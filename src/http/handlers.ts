@@ -1,4 +1,7 @@
 import type { App, ManagementCaller, TeamCaller } from '../app.ts'
+import * as catalog from '../catalog/actions.ts'
+import * as insurance from '../catalog/insurance.ts'
+import * as markers from '../catalog/markers.ts'
 import type { Input, Output } from '../contract/endpoint.ts'
 import type { EndpointName, Endpoints } from '../contract/index.ts'
 import * as keys from '../keys/actions.ts'
@@ -30,6 +33,23 @@ export const handlers: Handlers = {
   getUserInfo: (app, caller, { params }) => records.getUserInfo(app, caller, params.user_id),
   createInsurance: (app, caller, { params, body }) => records.createInsurance(app, caller, params.user_id, body),
   getInsurance: (app, caller, { params, query }) => records.getInsurance(app, caller, params.user_id, query.is_primary),
+
+  listLabTests: (app, caller, { query }) => catalog.listLabTests(app, caller, query),
+  listAllLabTests: (app, caller, { query }) => catalog.listAllLabTests(app, caller, query),
+  createLabTest: (app, caller, { body }) => catalog.createLabTest(app, caller, body),
+  listMarkers: (app, caller, { query }) => markers.listMarkers(app, caller, query),
+  listOrderSetMarkers: (app, caller, { query, body }) => markers.listOrderSetMarkers(app, caller, body, query),
+  listLabs: (app) => markers.listLabs(app),
+  listLabAccounts: (app, caller, { query }) => markers.listLabAccounts(app, caller, query),
+  getLabTest: (app, caller, { params, query }) => catalog.getLabTest(app, caller, params.lab_test_id, query.lab_account_id),
+  patchLabTest: (app, caller, { params, body }) => catalog.patchLabTest(app, caller, params.lab_test_id, body),
+  listLabTestMarkers: (app, caller, { params, query }) => markers.listLabTestMarkers(app, caller, params.lab_test_id, query),
+  getMarker: (app, caller, { params, query }) => markers.getMarker(app, caller, params.lab_id, params.provider_id, query.lab_account_id),
+  searchPayors: (app, caller, { query }) => insurance.searchPayors(app, caller, query),
+  searchPayorsByBody: (app, caller, { body }) => insurance.searchPayorsByBody(app, caller, body),
+  createPayor: (app, caller, { body }) => insurance.createPayor(app, caller, body),
+  searchDiagnoses: (app, _, { query }) => insurance.searchDiagnoses(app, query.diagnosis_query),
+  validateIcdCodes: (_, __, { body }) => insurance.validateIcdCodes(body.codes),
 
   getOrg: (app, caller) => orgs.getOrg(app, caller),
   patchOrg: (app, caller, { body }) => orgs.renameOrg(app, caller, body.name),

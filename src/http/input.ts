@@ -16,7 +16,7 @@ export function parseInput(row: Row, { params, query, body }: Sent) {
     return parsed.data
   }
   const input = {
-    params: parse('path', row.params, params),
+    params: parse('path', row.params, row.params && typed(row.params, params as Record<string, unknown>)),
     query: parse('query', row.query, row.query && typed(row.query, query as Record<string, unknown>)),
     body: parse('body', row.body, body),
   }
@@ -24,7 +24,7 @@ export function parseInput(row: Row, { params, query, body }: Sent) {
   return input
 }
 
-/** A query is text; the row says what is a number, a switch or a list. */
+/** A query and a path are text; the row says what is a number, a switch or a list. */
 function typed(shape: z.ZodObject, query: Record<string, unknown>) {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => [

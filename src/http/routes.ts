@@ -45,6 +45,8 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   visits.set(request, visit)
   reply.header('cache-control', 'no-store')
   if (usedDeprecatedHeader(route.row, headers)) reply.header('deprecation', ORG_KEY_DEPRECATED).header('link', '</docs>; rel="deprecation"')
+  if (route.row.deprecated)
+    reply.header('deprecation', `@${Date.parse(route.row.deprecated) / 1000}`).header('link', '</docs>; rel="deprecation"')
   visit.caller = await authenticate(app, route.row, headers)
   checkGates(route.row, visit.caller)
 }

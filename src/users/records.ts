@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { type App, inTransaction, type TeamCaller } from '../app.ts'
+import { companyOf } from '../catalog/insurance.ts'
 import type { NewInsurance, NewUserInfo } from '../contract/users.ts'
 import { problem } from '../problem.ts'
 import { indexTerms, queryTerms, wordsOf } from '../sealing/blind-index.ts'
@@ -57,7 +58,7 @@ export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: stri
     const id = randomUUID()
     const sealed = seal(await keyOf(app, user), insurancePlace(user_id, id), insurance)
     await store.insertInsurance(app.db, { id, user_id, team_id, is_primary: insurance.is_primary, sealed, created_at: app.now() })
-    return withCompany(app, insurance)
+    return withCompany(app, team_id, insurance)
   })
 
 export async function getInsurance(app: App, { team_id }: TeamCaller, user_id: string, is_primary: boolean) {
@@ -65,16 +66,13 @@ export async function getInsurance(app: App, { team_id }: TeamCaller, user_id: s
   const row = await store.latestInsurance(app.db, team_id, user_id, is_primary)
   if (!row)
     throw problem('INSURANCE_NOT_FOUND', 'No such insurance is recorded for this user; record one with POST /v2/user/{user_id}/insurance.')
-  return withCompany(app, open<InsuranceIn>(await keyOf(app, user), insurancePlace(user_id, row.id), row.sealed))
+  return withCompany(app, team_id, open<InsuranceIn>(await keyOf(app, user), insurancePlace(user_id, row.id), row.sealed))
 }
 
-const noAddress = { first_line: '', second_line: '', country: '', zip: '', city: '', state: '' }
-
-/** Gap 9: a payor that the catalogue does not know is named by its code. */
-async function withCompany(app: App, insurance: InsuranceIn) {
-  const payor = await store.findPayor(app.db, insurance.payor_code)
-  return { ...insurance, company: { name: payor?.name ?? insurance.payor_code, address: noAddress } }
-}
+const withCompany = async (app: App, team_id: string, insurance: InsuranceIn) => ({
+  ...insurance,
+  company: await companyOf(app, team_id, insurance.payor_code),
+})
 
 const infoPlace = (user_id: string) => `user_info.sealed.${user_id}`
 const insurancePlace = (user_id: string, id: string) => `user_insurances.sealed.${user_id}.${id}`

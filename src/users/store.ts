@@ -114,9 +114,6 @@ export const latestInsurance = (db: Db, team_id: string, user_id: string, is_pri
     .limit(1)
     .executeTakeFirst()
 
-export const findPayor = (db: Db, payor_code: string) =>
-  db.selectFrom('payors').select('name').where('payor_code', '=', payor_code).executeTakeFirst()
-
 /** Users whose grace has ended on their team's clock: of one team, or of any that no other worker has in hand. */
 export const lockUsersToErase = (db: Db, wall: string, limit: number, team_id?: string) =>
   db

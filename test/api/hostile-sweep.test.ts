@@ -16,8 +16,20 @@ describe('nearly right requests to', () => {
   test.each(rows)('%s are never an error of ours and never echo a person', async (_, row) => {
     const tenant = await w.tenant()
     const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'hostile-user' } })
+    const labTest = { name: 'Hostile', description: '', method: 'walk_in_test' as const, marker_ids: [1001] }
+    const { id: lab_test_id } = await tenant.api.createLabTest({ body: labTest })
     const { org_id, team_id } = tenant
-    const known = { org_id, team_id, user_id, env: 'sandbox', region: 'us', fallback_time_zone: 'UTC', next_cursor: undefined }
+    const catalogue = { lab_test_id, lab_id: 1, provider_id: 'QM10007' }
+    const known = {
+      ...catalogue,
+      org_id,
+      team_id,
+      user_id,
+      env: 'sandbox',
+      region: 'us',
+      fallback_time_zone: 'UTC',
+      next_cursor: undefined,
+    }
     const seen = new Set<number>()
     await fc.assert(
       fc.asyncProperty(nearly(row, known), async (request) => {

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { client } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
+import { aLabAccount } from '../support/lab-accounts.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { bare, defOf, exampleOf, fieldsOf } from '../support/shapes.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
@@ -18,7 +19,7 @@ beforeAll(async () => {
 
 /** Where a request carries an id, such as `path user_id` or `body team_role_bindings[].team_id`. */
 type Place = { part: 'params' | 'query' | 'body'; path: string[] }
-type Kind = 'user' | 'client' | 'team' | 'integration' | 'org' | 'key' | 'teamKey'
+type Kind = 'user' | 'client' | 'team' | 'integration' | 'org' | 'key' | 'teamKey' | 'labTest' | 'labAccount'
 
 /** What the ids of the table name. A new one fails the test below until it is listed here. */
 const kinds: Record<string, Kind> = {
@@ -30,12 +31,22 @@ const kinds: Record<string, Kind> = {
   org_id: 'org',
   key_id: 'key',
   api_key_id: 'teamKey',
+  lab_test_id: 'labTest',
+  lab_test_ids: 'labTest',
+  lab_account_id: 'labAccount',
 }
 
 const notOurs = new Set([
   // An insurer's ids of a person: we only keep them.
   'member_id',
   'group_id',
+  // Of the catalogue, which all teams share.
+  'lab_id',
+  'marker_ids',
+  'provider_id',
+  'provider_ids',
+  // A clearing house's id of an insurer.
+  'provider_payor_id',
 ])
 
 /** Ids that a request gives to something new. An id that is taken anywhere cannot be given again, so this one tells. */
@@ -60,9 +71,24 @@ async function owned(tenant: Tenant): Promise<Owned> {
     body: { label: 'second', role: 'team_admin', team_role_bindings: bindings },
   })
   const teamKey = await admin.createTeamKey({ params: here(org_id), body: { label: 'second', team_id } })
-  const ids = { user: user.user_id, client: user.client_user_id, team: team_id, integration, org: org_id, key: key.id, teamKey: teamKey.id }
+  const labTest = await api.createLabTest({ body: { name: 'Mine', description: '', method: 'walk_in_test', marker_ids: [1001] } })
+  await api.createPayor({ body: { name: 'Our insurer', address: anAddress } })
+  const labAccount = await aLabAccount(w.app.db, { org_id, team_id })
+  const ids = {
+    user: user.user_id,
+    client: user.client_user_id,
+    team: team_id,
+    integration,
+    org: org_id,
+    key: key.id,
+    teamKey: teamKey.id,
+    labTest: labTest.id,
+    labAccount,
+  }
   return { ids, gone: { user: gone.user_id, client: gone.client_user_id }, tenant }
 }
+
+const anAddress = { first_line: '1 Insurer Plaza', city: 'Hartford', state: 'CT', zip: '06103', country: 'US' }
 
 const here = (org_id: string) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
 
@@ -110,6 +136,9 @@ const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
   patchManagementKey: { label: 'renamed' },
   createManagementKey: { role: 'team_admin', team_role_bindings: [{ team_id: me.team }] },
   resolveTeam: { integration_team_id: me.integration },
+  createLabTest: { method: 'walk_in_test', marker_ids: [1001] },
+  patchLabTest: { name: 'Renamed' },
+  listOrderSetMarkers: { lab_test_ids: [me.labTest] },
 })
 
 type Sent = { params: object; query: object; body: unknown }
@@ -123,6 +152,8 @@ function requestOf(name: EndpointName, row: Row, { path, part }: Place, me: Ids,
     integration_team_id: `new-${randomUUID()}`,
     region: 'us',
     env: 'sandbox',
+    lab_id: 1,
+    provider_id: 'QM10007',
     name: 'Named',
     label: 'named',
   }

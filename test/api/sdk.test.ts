@@ -96,6 +96,50 @@ describe.each([
   })
 })
 
+test('the SDK reads the catalogue and makes, changes and reads lab tests', async () => {
+  const tenant = await w.tenant()
+  const { labTests } = withItsOwnHeader(tenant)
+  const shared = await labTests.get({ collectionMethod: 'testkit', status: 'active' })
+  expect(shared.map(({ lab }) => lab?.slug)).toContain('larkstone')
+  expect((await labTests.getLabs()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5])
+
+  const made = await labTests.create({
+    name: 'Heart',
+    description: '',
+    method: 'walk_in_test',
+    markerIds: [1001],
+  })
+  expect(made).toMatchObject({ isActive: true, status: 'active', price: 18, sampleType: 'serum', markers: [{ id: 1001 }] })
+  expect(await labTests.updateLabTest(made.id, { active: false })).toMatchObject({ status: 'inactive' })
+  expect(await labTests.getById(made.id)).toMatchObject({ name: 'Heart', status: 'inactive' })
+
+  const page = await labTests.getPaginated({ labTestLimit: 3, markerIds: 1001 })
+  expect(page.data).toHaveLength(3)
+  expect(
+    (await labTests.getPaginated({ labTestLimit: 3, markerIds: [1001, 1002], nextCursor: page.nextCursor as string })).data.length,
+  ).toBeGreaterThan(0)
+
+  expect(await labTests.getMarkers({ name: 'lipid', labId: [1, 3], size: 5 })).toMatchObject({ total: 2, page: 1, size: 5, pages: 1 })
+  expect(await labTests.getMarkersForLabTest(made.id)).toMatchObject({
+    markers: [{ id: 1001, expectedResults: [{ slug: 'cholesterol-total' }, {}, {}, {}, {}, {}, {}] }],
+  })
+  expect(await labTests.getMarkersForOrderSet({ body: { labTestIds: [made.id] } })).toMatchObject({ total: 1 })
+  expect(await labTests.getMarkersByLabAndProviderId('QM10007', 1)).toMatchObject({ id: 1001, aoe: { questions: [{ code: 'FASTING' }] } })
+})
+
+test('the SDK finds payors and diagnoses and makes a payor', async () => {
+  const { insurance, payor } = withItsOwnHeader(await w.tenant())
+  expect(await insurance.searchGetPayorInfo({ insuranceName: 'silver' })).toMatchObject([{ payorCode: 'SILVR', source: 'platform' }])
+  expect(await insurance.searchPayorInfo({ insuranceName: 'silver' })).toMatchObject([{ code: 'SILVR' }])
+  expect(await insurance.searchDiagnosis({ diagnosisQuery: 'E78.5' })).toMatchObject([{ diagnosisCode: 'E78.5' }])
+  const address = { firstLine: '1 Insurer Plaza', city: 'Hartford', state: 'CT', zip: '06103', country: 'US' }
+  expect(await payor.createPayor({ name: 'Union Fund 7', address })).toMatchObject({
+    name: 'Union Fund 7',
+    source: 'team',
+    orgAddress: address,
+  })
+})
+
 test('the SDK gets a 401 it can read for a wrong key', async () => {
   const { user } = withItsOwnHeader({ ...w, team_api_key: 'sk_us_wrong' })
   expect(await failure(user.getAll())).toMatchObject({ statusCode: 401, body: { detail: { error_type: 'INVALID_API_KEY' } } })

@@ -142,6 +142,7 @@ describe('what is served', () => {
       patchTeam: await admin.patchTeam({ params: team, body: { name: 'First' } }),
       createAccessToken: await admin.createAccessToken({ params: team, body: { env: 'sandbox' } }),
       ...(await keyAnswers()),
+      ...(await catalogAnswers()),
       getClock: await api.getClock(),
       moveClock: await api.moveClock({ body: { advance_seconds: 1 } }),
       resetClock: await api.resetClock(),
@@ -150,6 +151,30 @@ describe('what is served', () => {
     const silent = rows.filter(([, row]) => row.status === 204).map(([name]) => name)
     expect([...Object.keys(answers), ...silent].sort()).toEqual(Object.keys(endpoints).sort())
     for (const [name, answer] of Object.entries(answers)) expect([name, faultsOf(schemaOf(name, 200), answer)]).toEqual([name, []])
+
+    async function catalogAnswers() {
+      const labTest = await api.createLabTest({ body: { name: 'Heart', description: '', method: 'walk_in_test', marker_ids: [1001] } })
+      const params = { lab_test_id: labTest.id }
+      const address = { first_line: '1 Insurer Plaza', city: 'Hartford', state: 'CT', zip: '06103', country: 'US' }
+      return {
+        createLabTest: labTest,
+        listLabTests: await api.listLabTests({ query: { include_pricing: true } }),
+        listAllLabTests: await api.listAllLabTests(),
+        getLabTest: await api.getLabTest({ params }),
+        patchLabTest: await api.patchLabTest({ params, body: { active: false } }),
+        listMarkers: await api.listMarkers({ query: { size: 100, include_pricing: true } }),
+        listOrderSetMarkers: await api.listOrderSetMarkers({ body: { lab_test_ids: [labTest.id] } }),
+        listLabTestMarkers: await api.listLabTestMarkers({ params }),
+        getMarker: await api.getMarker({ params: { lab_id: 1, provider_id: 'QM10007' } }),
+        listLabs: await api.listLabs(),
+        listLabAccounts: await api.listLabAccounts(),
+        createPayor: await api.createPayor({ body: { name: 'Union Fund', address } }),
+        searchPayors: await api.searchPayors(),
+        searchPayorsByBody: await api.searchPayorsByBody({ body: {} }),
+        searchDiagnoses: await api.searchDiagnoses({ query: { diagnosis_query: 'hyper' } }),
+        validateIcdCodes: await api.validateIcdCodes({ body: { codes: ['E78.5', '?'] } }),
+      }
+    }
 
     async function keyAnswers() {
       const key = await admin.createManagementKey({

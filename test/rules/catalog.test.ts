@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import * as rules from '../../src/catalog/rules.ts'
+
+const lab = { id: 1, name: 'Quillmoor', collection_methods: ['walk_in_test'], sample_types: ['serum', 'urine'] }
+const marker = (change: object = {}) => ({
+  id: 1001,
+  lab_id: 1,
+  provider_id: 'QM1',
+  price: '18.00',
+  sample_types: ['serum'],
+  is_orderable: true,
+  a_la_carte_enabled: true,
+  common_tat_days: 1 as number | null,
+  worst_case_tat_days: 3 as number | null,
+  ...change,
+})
+const refusalOf = (work: () => unknown) => {
+  try {
+    work()
+  } catch (error) {
+    return (error as { detail: { error_type: string } }).detail.error_type
+  }
+}
+
+describe('an ICD-10-CM code', () => {
+  test.each([
+    ['E78.5', 'E78.5'],
+    ['e785', 'E78.5'],
+    [' e78.5 ', 'E78.5'],
+    ['I10', 'I10'],
+    ['u07.1', 'U07.1'],
+    ['C7A.00', 'C7A.00'],
+    ['S72.001A', 'S72.001A'],
+    ['s72001a', 'S72.001A'],
+    ['M1A.0110', 'M1A.0110'],
+  ])('%j is %s', (sent, code) => expect(rules.icdCode(sent)).toBe(code))
+
+  test.each([
+    '',
+    'E',
+    'E7',
+    '785',
+    'EE8.5',
+    'E7.85',
+    'E78.',
+    'E78..5',
+    'E78.12345',
+    'E78 5',
+    'E78.5;',
+    'Ｅ78.5',
+    `E78.${'5'.repeat(60_000)}`,
+  ])('%.20j is none', (sent) => expect(rules.icdCode(sent)).toBeUndefined())
+
+  test('that was normalised stays as it is', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z]\d[0-9A-Za-z]\.?[0-9A-Za-z]{1,4}$/), (sent) => {
+        const code = rules.icdCode(sent) as string
+        return rules.icdCode(code) === code && code.replace('.', '') === sent.replace('.', '').toUpperCase()
+      }),
+    )
+  })
+
+  test('that is wrong is named by its place, never repeated', () => {
+    expect(rules.icdFaults(['E78.5', 'hello', 'I10', '?'])).toEqual([
+      'codes[1] is not written as an ICD-10-CM code, such as E78.5.',
+      'codes[3] is not written as an ICD-10-CM code, such as E78.5.',
+    ])
+  })
+})
+
+describe('a test made of markers', () => {
+  test('costs their sum to the cent and takes as long as the slowest', () => {
+    const slow = marker({ price: '0.10', common_tat_days: 4, worst_case_tat_days: 9 })
+    expect(rules.termsOf([marker({ price: '0.20' }), slow])).toEqual({ price: 0.3, common_tat_days: 4, worst_case_tat_days: 9 })
+  })
+  test('promises no time where a marker has none', () => {
+    expect(rules.termsOf([marker(), marker({ common_tat_days: null })])).toMatchObject({ common_tat_days: null, worst_case_tat_days: 3 })
+  })
+  test('needs one sample that serves all; the lab says which comes first', () => {
+    expect(rules.commonSample(lab, [marker({ sample_types: ['urine', 'serum'] }), marker({ sample_types: ['serum', 'urine'] })])).toBe(
+      'serum',
+    )
+    expect(rules.commonSample(lab, [marker({ sample_types: ['urine'] })])).toBe('urine')
+    expect(refusalOf(() => rules.commonSample(lab, [marker(), marker({ sample_types: ['urine'] })]))).toBe('NO_COMMON_SAMPLE_TYPE')
+    expect(refusalOf(() => rules.commonSample(lab, [marker({ sample_types: ['stool'] })]))).toBe('NO_COMMON_SAMPLE_TYPE')
+  })
+  test('goes to one lab, by a method of that lab', () => {
+    expect(rules.oneLab([2, 2])).toBe(2)
+    expect(refusalOf(() => rules.oneLab([1, 2]))).toBe('SEVERAL_LABS')
+    expect(refusalOf(() => rules.checkMethod(lab, 'testkit'))).toBe('METHOD_NOT_OFFERED')
+    expect(refusalOf(() => rules.checkMethod(lab, 'walk_in_test'))).toBeUndefined()
+  })
+  test.each([
+    [{}, 'MARKERS_REQUIRED'],
+    [{ marker_ids: [], provider_ids: null }, 'MARKERS_REQUIRED'],
+    [{ marker_ids: [1], provider_ids: ['A'] }, 'MARKERS_NAMED_TWICE'],
+    [{ marker_ids: [1], provider_ids: [] }, undefined],
+    [{ provider_ids: ['A'] }, undefined],
+  ])('from %j: %s', (named, refused) => expect(refusalOf(() => rules.checkNamed(named))).toBe(refused))
+  test('refuses markers that are unknown, not orderable or not a la carte, each by its own name', () => {
+    expect(refusalOf(() => rules.checkFound({ marker_ids: [1001, 5] }, [marker()]))).toBe('UNKNOWN_MARKER')
+    expect(refusalOf(() => rules.checkFound({ provider_ids: ['QM1'] }, [marker()]))).toBeUndefined()
+    expect(refusalOf(() => rules.checkOrderable([marker({ is_orderable: false })]))).toBe('MARKER_NOT_ORDERABLE')
+    expect(refusalOf(() => rules.checkALaCarte([marker({ a_la_carte_enabled: false })]))).toBe('MARKER_NOT_A_LA_CARTE')
+  })
+  test.each([
+    ['Heart & Sugar', 'heart-sugar'],
+    ['  Blutbild (groß), Äpfel ', 'blutbild-gro-apfel'],
+    ['漢字', 'lab-test'],
+  ])('%j has the slug %s', (name, slug) => expect(rules.slugOf(name)).toBe(slug))
+})
