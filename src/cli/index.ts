@@ -5,6 +5,7 @@ import { auditVerify } from './audit.ts'
 import { bootstrapCommand } from './bootstrap.ts'
 import { type Command, usageProblem } from './command.ts'
 import { createKey, listKeys, revokeKey } from './keys.ts'
+import { approveTest, pendingTests } from './lab-tests.ts'
 import { orgCommand, teamCommand } from './org.ts'
 import { serve } from './serve.ts'
 
@@ -16,6 +17,8 @@ const commands: Record<string, Command> = {
   'keys list': listKeys,
   'keys create': createKey,
   'keys revoke': revokeKey,
+  'lab-tests pending': pendingTests,
+  'lab-tests approve': approveTest,
   'audit verify': auditVerify,
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { loadCatalogue } from '../../src/catalog/load.ts'
 import { readConfig } from '../../src/config.ts'
 import { client } from '../../src/contract/client.ts'
 import { startService } from '../../src/start.ts'
@@ -284,5 +285,35 @@ describe('audit verify', () => {
     const { code, out } = await cli.spawned('audit', 'verify')
     expect(code).toBe(1)
     expect(out).toMatch(/^BROKEN at row 2 /)
+  })
+})
+
+describe('lab tests', () => {
+  test('that wait are listed and approved, with an audit row', async () => {
+    await loadCatalogue(service.app)
+    const body = { name: 'Lagoon panel', description: '', method: 'walk_in_test' as const, marker_ids: [1001] }
+    const { id, status } = await api().createLabTest({ body })
+    expect(status).toBe('pending_approval')
+    expect(await cli.json('lab-tests', 'pending')).toContainEqual({
+      id,
+      name: 'Lagoon panel',
+      method: 'walk_in_test',
+      team_id: first.team_id,
+      team: 'Lagoon',
+    })
+    expect((await cli.run('lab-tests', 'pending')).out).toContain(`${id}  walk_in_test  Lagoon  Lagoon panel`)
+
+    const { code, out } = await cli.run('lab-tests', 'approve', '--id', id)
+    expect([code, out.trim()]).toEqual([0, `${id}  active  Lagoon panel`])
+    expect(await lastOperatorRow()).toEqual(['operator approve lab test', `lab_test_id:${id}`])
+    expect(await api().getLabTest({ params: { lab_test_id: id } })).toMatchObject({ status: 'active', is_active: true })
+    expect((await cli.run('lab-tests', 'pending')).out).not.toContain(id)
+  })
+
+  test('that nobody has are refused', async () => {
+    const { code, err } = await cli.run('lab-tests', 'approve', '--id', randomUUID())
+    expect([code, err.trim()]).toEqual([1, 'There is no such lab test; assay lab-tests pending lists those that wait'])
+    expect((await cli.run('lab-tests', 'approve', '--id', 'seven')).code).toBe(2)
+    expect((await cli.run('lab-tests', 'approve')).code).toBe(2)
   })
 })
