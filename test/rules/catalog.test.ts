@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as rules from '../../src/catalog/rules.ts'
 
@@ -22,52 +21,6 @@ const refusalOf = (work: () => unknown) => {
     return (error as { detail: { error_type: string } }).detail.error_type
   }
 }
-
-describe('an ICD-10-CM code', () => {
-  test.each([
-    ['E78.5', 'E78.5'],
-    ['e785', 'E78.5'],
-    [' e78.5 ', 'E78.5'],
-    ['I10', 'I10'],
-    ['u07.1', 'U07.1'],
-    ['C7A.00', 'C7A.00'],
-    ['S72.001A', 'S72.001A'],
-    ['s72001a', 'S72.001A'],
-    ['M1A.0110', 'M1A.0110'],
-  ])('%j is %s', (sent, code) => expect(rules.icdCode(sent)).toBe(code))
-
-  test.each([
-    '',
-    'E',
-    'E7',
-    '785',
-    'EE8.5',
-    'E7.85',
-    'E78.',
-    'E78..5',
-    'E78.12345',
-    'E78 5',
-    'E78.5;',
-    'Ｅ78.5',
-    `E78.${'5'.repeat(60_000)}`,
-  ])('%.20j is none', (sent) => expect(rules.icdCode(sent)).toBeUndefined())
-
-  test('that was normalised stays as it is', () => {
-    fc.assert(
-      fc.property(fc.stringMatching(/^[A-Za-z]\d[0-9A-Za-z]\.?[0-9A-Za-z]{1,4}$/), (sent) => {
-        const code = rules.icdCode(sent) as string
-        return rules.icdCode(code) === code && code.replace('.', '') === sent.replace('.', '').toUpperCase()
-      }),
-    )
-  })
-
-  test('that is wrong is named by its place, never repeated', () => {
-    expect(rules.icdFaults(['E78.5', 'hello', 'I10', '?'])).toEqual([
-      'codes[1] is not written as an ICD-10-CM code, such as E78.5.',
-      'codes[3] is not written as an ICD-10-CM code, such as E78.5.',
-    ])
-  })
-})
 
 describe('a test made of markers', () => {
   test('costs their sum to the cent and takes as long as the slowest', () => {
