@@ -12,7 +12,7 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   const { run } = await import('../src/cli/index.ts')
   await run(args)
 } else {
-  spawnSync('npm', ['--prefix', root, '--silent', 'run', 'precheck'], { stdio: ['ignore', 'inherit', 'inherit'] })
+  spawnSync('npm', ['--prefix', root, '--silent', 'run', 'prestart'], { stdio: ['ignore', 'inherit', 'inherit'] })
   const node = join(root, 'node_modules/.bin/node')
   if (!existsSync(node)) {
     console.error('Assay needs Node 24 or newer.')

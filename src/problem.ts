@@ -6,7 +6,7 @@ export type Fault = { type: string; loc: (string | number)[]; msg: string }
 type Fields = Record<string, unknown>
 type Detail = string | Fault[] | ({ error_type: string; error_message: string } & Fields)
 
-/** The one way to fail on purpose. `detail` is exactly what the caller reads; `http/problems.ts` maps the kind to a status. */
+/** The one way to fail on purpose. `detail` is exactly what the caller reads; `contract/errors.ts` maps the kind to a status. */
 export class Problem extends Error {
   readonly kind: ProblemKind
   readonly detail: Detail

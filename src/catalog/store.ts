@@ -16,6 +16,8 @@ const labTests = (db: Db, team_id: string) =>
     ])
     .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
 
+const ofLab = (slug: string) => sql<boolean>`lab_id = (select labs.id from labs where labs.slug = ${slug})`
+
 export type LabRow = {
   id: number
   slug: string
@@ -56,14 +58,7 @@ export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { k
     .$if(!!filter.status, (query) => query.where('status', '=', filter.status as string))
     .$if(!!filter.name, (query) => query.where(contains(sql`name`, filter.name as string)))
     .$if(filter.lab_id !== undefined, (query) => query.where('lab_id', '=', filter.lab_id as number))
-    .$if(!!filter.lab_slug, (query) =>
-      query.where('lab_id', 'in', (eb) =>
-        eb
-          .selectFrom('labs')
-          .select('labs.id')
-          .where('labs.slug', '=', filter.lab_slug as string),
-      ),
-    )
+    .$if(!!filter.lab_slug, (query) => query.where(ofLab(filter.lab_slug as string)))
     .$if(!!filter.marker_ids?.length, (query) =>
       query.where(
         sql<boolean>`array(select marker_id from lab_test_markers where lab_test_id = lab_tests.id) @> ${filter.marker_ids}::int[]`,
@@ -152,14 +147,7 @@ const matchingMarkers = (db: Db, filter: MarkerFilter) =>
     .selectFrom('markers')
     .$if(filter.ids !== undefined, (query) => query.where('id', '=', sql<number>`any(${filter.ids}::int[])`))
     .$if(!!filter.lab_ids?.length, (query) => query.where('lab_id', '=', sql<number>`any(${filter.lab_ids}::int[])`))
-    .$if(!!filter.lab_slug, (query) =>
-      query.where('lab_id', 'in', (eb) =>
-        eb
-          .selectFrom('labs')
-          .select('labs.id')
-          .where('labs.slug', '=', filter.lab_slug as string),
-      ),
-    )
+    .$if(!!filter.lab_slug, (query) => query.where(ofLab(filter.lab_slug as string)))
     .$if(!!filter.name, (query) => query.where(contains(sql`name`, filter.name as string)))
     .$if(typeof filter.a_la_carte_enabled === 'boolean', (query) =>
       query.where('a_la_carte_enabled', '=', filter.a_la_carte_enabled as boolean),

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import type { App } from '../app.ts'
 import { readConfig } from '../config.ts'
 import { borrowEmbedded, hasCluster } from '../db/embedded.ts'
+import { checkSettings } from '../deployment/actions.ts'
 import { type Problem, setupProblem } from '../problem.ts'
 import { openApp } from '../start.ts'
 
@@ -49,6 +50,7 @@ export function shaped<S extends z.ZodType>(shape: S, value: string, name: strin
 /** Runs an operator's command on the database, whether the service is running or not. `founding`: there need not be one yet. */
 export async function withApp<T>(work: (app: App) => Promise<T>, founding = false): Promise<T> {
   const config = readConfig()
+  checkSettings(config)
   if (!founding && !config.DATABASE_URL && !hasCluster(config.DATA_DIR))
     throw setupProblem(
       `There is no database in DATA_DIR ${resolve(config.DATA_DIR)}; start the service there first, or name the right folder`,

@@ -60,13 +60,12 @@ export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<
 /** Keys for the operator of an empty database; one that has an organisation keeps what it has. */
 export const bootstrap = (app: App, given: Given, names: FirstStart) =>
   inTransaction(app, async (app) => {
-    checkSettings(app.config)
     await store.lockStart(app.db)
     if (await firstOrgAndTeam(app))
       throw setupProblem('The database has an organisation already; make further keys with: assay keys create')
     return provideKeys(app, given, names)
   })
 
-/** Comes before the database is touched: a start that is refused must not claim it. */
+/** Comes before the database is touched: what is refused must not claim it. */
 export const checkSettings = (config: Config) =>
   rules.checkBootstrapKeys(deploymentName(config), config.BOOTSTRAP_TEAM_API_KEY, config.BOOTSTRAP_MANAGEMENT_KEY)

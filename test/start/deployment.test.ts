@@ -43,9 +43,9 @@ test.each([
   expect(await refusedStart(env)).toEqual(
     refusedBy(new RegExp(`^BOOTSTRAP_TEAM_API_KEY belongs to the ${name} deployment; this is sandbox us`)),
   )
-  expect(await query(env['DATABASE_URL'] as string, 'select 1 from deployment')).toEqual([])
   const { code, stderr } = await run([process.execPath, assay, 'bootstrap', '--org', 'A', '--team', 'B'], { env }).ended
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`belongs to the ${name} deployment`) })
+  expect(await query(env['DATABASE_URL'] as string, 'select 1 from deployment')).toEqual([])
 })
 
 test('production invents no keys on an empty database and names the command that makes them', async () => {

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const root = resolve(import.meta.dirname, '../..')
+export const root = resolve(import.meta.dirname, '../..')
 export const main = join(root, 'src/main.ts')
 export const assay = join(root, 'bin/assay.mjs')
 

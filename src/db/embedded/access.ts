@@ -40,7 +40,7 @@ export const urlOf = (places: Places, { password, port }: Access) =>
 
 /** Some shared volumes hold no sockets; what the first start found out stays true. */
 async function socketWorks({ cluster, dataDir }: Places, known: Access | undefined) {
-  if (process.platform === 'win32' || Buffer.byteLength(join(cluster, '.s.PGSQL.5432')) > longestSocketPath) return false
+  if (Buffer.byteLength(join(cluster, '.s.PGSQL.5432')) > longestSocketPath) return false
   return known !== undefined || (await listens({ path: join(dataDir, `.try-${randomBytes(4).toString('hex')}`) })) !== undefined
 }
 

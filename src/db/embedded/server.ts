@@ -63,9 +63,8 @@ function spawnServer(plan: Plan): Server {
 function spawnPostmaster({ places, account, binaries, access, settings }: Plan) {
   const fd = openPrivate(places.log)
   const command = [binaries.postgres, '-D', folderAs(account, places.cluster), ...settingArguments(access, settings)]
-  const detached = process.platform !== 'win32'
   try {
-    return spawnAs(account, command, { folder: places.cluster, detached, stdio: ['ignore', fd, fd], death: 'INT' })
+    return spawnAs(account, command, { folder: places.cluster, detached: true, stdio: ['ignore', fd, fd], death: 'INT' })
   } finally {
     closeSync(fd)
   }

@@ -1,0 +1,55 @@
+import { cpSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { root, run } from '../support/process.ts'
+import { temporaryFolder } from '../support/world.ts'
+
+/** A checkout of nothing but what the setup looks at. Its npm only says that it was called. */
+function checkout(packages: string[]) {
+  const folder = temporaryFolder()
+  cpSync(join(root, 'scripts/setup.mjs'), join(folder, 'scripts/setup.mjs'))
+  writeFileSync(join(folder, 'npm.js'), "console.log('npm', ...process.argv.slice(2))")
+  writeFileSync(join(folder, 'package-lock.json'), '{}')
+  const modules = join(temporaryFolder(), 'modules')
+  for (const name of packages) mkdirSync(join(modules, name), { recursive: true })
+  if (packages.length) writeFileSync(join(modules, '.package-lock.json'), '{}')
+  return { folder, modules, place: () => cpSync(modules, join(folder, 'node_modules'), { recursive: true }) }
+}
+
+async function setup(folder: string, event: string) {
+  const env = { npm_execpath: join(folder, 'npm.js'), npm_lifecycle_event: event }
+  const { code, stdout } = await run([process.execPath, join(folder, 'scripts/setup.mjs')], { env }).ended
+  return { code, installs: /npm ci .*/.exec(stdout)?.[0] }
+}
+
+const YEAR_2000 = 946_684_800
+const installs = expect.stringMatching(/^npm ci --ignore-scripts /)
+
+test('a fresh clone installs, with the tools only where they are needed', async () => {
+  const { folder } = checkout([])
+  expect(await setup(folder, 'prestart')).toEqual({ code: 0, installs: expect.not.stringContaining('--include=dev') })
+  expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs: expect.stringContaining('--include=dev') })
+})
+
+test('an install without the tools is enough to start and is completed for the tests', async () => {
+  const { folder, place } = checkout(['fastify'])
+  place()
+  expect(await setup(folder, 'prestart')).toEqual({ code: 0, installs: undefined })
+  expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs })
+})
+
+test('what is older than the lock file is installed anew', async () => {
+  const { folder, place } = checkout(['fastify', 'vitest'])
+  place()
+  expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs: undefined })
+  utimesSync(join(folder, 'node_modules/.package-lock.json'), YEAR_2000, YEAR_2000)
+  expect(await setup(folder, 'pretest')).toEqual({ code: 0, installs })
+})
+
+test('a linked folder belongs to another checkout and is left alone', async () => {
+  const { folder, modules } = checkout(['fastify', 'vitest'])
+  utimesSync(join(modules, '.package-lock.json'), YEAR_2000, YEAR_2000)
+  symlinkSync(modules, join(folder, 'node_modules'))
+  expect(await setup(folder, 'prestart')).toEqual({ code: 0, installs: undefined })
+  expect(existsSync(join(modules, 'fastify'))).toBe(true)
+})
