@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { pino } from 'pino'
 import { client } from '../../src/contract/client.ts'
@@ -133,12 +134,25 @@ async function everyUser(site: Site) {
   const api = userApi(site)
   const users: User[] = []
   for (let total = 1; users.length < total; ) {
-    const page = await api.listUsers({ query: { limit: 500, offset: users.length } })
+    const page = await whenBack(() => api.listUsers({ query: { limit: 500, offset: users.length } }))
     if (!page.users.length) throw new Error(`The list ends at ${users.length} of ${page.total}`)
     users.push(...page.users)
     total = page.total
   }
   return users
+}
+
+/** As a client does that was promised: a 503 says to send again, for connections of the killed server may still lie in the pool. */
+async function whenBack<T>(ask: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if ((error as { status?: number }).status !== 503 || performance.now() > deadline) throw error
+    }
+    await sleep(20)
+  }
 }
 
 /** The operator's own command, beside the running service. */
