@@ -107,7 +107,7 @@ const UserInfo = z
   })
   .meta({ id: 'UserInfo' })
 
-const relationships = ['Self', 'Spouse', 'Other'] as const
+export const relationships = ['Self', 'Spouse', 'Other'] as const
 
 export const NewInsurance = z
   .object({
