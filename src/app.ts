@@ -1,7 +1,10 @@
 import type { Logger } from 'pino'
+import type { NewAuditRow } from './audit/actions.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/open.ts'
+import type { KeptOutcome } from './idempotency/actions.ts'
 import type { LastUses } from './keys/last-use.ts'
+import type { SealingKey } from './sealing/seal.ts'
 import type { Vault } from './sealing/vault.ts'
 
 /** Everything an action needs, passed first. */
@@ -17,9 +20,15 @@ export type App = {
   wall(): string
   /** Set inside a transaction. */
   transaction?: true
+  /** Looks for due work now instead of at the next turn. Call it after the commit. */
+  wake(job: string): void
   /** What a request commits together with the action: its audit row and its idempotent outcome. */
   beforeCommit?: ((app: App, result: unknown) => Promise<void>) | undefined
+  /** The same rows for an action that writes everything in one statement of its own. */
+  along?: ((result: unknown, user: SealingKey) => Promise<Along>) | undefined
 }
+
+export type Along = { audit: NewAuditRow; kept?: KeptOutcome | undefined }
 
 export type TeamCaller = {
   kind: 'team'
@@ -44,7 +53,10 @@ export type ManagementCaller = {
   team_ids: string[] | undefined
 }
 
-export type Caller = TeamCaller | ManagementCaller
+/** A partner laboratory; it belongs to no organisation and to no team. */
+export type LabCaller = { kind: 'lab'; lab_id: number; key_id: string }
+
+export type Caller = TeamCaller | ManagementCaller | LabCaller
 
 /** Runs `work` in a transaction, or in the caller's if there is one. Use the app it hands out: the outer `db` escapes the transaction. */
 export function inTransaction<T>(app: App, work: (app: App) => Promise<T>): Promise<T> {

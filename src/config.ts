@@ -41,6 +41,14 @@ export const Settings = z.object({
   BOOTSTRAP_MANAGEMENT_KEY: bootstrapKey
     .optional()
     .describe('A fixed management key for the first organisation, for tests and containers.'),
+  CONSENT_AGES: z
+    .string()
+    .regex(/^[A-Z]{2}=\d{1,2}(,[A-Z]{2}=\d{1,2})*$/, 'must be states with ages, such as AL=19,NE=19')
+    .transform(
+      (text): Record<string, number> => Object.fromEntries(text.split(',').map((pair) => [pair.slice(0, 2), Number(pair.slice(3))])),
+    )
+    .default({})
+    .describe('From which age a patient needs no medical_proxy, by state, such as AL=19,NE=19. Default: 18 everywhere.'),
   DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('Connections to PostgreSQL that one process opens at most.'),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()
@@ -71,5 +79,12 @@ export const here = ({ ENVIRONMENT, REGION }: Place) => ({ environment: ENVIRONM
 
 export const deploymentName = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT} ${REGION}`
 
+/** Base of every URL that is handed out. */
+export const publicUrl = ({ PUBLIC_URL, HOST, PORT }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>) =>
+  PUBLIC_URL ?? `http://${HOST}:${PORT}`
+
 /** `sk_us_` in the US sandbox, `pk_eu_` in European production. */
 export const teamKeyPrefix = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT === 'sandbox' ? 'sk' : 'pk'}_${REGION}_`
+
+/** `lks_us_` in the US sandbox, `lkp_eu_` in European production. */
+export const labKeyPrefix = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT === 'sandbox' ? 'lks' : 'lkp'}_${REGION}_`

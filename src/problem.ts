@@ -1,7 +1,5 @@
 import { type ErrorName, errorTypes, type ProblemKind } from './contract/errors.ts'
-
-/** One place of a request that is wrong: `loc` names it, `msg` says what to send instead. It never repeats the value. */
-export type Fault = { type: string; loc: (string | number)[]; msg: string }
+import type { Fault } from './contract/faults.ts'
 
 type Fields = Record<string, unknown>
 type Detail = string | Fault[] | ({ error_type: string; error_message: string } & Fields)

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { App } from './app.ts'
-import { loadCatalogue } from './catalog/load.ts'
+import { loadCatalogue } from './catalogue-file/actions.ts'
 import type { Config } from './config.ts'
 import { type Credentials, openCredentials } from './credentials.ts'
 import { encryptionKey } from './data-dir.ts'
@@ -34,6 +34,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const server = await buildServer(app, metrics, { ready: () => ready })
   const port = await listen(server, config)
   const loop = startJobs(app, config.ROLE === 'api' ? jobs.filter((job) => job.everywhere) : jobs, failureOf(app, metrics))
+  app.wake = loop.wake
   // The last requests still note which keys they used.
   opened.defer(() => flushLastUses(app))
   opened.defer(async () => {
@@ -70,7 +71,7 @@ export async function openApp(config: Config, log: Logger, openEmbedded: OpenEmb
   await migrate(database.pool)
   const key = encryptionKey(config, await isClaimed(database.db))
   const wall = () => new Date().toISOString()
-  const app: App = { config, db: database.db, vault: openVault(key), lastUses: noLastUses(), log, now: wall, wall }
+  const app: App = { config, db: database.db, vault: openVault(key), lastUses: noLastUses(), log, now: wall, wall, wake: () => {} }
   await claimDatabase(app, founding)
   return { app, database }
 }

@@ -4,7 +4,16 @@ import { derive } from '../sealing/seal.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-type Deed = { action: string; subject?: string | undefined; status: number; request_id?: string | undefined }
+export type { NewAuditRow } from './store.ts'
+
+/** `team_id`: whose data it was about, where the actor is of no team. */
+type Deed = {
+  action: string
+  subject?: string | undefined
+  status: number
+  request_id?: string | undefined
+  team_id?: string | undefined
+}
 
 /** Who acts without a key: the operator at the command line, or a job on a team. */
 type Keyless = { kind: 'operator' } | { kind: 'job'; org_id?: string; team_id: string }
@@ -15,7 +24,7 @@ export function auditRow(app: App, actor: Caller | Keyless, deed: Deed): store.N
     id: randomUUID(),
     at: app.wall(),
     org_id: 'org_id' in actor ? actor.org_id : null,
-    team_id: 'team_id' in actor ? actor.team_id : null,
+    team_id: 'team_id' in actor ? actor.team_id : (deed.team_id ?? null),
     actor_kind: kindOf(actor),
     actor_id: 'key_id' in actor ? actor.key_id : null,
     action: deed.action,

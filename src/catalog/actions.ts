@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { type App, inTransaction, type TeamCaller } from '../app.ts'
+import type { Ordered } from '../contract/analyte.ts'
 import type { LabTestFilter, NewLabTest } from '../contract/catalog.ts'
 import { isInstant, pageAfter, pageOf } from '../paging.ts'
 import { problem } from '../problem.ts'
@@ -98,5 +99,17 @@ export async function requireLabTest(app: App, team_id: string, id: string, find
   if (!test) throw rules.testNotFound()
   return test
 }
+
+export type LabTestRow = Awaited<ReturnType<typeof store.findLabTests>>[number]
+
+export async function labTestsById(app: App, team_id: string, ids: string[]): Promise<Map<string, LabTestRow>> {
+  return new Map((await store.findLabTests(app.db, team_id, ids)).map((test) => [test.id, test]))
+}
+
+/** What the lab measures for a test: its markers, and everything that it knows to measure. */
+export const orderedOf = async (app: App, { markers }: Pick<LabTestRow, 'markers'>): Promise<Ordered> => ({
+  markers,
+  analytes: await store.listAnalytes(app.db),
+})
 
 export const shown = <T extends { status: string }>(test: T) => ({ ...test, is_active: test.status === 'active', is_delegated: false })

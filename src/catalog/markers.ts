@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { App, TeamCaller } from '../app.ts'
+import type { App, LabCaller, TeamCaller } from '../app.ts'
 import type { OrderSet } from '../contract/catalog.ts'
 import { problem } from '../problem.ts'
 import * as rules from './rules.ts'
@@ -40,20 +40,25 @@ export async function listOrderSetMarkers(app: App, caller: TeamCaller, set: z.o
   return pageOfMarkers(app, { ids: markers.map((marker) => marker.id) }, query)
 }
 
-/** The tests and, of one lab, the markers that an order set comes to. */
+/** The tests and, of one lab, the markers that an order set comes to, with the accounts among which an order chooses. */
 export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_ids, add_on, lab_account_id }: z.output<typeof OrderSet>) {
   if (!lab_test_ids?.length && !add_on) throw problem('ORDER_SET_EMPTY', 'The order set is empty: name lab_test_ids, add_on or both.')
+  if (add_on) rules.checkNamed(add_on)
   const tests = lab_test_ids?.length ? await store.findLabTests(app.db, caller.team_id, lab_test_ids) : []
   rules.checkAllTests(lab_test_ids ?? [], tests)
+  const accounts = await store.listLabAccounts(app.db, caller)
+  const account = lab_account_id ? rules.knownAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined
   const lab_of_tests = tests.length ? rules.oneLab(tests.map((test) => test.lab_id)) : undefined
-  const account_lab = await labOfAccount(app, caller, lab_account_id)
-  const added = add_on ? await pickMarkers(app, add_on, add_on.provider_ids?.length ? (lab_of_tests ?? account_lab) : undefined) : []
+  const added = add_on ? await pickMarkers(app, add_on, add_on.provider_ids?.length ? (lab_of_tests ?? account?.lab_id) : undefined) : []
   rules.checkALaCarte(added)
-  const markers = [...tests.flatMap((test) => test.markers), ...added]
+  const markers = [...inOrder(tests, lab_test_ids).flatMap((test) => test.markers), ...added]
   const lab_id = rules.oneLab(markers.map((marker) => marker.lab_id))
-  await accountFor(app, caller, lab_account_id, lab_id)
-  return { tests, lab_id, markers: [...new Map(markers.map((marker) => [marker.id, marker])).values()] }
+  if (account) rules.checkAccount(account, lab_id)
+  return { tests, lab_id, accounts, markers: [...new Map(markers.map((marker) => [marker.id, marker])).values()] }
 }
+
+const inOrder = (tests: store.LabTestRow[], ids: string[] | null | undefined) =>
+  tests.sort((one, other) => (ids ?? []).indexOf(one.id) - (ids ?? []).indexOf(other.id))
 
 /** The markers that were named by id or by the lab's code, in the order in which they were named. */
 export async function pickMarkers(
@@ -86,11 +91,22 @@ async function pageOfMarkers(app: App, filter: store.MarkerFilter, { page, size 
 
 export const listLabs = (app: App) => store.listLabs(app.db)
 
+export const getLab = (app: App, id: number) => store.findLab(app.db, id)
+
+export const getOwnLab = (app: App, { lab_id }: LabCaller) => getLab(app, lab_id)
+
+/** For the operator, who names labs by their slug. */
+export const findLabBySlug = (app: App, slug: string) => store.findLabBySlug(app.db, slug)
+
 /** Gap 34: the accounts of the platform are listed too; they have no organisation. */
 export async function listLabAccounts(app: App, caller: TeamCaller, filter: Parameters<typeof store.listLabAccounts>[2]) {
   const accounts = await store.listLabAccounts(app.db, caller, filter)
   return { data: accounts.map(({ team_id, ...account }) => ({ ...account, team_id_allowlist: team_id ? [team_id] : [] })) }
 }
+
+/** The number by which the lab knows an account. */
+export const accountNumber = async (app: App, id: string | null) =>
+  id ? ((await store.findAccount(app.db, id))?.provider_account_id ?? null) : null
 
 /** The account that was named, if one was: one that the team may use, at this lab. */
 export async function accountFor(app: App, caller: TeamCaller, lab_account_id: string | null | undefined, lab_id: number) {

@@ -1,3 +1,4 @@
+import { usStates } from '../contract/catalog.ts'
 import { problem } from '../problem.ts'
 
 type Named = { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined }
@@ -80,6 +81,28 @@ export function checkAccountActive({ status }: Account) {
   if (status !== 'active') throw problem('LAB_ACCOUNT_INACTIVE', `The lab account is ${status}; name one that is active.`)
 }
 
+type Choosable = Account & { id: string; org_id: string | null }
+
+/** The account that an order at the lab goes through: the one that was named, the team's only active one, or the platform's. */
+export function accountToUse<A extends Choosable>(
+  accounts: A[],
+  lab_id: number,
+  named: string | null | undefined,
+  usable: readonly string[] = ['active'],
+): A {
+  const there = accounts.filter((account) => account.lab_id === lab_id)
+  const linked = there.filter(({ org_id }) => org_id)
+  const active = linked.filter(({ status }) => status === 'active')
+  const [first, another] = active.length ? active : linked.filter(({ status }) => usable.includes(status))
+  if (!named && another)
+    throw problem('LAB_ACCOUNT_AMBIGUOUS', 'The team has several active accounts at this lab; say which with lab_account_id.')
+  const account = named ? accounts.find(({ id }) => id === named) : (first ?? linked[0] ?? there.find(({ org_id }) => !org_id))
+  const known = knownAccount(account)
+  checkAccount(known, lab_id)
+  if (!usable.includes(known.status)) checkAccountActive(known)
+  return known
+}
+
 export function knownLab<L extends Lab>(lab: L | undefined): L {
   if (lab) return lab
   throw problem('UNKNOWN_LAB', 'lab_slug names no lab; GET /v3/lab_tests/labs lists them.')
@@ -89,6 +112,13 @@ export function checkMethod(lab: Lab, method: string) {
   if (!lab.collection_methods.includes(method))
     throw problem('METHOD_NOT_OFFERED', `${lab.name} does not collect by ${method}; it does by ${lab.collection_methods.join(', ')}.`)
 }
+
+type BillingLab = { supported_bill_types: string[]; excluded_states: string[] }
+
+export const servedStates = (lab: { excluded_states: string[] }) => usStates.filter((state) => !lab.excluded_states.includes(state))
+
+/** Every way of billing that the lab knows, wherever it works. */
+export const everyBilling = (lab: BillingLab) => Object.fromEntries(lab.supported_bill_types.map((type) => [type, servedStates(lab)]))
 
 /** The one sample that serves every marker; where several would, the one that the lab names first. */
 export function commonSample(lab: Lab, markers: Marker[]): string {
@@ -132,6 +162,11 @@ export function checkAllTests(ids: string[], found: { id: string }[]) {
       'UNKNOWN_LAB_TEST',
       'lab_test_ids names a lab test that is neither in the catalogue nor of this team; GET /v3/lab_test lists them.',
     )
+}
+
+export function checkActive(tests: { name: string; status: string }[]) {
+  const waiting = tests.find(({ status }) => status !== 'active')
+  if (waiting) throw problem('LAB_TEST_NOT_ACTIVE', `The lab test "${waiting.name}" is ${waiting.status}; order one that is active.`)
 }
 
 const minor = (dollars: string | number) => Math.round(Number(dollars) * 100)

@@ -1,4 +1,4 @@
-import { type Insertable, sql, type Updateable } from 'kysely'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { contains } from '../db/contains.ts'
 import type { Db } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
@@ -18,16 +18,9 @@ const labTests = (db: Db, team_id: string) =>
 
 const ofLab = (slug: string) => sql<boolean>`lab_id = (select labs.id from labs where labs.slug = ${slug})`
 
-export type LabRow = {
-  id: number
-  slug: string
-  name: string
-  first_line_address: string
-  city: string
-  zipcode: string
-  collection_methods: string[]
-  sample_types: string[]
-}
+export type LabRow = Selectable<Tables['labs']>
+export type LabTestRow = NonNullable<Awaited<ReturnType<typeof findLabTest>>>
+export type AccountRow = Awaited<ReturnType<typeof listLabAccounts>>[number]
 export type MarkerRow = Awaited<ReturnType<typeof markersNamed>>[number]
 
 export const findLabTest = (db: Db, team_id: string, id: string) => labTests(db, team_id).where('id', '=', id).executeTakeFirst()
@@ -86,10 +79,29 @@ export const insertLabTest = (db: Db, row: Insertable<Tables['lab_tests']>, mark
     .with('made', (db) => db.insertInto('lab_tests').values(row).returning('id'))
     .insertInto('lab_test_markers')
     .columns(['lab_test_id', 'marker_id', 'position'])
-    .expression(
-      sql`select made.id, named.id, named.position from made, unnest(${marker_ids}::int[]) with ordinality as named (id, position)`,
-    )
+    .expression(markersOfMade(marker_ids))
     .execute()
+
+export const findAutoTest = (db: Db, team_id: string, auto_key: string) =>
+  labTests(db, team_id).where('auto_key', '=', auto_key).executeTakeFirst()
+
+/** Leaves a test alone that another order made meanwhile: whoever waited for it then finds it. */
+export const insertAutoTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
+  db
+    .with('made', (db) =>
+      db
+        .insertInto('lab_tests')
+        .values({ ...row, auto_generated: true })
+        .onConflict((conflict) => conflict.columns(['team_id', 'auto_key']).where('auto_key', 'is not', null).doNothing())
+        .returning('id'),
+    )
+    .insertInto('lab_test_markers')
+    .columns(['lab_test_id', 'marker_id', 'position'])
+    .expression(markersOfMade(marker_ids))
+    .execute()
+
+const markersOfMade = (marker_ids: number[]) =>
+  sql`select made.id, named.id, named.position from made, unnest(${marker_ids}::int[]) with ordinality as named (id, position)`
 
 export const updateLabTest = (db: Db, team_id: string, id: string, change: Updateable<Tables['lab_tests']>) =>
   db.updateTable('lab_tests').set(change).where('team_id', '=', team_id).where('id', '=', id).execute()
@@ -130,6 +142,8 @@ export const markersNamed = (db: Db, { marker_ids, provider_ids }: Named, lab_id
     .$if(lab_id !== undefined, (query) => query.where('lab_id', '=', lab_id as number))
     .orderBy('id')
     .execute()
+
+export const listAnalytes = (db: Db) => db.selectFrom('analytes').selectAll().execute()
 
 export const findMarker = (db: Db, lab_id: number, provider_id: string) =>
   db.selectFrom('markers').selectAll().where('lab_id', '=', lab_id).where('provider_id', '=', provider_id).executeTakeFirst()
@@ -215,46 +229,5 @@ export const listLabAccounts = (
     .orderBy('lab_accounts.id')
     .execute()
 
-const LOCK = 4_117_202_604
-
-/** Replicas that start together load one after the other. */
-export const lockLoading = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK})`.execute(db)
-
-export const loadedVersion = (db: Db) => db.selectFrom('catalogue').select('version').executeTakeFirst()
-
-export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'payors' | 'icd_codes' | 'catalogue'
-export type SharedRow<T extends SharedTable> = Insertable<Tables[T]>
-
-/** Writes rows of the catalogue over those that are there by their key; columns in `kept` stay as they are there. */
-export const upsert = <T extends SharedTable>(db: Db, table: T, rows: SharedRow<T>[], key: string, kept: string[] = []) => {
-  const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== key && !kept.includes(column))
-  return (
-    db
-      .insertInto(table as SharedTable)
-      // The builder cannot see that the rows are those of the table once the table is a parameter.
-      .values(rows as never)
-      .onConflict((conflict) =>
-        conflict
-          .column(key as never)
-          .doUpdateSet(Object.fromEntries(columns.map((column) => [column, sql.ref(`excluded.${column}`)])) as never),
-      )
-      .execute()
-  )
-}
-
-export const replaceTestMarkers = async (db: Db, test_ids: string[], rows: Insertable<Tables['lab_test_markers']>[]) => {
-  await db.deleteFrom('lab_test_markers').where('lab_test_id', 'in', test_ids).execute()
-  await db.insertInto('lab_test_markers').values(rows).execute()
-}
-
-export const insertPlatformAccounts = (db: Db, rows: Insertable<Tables['lab_accounts']>[]) =>
-  db
-    .insertInto('lab_accounts')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict
-        .column('lab_id')
-        .where('org_id', 'is', null)
-        .doUpdateSet((eb) => ({ allowed_billing: eb.ref('excluded.allowed_billing'), account_name: eb.ref('excluded.account_name') })),
-    )
-    .execute()
+export const findAccount = (db: Db, id: string) =>
+  db.selectFrom('lab_accounts').select('provider_account_id').where('id', '=', id).executeTakeFirst()

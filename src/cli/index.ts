@@ -3,8 +3,11 @@ import { safeError } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { auditVerify } from './audit.ts'
 import { bootstrapCommand } from './bootstrap.ts'
+import { loadFile, showCatalogue } from './catalogue.ts'
 import { type Command, usageProblem } from './command.ts'
 import { createKey, listKeys, revokeKey } from './keys.ts'
+import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
+import { createKeyOfLab, listKeysOfLabs, revokeKeyOfLab } from './lab-keys.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
 import { orgCommand, teamCommand } from './org.ts'
 import { serve } from './serve.ts'
@@ -17,6 +20,14 @@ const commands: Record<string, Command> = {
   'keys list': listKeys,
   'keys create': createKey,
   'keys revoke': revokeKey,
+  'catalogue show': showCatalogue,
+  'catalogue load': loadFile,
+  'lab-keys list': listKeysOfLabs,
+  'lab-keys create': createKeyOfLab,
+  'lab-keys revoke': revokeKeyOfLab,
+  'lab-accounts list': listAccounts,
+  'lab-accounts create': createAccount,
+  'lab-accounts set-status': setAccountStatus,
   'lab-tests pending': pendingTests,
   'lab-tests approve': approveTest,
   'audit verify': auditVerify,

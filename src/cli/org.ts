@@ -35,7 +35,7 @@ export const orgCommand: Command = {
 }
 
 /** The organisation that is meant: named, or the only one. */
-async function onlyOrg(app: App, id: string | undefined) {
+export async function onlyOrg(app: App, id: string | undefined) {
   const orgs = await listOrgs(app)
   const found = id ? orgs.filter((org) => org.id === id) : orgs
   const [org] = found

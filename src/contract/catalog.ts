@@ -7,6 +7,7 @@ export const sampleTypes = ['dried_blood_spot', 'arm_collector', 'serum', 'saliv
 export const labTestStatuses = ['active', 'pending_approval', 'inactive'] as const
 export const labAccountStatuses = ['active', 'pending', 'suspended', 'ready_to_launch'] as const
 export const delegatedFlows = ['order_delegated', 'result_delegated', 'fully_delegated', 'not_delegated'] as const
+export const billingTypes = ['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill'] as const
 export const generations = ['auto', 'manual', 'all'] as const
 export const usStates =
   'AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY'.split(
@@ -14,11 +15,11 @@ export const usStates =
   )
 
 /** Ids of labs and markers; PostgreSQL's integer ends there. */
-const Number32 = z.int().min(1).max(2_147_483_647)
+export const Number32 = z.int().min(1).max(2_147_483_647)
 const LabTestId = z.object({ lab_test_id: Id })
 const AccountQuery = z.object({ lab_account_id: Id.nullish().describe('Must be an account of the lab that the team may use.') })
 
-const Lab = z
+export const Lab = z
   .object({
     id: z.int(),
     slug: z.string(),
@@ -32,7 +33,7 @@ const Lab = z
   })
   .meta({ id: 'Lab' })
 
-const AoE = z
+export const AoE = z
   .object({
     questions: z.array(
       z.object({
@@ -164,7 +165,7 @@ const LabTestPricing = z
   })
   .meta({ id: 'LabTestPricing' })
 
-const LabAccount = z
+export const LabAccount = z
   .object({
     id: Id,
     lab: z.string().describe('The slug of the lab.'),
@@ -176,7 +177,7 @@ const LabAccount = z
     default_clinical_notes: z.string().nullable(),
     business_units: z.array(z.string()).nullable(),
     allowed_billing: z.record(z.string(), z.array(z.string())).describe('Billing type → states where it may be used.'),
-    team_id_allowlist: z.array(Id).describe('Of the teams that may use the account, only the one that asks.'),
+    team_id_allowlist: z.array(Id).describe('The teams that may use the account, of those that the caller may see.'),
   })
   .meta({ id: 'LabAccount' })
 

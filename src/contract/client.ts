@@ -31,8 +31,10 @@ export async function request(baseUrl: string, row: Row, sent: Sent): Promise<Re
     headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...sent.headers },
     ...(hasBody ? { body: JSON.stringify(sent.body) } : {}),
   })
+  const { status, headers: got } = response
+  if (row.media && status < 300) return { status, headers: got, body: new Uint8Array(await response.arrayBuffer()) }
   const text = await response.text()
-  return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : undefined }
+  return { status, headers: got, body: text ? JSON.parse(text) : undefined }
 }
 
 const pathOf = (path: string, params: object = {}) =>

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-type Auth = 'team' | 'management' | 'none'
+type Auth = 'team' | 'management' | 'lab' | 'none'
 
 export type Row = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -25,6 +25,10 @@ export type Row = {
   deprecated?: string
   /** Takes X-Idempotency-Key. */
   idempotent?: true
+  /** Carries images: the body may be as large as several of them. */
+  largeBody?: true
+  /** What is answered instead of JSON; `returns` is then bytes. */
+  media?: 'application/pdf'
   /** 204 answers have no body. */
   status?: 200 | 204
   params?: z.ZodObject

@@ -1,7 +1,11 @@
 import { catalogEndpoints } from './catalog.ts'
 import type { Row } from './endpoint.ts'
 import { insuranceEndpoints } from './insurance.ts'
+import { labAccountEndpoints } from './lab-accounts.ts'
+import { labSideEndpoints } from './lab-side.ts'
 import { managementEndpoints } from './management.ts'
+import { resultEndpoints } from './order-results.ts'
+import { orderEndpoints } from './orders.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { userEndpoints } from './users.ts'
 
@@ -10,7 +14,11 @@ export const endpoints = {
   ...userEndpoints,
   ...catalogEndpoints,
   ...insuranceEndpoints,
+  ...orderEndpoints,
+  ...resultEndpoints,
   ...managementEndpoints,
+  ...labAccountEndpoints,
+  ...labSideEndpoints,
   ...sandboxEndpoints,
 }
 

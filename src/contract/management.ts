@@ -48,6 +48,8 @@ export const switches = {
   patient_experience: false,
 }
 
+export const simulators = ['manual', 'auto'] as const
+
 const everySwitch = <S extends z.ZodType>(shape: S) =>
   // Object.fromEntries forgets the names.
   Object.fromEntries(Object.keys(switches).map((name) => [name, shape])) as Record<keyof typeof switches, S>
@@ -86,6 +88,13 @@ const TeamSettingsPatch = z
       .meta({ id: 'BrandInformationPatch' })
       .nullish(),
     logo_url: LogoUrl.nullish(),
+    simulator: z
+      .enum(simulators)
+      .nullish()
+      .describe('Sandbox: auto moves orders by the clock, with the delays of real couriers and labs. Default manual.'),
+    time_zone: Text(64)
+      .nullish()
+      .meta({ description: 'IANA time zone of the team, for orders whose address tells none.', example: 'America/New_York' }),
   })
   .meta({ id: 'TeamSettingsPatch' })
 
@@ -114,6 +123,8 @@ const TeamSettings = z
       .meta({ id: 'BrandInformation' })
       .nullable(),
     logo_url: z.string().nullable(),
+    simulator: openEnum(simulators),
+    time_zone: z.string().nullable(),
   })
   .meta({ id: 'TeamSettings' })
 

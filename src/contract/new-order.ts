@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OrderSet } from './catalog.ts'
+import { billingTypes, OrderSet } from './catalog.ts'
 import {
   AddressIn,
   Day,
@@ -16,8 +16,6 @@ import {
 import { methods } from './lifecycle.ts'
 import { relationships } from './users.ts'
 
-export const billingTypes = ['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill'] as const
-export type BillingType = (typeof billingTypes)[number]
 export const consentTypes = [
   'terms-of-use',
   'telehealth-informed-consent',

@@ -36,7 +36,7 @@ export function openapi(): Json {
 
 const introduction = `
 Send a team API key as \`x-service-api-key\` to the data routes (or a 10-minute access token as \`Authorization: Bearer\`), and a
-management key as \`X-Management-Key\` to the routes under \`/v1\`. A first call:
+management key as \`X-Management-Key\` to the routes under \`/v1\`. Partner labs send a lab key as \`x-lab-key\` to the routes under \`/lab\`. A first call:
 
 ~~~sh
 curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type: application/json' -d '{"client_user_id":"patient-17"}'
@@ -58,7 +58,10 @@ const tags = {
   Teams: 'Teams own users and data; nothing passes from one to another.',
   Keys: 'Team API keys, management keys and access tokens. A key is shown once, when it is made.',
   Catalogue: 'Labs, markers and lab tests that can be ordered, and the accounts at the labs.',
+  Orders: 'Lab-test orders, from placing to the lab and back.',
+  Results: 'What the labs report, and the papers of an order.',
   Insurance: 'Payors and diagnosis codes.',
+  'Lab side': 'What a partner lab calls, with a key that the operator made for it.',
   Sandbox: "A team's own clock, to see today what happens next week.",
 }
 
@@ -68,9 +71,10 @@ const securitySchemes = {
   teamKey: header('x-service-api-key', 'A team API key. `x-vital-api-key` is taken too.'),
   accessToken: { type: 'http', scheme: 'bearer', description: 'A team access token, good for 10 minutes.' },
   managementKey: header('X-Management-Key', 'A management key. The deprecated `X-Service-Org-Key` is taken too.'),
+  labKey: header('x-lab-key', 'The key of a partner lab.'),
 }
 
-const securityOf = { team: [{ teamKey: [] }, { accessToken: [] }], management: [{ managementKey: [] }], none: [] }
+const securityOf = { team: [{ teamKey: [] }, { accessToken: [] }], management: [{ managementKey: [] }], lab: [{ labKey: [] }], none: [] }
 
 const errorType = { type: 'string', description: 'Stable, one for each rule.', 'x-extensible-enum': Object.keys(errorTypes) }
 
@@ -139,7 +143,7 @@ function operation(name: string, row: Row, schemas: Map<string, { io: Io; schema
     responses: {
       ...(row.status === 204
         ? { 204: { description: 'Done.' } }
-        : { 200: { description: 'Done.', ...json(schemaOf(row.returns, 'output')) } }),
+        : { 200: { description: 'Done.', content: { [row.media ?? 'application/json']: { schema: schemaOf(row.returns, 'output') } } } }),
       ...Object.fromEntries(Object.entries({ ...usualRefusals(row), ...row.refusals }).map(([status, text]) => [status, refusal(text)])),
       ...(row.auth === 'none'
         ? {}

@@ -24,6 +24,7 @@ export function openDatabase(url: string, size: number, log: Logger): Database {
   // A connection that breaks, idle or in a transaction, is replaced by the next query; without a listener it would end the process.
   let closing = false
   pool.on('connect', (client) => {
+    prepareHot(client)
     client.on('error', (error) => {
       if (!closing) log.warn({ code: (error as { code?: string }).code }, 'a database connection was lost')
     })
@@ -35,6 +36,24 @@ export function openDatabase(url: string, size: number, log: Logger): Database {
     return db.destroy()
   }
   return { db, pool, close }
+}
+
+const hot = new Map<string, string>()
+
+/** A statement that the server parses once for each connection. For the few hot writes; the text is what Kysely is given too. */
+export function prepared(name: string, text: string) {
+  hot.set(text, name)
+  return text
+}
+
+/** Kysely hands text and values to the driver; what is known to be hot goes on by its name. */
+function prepareHot(client: pg.PoolClient) {
+  const query = client.query.bind(client) as (...sent: unknown[]) => unknown
+  const named = (text: unknown, values: unknown, ...rest: unknown[]) => {
+    const name = typeof text === 'string' ? hot.get(text) : undefined
+    return name ? query({ name, text, values }, ...rest) : query(text, values, ...rest)
+  }
+  client.query = named as typeof client.query
 }
 
 /** Refuses a server that cannot be reached or is too old, in one line and without the password. */
@@ -54,7 +73,11 @@ async function versionOf({ pool }: Database) {
 
 const UNIQUE_VIOLATION = '23505'
 
-export const isUniqueViolation = (error: unknown) => (error as { code?: string }).code === UNIQUE_VIOLATION
+/** Of one index, if it is named. */
+export function isUniqueViolation(error: unknown, index?: string) {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  return code === UNIQUE_VIOLATION && (!index || index === constraint)
+}
 
 /** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */
 export function isDatabaseAway(error: unknown) {

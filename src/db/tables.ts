@@ -1,6 +1,9 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { CriticalLimits, ReferenceRanges, SimulatedAs } from '../contract/analyte.ts'
 import type { AoE } from '../contract/catalog.ts'
 import type { Plan, Role } from '../contract/common.ts'
+import type { Method } from '../contract/lifecycle.ts'
+import type { Simulation } from '../contract/orders.ts'
 
 /** Times are ISO text in and out; `open.ts` sets the parsers. */
 type Time = string
@@ -29,6 +32,8 @@ export type Tables = {
     partial_webhooks_enabled: boolean
     minor_ordering_enabled: boolean
     patient_experience: boolean
+    simulator: Generated<'manual' | 'auto'>
+    time_zone: Optional<string>
     contact: Buffer
   }
   erased_teams: { id: string; erased_at: Time }
@@ -56,6 +61,16 @@ export type Tables = {
     created_by: Optional<string>
     created_at: Time
     expires_at: Optional<Time>
+    last_used_at: Optional<Time>
+    revoked_at: Optional<Time>
+  }
+  lab_keys: {
+    id: string
+    lab_id: number
+    label: string
+    prefix: string
+    hash: Buffer
+    created_at: Time
     last_used_at: Optional<Time>
     revoked_at: Optional<Time>
   }
@@ -122,10 +137,10 @@ export type Tables = {
     loinc: string
     unit: Optional<string>
     result_type: string
-    reference_range: Json<Record<string, unknown> | null>
-    critical: Json<Record<string, unknown> | null>
+    reference_range: Json<ReferenceRanges | null>
+    critical: Json<CriticalLimits | null>
     decimals: Optional<number>
-    sim: Json<Record<string, unknown> | null>
+    sim: Json<SimulatedAs | null>
     expected_value: Optional<string>
   }
   markers: {
@@ -175,6 +190,7 @@ export type Tables = {
     price: number
     fasting: boolean
     auto_generated: Generated<boolean>
+    auto_key: Optional<string>
     has_collection_instructions: boolean
     common_tat_days: Optional<number>
     worst_case_tat_days: Optional<number>
@@ -197,6 +213,66 @@ export type Tables = {
     lat: number
     lng: number
     capabilities: string[]
+  }
+  events: {
+    id: string
+    seq: GeneratedAlways<number>
+    team_id: string
+    user_id: string
+    order_id: Optional<string>
+    event_type: string
+    key: string
+    sealed: Buffer
+    created_at: Time
+  }
+  orders: {
+    id: string
+    team_id: string
+    user_id: Optional<string>
+    transaction_id: string
+    parent_id: Optional<string>
+    origin: string
+    lab_id: number
+    lab_test_id: string
+    lab_account_id: Optional<string>
+    method: Method
+    low_level: string
+    last_event: number
+    last_event_at: Time
+    created_at: Time
+    updated_at: Time
+    registrable: boolean
+    zone: string
+    activate_by: Optional<string>
+    scheduled: boolean
+    dispatch_at: Optional<Time>
+    step_at: Optional<Time>
+    simulation: Json<Simulation | null>
+    seed: string
+    sample_id: Optional<string>
+    billing_type: string
+    priority: boolean
+    has_abn: boolean
+    health_insurance_id: Optional<string>
+    collected_at: Optional<Time>
+    expected_result_by_date: Optional<string>
+    worst_case_result_by_date: Optional<string>
+    interpretation: Optional<string>
+    has_missing_results: Optional<boolean>
+    result_version: number
+    sealed: Optional<Buffer>
+    terms: string[]
+  }
+  order_events: { order_id: string; id: number; low_level: string; status_detail: Optional<string>; created_at: Time }
+  order_images: { order_id: string; name: string; sealed: Buffer }
+  results: {
+    order_id: string
+    version: number
+    status: string
+    interpretation: string
+    digest: Buffer
+    sealed: Buffer
+    created_at: Time
   }
   idempotency_keys: {
     team_id: string

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Config } from '../config.ts'
-import { deploymentOfKey, isManagementKey } from '../keys/rules.ts'
+import { deploymentOfKey, isLabKey, isManagementKey } from '../keys/rules.ts'
 import { setupProblem } from '../problem.ts'
 
 type Deployment = { environment: string; region: string; key_check: Buffer }
@@ -18,6 +18,8 @@ export function checkDatabase(known: Deployment, here: Deployment) {
 /** Fixed keys must be what their setting says, and of this deployment. */
 export function checkBootstrapKeys(deployment: string, team: string | undefined, management: string | undefined) {
   if (team && isManagementKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a management key; a team API key is needed')
+  if (team && isLabKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a lab key; a team API key is needed')
+  if (management && isLabKey(management)) throw setupProblem('BOOTSTRAP_MANAGEMENT_KEY is a lab key; a management key is needed')
   const named = team && deploymentOfKey(team)
   if (named && named !== deployment) throw setupProblem(`BOOTSTRAP_TEAM_API_KEY belongs to the ${named} deployment; this is ${deployment}`)
   if (team && team === management)

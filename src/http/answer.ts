@@ -43,7 +43,11 @@ async function execute(app: App, audit: AuditBatch, visit: Visit, turn?: Turn): 
     await recordChange(inside, auditOf(result))
     await turn?.keep(inside, outcome, subjectUser(visit, result))
   }
-  const inside = { ...app, beforeCommit }
+  const along: NonNullable<App['along']> = async (result, user) => {
+    outcome = shaped(result)
+    return { audit: auditOf(result), kept: turn?.row(outcome, subjectUser(visit, result) as string, user) }
+  }
+  const inside = { ...app, beforeCommit, along }
   const result = await handler(inside, caller, input)
   return outcome ?? inTransaction(inside, async () => result).then(shaped)
 }

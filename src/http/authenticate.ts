@@ -1,8 +1,8 @@
-import type { App, Caller, ManagementCaller, TeamCaller } from '../app.ts'
+import type { App, Caller, LabCaller, ManagementCaller, TeamCaller } from '../app.ts'
 import { here } from '../config.ts'
 import type { Row } from '../contract/endpoint.ts'
-import { managementCaller, teamKeyCaller, tokenCaller } from '../keys/authenticate.ts'
-import { isManagementKey } from '../keys/rules.ts'
+import { labCaller, managementCaller, teamKeyCaller, tokenCaller } from '../keys/authenticate.ts'
+import { isLabKey, isManagementKey } from '../keys/rules.ts'
 import { problem } from '../problem.ts'
 import { checkNamedDeployment } from '../teams/rules.ts'
 import type { Headers } from './request.ts'
@@ -10,6 +10,7 @@ import type { Headers } from './request.ts'
 /** Who calls, by the kind of credential that the row asks for. */
 export async function authenticate(app: App, row: Row, headers: Headers): Promise<Caller | undefined> {
   if (row.auth === 'none') return undefined
+  if (row.auth === 'lab') return labOf(app, headers)
   return row.auth === 'team' ? teamOf(app, headers) : managementOf(app, headers)
 }
 
@@ -20,7 +21,7 @@ export const usedDeprecatedHeader = (row: Row, headers: Headers) =>
   row.auth === 'management' && !text(headers, 'x-management-key') && deprecatedHeaders.some((name) => text(headers, name))
 
 function teamOf(app: App, headers: Headers): Promise<TeamCaller> {
-  const key = text(headers, 'x-service-api-key') ?? text(headers, 'x-vital-api-key')
+  const key = teamKeyIn(headers)
   if (key) return teamKeyCaller(app, key)
   const token = /^Bearer +(\S+)$/i.exec(text(headers, 'authorization') ?? '')?.[1]
   if (token) return tokenCaller(app, token)
@@ -28,6 +29,11 @@ function teamOf(app: App, headers: Headers): Promise<TeamCaller> {
     throw problem(
       'MANAGEMENT_KEY_NOT_ALLOWED',
       'This route takes a team API key in x-service-api-key; a management key cannot be used as one. Create a team API key with the management API.',
+    )
+  if (text(headers, 'x-lab-key'))
+    throw problem(
+      'LAB_KEY_NOT_ALLOWED',
+      'This route takes a team API key in x-service-api-key; a lab key opens the routes under /lab only.',
     )
   throw problem(
     'MISSING_API_KEY',
@@ -38,9 +44,15 @@ function teamOf(app: App, headers: Headers): Promise<TeamCaller> {
 function managementOf(app: App, headers: Headers): Promise<ManagementCaller> {
   const key = managementKeyIn(headers)
   if (key) return managementCaller(app, key)
-  const other = text(headers, 'x-service-api-key') ?? text(headers, 'x-vital-api-key') ?? text(headers, 'authorization')
-  if (other && isManagementKey(other.replace(/^Bearer +/i, '')))
+  const other = teamCredentialIn(headers)
+  const lab = text(headers, 'x-lab-key')
+  if ([other, lab].some((sent) => sent && isManagementKey(sent)))
     throw problem('MISSING_MANAGEMENT_KEY', 'Missing X-Management-Key. The management key came in another header; send it in that one.')
+  if (lab || (other && isLabKey(other)))
+    throw problem(
+      'LAB_KEY_NOT_ALLOWED',
+      'This route takes a management key in X-Management-Key; a lab key opens the routes under /lab only.',
+    )
   if (other)
     throw problem(
       'TEAM_KEY_NOT_ALLOWED',
@@ -49,12 +61,28 @@ function managementOf(app: App, headers: Headers): Promise<ManagementCaller> {
   throw problem('MISSING_MANAGEMENT_KEY', 'Missing X-Management-Key. Send a management key in that header.')
 }
 
+async function labOf(app: App, headers: Headers): Promise<LabCaller> {
+  const key = text(headers, 'x-lab-key')
+  if (key) return labCaller(app, key)
+  const others = [managementKeyIn(headers), teamCredentialIn(headers)].filter((sent) => sent !== undefined)
+  if (others.some(isLabKey)) throw problem('MISSING_LAB_KEY', 'Missing x-lab-key. The lab key came in another header; send it in that one.')
+  if (managementKeyIn(headers) || others.some(isManagementKey))
+    throw problem('MANAGEMENT_KEY_NOT_ALLOWED', 'This route takes a lab key in x-lab-key; a management key cannot be used here.')
+  if (others.length)
+    throw problem('TEAM_KEY_NOT_ALLOWED', 'This route takes a lab key in x-lab-key; a team API key or access token cannot be used here.')
+  throw problem('MISSING_LAB_KEY', 'Missing x-lab-key. Send the key that the operator made for the lab in that header.')
+}
+
+const teamKeyIn = (headers: Headers) => text(headers, 'x-service-api-key') ?? text(headers, 'x-vital-api-key')
+
+const teamCredentialIn = (headers: Headers) => teamKeyIn(headers) ?? text(headers, 'authorization')?.replace(/^Bearer +/i, '')
+
 const managementKeyIn = (headers: Headers) =>
   text(headers, 'x-management-key') ?? deprecatedHeaders.map((name) => text(headers, name)).find(Boolean)
 
 /** What the caller may not reach although the credential is good. Apart from authenticating, so that the refusal is audited. */
 export function checkGates(row: Row, caller: Caller | undefined) {
-  if (!caller) return
+  if (!caller || caller.kind === 'lab') return
   if (row.plan && caller.plan !== row.plan)
     throw problem(
       'PLAN_REQUIRED',

@@ -1,17 +1,28 @@
-import type { App, ManagementCaller, TeamCaller } from '../app.ts'
+import type { App, LabCaller, ManagementCaller, TeamCaller } from '../app.ts'
 import * as catalog from '../catalog/actions.ts'
 import * as markers from '../catalog/markers.ts'
 import type { Input, Output } from '../contract/endpoint.ts'
 import type { EndpointName, Endpoints } from '../contract/index.ts'
 import * as insurance from '../insurance/actions.ts'
 import * as keys from '../keys/actions.ts'
+import * as labAccounts from '../lab-accounts/actions.ts'
+import * as labSide from '../lab-side/actions.ts'
+import { simulateOrder } from '../labs/simulator/walk.ts'
+import * as orders from '../orders/actions.ts'
+import { importOrder } from '../orders/import.ts'
+import * as kits from '../orders/kits.ts'
+import { listOrders } from '../orders/list.ts'
+import * as papers from '../orders/papers.ts'
+import { placeOrder, validateOrder } from '../orders/place.ts'
+import * as results from '../results/actions.ts'
+import * as reports from '../results/pdf.ts'
 import * as sandbox from '../sandbox/actions.ts'
 import * as teams from '../teams/actions.ts'
 import * as orgs from '../teams/orgs.ts'
 import * as users from '../users/actions.ts'
 import * as records from '../users/records.ts'
 
-type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; none: undefined }
+type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; lab: LabCaller; none: undefined }
 
 type Handlers = {
   [N in EndpointName]: (app: App, caller: CallerOf[Endpoints[N]['auth']], input: Input<Endpoints[N]>) => Promise<Output<Endpoints[N]>>
@@ -51,6 +62,30 @@ export const handlers: Handlers = {
   searchDiagnoses: (app, _, { query }) => insurance.searchDiagnoses(app, query.diagnosis_query),
   validateIcdCodes: (_, __, { body }) => insurance.validateIcdCodes(body.codes),
 
+  createOrder: (app, caller, { body }) => placeOrder(app, caller, body),
+  validateOrder: (app, caller, { body }) => validateOrder(app, caller, body),
+  importOrder: (app, caller, { body }) => importOrder(app, caller, body),
+  createTestkitOrder: (app, caller, { body }) => kits.createTestkitOrder(app, caller, body),
+  registerTestkit: (app, caller, { body }) => kits.registerTestkit(app, caller, body),
+  resendOrderEvents: (app, caller, { body }) => orders.resendOrderEvents(app, caller, body),
+  listOrders: (app, caller, { query }) => listOrders(app, caller, query),
+  getOrder: (app, caller, { params }) => orders.getOrder(app, caller, params.order_id),
+  rescheduleOrder: (app, caller, { params, body }) => orders.rescheduleOrder(app, caller, params.order_id, body.activate_by),
+  cancelOrder: (app, caller, { params }) => orders.cancelOrder(app, caller, params.order_id),
+  completeDraw: (app, caller, { params }) => orders.completeDraw(app, caller, params.order_id),
+  simulateOrder: (app, caller, { params, query, body }) => simulateOrder(app, caller, params.order_id, query, body),
+  getOrderTransaction: (app, caller, { params }) => orders.getOrderTransaction(app, caller, params.transaction_id),
+  getResults: (app, caller, { params }) => results.getResults(app, caller, params.order_id),
+  getResultsMetadata: (app, caller, { params }) => results.getResultsMetadata(app, caller, params.order_id),
+  getResultsPdf: (app, caller, { params }) => reports.resultsPdf(app, caller, params.order_id),
+  getTransactionResults: (app, caller, { params }) => results.getTransactionResults(app, caller, params.transaction_id),
+  getTransactionResultsPdf: (app, caller, { params }) => reports.transactionResultsPdf(app, caller, params.transaction_id),
+  getRequisitionPdf: (app, caller, { params }) => papers.requisitionPdf(app, caller, params.order_id),
+  getLabelsPdf: (app, caller, { params, query }) => papers.labelsPdf(app, caller, params.order_id, query),
+  getCollectionInstructionPdf: (app, caller, { params }) => papers.orderInstructionsPdf(app, caller, params.order_id),
+  getAbnPdf: (app, caller, { params }) => papers.abnPdf(app, caller, params.order_id),
+  getLabTestInstructionPdf: (app, caller, { params }) => papers.labTestInstructionsPdf(app, caller, params.lab_test_id),
+
   getOrg: (app, caller) => orgs.getOrg(app, caller),
   patchOrg: (app, caller, { body }) => orgs.renameOrg(app, caller, body.name),
   listTeams: (app, caller, { query }) => teams.listTeams(app, caller, query),
@@ -67,6 +102,16 @@ export const handlers: Handlers = {
   listTeamKeys: (app, caller, { query }) => keys.listTeamKeys(app, caller, query),
   createTeamKey: (app, caller, { body }) => keys.createTeamKey(app, caller, body),
   deleteTeamKeys: (app, caller, { query }) => keys.deleteTeamKeys(app, caller, query.api_key_id),
+
+  listOrgLabAccounts: (app, caller, { query }) => labAccounts.listOrgLabAccounts(app, caller, query),
+  patchLabAccount: (app, caller, { params, body }) => labAccounts.patchLabAccount(app, caller, params.account_id, body.team_id_allowlist),
+
+  getOwnLab: (app, caller) => markers.getOwnLab(app, caller),
+  listLabOrders: (app, caller, { query }) => labSide.listLabOrders(app, caller, query),
+  getLabOrder: (app, caller, { params }) => labSide.getLabOrder(app, caller, params.order_id),
+  reportLabStep: (app, caller, { params, body }) => labSide.reportStep(app, caller, params.order_id, body),
+  reportLabResults: (app, caller, { params, body }) => labSide.reportResults(app, caller, params.order_id, body),
+  recreateLabOrder: (app, caller, { params }) => labSide.recreate(app, caller, params.order_id),
 
   getClock: (app, caller) => sandbox.getClock(app, caller),
   moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),

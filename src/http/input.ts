@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import type { Row } from '../contract/endpoint.ts'
-import { type Fault, invalid, Problem } from '../problem.ts'
-import { faultsOf } from './problems.ts'
+import { type Fault, faultsOf } from '../contract/faults.ts'
+import { invalid, Problem } from '../problem.ts'
 
 type Sent = { params: unknown; query: unknown; body: unknown }
 

@@ -1,7 +1,6 @@
-import type { z } from 'zod'
 import { statusOf } from '../contract/errors.ts'
 import { isDatabaseAway } from '../db/open.ts'
-import { type Fault, Problem, problem } from '../problem.ts'
+import { Problem, problem } from '../problem.ts'
 
 export const statusOfProblem = ({ kind }: Problem) => statusOf[kind]
 
@@ -29,23 +28,3 @@ function fromFramework(error: unknown) {
 }
 
 const badUrl = () => problem('BAD_URL', 'The address is not well formed, or a part of it is too long.')
-
-const faultTypes: Record<string, string> = {
-  invalid_type: 'type_error',
-  invalid_format: 'format_error',
-  invalid_value: 'enum',
-  invalid_union: 'type_error',
-  too_small: 'too_small',
-  too_big: 'too_big',
-}
-
-/** Where a request has the wrong shape. The values themselves are never repeated: they may be a patient's. */
-export function faultsOf(error: z.ZodError, part: string, sent: unknown): Fault[] {
-  return error.issues.map(({ code, path, message }) => {
-    const loc = [part, ...(path as (string | number)[])]
-    const absent = path.reduce<unknown>((value, step) => (value as Record<PropertyKey, unknown> | undefined)?.[step], sent) === undefined
-    return absent
-      ? { type: 'missing', loc, msg: 'This field is required.' }
-      : { type: faultTypes[code] ?? 'value_error', loc, msg: message }
-  })
-}

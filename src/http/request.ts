@@ -31,6 +31,7 @@ export function deed(visit: Visit, status: number, result?: unknown) {
     ...ids,
     api_key_id,
     id: (result as { id?: unknown } | undefined)?.id,
+    order_id: ids['order_id'] ?? orderIn(result)?.id,
   }
   const subjects = Object.entries(named).flatMap(([name, value]) =>
     [value]
@@ -39,18 +40,29 @@ export function deed(visit: Visit, status: number, result?: unknown) {
       .map((id) => `${name}:${id.toLowerCase()}`),
   )
   if (listed.length > NAMED_AT_MOST) subjects.push(`users:${listed.length}`)
-  return { action: visit.route.name, subject: subjects.join(' ') || undefined, status, request_id: visit.request_id }
+  const { route, request_id } = visit
+  return { action: route.name, subject: subjects.join(' ') || undefined, status, request_id, team_id: subjectTeam(visit, result) }
+}
+
+/** Whose order it was that a lab worked on; every other caller has a team or an organisation of its own. */
+function subjectTeam({ caller }: Visit, result: unknown) {
+  const { team_id } = (result ?? {}) as { team_id?: unknown }
+  return caller?.kind === 'lab' && isId(team_id) ? team_id : undefined
 }
 
 /** Whose data a request is about. */
 export function subjectUser({ params, input }: Visit, result?: unknown) {
-  const places = [params, input?.query, input?.body, result] as ({ user_id?: unknown } | undefined | null)[]
+  const places = [params, input?.query, input?.body, result, orderIn(result)] as ({ user_id?: unknown } | undefined | null)[]
   return places.map((place) => place?.user_id).find(isId)
 }
 
+/** The order that an answer wraps. */
+const orderIn = (result: unknown) => (result as { order?: { id?: unknown; user_id?: unknown } } | undefined)?.order
+
 /** Whom a list shows. */
 function usersIn(result: unknown) {
-  const list = Array.isArray(result) ? result : (result as { users?: unknown } | undefined)?.users
+  const lists = (result ?? {}) as { users?: unknown; orders?: unknown }
+  const list = Array.isArray(result) ? result : (lists.users ?? lists.orders)
   return Array.isArray(list) ? list.map((one) => (one as { user_id?: unknown } | null)?.user_id).filter(isId) : []
 }
 

@@ -13,6 +13,9 @@ export type Table = { endpoints: Record<string, Row>; handlers: Record<string, A
 /** RFC 9745: the day from which X-Service-Org-Key counts as deprecated, 2025-04-01. */
 const ORG_KEY_DEPRECATED = '@1743465600'
 
+/** Four images of 5 MB in base64, and what is around them. */
+const LARGE_BODY = 30 * 1024 * 1024
+
 const visits = new WeakMap<FastifyRequest, Visit>()
 
 export const callerOf = (request: FastifyRequest): Caller | undefined => visits.get(request)?.caller
@@ -28,6 +31,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
         method: row.method.toUpperCase(),
         url: path.replace(/\{(\w+)\}/g, ':$1'),
         config: { template: row.path },
+        ...(row.largeBody ? { bodyLimit: LARGE_BODY } : {}),
         onRequest: (request, reply) => admit(app, route, request, reply),
         handler: (request, reply) => give(app, audit, request, reply),
         errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
@@ -54,6 +58,13 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
 async function give(app: App, audit: AuditBatch, request: FastifyRequest, reply: FastifyReply) {
   const { status, body, replayed } = await answer(app, audit, visits.get(request) as Visit, request)
   if (replayed) reply.header('x-idempotency-replayed', 'true')
+  const { media } = (visits.get(request) as Visit).route.row
+  if (media)
+    return reply
+      .code(status)
+      .type(media)
+      .send(Buffer.from(body as Uint8Array))
+  if (typeof body === 'string') return reply.code(status).type('application/json').send(JSON.stringify(body))
   return reply.code(status).send(body)
 }
 

@@ -86,6 +86,7 @@ function watch(app: App, server: FastifyInstance, metrics: Metrics) {
 
 function logged(caller: Caller | undefined) {
   if (!caller) return {}
-  const { kind, org_id, key_id } = caller
-  return { caller: kind, org_id, key_id, ...(caller.kind === 'team' ? { team_id: caller.team_id } : {}) }
+  const { kind, key_id } = caller
+  if (caller.kind === 'lab') return { caller: kind, lab_id: caller.lab_id, key_id }
+  return { caller: kind, org_id: caller.org_id, key_id, ...(caller.kind === 'team' ? { team_id: caller.team_id } : {}) }
 }

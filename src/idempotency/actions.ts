@@ -14,8 +14,12 @@ type Attempt = { team_id: string; operation: string; key: string; request: unkno
 export type Turn = {
   /** Call it in the transaction of the action: the outcome commits with it, or neither does. */
   keep(app: App, outcome: Outcome, user_id?: string): Promise<void>
+  /** The same as rows, for an action that writes everything in one statement. */
+  row(outcome: Outcome, user_id: string, user: SealingKey): KeptOutcome
   release(): Promise<void>
 }
+
+export type KeptOutcome = store.Slot & store.Kept & { owner: string }
 
 const LEASE = 15 * SECOND
 const PATIENCE = 10 * SECOND
@@ -52,13 +56,15 @@ export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, late
 function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Turn {
   const renewal = setInterval(() => store.renew(app.db, slot, owner, later(app.wall(), LEASE)).catch(() => {}), LEASE / 3).unref()
   return {
-    async keep(inside, { status, body }, user_id) {
+    async keep(inside, outcome, user_id) {
       clearInterval(renewal)
       const user = user_id && (await userSealingKey(inside, slot.team_id, user_id))
-      const sealed = seal(user || team, place(slot), { body })
-      const kept = await store.complete(inside.db, slot, owner, { status, sealed, user_id: user ? user_id : null })
-      if (!kept)
-        throw problem('IDEMPOTENCY_IN_FLIGHT', 'The request took too long and another one took over; send it again in a few seconds.')
+      const { status, sealed } = sealedOutcome(user || team, slot, outcome)
+      if (!(await store.complete(inside.db, slot, owner, { status, sealed, user_id: user ? user_id : null }))) throw lostTurn()
+    },
+    row(outcome, user_id, user) {
+      clearInterval(renewal)
+      return { ...slot, ...sealedOutcome(user, slot, outcome), user_id, owner }
     },
     async release() {
       clearInterval(renewal)
@@ -66,6 +72,15 @@ function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Tu
     },
   }
 }
+
+const sealedOutcome = (key: SealingKey, slot: store.Slot, { status, body }: Outcome) => ({
+  status,
+  sealed: seal(key, place(slot), { body }),
+})
+
+/** Somebody else took the slot meanwhile. */
+export const lostTurn = () =>
+  problem('IDEMPOTENCY_IN_FLIGHT', 'The request took too long and another one took over; send it again in a few seconds.')
 
 /** What was kept, or undefined if its user was erased since the row was read. */
 async function outcomeOf(app: App, team: SealingKey, slot: store.Slot, kept: store.Kept): Promise<Outcome | undefined> {

@@ -27,6 +27,8 @@ export const createPayor = (app: App, { team_id }: TeamCaller, { name, address, 
     return shown(await store.insertPayor(app.db, row))
   })
 
+export const findPayor = (app: App, team_id: string, payor_code: string) => store.findPayor(app.db, team_id, payor_code)
+
 /** The company behind a payor_code. Gap 9: one that neither the catalogue nor the team knows is named by its code. */
 export async function companyOf(app: App, team_id: string, payor_code: string) {
   const payor = await store.findPayor(app.db, team_id, payor_code)
@@ -39,6 +41,12 @@ export const searchDiagnoses = async (app: App, query: string) =>
     description: label,
     is_secondary: false,
   }))
+
+/** Codes with what they stand for, where the catalogue knows it. */
+export async function describeCodes(app: App, codes: string[]) {
+  const known = await store.findIcdCodes(app.db, codes)
+  return codes.map((code) => ({ code, description: known.find((one) => one.code === code)?.label ?? null }))
+}
 
 /** Gap 35: the format decides. There is no table of codes that exclude each other, so there are no violations. */
 export async function validateIcdCodes(codes: string[]) {

@@ -34,6 +34,9 @@ export const searchPayors = (db: Db, team_id: string, filter: PayorFilter, limit
 export const insertPayor = (db: Db, row: Insertable<Tables['payors']>) =>
   db.insertInto('payors').values(row).returningAll().executeTakeFirstOrThrow()
 
+export const findIcdCodes = (db: Db, codes: string[]) =>
+  db.selectFrom('icd_codes').selectAll().where('code', '=', sql<string>`any(${codes}::text[])`).execute()
+
 /** By the beginning of the code, with or without its dot, or by a part of the label. */
 export const searchIcdCodes = (db: Db, part: string, limit: number) =>
   db

@@ -3,6 +3,8 @@ import { chainAudit } from '../audit/actions.ts'
 import { pruneIdempotency } from '../idempotency/actions.ts'
 import { pruneTokens } from '../keys/actions.ts'
 import { flushLastUses } from '../keys/last-use.ts'
+import { STEP, takeDueSteps } from '../labs/simulator/walk.ts'
+import { DISPATCH, dispatchDue } from '../orders/dispatch.ts'
 import { eraseNextTeam } from '../teams/actions.ts'
 import { eraseDueUsers } from '../users/actions.ts'
 
@@ -16,6 +18,8 @@ export type Job = {
 }
 
 export const jobs: Job[] = [
+  { name: DISPATCH, everyMs: SECOND / 2, run: (app) => dispatchDue(app) },
+  { name: STEP, everyMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },

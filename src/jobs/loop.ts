@@ -1,13 +1,14 @@
 import type { App } from '../app.ts'
 import type { Job } from './index.ts'
 
-type Loop = { stop(): Promise<void> }
+type Loop = { stop(): Promise<void>; wake(name: string): void }
 
 /** Calls each job at its pace. A job that fails is logged and tried again; a crash loses nothing, because the work is in the tables. */
 export function startJobs(app: App, jobs: Job[], failed: (job: string, error: unknown) => void): Loop {
   let stopping = false
   const timers = new Map<Job, NodeJS.Timeout>()
   const running = new Map<Job, Promise<void>>()
+  const woken = new Set<Job>()
 
   const turn = async (job: Job) => {
     try {
@@ -18,16 +19,28 @@ export function startJobs(app: App, jobs: Job[], failed: (job: string, error: un
     running.delete(job)
     schedule(job)
   }
+  const begin = (job: Job) => {
+    woken.delete(job)
+    clearTimeout(timers.get(job))
+    running.set(job, turn(job))
+  }
   const schedule = (job: Job) => {
     if (!stopping)
       timers.set(
         job,
-        setTimeout(() => running.set(job, turn(job)), job.everyMs),
+        setTimeout(() => begin(job), woken.has(job) ? 0 : job.everyMs),
       )
   }
-  for (const job of jobs) running.set(job, turn(job))
+  for (const job of jobs) begin(job)
 
   return {
+    /** A job that is running may have looked already, so it takes another turn. */
+    wake(name) {
+      const job = jobs.find((job) => job.name === name)
+      if (!job || stopping) return
+      if (running.has(job)) woken.add(job)
+      else begin(job)
+    },
     async stop() {
       stopping = true
       for (const timer of timers.values()) clearTimeout(timer)

@@ -127,13 +127,18 @@ async function bind(app: App, org_id: string, key_id: string, team_ids: string[]
   if (bound !== team_ids.length) throw problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
 }
 
-const newRow = (app: App, secret: string, label: string, created_by: string | null = null) => ({
+/** What is kept of a new secret. */
+export const keptOf = (app: App, secret: string, label: string) => ({
   id: randomUUID(),
   label,
   prefix: rules.visible(secret),
   hash: rules.hashOf(secret),
-  created_by,
   created_at: app.wall(),
+})
+
+const newRow = (app: App, secret: string, label: string, created_by: string | null = null) => ({
+  ...keptOf(app, secret, label),
+  created_by,
 })
 
 /** The teams that were named, each once and in the order in which they are listed. */

@@ -1,4 +1,4 @@
-import type { App, ManagementCaller, TeamCaller } from '../app.ts'
+import type { App, LabCaller, ManagementCaller, TeamCaller } from '../app.ts'
 import { deploymentName } from '../config.ts'
 import { Problem, problem } from '../problem.ts'
 import { noteUse } from './last-use.ts'
@@ -12,12 +12,9 @@ export async function teamKeyCaller(app: App, secret: string): Promise<TeamCalle
       'MANAGEMENT_KEY_NOT_ALLOWED',
       'This route takes a team API key; a management key cannot be used as one. Create a team API key with the management API.',
     )
-  const named = rules.deploymentOfKey(secret)
-  if (named && named !== deploymentName(app.config))
-    throw problem(
-      'WRONG_DEPLOYMENT_KEY',
-      `This key belongs to the ${named} deployment; this is ${deploymentName(app.config)}. Call the other deployment or use a key of this one.`,
-    )
+  if (rules.isLabKey(secret))
+    throw problem('LAB_KEY_NOT_ALLOWED', 'This route takes a team API key; a lab key opens the routes under /lab only.')
+  checkDeployment(app, rules.deploymentOfKey(secret))
   const key = await store.findTeamKey(app.db, rules.hashOf(secret))
   if (!key || key.revoked_at || key.deleted_at)
     throw problem('INVALID_API_KEY', 'The team API key is unknown or was revoked. Check the value sent in x-service-api-key.')
@@ -44,12 +41,42 @@ export async function tokenCaller(app: App, secret: string): Promise<TeamCaller>
 export async function managementCaller(app: App, secret: string): Promise<ManagementCaller> {
   if (rules.deploymentOfKey(secret))
     throw problem('TEAM_KEY_NOT_ALLOWED', 'This route takes a management key in X-Management-Key; a team API key cannot be used here.')
+  if (rules.isLabKey(secret))
+    throw problem(
+      'LAB_KEY_NOT_ALLOWED',
+      'This route takes a management key in X-Management-Key; a lab key opens the routes under /lab only.',
+    )
   const key = await store.findManagementKey(app.db, rules.hashOf(secret))
   if (!key || key.revoked_at)
     throw problem('INVALID_MANAGEMENT_KEY', 'The management key is unknown or was revoked. Check the value sent in X-Management-Key.')
   noteUse(app, 'management_keys', key.key_id, key.last_used_at)
   const { org_id, key_id, plan, role, team_ids } = key
   return { kind: 'management', org_id, key_id, plan, team_ids: role === 'team_admin' ? team_ids : undefined }
+}
+
+/** Who a lab key stands for. */
+export async function labCaller(app: App, secret: string): Promise<LabCaller> {
+  if (rules.isManagementKey(secret))
+    throw problem('MANAGEMENT_KEY_NOT_ALLOWED', 'This route takes a lab key in x-lab-key; a management key cannot be used as one.')
+  if (rules.deploymentOfKey(secret))
+    throw problem('TEAM_KEY_NOT_ALLOWED', 'This route takes a lab key in x-lab-key; a team API key cannot be used as one.')
+  checkDeployment(app, rules.deploymentOfLabKey(secret))
+  const key = await store.findLabKey(app.db, rules.hashOf(secret))
+  if (!key || key.revoked_at)
+    throw problem(
+      'INVALID_LAB_KEY',
+      'The lab key is unknown or was revoked. Check the value sent in x-lab-key, or ask the operator for a new one.',
+    )
+  noteUse(app, 'lab_keys', key.key_id, key.last_used_at)
+  return { kind: 'lab', lab_id: key.lab_id, key_id: key.key_id }
+}
+
+function checkDeployment({ config }: App, named: string | undefined) {
+  if (named && named !== deploymentName(config))
+    throw problem(
+      'WRONG_DEPLOYMENT_KEY',
+      `This key belongs to the ${named} deployment; this is ${deploymentName(config)}. Call the other deployment or use a key of this one.`,
+    )
 }
 
 type MaybeKeys = { team_api_key?: string | undefined; management_key?: string | undefined }

@@ -33,15 +33,22 @@ export const masked = (prefix: string) => `${prefix}…`
 export const MANAGEMENT_PREFIX = 'mg_'
 export const TOKEN_PREFIX = 'at_'
 
-const environments: Record<string, string> = { sk: 'sandbox', pk: 'production' }
+const environments: Record<string, string> = { sk: 'sandbox', pk: 'production', lks: 'sandbox', lkp: 'production' }
 
-/** The deployment that a key names in its prefix, such as "production eu". */
-export function deploymentOfKey(secret: string) {
-  const [, kind, region] = /^(sk|pk)_(us|eu)_/.exec(secret) ?? []
+/** The deployment that a team API key names in its prefix, such as "production eu". */
+export const deploymentOfKey = (secret: string) => deploymentNamed(/^(sk|pk)_(us|eu)_/.exec(secret))
+
+/** The same for a lab key. */
+export const deploymentOfLabKey = (secret: string) => deploymentNamed(/^(lks|lkp)_(us|eu)_/.exec(secret))
+
+function deploymentNamed(found: RegExpExecArray | null) {
+  const [, kind, region] = found ?? []
   return kind && region ? `${environments[kind]} ${region}` : undefined
 }
 
 export const isManagementKey = (secret: string) => secret.startsWith(MANAGEMENT_PREFIX)
+
+export const isLabKey = (secret: string) => deploymentOfLabKey(secret) !== undefined
 
 /** Gap 12: which teams a management key may carry. */
 export function checkBindings(role: string, team_ids: string[] | undefined) {

@@ -41,6 +41,9 @@ export const findManagementKey = (db: Db, hash: Buffer) =>
     .where('hash', '=', hash)
     .executeTakeFirst()
 
+export const findLabKey = (db: Db, hash: Buffer) =>
+  db.selectFrom('lab_keys').select(['id as key_id', 'lab_id', 'revoked_at', 'last_used_at']).where('hash', '=', hash).executeTakeFirst()
+
 type TeamKeyRow = Insertable<Tables['team_api_keys']>
 type ManagementKeyRow = Insertable<Tables['management_keys']>
 
@@ -163,8 +166,27 @@ export async function bindTeams(db: Db, org_id: string, key_id: string, team_ids
   return bound.length
 }
 
+export const insertLabKey = (db: Db, row: Insertable<Tables['lab_keys']>) =>
+  db.insertInto('lab_keys').values(row).returning(['id', 'lab_id', 'label', 'prefix', 'created_at']).executeTakeFirstOrThrow()
+
+/** Live keys of one lab, or of all. */
+export const listLabKeys = (db: Db, lab_id: number | undefined) =>
+  db
+    .selectFrom('lab_keys as key')
+    .innerJoin('labs', 'labs.id', 'key.lab_id')
+    .select(['key.id', 'labs.slug as lab', 'key.label', 'key.prefix', 'key.created_at', 'key.last_used_at'])
+    .where('key.revoked_at', 'is', null)
+    .$if(lab_id !== undefined, (query) => query.where('key.lab_id', '=', lab_id as number))
+    .orderBy('key.lab_id')
+    .orderBy('key.created_at')
+    .orderBy('key.id')
+    .execute()
+
+export const revokeLabKey = (db: Db, id: string, at: string) =>
+  db.updateTable('lab_keys').set({ revoked_at: at }).where('id', '=', id).where('revoked_at', 'is', null).returning('id').executeTakeFirst()
+
 /** Records last uses, many at once. */
-export const touchKeys = (db: Db, table: 'team_api_keys' | 'management_keys', uses: [string, string][]) =>
+export const touchKeys = (db: Db, table: 'team_api_keys' | 'management_keys' | 'lab_keys', uses: [string, string][]) =>
   sql`update ${sql.table(table)} as key set last_used_at = used.at
       from unnest(${uses.map(([id]) => id)}::uuid[], ${uses.map(([, at]) => at)}::timestamptz[]) as used (id, at)
       where key.id = used.id`.execute(db)

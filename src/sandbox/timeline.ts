@@ -1,4 +1,6 @@
 import type { App } from '../app.ts'
+import { takeDueSteps } from '../labs/simulator/walk.ts'
+import { dispatchDue, nextDispatch, nextDueStep } from '../orders/dispatch.ts'
 import { eraseDueUsers, nextErasure } from '../users/actions.ts'
 
 /** A kind of domain work that falls due by a team's clock. */
@@ -9,4 +11,8 @@ export type Due = {
 }
 
 /** Everything that the sandbox clock carries along. A new kind of due work is one line here. */
-export const timeline: Due[] = [{ nextDue: nextErasure, happen: eraseDueUsers }]
+export const timeline: Due[] = [
+  { nextDue: nextDispatch, happen: dispatchDue },
+  { nextDue: nextDueStep, happen: takeDueSteps },
+  { nextDue: nextErasure, happen: eraseDueUsers },
+]

@@ -5,23 +5,25 @@ const SHORTEST = 2
 const LONGEST = 12
 
 /** What a row is found by: a keyed hash of every beginning of every word, so the database never holds a word. */
-export function indexTerms(team: SealingKey, texts: string[]) {
+export function indexTerms(team: SealingKey, texts: string[], field = '') {
   const beginnings = texts.flatMap(wordsOf).flatMap((word) => {
     const lengths = Array.from({ length: Math.min(word.length, LONGEST) - SHORTEST + 1 }, (_, i) => i + SHORTEST)
     return lengths.map((length) => word.slice(0, length))
   })
-  return hashed(team, beginnings)
+  return hashed(team, field, beginnings)
 }
 
 /** What to look for: each word of the query by its beginning. */
-export const queryTerms = (team: SealingKey, query: string) =>
+export const queryTerms = (team: SealingKey, query: string, field = '') =>
   hashed(
     team,
+    field,
     wordsOf(query).map((word) => word.slice(0, LONGEST)),
   )
 
-function hashed(team: SealingKey, words: string[]) {
-  const key = derive(team, 'blind index')
+/** A field keeps its words apart from those of other fields. */
+function hashed(team: SealingKey, field: string, words: string[]) {
+  const key = derive(team, `blind index ${field}`.trim())
   return [...new Set(words)].map((word) => createHmac('sha256', key).update(word).digest('base64url').slice(0, 12))
 }
 

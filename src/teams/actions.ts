@@ -81,6 +81,7 @@ export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, p
         integration_team_id: patch.integration_team_id === undefined ? team.integration_team_id : patch.integration_team_id,
         contact: seal(await teamSealingKey(app, team.id), place(team.id), rules.mergeContact(await contactOf(app, team), settings)),
         ...rules.switchesFrom(settings),
+        ...rules.orderSettings(settings, app.config.ENVIRONMENT),
       }
       await store.updateTeam(app.db, caller.org_id, team.id, change)
       return shown(app, { ...team, ...change })

@@ -1,5 +1,6 @@
 import { switches } from '../contract/management.ts'
 import { problem } from '../problem.ts'
+import { checkTimeZone } from '../users/rules.ts'
 
 export const GRACE_DAYS = 7
 
@@ -27,6 +28,17 @@ type SwitchesIn = { [K in keyof typeof switches]?: boolean | null | undefined }
 export function switchesFrom(sent: SwitchesIn): Partial<Switches> {
   const names = Object.keys(switches) as (keyof Switches)[]
   return Object.fromEntries(names.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name] ?? switches[name]]))
+}
+
+type OrderSettings = { simulator?: 'manual' | 'auto' | null | undefined; time_zone?: string | null | undefined }
+
+/** How orders of the team go, as far as it was sent; null stands for the default. */
+export function orderSettings({ simulator, time_zone }: OrderSettings, environment: string) {
+  if (time_zone) checkTimeZone(time_zone, ['body', environment, 'time_zone'])
+  return {
+    ...(simulator === undefined ? {} : { simulator: simulator ?? ('manual' as const) }),
+    ...(time_zone === undefined ? {} : { time_zone }),
+  }
 }
 
 type Brand = {

@@ -122,24 +122,20 @@ export const eraseDueUsers = (app: App, team_id?: string) =>
 export const nextErasure = async (app: App, team_id: string) => (await store.nextErasure(app.db, team_id))?.erase_at ?? undefined
 
 export async function getMetrics(app: App, { team_id }: TeamCaller) {
-  const { total } = await store.countUsers(app.db, team_id)
+  const [{ total }, { orders }] = await Promise.all([store.countUsers(app.db, team_id), store.countOrders(app.db, team_id)])
   return {
     team_id,
     number_of_users: total,
     number_of_connected_sources: 0,
     number_of_errored_connected_sources: 0,
     number_of_connected_sources_by_week: [],
-    number_of_ordered_tests: 0,
+    number_of_ordered_tests: orders,
   }
 }
 
 /** A user of the team that is not scheduled for deletion. */
-export async function requireUser(app: App, team_id: string, user_id: string, find = store.findUser) {
-  const user = await find(app.db, team_id, user_id)
-  if (!user) throw rules.userNotFound()
-  if (user.deleted_at) throw rules.userDeleted()
-  return user
-}
+export const requireUser = async (app: App, team_id: string, user_id: string, find = store.findUser) =>
+  rules.liveUser(await find(app.db, team_id, user_id))
 
 /** The user's own key, from the row that was read. */
 export const keyOf = async (app: App, user: store.UserRow) =>

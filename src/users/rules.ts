@@ -34,9 +34,10 @@ const plain = (id: string) =>
     .replace(/^(tel|mailto|sms):\s*/i, '')
 
 /** IANA names only: Intl alone would also take offsets and any letter case. */
-export function checkTimeZone(id: string) {
-  if (!/^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/.test(id) || !knownToIntl(id))
-    throw invalid(['body', 'fallback_time_zone'], 'Must be a time zone of the IANA database, such as Europe/Berlin or America/New_York.')
+export const isTimeZone = (id: string) => /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/.test(id) && knownToIntl(id)
+
+export function checkTimeZone(id: string, loc = ['body', 'fallback_time_zone']) {
+  if (!isTimeZone(id)) throw invalid(loc, 'Must be a time zone of the IANA database, such as Europe/Berlin or America/New_York.')
 }
 
 function knownToIntl(timeZone: string) {
@@ -75,6 +76,12 @@ export const userNotFound = () => problem('USER_NOT_FOUND', 'There is no such us
 
 export const userDeleted = () =>
   problem('USER_SCHEDULED_FOR_DELETION', 'The user is scheduled for deletion; undo it with POST /v2/user/undo_delete within 7 days.')
+
+export function liveUser<U extends { deleted_at: string | null }>(user: U | undefined): U {
+  if (!user) throw userNotFound()
+  if (user.deleted_at) throw userDeleted()
+  return user
+}
 
 type Person = { first_name: string; last_name: string; email: string; phone_number: string; dob: string }
 

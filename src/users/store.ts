@@ -40,6 +40,40 @@ export async function insertUser(db: Db, user: Insertable<Tables['users']>, key:
 export const findUser = (db: Db, team_id: string, user_id: string) =>
   users(db, team_id).where('users.user_id', '=', user_id).executeTakeFirst()
 
+/** Everything of a user and its team that an order is judged by, read at one moment. */
+export const findPatient = (db: Db, team_id: string, user_id: string) =>
+  users(db, team_id)
+    .innerJoin('teams', 'teams.id', 'users.team_id')
+    .leftJoin('user_info', 'user_info.user_id', 'users.user_id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('user_insurances')
+          .select(['id', 'sealed'])
+          .whereRef('user_insurances.user_id', '=', 'users.user_id')
+          .where('is_primary', '=', true)
+          .orderBy('seq', 'desc')
+          .limit(1)
+          .as('insurance'),
+      (join) => join.onTrue(),
+    )
+    .select([
+      'teams.minor_ordering_enabled',
+      'teams.time_zone as team_zone',
+      'user_info.sealed as info',
+      'insurance.id as insurance_id',
+      'insurance.sealed as insurance',
+    ])
+    .select((eb) =>
+      eb
+        .selectFrom('orders')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .whereRef('orders.user_id', '=', 'users.user_id')
+        .as('orders'),
+    )
+    .where('users.user_id', '=', user_id)
+    .executeTakeFirst()
+
 export const lockUser = (db: Db, team_id: string, user_id: string) =>
   users(db, team_id).where('users.user_id', '=', user_id).forUpdate('users').executeTakeFirst()
 
@@ -64,6 +98,14 @@ export const countUsers = (db: Db, team_id: string) =>
     .select((eb) => eb.fn.countAll<number>().as('total'))
     .where('team_id', '=', team_id)
     .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+
+export const countOrders = (db: Db, team_id: string) =>
+  db
+    .selectFrom('orders')
+    .select((eb) => eb.fn.countAll<number>().as('orders'))
+    .where('team_id', '=', team_id)
+    .where('user_id', 'is not', null)
     .executeTakeFirstOrThrow()
 
 const FOUND_AT_MOST = 50

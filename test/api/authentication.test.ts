@@ -203,7 +203,7 @@ describe('a Team Management Key', () => {
     )
   })
 
-  test('creating and deleting teams and everything about management keys is of the organisation', () => {
+  test('creating and deleting teams, opening lab accounts and everything about management keys is of the organisation', () => {
     expect(orgRows.map(([name]) => name).sort()).toEqual([
       'createManagementKey',
       'createTeam',
@@ -211,6 +211,7 @@ describe('a Team Management Key', () => {
       'deleteTeam',
       'getOrg',
       'listManagementKeys',
+      'patchLabAccount',
       'patchManagementKey',
       'patchOrg',
     ])
@@ -240,7 +241,7 @@ describe('another organisation', () => {
     const other = await w.tenant()
     const answers = []
     for (const org_id of [other.org_id, randomUUID()]) {
-      const params = { org_id, team_id: other.team_id, key_id: randomUUID(), env: 'sandbox', region: 'us' }
+      const params = { org_id, team_id: other.team_id, key_id: randomUUID(), account_id: randomUUID(), env: 'sandbox', region: 'us' }
       const { status, body } = await request(w.base, row, {
         params,
         headers: { 'x-management-key': w.management_key },
@@ -259,7 +260,7 @@ describe('another organisation', () => {
     '{region}': { label: 'x', team_id: randomUUID() },
     resolve_team: { integration_team_id: 'x' },
     create_api_access_token: { env: 'sandbox' },
-    patch: { name: 'x', label: 'x' },
+    patch: { name: 'x', label: 'x', team_id_allowlist: [] },
   }
 })
 

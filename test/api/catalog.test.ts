@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { loadCatalogue } from '../../src/catalog/load.ts'
+import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { methods } from '../../src/contract/lifecycle.ts'

@@ -12,6 +12,9 @@ beforeAll(async () => {
   w = await world()
 })
 
+/** How many kinds of due work there are without those of a test. */
+const usual = timeline.length
+
 const aUser = () => ({ client_user_id: `user-${randomUUID()}` })
 const between = (instant: string, from: string, to: string) => expect([from, instant, to].toSorted()).toEqual([from, instant, to])
 
@@ -162,7 +165,7 @@ async function holdClock({ team_id }: Tenant) {
 describe('what is due by a move', () => {
   const seen: { at: string; users: number }[] = []
   afterEach(() => {
-    timeline.splice(1)
+    timeline.splice(usual)
     seen.length = 0
   })
 

@@ -81,12 +81,17 @@ const encoded = (value: unknown) => encodeURIComponent((typeof value === 'string
 
 type Fired = { params?: unknown; query?: unknown; body?: unknown; unheard_of?: unknown }
 
+async function credentialFor({ team_api_key, management_key }: Tenant, { auth }: Row): Promise<Record<string, string>> {
+  if (auth === 'lab') return { 'x-lab-key': (await w.labSide()).lab_key }
+  return auth === 'management' ? { 'x-management-key': management_key } : { 'x-service-api-key': team_api_key }
+}
+
 async function fire(tenant: Tenant, row: Row, { params, query, body, unheard_of }: Fired) {
   const path = row.path.replace(/\{(\w+)\}/g, (_, name) => encoded((params as Record<string, unknown> | null)?.[name]) || '%20')
   const pairs = Object.entries({ unheard_of, ...(query as object | null) }).flatMap(([name, value]) =>
     (value === undefined ? [] : [value].flat()).map((one) => `${encodeURIComponent(name.toWellFormed())}=${encoded(one)}`),
   )
-  const headers = row.auth === 'management' ? { 'x-management-key': tenant.management_key } : { 'x-service-api-key': tenant.team_api_key }
+  const headers = await credentialFor(tenant, row)
   const sent = row.method === 'get' || body === undefined ? undefined : JSON.stringify(body)
   return sendRaw(`${w.base}${path}?${pairs.join('&')}`, row.method.toUpperCase(), {
     headers,

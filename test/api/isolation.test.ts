@@ -34,6 +34,8 @@ const kinds: Record<string, Kind> = {
   lab_test_id: 'labTest',
   lab_test_ids: 'labTest',
   lab_account_id: 'labAccount',
+  account_id: 'labAccount',
+  team_id_allowlist: 'team',
 }
 
 const notOurs = new Set([
@@ -139,6 +141,7 @@ const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
   createLabTest: { method: 'walk_in_test', marker_ids: [1001] },
   patchLabTest: { name: 'Renamed' },
   listOrderSetMarkers: { lab_test_ids: [me.labTest] },
+  patchLabAccount: { team_id_allowlist: [me.team] },
 })
 
 type Sent = { params: object; query: object; body: unknown }

@@ -25,6 +25,8 @@ const defaults = {
   partial_webhooks_enabled: false,
   minor_ordering_enabled: true,
   patient_experience: false,
+  simulator: 'manual',
+  time_zone: null,
 }
 const noBrand = { company_website: '', support_email: '', support_contact: '', company_address: '', brand_color: '' }
 

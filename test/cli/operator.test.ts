@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { loadCatalogue } from '../../src/catalog/load.ts'
+import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
 import { readConfig } from '../../src/config.ts'
 import { client } from '../../src/contract/client.ts'
 import { startService } from '../../src/start.ts'

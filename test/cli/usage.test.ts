@@ -17,8 +17,9 @@ beforeAll(async () => {
 test.each([[[]], [['help']], [['--help']], [['-h']]])('%j lists every command', async (args) => {
   const { code, out, err } = await cli.run(...args)
   expect([code, err]).toEqual([0, ''])
-  for (const command of ['serve', 'bootstrap', 'org', 'team', 'keys list', 'keys create', 'keys revoke', 'audit verify'])
-    expect(out).toContain(`  assay ${command}`)
+  const keys = ['keys list', 'keys create', 'keys revoke', 'lab-keys list', 'lab-keys create', 'lab-keys revoke']
+  const labs = ['lab-accounts list', 'lab-accounts create', 'lab-accounts set-status', 'catalogue show', 'catalogue load']
+  for (const command of ['serve', 'bootstrap', 'org', 'team', ...keys, ...labs, 'audit verify']) expect(out).toContain(`  assay ${command}`)
 })
 
 test.each([
@@ -75,6 +76,28 @@ describe('wrong usage ends with 2 and a line that says what is right', () => {
     [['keys', 'create', '--kind', 'org_admin', '--label', 'x', '--team', randomUUID()], /--team is not for org_admin keys/],
     [['keys', 'revoke'], /--id is missing/],
     [['keys', 'revoke', '--id', 'mine'], /--id must be a UUID/],
+    [['lab-keys', 'create'], /--lab is missing/],
+    [['lab-keys', 'create', '--lab', 'x'], /--label is missing/],
+    [['lab-keys', 'revoke'], /--id is missing/],
+    [['lab-keys', 'revoke', '--id', 'mine'], /--id must be a UUID/],
+    [['lab-accounts', 'create', '--lab', 'x'], /--provider-account-id is missing/],
+    [['lab-accounts', 'create', '--lab', 'x', '--provider-account-id', 'y', '--status', 'open'], /--status must be one of active, pending/],
+    [
+      ['lab-accounts', 'create', '--lab', 'x', '--provider-account-id', 'y', '--billing', 'client_bill'],
+      /--billing must be a billing type with/,
+    ],
+    [
+      ['lab-accounts', 'create', '--lab', 'x', '--provider-account-id', 'y', '--billing', 'client_bill=ZZ'],
+      /--billing must be a billing type/,
+    ],
+    [
+      ['lab-accounts', 'create', '--lab', 'x', '--provider-account-id', 'y', '--billing', 'cash=AZ'],
+      /--billing must be one of client_bill/,
+    ],
+    [['lab-accounts', 'create', '--lab', 'x', '--provider-account-id', 'y', '--team', 'mine'], /--team must be a UUID/],
+    [['lab-accounts', 'set-status', '--id', randomUUID()], /--status is missing/],
+    [['catalogue', 'load'], /--file is missing/],
+    [['catalogue', 'load', 'file.json'], /Usage: assay catalogue load --file/],
   ])('%j', async (args, text) => {
     const { code, out, err } = await cli.run(...args)
     expect([code, out]).toEqual([2, ''])

@@ -8,7 +8,9 @@ import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { openapi } from '../../src/contract/openapi.ts'
 import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
-import { someInfo, someInsurance } from '../support/people.ts'
+import { aLabAccount } from '../support/lab-accounts.ts'
+import { aKit, aNewOrder, aPatient, place } from '../support/orders.ts'
+import { anAddress, someInfo, someInsurance } from '../support/people.ts'
 import { world } from '../support/world.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -143,12 +145,14 @@ describe('what is served', () => {
       createAccessToken: await admin.createAccessToken({ params: team, body: { env: 'sandbox' } }),
       ...(await keyAnswers()),
       ...(await catalogAnswers()),
+      ...(await labAnswers()),
+      ...(await orderAnswers()),
       getClock: await api.getClock(),
       moveClock: await api.moveClock({ body: { advance_seconds: 1 } }),
       resetClock: await api.resetClock(),
       deleteTeam: await admin.deleteTeam({ params: team }),
     }
-    const silent = rows.filter(([, row]) => row.status === 204).map(([name]) => name)
+    const silent = rows.filter(([, row]) => row.status === 204 || row.media).map(([name]) => name)
     expect([...Object.keys(answers), ...silent].sort()).toEqual(Object.keys(endpoints).sort())
     for (const [name, answer] of Object.entries(answers)) expect([name, faultsOf(schemaOf(name, 200), answer)]).toEqual([name, []])
 
@@ -174,6 +178,64 @@ describe('what is served', () => {
         searchDiagnoses: await api.searchDiagnoses({ query: { diagnosis_query: 'hyper' } }),
         validateIcdCodes: await api.validateIcdCodes({ body: { codes: ['E78.5', '?'] } }),
       }
+    }
+
+    async function labAnswers() {
+      const account_id = await aLabAccount(w.app.db, { org_id, team_id })
+      return {
+        listOrgLabAccounts: await admin.listOrgLabAccounts({ params: here }),
+        patchLabAccount: await admin.patchLabAccount({ params: { ...here, account_id }, body: { team_id_allowlist: [team_id] } }),
+      }
+    }
+
+    async function orderAnswers() {
+      const { lab } = await w.labSide()
+      const order = await place(api)
+      const ours = { params: { order_id: order.id } }
+      const kit = await aKit(api)
+      await w.runJobs()
+      const { sample_id } = await api.getOrder({ params: { order_id: kit.id } })
+      const imported = { ...(await aNewOrder(api, 'on_site_collection')), sample_id: 'S-1', billing_type: 'client_bill' as const }
+      const onSite = await api.importOrder({
+        body: {
+          ...imported,
+          collection_method: 'on_site_collection',
+          patient_address: { ...imported.patient_address, receiver_name: 'Front desk' },
+        },
+      })
+      const held = await place(api, 'testkit', { activate_by: '2999-01-01' })
+      const report = { status: 'final' as const, results: [{ slug: 'tsh', result: '2.1' }] }
+      const { order: cancelled } = await api.cancelOrder({ params: { order_id: held.id } })
+      const result = {
+        createOrder: await api.createOrder({ body: await aNewOrder(api) }),
+        validateOrder: await api.validateOrder({ body: { ...(await aNewOrder(api)), user_id: 'nobody' } }),
+        importOrder: onSite,
+        createTestkitOrder: { order: kit, status: '', message: '' },
+        registerTestkit: await api.registerTestkit({
+          body: { sample_id: sample_id as string, patient_details: aPatient(), patient_address: anAddress() },
+        }),
+        completeDraw: await api.completeDraw({ params: { order_id: onSite.order.id } }),
+        rescheduleOrder: await api.rescheduleOrder({
+          params: { order_id: (await place(api, 'testkit', { activate_by: '2999-01-01' })).id },
+          body: { activate_by: null },
+        }),
+        cancelOrder: { order: cancelled, status: '', message: '' },
+        getOwnLab: await lab.getOwnLab(),
+        listLabOrders: await lab.listLabOrders(),
+        getLabOrder: await lab.getLabOrder(ours),
+        reportLabStep: await lab.reportLabStep({ ...ours, body: { status: 'appointment_pending' } }),
+        reportLabResults: await lab.reportLabResults({ ...ours, body: report }),
+        recreateLabOrder: await lab.recreateLabOrder(ours),
+        simulateOrder: await api.simulateOrder({ ...ours, query: { final_status: 'completed.walk_in_test.corrected' }, body: null }),
+        getOrder: await api.getOrder(ours),
+        listOrders: await api.listOrders(),
+        resendOrderEvents: await api.resendOrderEvents({ body: { order_ids: [order.id] } }),
+        getOrderTransaction: await api.getOrderTransaction({ params: { transaction_id: order.order_transaction?.id as string } }),
+        getTransactionResults: await api.getTransactionResults({ params: { transaction_id: order.order_transaction?.id as string } }),
+        getResults: await api.getResults(ours),
+        getResultsMetadata: await api.getResultsMetadata(ours),
+      }
+      return result
     }
 
     async function keyAnswers() {

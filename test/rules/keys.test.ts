@@ -42,6 +42,20 @@ test.each([
   expect(rules.deploymentOfKey(secret)).toBe(name)
 })
 
+test.each([
+  ['lks_us_abc', 'sandbox us'],
+  ['lkp_eu_abc', 'production eu'],
+  ['lk_us_abc', undefined],
+  ['sk_us_abc', undefined],
+  ['xlks_us_abc', undefined],
+])('the lab key %s names the deployment %s', (secret, name) => {
+  expect([rules.deploymentOfLabKey(secret), rules.isLabKey(secret)]).toEqual([name, name !== undefined])
+})
+
+test('a lab key is not taken for a key of a team', () => {
+  expect(rules.deploymentOfKey('lks_us_abc')).toBeUndefined()
+})
+
 describe('the teams of a management key', () => {
   test.each([
     ['org_admin', undefined, 'nothing'],

@@ -32,6 +32,8 @@ describe('a wrong setting stops the start with one line that names it', () => {
     [{ ENVIRONMENT: 'production' }, /^ENCRYPTION_KEY is required in production/],
     [{ BOOTSTRAP_TEAM_API_KEY: 'short' }, /^BOOTSTRAP_TEAM_API_KEY must have 8 to 200 visible characters/],
     [{ BOOTSTRAP_TEAM_API_KEY: 'mg_0123456789' }, /^BOOTSTRAP_TEAM_API_KEY is a management key/],
+    [{ BOOTSTRAP_TEAM_API_KEY: 'lks_us_0123456789' }, /^BOOTSTRAP_TEAM_API_KEY is a lab key/],
+    [{ BOOTSTRAP_MANAGEMENT_KEY: 'lkp_us_0123456789' }, /^BOOTSTRAP_MANAGEMENT_KEY is a lab key/],
     [{ BOOTSTRAP_MANAGEMENT_KEY: 'sk_us_0123456789' }, /^BOOTSTRAP_MANAGEMENT_KEY is a team API key/],
     [
       { BOOTSTRAP_TEAM_API_KEY: 'one-key-for-both', BOOTSTRAP_MANAGEMENT_KEY: 'one-key-for-both' },

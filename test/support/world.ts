@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, inject } from 'vitest'
 import { type App, inTransaction, later } from '../../src/app.ts'
-import { loadCatalogue } from '../../src/catalog/load.ts'
+import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Client, client } from '../../src/contract/client.ts'
 import { openDatabase } from '../../src/db/open.ts'
@@ -14,6 +14,7 @@ import type { Table } from '../../src/http/routes.ts'
 import { buildServer } from '../../src/http/server.ts'
 import { jobs } from '../../src/jobs/index.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../src/keys/actions.ts'
+import { createLabKey } from '../../src/keys/lab-keys.ts'
 import { noLastUses } from '../../src/keys/last-use.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../src/keys/rules.ts'
 import { openVault } from '../../src/sealing/vault.ts'
@@ -57,7 +58,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
   atEnd(() => opened.close())
   let offset = 0
   const wall = () => later(new Date().toISOString(), offset)
-  const app: App = { config, db: opened.db, vault: openVault(ENCRYPTION_KEY), lastUses: noLastUses(), log, now: wall, wall }
+  const app: App = { config, db: opened.db, vault: openVault(ENCRYPTION_KEY), lastUses: noLastUses(), log, now: wall, wall, wake: () => {} }
   await claimDatabase(app, true)
   if (config.ENVIRONMENT === 'sandbox') await loadCatalogue(app)
   const server = await buildServer(app, createMetrics(opened), { table })
@@ -77,6 +78,8 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     },
     /** A fresh organisation with a team and both keys. */
     tenant: (names: Partial<Parameters<typeof foundOrg>[1]> = {}) => tenant(app, base, names),
+    /** A partner lab's side, with a fresh key. */
+    labSide: (lab_id = 1) => labSide(app, base, lab_id),
   }
 }
 
@@ -98,6 +101,11 @@ async function tenant(app: App, base: string, names: Partial<Parameters<typeof f
     api: client(base, { 'x-service-api-key': team_api_key }),
     admin: client(base, { 'x-management-key': management_key }),
   }
+}
+
+async function labSide(app: App, base: string, lab_id: number) {
+  const { key: lab_key, id: key_id } = await createLabKey(app, { lab_id, label: 'test' })
+  return { lab_key, key_id, lab: client(base, { 'x-lab-key': lab_key }) }
 }
 
 /** The usual beginning of a story: one replica, one tenant. */

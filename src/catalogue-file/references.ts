@@ -1,0 +1,83 @@
+import type { Catalogue } from './file.ts'
+
+export type Fault = { path: PropertyKey[]; message: string }
+
+/** What no shape can see: ids and codes that are there twice, and names of rows that the file does not have. */
+export const referenceFaults = (file: Catalogue): Fault[] => [
+  ...repetitions(file),
+  ...markerFaults(file),
+  ...testFaults(file),
+  ...centerFaults(file),
+]
+
+function repetitions(file: Catalogue): Fault[] {
+  return [
+    ...repeated('labs', 'id', file.labs, (lab) => lab.id),
+    ...repeated('labs', 'slug', file.labs, (lab) => lab.slug),
+    ...repeated('analytes', 'slug', file.analytes, (analyte) => analyte.slug),
+    ...repeated('analytes', 'loinc', file.analytes, (analyte) => analyte.loinc),
+    ...repeated('markers', 'slug', file.markers, (marker) => marker.slug),
+    ...repeated('lab_markers', 'id', file.lab_markers, (marker) => marker.id),
+    ...repeated('lab_markers', 'provider_id', file.lab_markers, (marker) => `${marker.lab_id} ${marker.provider_id}`),
+    ...repeated('lab_tests', 'id', file.lab_tests, (test) => test.id),
+    ...repeated('patient_service_centers', 'site_code', file.patient_service_centers, (center) => center.site_code),
+    ...repeated('payors', 'payor_code', file.payors, (payor) => payor.payor_code),
+    ...repeated('icd10_starter', 'code', file.icd10_starter, (icd) => icd.code),
+  ]
+}
+
+function repeated<R>(list: string, field: string, rows: R[], keyOf: (row: R) => string | number): Fault[] {
+  const seen = new Set<string | number>()
+  return rows.flatMap((row, i) => {
+    const key = keyOf(row)
+    if (seen.has(key)) return [{ path: [list, i, field], message: 'Is there twice.' }]
+    seen.add(key)
+    return []
+  })
+}
+
+function markerFaults({ labs, analytes, markers, lab_markers }: Catalogue): Fault[] {
+  const slugs = new Set(analytes.map(({ slug }) => slug))
+  const described = new Set(markers.map(({ slug }) => slug))
+  const labIds = new Set(labs.map(({ id }) => id))
+  return [
+    ...markers.flatMap(({ expected_results }, i) =>
+      expected_results.flatMap((slug, j) => missing(slugs.has(slug), ['markers', i, 'expected_results', j], 'analytes')),
+    ),
+    ...lab_markers.flatMap(({ lab_id, marker_slug }, i) => [
+      ...missing(labIds.has(lab_id), ['lab_markers', i, 'lab_id'], 'labs'),
+      ...missing(described.has(marker_slug), ['lab_markers', i, 'marker_slug'], 'markers'),
+    ]),
+  ]
+}
+
+function testFaults({ labs, lab_markers, lab_tests }: Catalogue): Fault[] {
+  const labOf = new Map(labs.map((lab) => [lab.id, lab]))
+  const labOfMarker = new Map(lab_markers.map(({ id, lab_id }) => [id, lab_id]))
+  return lab_tests.flatMap(({ lab_id, method, marker_ids }, i) => {
+    const lab = labOf.get(lab_id)
+    if (!lab) return missing(false, ['lab_tests', i, 'lab_id'], 'labs')
+    const offered = lab.collection_methods.includes(method)
+    return [
+      ...(offered ? [] : [{ path: ['lab_tests', i, 'method'], message: 'The lab does not collect by this method.' }]),
+      ...marker_ids.flatMap((id, j) =>
+        labOfMarker.get(id) === lab_id
+          ? []
+          : [{ path: ['lab_tests', i, 'marker_ids', j], message: 'The lab has no such marker in lab_markers.' }],
+      ),
+      ...repeated('lab_tests', 'marker_ids', marker_ids, (id) => id).map(({ message }) => ({
+        path: ['lab_tests', i, 'marker_ids'],
+        message,
+      })),
+    ]
+  })
+}
+
+function centerFaults({ labs, patient_service_centers }: Catalogue): Fault[] {
+  const slugs = new Set(labs.map(({ slug }) => slug))
+  return patient_service_centers.flatMap(({ lab_slug }, i) =>
+    missing(slugs.has(lab_slug), ['patient_service_centers', i, 'lab_slug'], 'labs'),
+  )
+}
+
+const missing = (found: boolean, path: PropertyKey[], list: string): Fault[] => (found ? [] : [{ path, message: `Is not in ${list}.` }])

@@ -1,0 +1,10 @@
+import type { App } from '../app.ts'
+import { findLabBySlug } from '../catalog/markers.ts'
+import { setupProblem } from '../problem.ts'
+
+/** The lab that an operator names. */
+export async function namedLab(app: App, slug: string) {
+  const lab = await findLabBySlug(app, slug)
+  if (!lab) throw setupProblem('There is no such lab; assay catalogue show lists those that are loaded')
+  return lab
+}

@@ -1,0 +1,24 @@
+import type { z } from 'zod'
+
+/** One place of a request that is wrong: `loc` names it, `msg` says what to send instead. It never repeats the value. */
+export type Fault = { type: string; loc: (string | number)[]; msg: string }
+
+const faultTypes: Record<string, string> = {
+  invalid_type: 'type_error',
+  invalid_format: 'format_error',
+  invalid_value: 'enum',
+  invalid_union: 'type_error',
+  too_small: 'too_small',
+  too_big: 'too_big',
+}
+
+/** Where a request has the wrong shape. The values themselves are never repeated: they may be a patient's. */
+export function faultsOf(error: z.ZodError, part: string, sent: unknown): Fault[] {
+  return error.issues.map(({ code, path, message }) => {
+    const loc = [part, ...(path as (string | number)[])]
+    const absent = path.reduce<unknown>((value, step) => (value as Record<PropertyKey, unknown> | undefined)?.[step], sent) === undefined
+    return absent
+      ? { type: 'missing', loc, msg: 'This field is required.' }
+      : { type: faultTypes[code] ?? 'value_error', loc, msg: message }
+  })
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { create, type Font } from 'fontkit'
+import { unpackWoff } from './woff.ts'
+
+export type Weight = 'regular' | 'bold'
+
+const files = {
+  noto: '@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf',
+  noto_bold: '@expo-google-fonts/noto-sans/700Bold/NotoSans_700Bold.ttf',
+  dejavu: 'dejavu-fonts-ttf/ttf/DejaVuSans.ttf',
+  dejavu_bold: 'dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf',
+  unifont: '@fontsource/unifont/files/unifont-latin-400-normal.woff',
+}
+export type Face = keyof typeof files
+export const faces = Object.keys(files) as Face[]
+
+/** Tried in this order for each character: the handsome one, then the broad one, then the one that has nearly all of Unicode. */
+export const chains: Record<Weight, Face[]> = {
+  regular: ['noto', 'dejavu', 'unifont'],
+  bold: ['noto_bold', 'dejavu_bold', 'unifont'],
+}
+
+const loaded = new Map<Face, Font>()
+
+/** Read and parsed at its first use, then kept: parsing costs more than a whole document. */
+export function fontOf(face: Face) {
+  const font = loaded.get(face) ?? load(face)
+  loaded.set(face, font)
+  return font
+}
+
+export const covers = (face: Face, text: string) => [...text].every((char) => fontOf(face).hasGlyphForCodePoint(char.codePointAt(0) ?? 0))
+
+/**
+ * A font remembers with each glyph the character that first asked for it, or none if it was asked for as a part of another
+ * glyph, and that becomes the text of the file. So that a document does not depend on those before it, each starts without
+ * these memories; it is drawn in one go, and no other comes between.
+ */
+export function forgetGlyphs() {
+  // The memory is private to fontkit, whose version is pinned. The tests of names notice when this stops working.
+  for (const font of loaded.values()) (font as unknown as { _glyphs: object })._glyphs = {}
+}
+
+function load(face: Face) {
+  const file = readFileSync(createRequire(import.meta.url).resolve(files[face]))
+  // fontkit would inflate whole tables of a compressed font again for each glyph.
+  const font = create(file.toString('latin1', 0, 4) === 'wOFF' ? unpackWoff(file) : file)
+  if (!('hasGlyphForCodePoint' in font)) throw new Error(`${files[face]} is a collection, not a font.`)
+  return font
+}

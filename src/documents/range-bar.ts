@@ -1,0 +1,38 @@
+export type RangeBar = {
+  /** Parts of the bar's width: where the reference range begins and ends, and where the value is. */
+  from: number
+  to: number
+  at: number
+  side: 'below' | 'inside' | 'above'
+  /** The value lies outside of what the bar can show. */
+  beyond: boolean
+}
+
+type Bounds = { min: number | null; max: number | null }
+
+const [edge, low, high] = [0.03, 0.25, 0.75]
+
+/** The range takes the middle half of the bar, or runs to the end that has no bound. Null where there is nothing to show. */
+export function rangeBar(value: number, { min, max }: Bounds): RangeBar | null {
+  if (![value, min ?? 0, max ?? 0].every(Number.isFinite) || (min === null && max === null)) return null
+  if (min !== null && max !== null && min > max) return null
+  const side = min !== null && value < min ? 'below' : max !== null && value > max ? 'above' : 'inside'
+  const { from, to } = { from: min === null ? 0 : low, to: max === null ? 1 : high }
+  const wanted = place(value, { min, max })
+  const at = within(
+    wanted,
+    side === 'above' ? to + edge : side === 'inside' ? from : 0,
+    side === 'below' ? from - edge : side === 'inside' ? to : 1,
+  )
+  return { from, to, side, at: within(at, edge, 1 - edge), beyond: wanted < 0 || wanted > 1 }
+}
+
+/** One half of the bar is as long as the range; with one bound only, as long as that bound is from zero. */
+function place(value: number, { min, max }: Bounds) {
+  if (min !== null && max !== null) return low + ((high - low) * (value - min)) / (max - min || Math.abs(max) || 1)
+  if (min !== null) return low + ((high - low) * (value - min)) / (Math.abs(min) || 1)
+  const top = max ?? 0
+  return high + (high * (value - top)) / (Math.abs(top) || 1)
+}
+
+const within = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most)

@@ -1,0 +1,45 @@
+import { chains, covers, type Face, type Weight } from './fonts.ts'
+
+export type Run = { face: Face; text: string }
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** A text in pieces, each in the first font that has all its characters. What no font has is named by its code point. */
+export function runsOf(text: string, weight: Weight): Run[] {
+  const first = chains[weight][0] as Face
+  if (covers(first, text)) return [{ face: first, text }]
+  const runs: Run[] = []
+  for (const grapheme of graphemesOf(text)) {
+    // A space goes with the word before it, so that the words of a right-to-left name stay in one piece and in order.
+    const last = runs.at(-1)
+    for (const run of grapheme === ' ' && last ? [{ face: last.face, text: ' ' }] : dress(grapheme, weight)) append(runs, run)
+  }
+  return runs
+}
+
+export const graphemesOf = (text: string) => Array.from(graphemes.segment(text), ({ segment }) => segment)
+
+/** What can be drawn: composed, on known line ends, without controls, direction marks and variation selectors. */
+export const drawable = (text: string) =>
+  text
+    .toWellFormed()
+    .normalize('NFC')
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
+    .replace(/\t/g, ' ')
+    .replace(/(?![\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Variation_Selector}]/gu, '')
+
+function append(runs: Run[], run: Run) {
+  const last = runs.at(-1)
+  if (last?.face === run.face) last.text += run.text
+  else runs.push({ ...run })
+}
+
+function dress(grapheme: string, weight: Weight): Run[] {
+  const face = chains[weight].find((face) => covers(face, grapheme))
+  if (face) return [{ face, text: grapheme }]
+  const chars = [...grapheme]
+  return chars.length > 1 ? chars.flatMap((char) => dress(char, weight)) : [{ face: chains[weight][0] as Face, text: codePoint(grapheme) }]
+}
+
+/** Two people whose names no font can write must still look different. */
+const codePoint = (char: string) => `[U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`

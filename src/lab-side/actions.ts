@@ -1,0 +1,109 @@
+import type { z } from 'zod'
+import { type App, inTransaction, type LabCaller, later } from '../app.ts'
+import type { LabOrderFilter, StepReport } from '../contract/lab-side.ts'
+import type { NewResults } from '../contract/results.ts'
+import { advanceOrder, changeOrder } from '../orders/advance.ts'
+import { refuseTakenSample } from '../orders/insert.ts'
+import { offerRedraw, recreateOrder } from '../orders/redraw.ts'
+import * as rules from '../orders/rules.ts'
+import { transmissionName } from '../orders/rules-people.ts'
+import { type Loaded, lockedOrder, requireOrder } from '../orders/show.ts'
+import { pageAfter, pageOf } from '../paging.ts'
+import { recordResults } from '../results/actions.ts'
+import * as store from './store.ts'
+
+type Filter = z.output<typeof LabOrderFilter>
+type Step = z.output<typeof StepReport>
+
+/** The orders that were sent to the lab, in the order of their last change. */
+export async function listLabOrders(app: App, { lab_id }: LabCaller, query: Filter) {
+  const page = pageAfter(query.next_cursor, query.limit)
+  const found = await store.listSent(app.db, lab_id, query, page)
+  const { rows, next_cursor } = pageOf(found, page, (order) => ({ at: order.updated_at, id: order.id }))
+  const orders = await Promise.all(rows.map(({ team_id, id }) => requireOrder(app, team_id, id)))
+  return { orders: orders.map(forLab), next_cursor }
+}
+
+export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
+  const { team_id } = await requireSent(app, lab_id, id)
+  return forLab(await requireOrder(app, team_id, id))
+}
+
+/** A step that the lab or its courier took. What comes late or twice changes nothing. */
+export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) =>
+  onOrder(app, caller, id, async (app, order) => {
+    const filled = await fill(app, order, step)
+    if (rules.judgeReport(filled, step.status) === 'late') return filled
+    if (step.status === 'redraw_available') return offerRedraw(app, filled)
+    return advanceOrder(app, filled, step.status, { status_detail: step.status_detail ?? null, dispatch_at: null })
+  })
+
+/** What a report says besides the step: the sample's number, when it was taken, where the parcel is. */
+async function fill(app: App, order: Loaded, { sample_id, collected_at, shipment }: Step) {
+  const change = {
+    ...(sample_id && sample_id !== order.sample_id ? { sample_id } : {}),
+    ...(collected_at && collected_at !== order.collected_at ? { collected_at } : {}),
+    ...(shipment ? { document: { shipment: shipmentOf(order, shipment, app.now()) } } : {}),
+  }
+  return Object.keys(change).length ? changeOrder(app, order, change) : order
+}
+
+const noShipment = {
+  outbound_tracking_number: null,
+  outbound_tracking_url: null,
+  inbound_tracking_number: null,
+  inbound_tracking_url: null,
+  outbound_courier: null,
+  inbound_courier: null,
+  notes: null,
+}
+
+function shipmentOf({ document, id }: Loaded, sent: NonNullable<Step['shipment']>, at: string) {
+  const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined))
+  return { id, created_at: at, ...noShipment, ...document.shipment, ...given, updated_at: at }
+}
+
+export const reportResults = (app: App, caller: LabCaller, id: string, posted: NewResults) =>
+  onOrder(app, caller, id, (app, order) => recordResults(app, order, posted))
+
+/** Results came for an order that is over: a further order of its transaction takes them. */
+export const recreate = (app: App, caller: LabCaller, id: string) => onOrder(app, caller, id, recreateOrder)
+
+const onOrder = (app: App, { lab_id }: LabCaller, id: string, work: (app: App, order: Loaded) => Promise<Loaded>) =>
+  refuseTakenSample(() =>
+    inTransaction(app, async (app) => {
+      const { team_id, clock_offset_ms } = await requireSent(app, lab_id, id)
+      const timed = { ...app, now: () => later(app.wall(), clock_offset_ms) }
+      return forLab(await work(timed, await lockedOrder(timed, team_id, id)))
+    }),
+  )
+
+async function requireSent(app: App, lab_id: number, id: string) {
+  const sent = await store.findSent(app.db, lab_id, id)
+  if (!sent) throw rules.orderNotFound()
+  return sent
+}
+
+/** The order as the lab needs it: names as its systems can take them, and nothing of what is only the customer's. */
+function forLab({ document, lab_test, ...order }: Loaded) {
+  const { lab } = lab_test
+  const patient = document.patient_details
+  return {
+    ...order,
+    status: order.low_level,
+    patient_details: patient && {
+      ...patient,
+      first_name: transmissionName(patient.first_name, lab, 'first_name'),
+      last_name: transmissionName(patient.last_name, lab, 'last_name'),
+    },
+    patient_address: document.patient_address,
+    shipping_details: document.shipping_details,
+    shipment: document.shipment,
+    physician: document.physician,
+    icd_codes: document.icd_codes,
+    clinical_notes: document.clinical_notes,
+    aoe_answers: document.aoe_answers,
+    lab_test: { id: lab_test.id, name: lab_test.name, sample_type: lab_test.sample_type, fasting: lab_test.fasting },
+    markers: lab_test.markers.map(({ id, name, provider_id, loinc }) => ({ id, name, provider_id, loinc })),
+  }
+}

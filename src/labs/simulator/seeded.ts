@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+
+/** Numbers from 0 to below 1; the same seed gives the same ones, on every machine. */
+export type Random = () => number
+
+export function seeded(...seed: string[]): Random {
+  let block = sha256(JSON.stringify(seed))
+  let at = 0
+  return () => {
+    if (at + 6 > block.length) {
+      block = sha256(block)
+      at = 0
+    }
+    at += 6
+    return block.readUIntBE(at - 6, 6) / 2 ** 48
+  }
+}
+
+const sha256 = (of: string | Buffer) => createHash('sha256').update(of).digest()
+
+/** Around 0 with a standard deviation of 1, never beyond 3. */
+export const bell = (random: Random) => (random() + random() + random() - 1.5) * 2
+
+export const whole = (random: Random, from: number, to: number) => from + Math.floor(random() * (to - from + 1))
+
+export const oneOf = <T>(random: Random, list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]

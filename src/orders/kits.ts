@@ -1,0 +1,116 @@
+import type { z } from 'zod'
+import { type App, inTransaction, type TeamCaller } from '../app.ts'
+import type { NewTestkitOrder, RegisterTestkit } from '../contract/new-order.ts'
+import { invalid, problem } from '../problem.ts'
+import { patientOf, recordInfo } from '../users/records.ts'
+import { advanceOrder } from './advance.ts'
+import { DISPATCH } from './dispatch.ts'
+import { emptyDocument, type OrderDocument, type Warning } from './document.ts'
+import { keepImages, recordInsurance } from './extras.ts'
+import { drafted, insertDrafted, replied, termsOf } from './insert.ts'
+import { infoOf, normalised } from './patient.ts'
+import * as rules from './rules.ts'
+import { refusalOf, warningsOf } from './rules-findings.ts'
+import { ageFindings, proxyFindings } from './rules-patients.ts'
+import { mayActivateOn, startOfDay, zoneOf } from './rules-zones.ts'
+import { type Loaded, lockedOrder } from './show.ts'
+import * as store from './store.ts'
+import { resolveTests } from './tests.ts'
+
+type NewKit = z.output<typeof NewTestkitOrder>
+type Registration = z.output<typeof RegisterTestkit>
+
+/** Sends out a kit whose patient is named when it is registered. */
+export async function createTestkitOrder(app: App, caller: TeamCaller, body: NewKit) {
+  const { shipping_details, passthrough = null, activate_by = null } = body
+  const patient = await patientOf(app, caller.team_id, body.user_id)
+  const { lab_test, account, lab } = await resolveTests(app, caller, { lab_test_id: body.lab_test_id, lab_account_id: body.lab_account_id })
+  rules.checkKit(lab_test)
+  const zone = zoneOf(shipping_details, patient.team_zone)
+  const now = app.now()
+  if (activate_by && !mayActivateOn(activate_by, now, zone)) throw invalid(['body', 'activate_by'], 'Must be today or later.')
+  rules.checkServed(lab, shipping_details.state)
+  const begins = activate_by ? startOfDay(activate_by, zone) : now
+  const order = drafted(
+    {
+      ...patient,
+      document: {
+        ...emptyDocument,
+        shipping_details: { ...shipping_details, second_line: shipping_details.second_line ?? null },
+        passthrough,
+      },
+      lab_test,
+      lab_account_id: account.id,
+      method: 'testkit',
+      zone,
+      activate_by,
+      dispatch_at: begins > now ? begins : now,
+      seed: `${patient.client_user_id}/${lab_test.slug}/${patient.orders ?? 0}`,
+      registrable: true,
+    },
+    now,
+  )
+  const reply = replied(app, order, 'Order created successfully')
+  await insertDrafted(app, order, { along: await app.along?.(reply, order.key) })
+  app.wake(DISPATCH)
+  return reply
+}
+
+/** Tells whose kit it is. It may bind the order to another user of the team; what was told before stays with the first. */
+export async function registerTestkit(app: App, caller: TeamCaller, body: Registration) {
+  const reply = await inTransaction(app, async (app) => {
+    const found = await store.findBySample(app.db, caller.team_id, body.sample_id)
+    if (!found)
+      throw problem('KIT_NOT_FOUND', 'There is no kit with this sample_id in this team; it is printed on the kit and shown on the order.')
+    const order = await lockedOrder(app, caller.team_id, found.id)
+    rules.checkRegistrable(order)
+    const { patient_details, patient_address } = normalised(body)
+    const patient = await patientOf(app, caller.team_id, body.user_id ?? order.user_id)
+    const zone = zoneOf(patient_address, patient.team_zone)
+    const findings = [
+      ...ageFindings(body, {
+        ...patient,
+        now: app.now(),
+        zone,
+        method: 'testkit',
+        known_proxy: Boolean(patient.info?.medical_proxy),
+        consent_ages: app.config.CONSENT_AGES,
+      }),
+      ...proxyFindings(body),
+    ]
+    const refusal = refusalOf(findings)
+    if (refusal) throw refusal
+    await recordInfo(app, patient, infoOf({ patient_details, patient_address }, patient.info))
+    const health_insurance_id = (await recordInsurance(app, patient, body)) ?? null
+    const bound = {
+      ...order,
+      key: patient.key,
+      user_id: patient.user_id,
+      client_user_id: patient.client_user_id,
+      health_insurance_id,
+      zone,
+    }
+    const registered = await registerKit(app, bound, { ...body, patient_details, patient_address }, warningsOf(findings))
+    await keepImages(app, registered, body)
+    return replied(app, registered, 'Kit registered successfully')
+  })
+  return reply
+}
+
+/** The kit has a patient now; the lab writes its requisition at once. */
+export async function registerKit(app: App, order: Loaded, registration: Omit<Registration, 'sample_id' | 'user_id'>, warnings: Warning[]) {
+  const { patient_details, patient_address, physician, health_insurance, consents } = registration
+  const { front_image: _, back_image: __, patient_signature_image: ___, ...insurance } = health_insurance ?? {}
+  const document: OrderDocument = {
+    ...order.document,
+    patient_details,
+    patient_address,
+    physician: physician ?? null,
+    health_insurance: health_insurance ? insurance : null,
+    consents,
+    warnings,
+  }
+  await store.setTerms(app.db, order.id, await termsOf(app, order.team_id, document))
+  const registered = await advanceOrder(app, order, 'registered', { document, user_id: order.user_id, zone: order.zone })
+  return app.config.ENVIRONMENT === 'sandbox' ? advanceOrder(app, registered, 'requisition_created') : registered
+}

@@ -1,0 +1,161 @@
+import { type App, inTransaction, type TeamCaller } from '../app.ts'
+import { faultsOf } from '../contract/faults.ts'
+import type { Method } from '../contract/lifecycle.ts'
+import { NewOrder } from '../contract/new-order.ts'
+import { findPayor } from '../insurance/actions.ts'
+import { Problem } from '../problem.ts'
+import { type Info, infoRow, patientOf } from '../users/records.ts'
+import { DISPATCH } from './dispatch.ts'
+import type { OrderDocument } from './document.ts'
+import { keepImages, recordInsurance } from './extras.ts'
+import { drafted, insertDrafted, replied } from './insert.ts'
+import { infoOf, normalised } from './patient.ts'
+import { answeredAoE } from './rules-aoe.ts'
+import { abnNeeded } from './rules-billing.ts'
+import { findings } from './rules-checks.ts'
+import { type Finding, findingsOf, refusalOf, warningsOf } from './rules-findings.ts'
+import { startOfDay, zoneOf } from './rules-zones.ts'
+import { labTestOf, resolveTests } from './tests.ts'
+
+type Plan = Awaited<ReturnType<typeof planOf>>
+
+/** Places an order: one statement, unless pictures, an insurance or a new combination of tests come with it. */
+export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
+  const plan = await planOf(app, caller, body)
+  const refusal = refusalOf(plan.findings)
+  if (refusal) throw refusal
+  const alone = plan.resolved.lab_test && !body.health_insurance && !body.physician?.signature_image
+  const reply = alone ? await placeAtOnce(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
+  app.wake(DISPATCH)
+  return reply
+}
+
+async function placeAtOnce(app: App, plan: Plan) {
+  const order = drafted({ ...draftOf(app, plan), lab_test: plan.resolved.lab_test as NonNullable<Plan['resolved']['lab_test']> }, app.now())
+  const reply = replied(app, order, PLACED)
+  await insertDrafted(app, order, { info: await changedInfo(app, plan), along: await app.along?.(reply, order.key) })
+  return reply
+}
+
+async function placeWithExtras(app: App, caller: TeamCaller, plan: Plan) {
+  const lab_test = await labTestOf(app, caller, plan.resolved)
+  const health_insurance_id = (await recordInsurance(app, plan.patient, plan.body)) ?? plan.patient.insurance?.id ?? null
+  const order = drafted(
+    { ...draftOf(app, plan), lab_test, health_insurance_id: isInsured(plan.body) ? health_insurance_id : null },
+    app.now(),
+  )
+  await insertDrafted(app, order, { info: await changedInfo(app, plan) })
+  await keepImages(app, order, plan.body)
+  return replied(app, order, PLACED)
+}
+
+const PLACED = 'Order created successfully'
+
+const isInsured = ({ billing_type, health_insurance }: NewOrder) => billing_type === 'commercial_insurance' || Boolean(health_insurance)
+
+/** Everything that placing would stumble over or warn of, without writing anything. */
+export async function validateOrder(app: App, caller: TeamCaller, sent: unknown) {
+  const problems = await preflight(app, caller, sent)
+  return {
+    valid: problems.every(({ severity }) => severity === 'advisory'),
+    problems: problems.map((found) => ({ ...found, path: ['body', ...found.path], status: found.status ?? null })),
+  }
+}
+
+async function preflight(app: App, caller: TeamCaller, sent: unknown): Promise<Finding[]> {
+  const parsed = NewOrder.safeParse(sent)
+  if (!parsed.success) return findingsOf(new Problem('invalid', faultsOf(parsed.error, 'body', sent)))
+  try {
+    return (await planOf(app, caller, parsed.data)).findings
+  } catch (error) {
+    if (error instanceof Problem) return findingsOf(error)
+    throw error
+  }
+}
+
+/** What an order comes to and what is to be said about it. */
+async function planOf(app: App, caller: TeamCaller, sent: NewOrder) {
+  const [patient, resolved] = await Promise.all([patientOf(app, caller.team_id, sent.user_id), resolveTests(app, caller, sent)])
+  const { lab, markers, method, account } = resolved
+  const zone = zoneOf(sent.patient_address, patient.team_zone)
+  const payor_code = sent.health_insurance?.payor_code ?? patient.insurance?.payor_code
+  const payor = payor_code && isBilled(sent) ? await findPayor(app, caller.team_id, payor_code) : undefined
+  const known = findings(sent, {
+    now: app.now(),
+    zone,
+    minor_ordering_enabled: patient.minor_ordering_enabled,
+    known_proxy: Boolean(patient.info?.medical_proxy),
+    consent_ages: app.config.CONSENT_AGES,
+    lab,
+    markers,
+    method,
+    account,
+    insurance: patient.insurance && { relationship: patient.insurance.relationship, has_guarantor: Boolean(patient.insurance.guarantor) },
+    payor_known: !payor_code || !isBilled(sent) || Boolean(payor),
+  })
+  return { body: normalised(sent), patient, resolved, zone, payor, findings: known }
+}
+
+/** With client_bill the customer pays, so nobody asks a payor. */
+const isBilled = ({ billing_type }: NewOrder) => billing_type !== 'client_bill'
+
+function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: Plan) {
+  const activate_by = body.activate_by ?? null
+  const now = app.now()
+  const begins = activate_by ? startOfDay(activate_by, zone) : now
+  return {
+    team_id: patient.team_id,
+    user_id: patient.user_id,
+    client_user_id: patient.client_user_id,
+    key: patient.key,
+    document: documentOf(body, patient.info, resolved, findings),
+    lab_account_id: resolved.account.id,
+    method: resolved.method as Method,
+    zone,
+    activate_by,
+    dispatch_at: begins > now ? begins : now,
+    seed: `${patient.client_user_id}/${resolved.lab_test?.slug ?? resolved.recipe.name}/${patient.orders ?? 0}`,
+    billing_type: body.billing_type,
+    priority: body.priority,
+    has_abn: abnNeeded({ payor_name: payor?.name ?? '', icd_codes: body.icd_codes ?? [] }),
+    health_insurance_id: isInsured(body) ? (patient.insurance?.id ?? null) : null,
+  }
+}
+
+function documentOf(
+  body: NewOrder,
+  info: Info | undefined,
+  { markers, tests, account }: Plan['resolved'],
+  found: Finding[],
+): OrderDocument {
+  const { signature_image: _, ...physician } = body.physician ?? { signature_image: null }
+  const { front_image: __, back_image: ___, patient_signature_image: ____, ...insurance } = body.health_insurance ?? {}
+  const notes = [account.default_clinical_notes, body.clinical_notes].filter(Boolean)
+  return {
+    patient_details: { ...body.patient_details, medical_proxy: body.patient_details.medical_proxy ?? info?.medical_proxy ?? null },
+    patient_address: body.patient_address,
+    shipping_details: null,
+    shipment: null,
+    physician: body.physician ? (physician as OrderDocument['physician']) : null,
+    health_insurance: body.health_insurance ? insurance : null,
+    icd_codes: body.icd_codes ?? null,
+    consents: body.consents,
+    aoe_answers: answeredAoE(
+      markers,
+      body.aoe_answers ?? [],
+      tests.some((test) => test.fasting),
+    ),
+    passthrough: body.passthrough ?? null,
+    clinical_notes: notes.length ? notes.join('\n') : null,
+    notes: null,
+    creator_member_id: body.creator_member_id ?? null,
+    warnings: warningsOf(found),
+  }
+}
+
+/** The demographics that an order brings, unless they are known already. */
+async function changedInfo(app: App, { body, patient }: Plan) {
+  const info = infoOf(body, patient.info)
+  if (JSON.stringify(info) === JSON.stringify(patient.info)) return undefined
+  return infoRow(app, patient.team_id, patient.user_id, patient.key, info)
+}

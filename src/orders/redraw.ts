@@ -1,0 +1,42 @@
+import type { App } from '../app.ts'
+import { problem } from '../problem.ts'
+import { advanceOrder } from './advance.ts'
+import { DISPATCH } from './dispatch.ts'
+import { drafted, insertDrafted } from './insert.ts'
+import * as rules from './rules.ts'
+import type { Loaded } from './show.ts'
+
+/** The lab needs another sample: the order ends here, and a further one joins its transaction. */
+export async function offerRedraw(app: App, order: Loaded): Promise<Loaded> {
+  rules.checkRedraw(order)
+  const offered = await advanceOrder(app, order, 'redraw_available', { dispatch_at: null })
+  await follow(app, offered, 'redraw')
+  return offered
+}
+
+/** The lab has results of an order that can no longer take them: a further order does. */
+export async function recreateOrder(app: App, order: Loaded): Promise<Loaded> {
+  if (!rules.isOver(order))
+    throw problem('ORDER_GOES_ON', `The order is in ${order.low_level} and can take the results itself; report them there.`)
+  return follow(app, order, 'recreation')
+}
+
+async function follow(app: App, parent: Loaded, origin: 'redraw' | 'recreation') {
+  const now = app.now()
+  const order = drafted(
+    {
+      ...parent,
+      registrable: false,
+      sample_id: null,
+      activate_by: null,
+      dispatch_at: now,
+      seed: `${parent.seed}/${origin}`,
+      parent,
+      origin,
+    },
+    now,
+  )
+  await insertDrafted(app, order)
+  app.wake(DISPATCH)
+  return order
+}

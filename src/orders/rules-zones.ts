@@ -1,0 +1,84 @@
+import { countryCode, isUnitedStates, mainZone, stateCode, stateOfZip } from './rules-states.ts'
+
+/** Where a state keeps several times: the beginnings of the ZIP codes that differ from most of it. */
+const exceptions: Record<string, Record<string, string[]>> = {
+  AK: { 'America/Adak': ['99546', '99547'] },
+  // The Navajo Nation keeps summer time, unlike the rest of Arizona.
+  AZ: { 'America/Denver': ['865', '86033', '86045'] },
+  FL: { 'America/Chicago': ['324', '325'] },
+  ID: { 'America/Los_Angeles': ['835', '838'] },
+  IN: { 'America/Chicago': ['463', '464', '476', '477'] },
+  KS: { 'America/Denver': ['67735', '67758', '67878', '67879'] },
+  KY: { 'America/Chicago': ['420', '421', '422', '423', '424'] },
+  MI: { 'America/Menominee': ['49801', '49802', '49847', '49858', '49887', '49911', '49920', '49935', '49938', '49968'] },
+  ND: { 'America/Denver': ['586'] },
+  NE: { 'America/Denver': ['693', '69153'] },
+  NV: { 'America/Denver': ['89883'] },
+  OR: { 'America/Boise': ['979'] },
+  SD: { 'America/Denver': ['577'] },
+  TN: { 'America/New_York': ['373', '374', '376', '377', '378', '379'] },
+  TX: { 'America/Denver': ['798', '799', '885'] },
+}
+
+type Place = { state: string; zip: string; country: string }
+
+/** The zone that the days of an order are counted in: that of the ZIP code, of its state, of the team, UTC. */
+export function zoneOf({ state, zip, country }: Place, team_zone?: string | null): string {
+  const abroad = countryCode(country) !== undefined && !isUnitedStates(country)
+  const known = abroad ? undefined : (stateCode(state) ?? (isUnitedStates(country) ? stateOfZip(zip) : undefined))
+  return zoneWithin(known, zip) ?? team_zone ?? 'UTC'
+}
+
+function zoneWithin(state: string | undefined, zip: string) {
+  if (!state) return undefined
+  const other = Object.entries(exceptions[state] ?? {}).find(([, starts]) => starts.some((start) => zip.startsWith(start)))
+  return other?.[0] ?? mainZone(state)
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
+/** A formatter is dear to make and never changes. */
+function clockOf(timeZone: string) {
+  const clock =
+    clocks.get(timeZone) ??
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    })
+  clocks.set(timeZone, clock)
+  return clock
+}
+
+/** What a clock on the wall shows there, as if it were UTC. */
+function wallTime(zone: string, ms: number) {
+  const part = Object.fromEntries(
+    clockOf(zone)
+      .formatToParts(ms)
+      .map(({ type, value }) => [type, Number(value)]),
+  )
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part
+  return Date.UTC(year, month - 1, day, hour, minute, second)
+}
+
+/** The day that it is there. */
+export const dayIn = (zone: string, instant: string) => dayAt(zone, Date.parse(instant))
+
+const dayAt = (zone: string, ms: number) => new Date(wallTime(zone, ms)).toISOString().slice(0, 10)
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** The first moment of a day there. Both offsets around it are tried, since the clocks may change on that day, even at midnight. */
+export function startOfDay(day: string, zone: string): string {
+  const utc = Date.parse(`${day}T00:00:00Z`)
+  const tries = [utc - DAY, utc + DAY].map((ms) => utc - (wallTime(zone, ms) - ms))
+  return new Date(Math.min(...tries.filter((ms) => dayAt(zone, ms) >= day))).toISOString()
+}
+
+/** Today or later, here or there: whoever counts days in UTC and whoever counts them at the patient's both mean well. */
+export const mayActivateOn = (day: string, now: string, zone: string) => day >= now.slice(0, 10) || day >= dayIn(zone, now)

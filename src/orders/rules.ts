@@ -1,0 +1,163 @@
+import { canBecome, isEnd, type Method, reachableFrom, stepsOf, wayTo } from '../contract/lifecycle.ts'
+import { problem } from '../problem.ts'
+
+type Order = { method: Method; low_level: string; registrable: boolean; events: { low_level: string }[] }
+
+const passed = (order: Order, low: string) => order.events.some((event) => event.low_level === low)
+
+/** Where the sample goes next on the way to results. A kit depends on whether it was sent out before its patient was known. */
+export function nextStep(order: Order): string | undefined {
+  if (order.method === 'testkit') {
+    if (order.low_level === 'ordered' && order.registrable) return 'awaiting_registration'
+    if (order.low_level === 'with_customer' && needsRegistration(order)) return 'registered'
+    if (order.low_level === 'requisition_created' && passed(order, 'transit_customer')) return 'transit_lab'
+  }
+  return stepsOf(order.method)[order.low_level]?.next
+}
+
+/** A kit that nobody was named for yet. */
+export const needsRegistration = (order: Order) => order.registrable && !passed(order, 'registered')
+
+/** The steps from where the order stands to `final` along the usual way, or the shortest way by arrows to where that does not lead. */
+export function walk(order: Order, final: string): string[] {
+  const steps: string[] = []
+  for (let at = order; at.low_level !== final; ) {
+    const low = nextStep(at)
+    if (!low) break
+    steps.push(low)
+    at = { ...at, low_level: low, events: [...at.events, { low_level: low }] }
+  }
+  if (steps.at(-1) === final) return steps
+  const branch = branchOf(order, steps, final)
+  if (!branch)
+    throw problem('STATUS_NOT_REACHABLE', `An order in ${order.low_level} cannot come to ${final}; see its lifecycle for what may follow.`)
+  return branch
+}
+
+/** As far along the usual way as it takes for a short turn to `final`: of all such turns the shortest, and of those the latest. */
+function branchOf(order: Order, steps: string[], final: string): string[] | undefined {
+  const turns = [order.low_level, ...steps].flatMap((low, i) => {
+    const way = wayTo(order.method, low, final)
+    return way?.every((step) => mayTake(order, step)) ? [[...steps.slice(0, i), ...way]] : []
+  })
+  const length = (turn: string[], i: number) => turn.length - i
+  return turns.sort((a, b) => length(a, common(a, steps)) - length(b, common(b, steps)) || b.length - a.length)[0]
+}
+
+const common = (turn: string[], steps: string[]) => {
+  const i = turn.findIndex((low, i) => low !== steps[i])
+  return i < 0 ? turn.length : i
+}
+
+/** A kit that was placed with its patient is never registered, and one that waits for its patient has no requisition. */
+function mayTake(order: Order, low: string) {
+  return order.method !== 'testkit' || order.registrable || !['awaiting_registration', 'registered'].includes(low)
+}
+
+/** Whether one step may follow the other by an arrow. */
+export const mayFollow = (order: Order, low: string) => canBecome(order.method, order.low_level, low) && mayTake(order, low)
+
+const endings = ['cancelled', 'do_not_process']
+
+/**
+ * What to do with a step that a lab or courier reports: they miss scans, so it may lie several arrows ahead;
+ * one that was passed already, or comes twice, is late and changes nothing.
+ */
+export function judgeReport(order: Order, low: string): 'take' | 'late' {
+  if (mayFollow(order, low)) return 'take'
+  const ahead = reachableFrom(order.method, order.low_level)
+  if (ahead.has(low) && mayTake(order, low) && !endings.includes(low) && low !== order.low_level) return 'take'
+  if (low === order.low_level || passed(order, low) || reachableFrom(order.method, low).has(order.low_level)) return 'late'
+  throw problem('STATUS_NOT_REACHABLE', `An order in ${order.low_level} cannot come to ${low}; see its lifecycle for what may follow.`)
+}
+
+export const isCancelled = (order: Order) => endings.includes(order.low_level)
+
+/** Gap 41: an order can be cancelled as long as an arrow leads from its step to cancelled. */
+export function checkCancellable(order: Order) {
+  if (!mayFollow(order, 'cancelled'))
+    throw problem(
+      'ORDER_NOT_CANCELLABLE',
+      `An order in ${order.low_level} can no longer be cancelled; the window of its method has closed.`,
+    )
+}
+
+const heldSteps = ['ordered', 'awaiting_registration']
+
+export function checkReschedule(order: Order & { scheduled: boolean }, dayIsOpen: boolean) {
+  if (!heldSteps.includes(order.low_level))
+    throw problem(
+      'ORDER_NOT_HELD',
+      `An order in ${order.low_level} has left our hands; only one in ordered or awaiting_registration can be rescheduled.`,
+    )
+  if (!order.scheduled)
+    throw problem(
+      'ORDER_NOT_SCHEDULED',
+      'The order was created without activate_by, so there is no day to change; cancel it and place a new one.',
+    )
+  if (!dayIsOpen) throw problem('ACTIVATE_BY_PASSED', 'activate_by must be today or later.')
+}
+
+export function checkDraw(order: Order) {
+  if (order.method !== 'on_site_collection')
+    throw problem('NOT_ON_SITE', 'Only an order that is collected on site is drawn by you; for other methods the provider reports it.')
+  if (!mayFollow(order, 'draw_completed'))
+    throw problem('DRAW_NOT_POSSIBLE', `An order in ${order.low_level} cannot be drawn; wait for its requisition.`)
+}
+
+/** The step that tells us that the sample was taken, where the lab does not say when. */
+const collecting: Record<Method, string[]> = {
+  walk_in_test: ['partial_results', 'completed'],
+  at_home_phlebotomy: ['draw_completed', 'partial_results', 'completed'],
+  testkit: ['transit_lab', 'delivered_to_lab', 'completed'],
+  on_site_collection: ['draw_completed', 'partial_results', 'completed'],
+}
+
+export const isCollected = (method: Method, low: string) => collecting[method].includes(low)
+
+type Sibling = { id: string; method: Method; low_level: string; parent_id: string | null }
+
+/** Gap 42: cancelled if every order is; active while any goes on; a redraw that is offered goes on until its order exists. */
+export function transactionStatus(orders: Sibling[]): 'active' | 'completed' | 'cancelled' {
+  if (orders.every((order) => endings.includes(order.low_level))) return 'cancelled'
+  return orders.some((order) => goesOn(order, orders)) ? 'active' : 'completed'
+}
+
+function goesOn(order: Sibling, orders: Sibling[]) {
+  if (order.low_level === 'redraw_available') return !orders.some((other) => other.parent_id === order.id)
+  return !isEnd(order.method, order.low_level) && !['completed', 'corrected'].includes(order.low_level)
+}
+
+export function checkKit<T extends { method: string }>(test: T | undefined): asserts test is T {
+  if (test?.method !== 'testkit')
+    throw problem('NOT_A_TESTKIT', 'The lab test is not collected by a kit; name one whose method is testkit.')
+}
+
+export function checkServed(lab: { name: string; excluded_states: string[] }, state: string) {
+  if (lab.excluded_states.includes(state))
+    throw problem('LAB_DOES_NOT_SERVE_STATE', `${lab.name} does not work in that state; order the kit of another lab.`)
+}
+
+export function checkRegistrable(order: Order) {
+  if (!order.registrable) throw problem('KIT_HAS_A_PATIENT', 'The kit was ordered for a patient, so there is nothing to register.')
+  if (passed(order, 'registered')) throw problem('KIT_REGISTERED', 'The kit is registered already.')
+  // Whoever has the kit in hand registers it, whether or not the courier scanned it.
+  if (!reachableFrom('testkit', order.low_level).has('registered'))
+    throw problem(
+      'KIT_NOT_REGISTRABLE',
+      `A kit in ${order.low_level} cannot be registered; it can from when it is sent out until it is on its way back.`,
+    )
+}
+
+/** Gap 46: a redraw is offered once in a transaction, on a walk-in order, by a lab that offers redraws. */
+export function checkRedraw(order: Order & { origin: string; lab_test: { lab: { supports_redraw: boolean } } }) {
+  if (order.origin === 'redraw' || !order.lab_test.lab.supports_redraw)
+    throw problem('REDRAW_NOT_OFFERED', 'The lab offers no redraw of this order: it does not do them, or the order is one itself.')
+}
+
+/** Nothing more comes of the order itself. */
+export const isOver = ({ method, low_level }: Order) => isEnd(method, low_level) || ['completed', 'corrected'].includes(low_level)
+
+export const transactionNotFound = () => problem('TRANSACTION_NOT_FOUND', 'There is no such order transaction in this team.')
+
+export const orderNotFound = () => problem('ORDER_NOT_FOUND', 'There is no such order in this team; GET /v3/orders lists them.')

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { methods } from '../../src/contract/lifecycle.ts'
+import { place, steps } from '../support/orders.ts'
+import { world } from '../support/world.ts'
+
+const one = await world()
+const { api, runJobs } = one
+
+test.each(methods)('a %s order is placed, sent to the lab and walked to its results', async (method) => {
+  const order = await place(api, method)
+  expect(order.last_event.status).toBe(`received.${method}.ordered`)
+  await runJobs()
+  expect(steps(await api.getOrder({ params: { order_id: order.id } }))).toEqual(['ordered', 'requisition_created'])
+  expect(await api.simulateOrder({ params: { order_id: order.id }, query: {}, body: undefined as never })).toBe('Success')
+  const done = await api.getOrder({ params: { order_id: order.id } })
+  console.log(JSON.stringify(done.events), done.interpretation, done.expected_result_by_date)
+  expect(done.last_event.status).toBe(`completed.${method}.completed`)
+  const results = await api.getResults({ params: { order_id: order.id } })
+  expect(results.results.length).toBeGreaterThan(0)
+})

@@ -1,0 +1,171 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { client } from '../../src/contract/client.ts'
+import { query } from '../support/cluster.ts'
+import { newDatabase, replica, temporaryFolder } from '../support/world.ts'
+import { assay } from './assay.ts'
+
+const production = { ENVIRONMENT: 'production', REGION: 'eu' }
+const builtIn = new URL('../../catalog/catalog.json', import.meta.url)
+
+type File = {
+  labs: { id: number; slug: string; name: string }[]
+  lab_tests: { id: string; name: string; status: string; marker_ids: number[] }[]
+  lab_markers: { id: number; marker_slug: string }[]
+  [list: string]: unknown[]
+}
+
+/** The built-in file with something changed, on a disk. */
+function fileWith(change: (file: File) => void) {
+  const file = JSON.parse(readFileSync(builtIn, 'utf8'))
+  change(file)
+  const path = join(temporaryFolder(), 'catalogue.json')
+  writeFileSync(path, JSON.stringify(file))
+  return path
+}
+
+/** A production deployment that has no catalogue yet. */
+async function empty() {
+  const database = await newDatabase()
+  const cli = assay(database, production)
+  const { team_api_key } = await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+  const { base } = await replica({ database, env: production })
+  const load = (path: string) => cli.json('catalogue', 'load', '--file', path)
+  return { cli, database, load, api: client(base, { 'x-service-api-key': team_api_key }) }
+}
+
+/** The same with the built-in file loaded. */
+async function loaded() {
+  const world = await empty()
+  return { ...world, ...((await world.load(builtIn.pathname)) as { version: string }) }
+}
+
+test('production starts without one, and says what is loaded', async () => {
+  const { cli, load, api } = await empty()
+  expect((await cli.run('catalogue', 'show')).out).toMatch(/^No catalogue is loaded; load one with: assay catalogue load/)
+  expect(await cli.json('catalogue', 'show')).toBeNull()
+  const { version } = await load(builtIn.pathname)
+  expect(await api.listLabs()).toHaveLength(5)
+  const shown = await cli.json('catalogue', 'show')
+  expect(shown).toMatchObject({ version, analytes: 98, payors: 5, icd_codes: 25, service_centers: 6 })
+  expect(shown.labs[0]).toMatchObject({ id: 1, slug: 'quillmoor' })
+  expect((await cli.run('catalogue', 'show')).out).toMatch(/ 1 {2}quillmoor +\d+ of \d+ markers orderable, \d+ of \d+ lab tests active/)
+})
+
+test('is recorded, and loading it again changes nothing', async () => {
+  const { cli, database, version } = await loaded()
+  const before = await cli.json('catalogue', 'show')
+  await cli.json('catalogue', 'load', '--file', builtIn.pathname)
+  expect(await cli.json('catalogue', 'show')).toEqual(before)
+  const rows = await query(database, "select subject from audit_log where action = 'operator load catalogue'")
+  expect(rows).toEqual(Array(2).fill({ subject: `catalogue:${version}` }))
+})
+
+test('what a new file no longer has cannot be ordered any more, and can again when it is back', async () => {
+  const { load, api } = await loaded()
+  const [gone] = (await api.listLabTests({ query: { name: 'Essential' } })).data
+  const without = fileWith((file) => {
+    file.labs = file.labs.map((lab) => (lab.id === 2 ? { ...lab, name: 'Wrenfield & Daughters' } : lab))
+    file.lab_tests = file.lab_tests.filter(({ id, marker_ids }) => id !== gone?.id && !marker_ids.includes(1012))
+    file.lab_markers = file.lab_markers.filter(({ id }) => id !== 1012)
+  })
+  expect(await load(without)).toMatchObject({ archived_tests: 3, retired_markers: 1 })
+  const params = { lab_test_id: gone?.id as string }
+  expect(await api.getLabTest({ params })).toMatchObject({ status: 'inactive', is_active: false, name: 'Essential Wellness' })
+  const marker = async () => (await api.listMarkers({ query: { lab_id: [1], size: 100 } })).markers.find(({ id }) => id === 1012)
+  expect(await marker()).toMatchObject({ is_orderable: false })
+  expect((await api.listLabs())[1]).toMatchObject({ name: 'Wrenfield & Daughters' })
+
+  expect(await load(builtIn.pathname)).toMatchObject({ archived_tests: 0, retired_markers: 0 })
+  expect(await api.getLabTest({ params })).toMatchObject({ status: 'active' })
+  expect(await marker()).toMatchObject({ is_orderable: true })
+})
+
+test('a lab that the file no longer has stays, with nothing to order', async () => {
+  const { cli, load, api } = await loaded()
+  await load(
+    fileWith((file) => {
+      for (const list of ['lab_markers', 'lab_tests'])
+        file[list] = (file[list] as { lab_id: number }[]).filter(({ lab_id }) => lab_id === 1)
+      file.labs = file.labs.slice(0, 1)
+      file['patient_service_centers'] = []
+      file['payors'] = []
+      file['icd10_starter'] = []
+    }),
+  )
+  const [first, ...others] = (await cli.json('catalogue', 'show')).labs
+  expect([first.orderable, first.active].every((count) => count > 0)).toBe(true)
+  expect(others).toMatchObject(['wrenfield', 'larkstone', 'mossgate', 'aldermere'].map((slug) => ({ slug, orderable: 0, active: 0 })))
+  expect(await api.listLabs()).toHaveLength(5)
+})
+
+test('a test that waited is approved by a file that says so, and an approval of the operator stays', async () => {
+  const { cli, load, api } = await loaded()
+  const [waiting] = (await api.listLabTests({ query: { status: 'pending_approval' } })).data
+  await cli.json('lab-tests', 'approve', '--id', waiting?.id as string)
+  await load(fileWith((file) => file.labs.reverse()))
+  expect(await api.getLabTest({ params: { lab_test_id: waiting?.id as string } })).toMatchObject({ status: 'active' })
+  const other = await loaded()
+  await other.load(
+    fileWith((file) => {
+      file.lab_tests = file.lab_tests.map((test) => (test.id === waiting?.id ? { ...test, status: 'active' } : test))
+    }),
+  )
+  expect(await other.api.getLabTest({ params: { lab_test_id: waiting?.id as string } })).toMatchObject({ status: 'active' })
+})
+
+test("a team's own test is neither archived nor taken over", async () => {
+  const { load, api, cli } = await loaded()
+  const own = await api.createLabTest({ body: { name: 'Ours', description: '', method: 'walk_in_test', marker_ids: [1001] } })
+  const copied = fileWith((file) => {
+    file.lab_tests = file.lab_tests.map((test, i) => (i === 0 ? { ...test, id: own.id } : test))
+  })
+  const { code, err } = await cli.run('catalogue', 'load', '--file', copied)
+  expect([code, err]).toEqual([1, `The catalogue gives a lab test the id of one that a team made: ${own.id}\n`])
+  await load(fileWith((file) => file.labs.reverse()))
+  expect(await api.getLabTest({ params: { lab_test_id: own.id } })).toEqual(own)
+})
+
+test('more rows than one statement takes are loaded', async () => {
+  const { cli, load } = await empty()
+  const codes = Array.from({ length: 40_000 }, (_, i) => ({ code: `Z${i}`, label: `Code ${i}` }))
+  await load(
+    fileWith((file) => {
+      file['icd10_starter'] = codes
+    }),
+  )
+  expect(await cli.json('catalogue', 'show')).toMatchObject({ icd_codes: 40_000 })
+})
+
+test('a file that is wrong is refused by its places and changes nothing', async () => {
+  const { cli } = await loaded()
+  const before = await cli.json('catalogue', 'show')
+  const wrong = fileWith((file) => {
+    file.lab_markers = file.lab_markers.map((marker) => ({ ...marker, marker_slug: 'moon' })).slice(0, 1)
+  })
+  const renumbered = fileWith((file) => {
+    const [marker, ...others] = file.lab_markers
+    file.lab_markers = [{ ...marker, id: 999 }, { ...marker, provider_id: 'NEW' }, ...others] as File['lab_markers']
+  })
+  for (const [path, reason] of [
+    [wrong, /^The catalogue cannot be loaded:\n {2}lab_markers\[0\]\.marker_slug: Is not in markers\.\n/],
+    [renumbered, /^The catalogue gives another id or slug to something in markers that is loaded already/],
+    ['/nowhere/catalogue.json', /^The file cannot be read: ENOENT\n$/],
+  ] as const) {
+    const { code, out, err } = await cli.run('catalogue', 'load', '--file', path)
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(reason)
+  }
+  expect(await cli.json('catalogue', 'show')).toEqual(before)
+})
+
+test('a sandbox keeps its own', async () => {
+  const sandbox = assay(await newDatabase())
+  await sandbox.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+  expect(await sandbox.run('catalogue', 'load', '--file', builtIn.pathname)).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('A sandbox loads the catalogue that comes with the service'),
+  })
+})

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { client } from '../../src/contract/client.ts'
+import { query } from '../support/cluster.ts'
+import { newDatabase, type Replica, refusal, replica } from '../support/world.ts'
+import { assay } from './assay.ts'
+
+const production = { ENVIRONMENT: 'production', REGION: 'eu' }
+const builtIn = new URL('../../catalog/catalog.json', import.meta.url)
+
+let database: string
+let cli: ReturnType<typeof assay>
+let first: { org_id: string; team_id: string; team_api_key: string; management_key: string }
+let service: Replica
+beforeAll(async () => {
+  database = await newDatabase()
+  cli = assay(database, production)
+  first = await cli.json('bootstrap', '--org', 'Lagoon Health', '--team', 'Lagoon')
+  service = await replica({ database, env: production })
+  await cli.json('catalogue', 'load', '--file', builtIn.pathname)
+})
+
+const api = () => client(service.base, { 'x-service-api-key': first.team_api_key })
+const lastOperatorRow = async () =>
+  Object.values(
+    (
+      await query<{ action: string; subject: string }>(
+        database,
+        "select action, subject from audit_log where actor_kind = 'operator' order by at desc, id limit 1",
+      )
+    )[0] as object,
+  )
+const refusedInOneLine = async (text: string | RegExp, ...args: string[]) => {
+  const before = await lastOperatorRow()
+  const { code, out, err } = await cli.run(...args)
+  expect([code, out]).toEqual([1, ''])
+  expect(err).toMatch(/^[^\n]+\n$/)
+  expect(err).toMatch(text)
+  expect(await lastOperatorRow()).toEqual(before)
+}
+
+describe('lab-keys', () => {
+  const labSide = (key: string) => client(service.base, { 'x-lab-key': key })
+
+  test('a key is made, opens its lab, is listed by its beginning and is revoked at once', async () => {
+    const { id, key, ...made } = await cli.json('lab-keys', 'create', '--lab', 'quillmoor', '--label', 'night run')
+    expect(made).toEqual({ lab: 'quillmoor', label: 'night run' })
+    expect(key).toMatch(/^lkp_eu_[0-9A-Za-z]{46}$/)
+    expect(await lastOperatorRow()).toEqual(['operator create lab key', `key_id:${id}`])
+    expect(await labSide(key).getOwnLab()).toMatchObject({ slug: 'quillmoor' })
+    await service.runJobs()
+    const { out } = await cli.run('lab-keys', 'list')
+    expect(out).toMatch(new RegExp(`${id}  quillmoor +${key.slice(0, 12)}…  night run, last used 2\\d{3}-`))
+    expect(out).not.toContain(key)
+    expect(await cli.run('lab-keys', 'revoke', '--id', id)).toMatchObject({ code: 0, out: `revoked ${id}\n` })
+    expect(await lastOperatorRow()).toEqual(['operator revoke lab key', `key_id:${id}`])
+    expect(await refusal(labSide(key).getOwnLab())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LAB_KEY' } })
+    expect((await cli.run('lab-keys', 'list')).out).not.toContain(id)
+  })
+
+  test('a person is shown the key alone, and a list can be of one lab', async () => {
+    const { out: key } = await cli.run('lab-keys', 'create', '--lab', 'larkstone', '--label', 'x')
+    expect(await labSide(key.trim()).getOwnLab()).toMatchObject({ slug: 'larkstone' })
+    await cli.json('lab-keys', 'create', '--lab', 'mossgate', '--label', 'y')
+    expect(await cli.json('lab-keys', 'list', '--lab', 'larkstone')).toMatchObject([{ lab: 'larkstone', label: 'x' }])
+    expect(JSON.stringify(await cli.json('lab-keys', 'list'))).not.toMatch(/hash|lkp_eu_\w{20}/)
+  })
+
+  test('unknown labs and keys are refused', async () => {
+    await refusedInOneLine(/no such lab; assay catalogue show/, 'lab-keys', 'create', '--lab', 'moon', '--label', 'x')
+    await refusedInOneLine(/no such lab/, 'lab-keys', 'list', '--lab', 'moon')
+    await refusedInOneLine(/no such live lab key/, 'lab-keys', 'revoke', '--id', randomUUID())
+  })
+})
+
+describe('lab-accounts', () => {
+  const create = (...args: string[]) => cli.json('lab-accounts', 'create', '--lab', 'wrenfield', '--provider-account-id', 'WR-77', ...args)
+
+  test('an account is made for an organisation and open to the teams that are named', async () => {
+    const account = await create(
+      ...['--org', first.org_id, '--name', 'Lagoon at Wrenfield', '--status', 'pending', '--delegated-flow', 'order_delegated'],
+      ...['--billing', 'client_bill=AZ, ca', '--billing', 'client_bill=CA,TX', '--clinical-notes', 'Call first.', '--team', first.team_id],
+    )
+    expect(await lastOperatorRow()).toEqual(['operator create lab account', `lab_account_id:${account.id}`])
+    const { data } = await api().listLabAccounts({ query: { lab_account_id: account.id } })
+    expect(data).toEqual([
+      {
+        id: account.id,
+        lab: 'wrenfield',
+        org_id: first.org_id,
+        status: 'pending',
+        delegated_flow: 'order_delegated',
+        provider_account_id: 'WR-77',
+        account_name: 'Lagoon at Wrenfield',
+        default_clinical_notes: 'Call first.',
+        business_units: null,
+        allowed_billing: { client_bill: ['AZ', 'CA', 'TX'] },
+        team_id_allowlist: [first.team_id],
+      },
+    ])
+  })
+
+  test('the only organisation need not be named; an account that is open to no team waits for the management API', async () => {
+    const { id } = await create()
+    expect((await api().listLabAccounts({ query: { lab_account_id: id } })).data).toEqual([])
+    const admin = client(service.base, { 'x-management-key': first.management_key })
+    const params = { org_id: first.org_id, env: 'production' as const, region: 'eu' as const, account_id: id }
+    await admin.patchLabAccount({ params, body: { team_id_allowlist: [first.team_id] } })
+    const [account] = (await api().listLabAccounts({ query: { lab_account_id: id } })).data
+    expect(account).toMatchObject({ status: 'active', delegated_flow: 'not_delegated', account_name: null })
+    expect(Object.keys(account?.allowed_billing ?? {})).toEqual(['client_bill', 'patient_bill_passthrough'])
+  })
+
+  test('are listed with those of the platform, and their status is set', async () => {
+    const { id } = await create('--team', first.team_id)
+    const line = async () => (await cli.run('lab-accounts', 'list')).out.split('\n').find((line) => line.startsWith(id))
+    expect(await line()).toMatch(/wrenfield +active +WR-77, of org .*, open to team/)
+    expect((await cli.run('lab-accounts', 'list')).out).toMatch(/quillmoor +active +platform-quillmoor, of the platform/)
+    expect((await cli.run('lab-accounts', 'set-status', '--id', id, '--status', 'suspended')).out).toBe(`${id}  suspended\n`)
+    expect(await lastOperatorRow()).toEqual(['operator set lab account suspended', `lab_account_id:${id}`])
+    expect(await line()).toContain('suspended')
+  })
+
+  test('that cannot be are refused, and nothing is made', async () => {
+    const accounts = await cli.json('lab-accounts', 'list')
+    const start = ['lab-accounts', 'create', '--provider-account-id', 'x', '--lab']
+    await refusedInOneLine(/no such lab/, ...start, 'moon')
+    await refusedInOneLine(/no such organisation/, ...start, 'wrenfield', '--org', randomUUID())
+    await refusedInOneLine(/not in this organisation/, ...start, 'wrenfield', '--team', randomUUID())
+    await refusedInOneLine(/does not bill by patient_bill;/, ...start, 'wrenfield', '--billing', 'patient_bill=*')
+    await refusedInOneLine(/does not serve AK/, ...start, 'wrenfield', '--billing', 'client_bill=AZ,AK')
+    await refusedInOneLine(/no such lab account/, 'lab-accounts', 'set-status', '--id', randomUUID(), '--status', 'active')
+    expect(await cli.json('lab-accounts', 'list')).toEqual(accounts)
+  })
+})

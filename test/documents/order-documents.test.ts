@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { abn } from '../../src/documents/abn.ts'
+import { collectionInstructions } from '../../src/documents/collection-instructions.ts'
+import { labels } from '../../src/documents/labels.ts'
+import { requisition } from '../../src/documents/requisition.ts'
+import { aNotice, aPatient, aRequisition, someInstructions, someLabels } from '../support/documents.ts'
+import { pagesOf, scan, textOf } from '../support/pdf.ts'
+
+test('a requisition tells the laboratory all it needs, and its barcode is the sample id', async () => {
+  const pdf = await requisition(aRequisition())
+  const text = await textOf(pdf)
+  const patient = ['Quillfeather, Zephyrine', 'Jul 23, 1961 (64 years)', '77 Marrowbone Crescent', 'Phoenix, AZ 85004']
+  const order = [
+    'Ottoline Brackwater',
+    '1234567893',
+    'ACC-20417',
+    'Insurance',
+    'MEMBER-55501',
+    'E78.5',
+    'R53.83',
+    'Walk-in at a collection site',
+  ]
+  const tests = [
+    '7600',
+    'Lipid panel',
+    '7602',
+    'HDL cholesterol',
+    'Is the patient fasting?',
+    'Yes',
+    'draw from the left arm',
+    'CPF2603041177',
+  ]
+  for (const part of [...patient, ...order, ...tests]) expect(text).toContain(part)
+  expect(text).not.toContain('STAT')
+  expect(await scan(pdf, 2)).toBe('CPF2603041177')
+})
+
+test('a requisition of priority is marked STAT', async () => {
+  expect(await textOf(await requisition(aRequisition({ is_priority: true })))).toContain('STAT: please handle with priority.')
+})
+
+test('a requisition without physician, sample, insurance or answers is complete without them', async () => {
+  const nothing = { physician: null, sample_id: null, ordered_at: null, account_number: null, insurance: null, clinical_notes: null }
+  const patient = aPatient({ address: null, gender: null, phone_number: null })
+  const text = await textOf(await requisition(aRequisition({ ...nothing, patient, icd_codes: [], aoe_answers: [] })))
+  expect(text).toContain('Tests ordered')
+  expect(text).not.toMatch(/null|undefined|Clinical notes|Questions asked/)
+})
+
+test('labels on a roll are one page each, of the size of the label, with a barcode that scans', async () => {
+  const pdf = await labels(someLabels())
+  const pages = await pagesOf(pdf)
+  expect(pages).toHaveLength(3)
+  for (const { width, height, text } of pages) {
+    expect([width, height].map((points) => Math.round((points * 25.4) / 72))).toEqual([50, 25])
+    for (const part of ['Quillfeather, Zephyrine', 'Jul 23, 1961', 'CPF2603041177', 'Mar 2, 2026', '5b8a4f0e']) expect(text).toContain(part)
+  }
+  expect(await scan(pdf, 4)).toBe('CPF2603041177')
+})
+
+test('labels on a sheet share a page until it is full', async () => {
+  expect(await pagesOf(await labels(someLabels({ layout: 'sheet', number_of_labels: 40 })))).toHaveLength(1)
+  const pages = await pagesOf(await labels(someLabels({ layout: 'sheet', number_of_labels: 41 })))
+  expect(pages.map(({ text }) => text.split('CPF2603041177').length - 1)).toEqual([40, 1])
+})
+
+test.each(['4c7d2f1e-8a35-4a0b-9e62-1f0c3b5a7d94', 'Probe-Ä-1'])(
+  'the sample id %s, unfit for a barcode, is printed in full',
+  async (sample_id) => {
+    const pdf = await labels(someLabels({ sample_id }))
+    await expect(scan(pdf, 4)).rejects.toThrow()
+    expect((await textOf(pdf)).replaceAll(' ', '')).toContain(sample_id)
+  },
+)
+
+test('collection instructions name test, method, sample and fasting, and number their steps', async () => {
+  const text = await textOf(await collectionInstructions(someInstructions()))
+  for (const part of ['Heart health at home', 'Self-collection kit', 'Dried blood spot', 'Fasting is required', 'help@clinic.example'])
+    expect(text).toContain(part)
+  expect(text).toMatch(/Step by step 1 Do not eat .* 2 Go on .* 3 Read all steps/)
+  expect(await textOf(await collectionInstructions(someInstructions({ fasting: false })))).not.toContain('Fasting is required')
+})
+
+test('an advance beneficiary notice says what may cost how much, and leaves three choices', async () => {
+  const text = await textOf(await abn(aNotice()))
+  for (const part of ['Advance Beneficiary Notice', 'Zephyrine Quillfeather', 'Copperfield', 'Medicare may not pay'])
+    expect(text).toContain(part)
+  for (const part of ['Vitamin D, 25-hydroxy (17306)', 'Not paid for with the diagnosis', '$82.00', 'Not known'])
+    expect(text).toContain(part)
+  for (const choice of [1, 2, 3]) expect(text).toContain(`Choice ${choice}.`)
+  expect(text).toMatch(/Signature of the patient.*Date/)
+})
+
+test.each(['1234567890'.repeat(3), 'A-1', 'CPF-2603-0411'])('the sample id %s is scanned and read off a label', async (sample_id) => {
+  const pdf = await labels(someLabels({ sample_id }))
+  expect(await scan(pdf, 4)).toBe(sample_id)
+  expect(await textOf(pdf)).toContain(sample_id)
+})

@@ -1,0 +1,189 @@
+import { BitArray, Code128Reader } from '@zxing/library'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { sampleTypes } from '../../src/contract/catalog.ts'
+import { methods } from '../../src/contract/lifecycle.ts'
+import { code128 } from '../../src/documents/code128.ts'
+import { barOf, flagOf, rangeInWords } from '../../src/documents/flag.ts'
+import { stepsFor } from '../../src/documents/instruction-steps.ts'
+import { rangeBar } from '../../src/documents/range-bar.ts'
+import { ageInWords, instantInWords, inWords } from '../../src/documents/words.ts'
+import { shorten, wrap } from '../../src/documents/wrap.ts'
+import { aResult, high, low } from '../support/documents.ts'
+
+describe('the bar of a reference range', () => {
+  const bounds = { min: 10, max: 20 }
+
+  test.each([
+    [15, 'inside', 0.5],
+    [10, 'inside', 0.25],
+    [20, 'inside', 0.75],
+    [25, 'above', 1 - 0.03],
+    [22, 'above', 0.85],
+    [7, 'below', 0.1],
+  ] as const)('%s in 10 to 20 is marked %s', (value, side, at) => {
+    const bar = rangeBar(value, bounds)
+    expect(bar).toMatchObject({ side, beyond: false })
+    expect(bar?.at).toBeCloseTo(at)
+  })
+
+  test('marks a value just outside visibly outside', () => {
+    expect(rangeBar(20.0001, bounds)?.at).toBeGreaterThan(0.77)
+    expect(rangeBar(9.9999, bounds)?.at).toBeLessThan(0.23)
+  })
+
+  test('keeps a value far outside at the end and says that it lies beyond', () => {
+    expect(rangeBar(4000, bounds)).toMatchObject({ side: 'above', beyond: true, at: 0.97 })
+    expect(rangeBar(-4000, bounds)).toMatchObject({ side: 'below', beyond: true, at: 0.03 })
+  })
+
+  test('runs to the end where there is no bound', () => {
+    expect(rangeBar(50, { min: 40, max: null })).toMatchObject({ from: 0.25, to: 1, side: 'inside' })
+    expect(rangeBar(210, { min: null, max: 200 })).toMatchObject({ from: 0, to: 0.75, side: 'above' })
+  })
+
+  test('is not drawn where there is nothing to show', () => {
+    expect(rangeBar(5, { min: null, max: null })).toBeNull()
+    expect(rangeBar(Number.NaN, bounds)).toBeNull()
+    expect(rangeBar(5, { min: 20, max: 10 })).toBeNull()
+  })
+
+  test('always puts the mark on the side where the value is', () => {
+    const bound = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }))
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), bound, bound, (value, min, max) => {
+        const bar = rangeBar(value, { min, max })
+        if (!bar) return
+        expect(bar.at).toBeGreaterThanOrEqual(0.03)
+        expect(bar.at).toBeLessThanOrEqual(0.97)
+        if (min !== null && value < min) expect(bar.at).toBeLessThan(bar.from)
+        else if (max !== null && value > max) expect(bar.at).toBeGreaterThan(bar.to)
+        else expect(bar.at >= bar.from && bar.at <= bar.to).toBe(true)
+      }),
+    )
+  })
+
+  test("gives way to the laboratory's flag where the two disagree", () => {
+    expect(barOf(aResult({ result: '151' }))).toBeNull()
+    expect(barOf(aResult({ result: '151', ...high }))).toMatchObject({ side: 'above' })
+    expect(barOf(aResult({ result: '151', is_above_max_range: null, is_below_min_range: null }))).toMatchObject({ side: 'above' })
+  })
+
+  test.each(['<0.5', 'see note', '', '10-20', '1,234'])('is not drawn for the result %j', (result) => {
+    expect(barOf(aResult({ result, is_above_max_range: null, is_below_min_range: null }))).toBeNull()
+  })
+})
+
+describe('the flag of a result', () => {
+  test.each([
+    [{ interpretation: 'critical', is_above_max_range: true } as const, 'CRITICAL HIGH'],
+    [{ interpretation: 'critical', is_below_min_range: true } as const, 'CRITICAL LOW'],
+    [{ interpretation: 'critical' } as const, 'CRITICAL'],
+    [high, 'High'],
+    [low, 'Low'],
+    [{ interpretation: 'normal', is_above_max_range: true } as const, 'High'],
+    [{ interpretation: 'abnormal' } as const, 'Abnormal'],
+    [{ interpretation: 'unknown' } as const, 'Not rated'],
+    [{}, 'Normal'],
+  ])('%j is called %s', (change, word) => expect(flagOf(aResult(change)).word).toBe(word))
+
+  test('a range without words is told from its bounds', () => {
+    expect(rangeInWords(aResult({ reference_range: null }))).toBe('15 – 150')
+    expect(rangeInWords(aResult({ reference_range: null, max_range_value: null }))).toBe('≥ 15')
+    expect(rangeInWords(aResult({ reference_range: null, min_range_value: null }))).toBe('≤ 150')
+  })
+})
+
+describe('Code 128', () => {
+  const read = (widths: number[]) => {
+    const modules = [10, ...widths, 10].flatMap((width, index) => Array(width).fill(index % 2 === 1))
+    const line = new BitArray(modules.length)
+    for (const [index, isBar] of modules.entries()) if (isBar) line.set(index)
+    return new Code128Reader().decodeRow(0, line, new Map()).getText()
+  }
+
+  test('says what it was given, read by another program', () => {
+    const digits = fc.stringMatching(/^[0-9]{1,24}$/)
+    const ascii = fc.stringMatching(/^[ -~]{1,24}$/)
+    const mixed = fc.tuple(ascii, digits, ascii, digits).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(fc.oneof(digits, ascii, mixed), (text) => {
+        expect(read(code128(text) ?? [])).toBe(text)
+      }),
+    )
+  })
+
+  test('packs digits, so that a long number still fits on a tube', () => {
+    const modules = (text: string) => code128(text)?.reduce((sum, width) => sum + width, 0)
+    expect(modules('123456789012')).toBe(11 * (1 + 6 + 1) + 13)
+  })
+
+  test.each(['', 'Probe-Ä', '試料', 'a\nb'])('cannot write %j', (text) => expect(code128(text)).toBeNull())
+})
+
+describe('lines', () => {
+  const width = (text: string) => [...text].length
+
+  test('break at spaces, inside words that are too wide, and where the text breaks', () => {
+    expect(wrap('one two three', 8, width)).toEqual(['one two', 'three'])
+    expect(wrap('a abcdefghijk l', 5, width)).toEqual(['a', 'abcde', 'fghij', 'k l'])
+    expect(wrap('one\n\ntwo', 8, width)).toEqual(['one', '', 'two'])
+  })
+
+  test('never grow wider than asked, and lose nothing', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z ]{0,200}$/), fc.integer({ min: 1, max: 40 }), (text, most) => {
+        const lines = wrap(text, most, width)
+        expect(Math.max(...lines.map(width))).toBeLessThanOrEqual(most)
+        expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
+      }),
+    )
+  })
+
+  test('end in an ellipsis where there is one line only', () => {
+    expect(shorten('Quillfeather', 6, width)).toBe('Quill…')
+    expect(shorten('Quill', 6, width)).toBe('Quill')
+  })
+})
+
+describe('words', () => {
+  test.each([
+    ['1961-07-23', '2026-07-22', '64 years'],
+    ['1961-07-23', '2026-07-23', '65 years'],
+    ['2026-01-31', '2026-02-28', '0 months'],
+    ['2024-12-05', '2026-01-05', '13 months'],
+    ['2024-02-29', '2026-02-28', '23 months'],
+    ['2027-01-01', '2026-01-01', null],
+  ])('born %s is on %s aged %s', (dob, on, age) => expect(ageInWords(dob, on)).toBe(age))
+
+  test('a moment is told in the zone that was asked for, and names it', () => {
+    expect(instantInWords('2026-03-02T15:05:00.000Z', 'America/Phoenix')).toBe('Mar 2, 2026, 08:05 MST')
+    expect(instantInWords('2026-03-02T00:05:00.000Z', null)).toBe('Mar 2, 2026, 00:05 UTC')
+    expect(instantInWords(null, null)).toBeNull()
+  })
+
+  test('a code that nobody listed is told by its own letters', () => expect(inWords('hair_root')).toBe('Hair root'))
+})
+
+describe('collection steps', () => {
+  const every = methods.flatMap((method) => sampleTypes.map((sample_type) => ({ method, sample_type })))
+
+  test.each(every)('$method with $sample_type', (test) => {
+    const steps = stepsFor({ ...test, fasting: false })
+    expect(steps.length).toBeGreaterThanOrEqual(4)
+    expect(new Set(steps).size).toBe(steps.length)
+    expect(steps.some((step) => step.startsWith('Send the box'))).toBe(test.method === 'testkit')
+    expect(steps.join(' ')).not.toContain('plain water')
+    expect(stepsFor({ ...test, fasting: true }).join(' ')).toContain('plain water for 8 to 12 hours')
+  })
+
+  test('speak of the sample that is taken', () => {
+    const said = (sample_type: (typeof sampleTypes)[number]) => stepsFor({ method: 'testkit', sample_type, fasting: false }).join(' ')
+    expect(said('dried_blood_spot')).toContain('card')
+    expect(said('arm_collector')).toContain('upper arm')
+    expect(said('saliva')).toContain('saliva')
+    expect(said('urine')).toContain('cup')
+    expect(said('stool')).toContain('stool')
+    expect(said('serum')).toContain('not for self-collection')
+  })
+})

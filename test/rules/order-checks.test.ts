@@ -1,0 +1,414 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { AoE } from '../../src/contract/catalog.ts'
+import { NewOrder } from '../../src/contract/new-order.ts'
+import { answeredAoE, aoeFindings } from '../../src/orders/rules-aoe.ts'
+import { abnNeeded, normalisedIcd } from '../../src/orders/rules-billing.ts'
+import { type Context, findings } from '../../src/orders/rules-checks.ts'
+import { findingsOf, refusalOf } from '../../src/orders/rules-findings.ts'
+import { ageOfConsent, isNpi, normalisedPhone, transmissionName } from '../../src/orders/rules-people.ts'
+import { countryCode, stateCode } from '../../src/orders/rules-states.ts'
+import { problem } from '../../src/problem.ts'
+import { ageOn } from '../../src/results/rules.ts'
+import { anAddress, people } from '../support/people.ts'
+
+type Json = Record<string, unknown>
+
+const catalogue = JSON.parse(readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8'))
+const labs = catalogue.labs as Context['lab'][]
+const [quillmoor, wrenfield, larkstone] = labs as [Context['lab'], Context['lab'], Context['lab']]
+const aoeOf = (slug: string): AoE => catalogue.markers.find((marker: Json) => marker['slug'] === slug).aoe
+
+const proxy = { first_name: 'Ottoline', last_name: 'Quillfeather', address: anAddress(), phone_number: '+12025550111' }
+const patient = (change: Json = {}) => ({ ...people[0], gender: 'female', ...change })
+
+const anOrder = ({ details = {}, address = {}, ...change }: Json & { details?: Json; address?: Json } = {}) =>
+  NewOrder.parse({
+    user_id: '5f0c8f9e-4a0e-4a5b-8a67-6a7c4f1f2b11',
+    patient_details: patient(details),
+    patient_address: anAddress(address),
+    consents: [{ consentType: 'hipaa-authorization' }],
+    ...change,
+  })
+
+const platform = { org_id: null, delegated_flow: 'not_delegated', allowed_billing: {} }
+const own = { org_id: 'org', delegated_flow: 'order_delegated', allowed_billing: { client_bill: ['AZ'], commercial_insurance: ['AZ'] } }
+
+const context = (change: Partial<Context> = {}): Context => ({
+  now: '2026-03-01T18:00:00.000Z',
+  zone: 'America/Phoenix',
+  minor_ordering_enabled: true,
+  lab: quillmoor,
+  markers: [],
+  method: 'walk_in_test',
+  account: platform,
+  known_proxy: false,
+  consent_ages: {},
+  payor_known: true,
+  ...change,
+})
+
+const hardOf = (order: NewOrder, given: Partial<Context> = {}) =>
+  findings(order, context(given))
+    .filter(({ severity }) => severity === 'hard')
+    .map(({ code, status, path }) => `${status} ${code} ${path.join('.')}`)
+const advisoriesOf = (order: NewOrder, given: Partial<Context> = {}) =>
+  findings(order, context(given))
+    .filter(({ severity }) => severity === 'advisory')
+    .map(({ code, path }) => `${code} ${path.join('.')}`)
+
+test('an ordinary order has nothing against it', () => expect(findings(anOrder(), context())).toEqual([]))
+
+describe('the age of the patient', () => {
+  const WITHOUT = ['422 minor_without_proxy patient_details.medical_proxy']
+
+  test('17 years and 364 days need a medical proxy, 18 years do not', () => {
+    expect(hardOf(anOrder({ details: { dob: '2008-03-02' } }))).toEqual(WITHOUT)
+    expect(hardOf(anOrder({ details: { dob: '2008-03-01' } }))).toEqual([])
+  })
+
+  test('a proxy on the order or in the demographics is enough', () => {
+    const child = { dob: '2015-06-01' }
+    expect(hardOf(anOrder({ details: { ...child, medical_proxy: proxy } }))).toEqual([])
+    expect(hardOf(anOrder({ details: child }), { known_proxy: true })).toEqual([])
+    expect(hardOf(anOrder({ details: { ...child, medical_proxy: null } }))).toEqual(WITHOUT)
+  })
+
+  test('born on 29 February, one comes of age on 1 March', () => {
+    const leapling = anOrder({ details: { dob: '2008-02-29' } })
+    expect(hardOf(leapling, { now: '2026-02-28T18:00:00.000Z' })).toEqual(WITHOUT)
+    expect(hardOf(leapling, { now: '2026-03-01T18:00:00.000Z' })).toEqual([])
+    expect(ageOn('2008-02-29', '2028-02-29')).toBe(20)
+  })
+
+  test('is counted by the day at the patient', () => {
+    const order = anOrder({ details: { dob: '2008-03-02' } })
+    expect(hardOf(order, { now: '2026-03-02T06:59:00.000Z' })).toEqual(WITHOUT)
+    expect(hardOf(order, { now: '2026-03-02T07:00:00.000Z' })).toEqual([])
+  })
+
+  test('a birth date in the future is refused, one of today is not', () => {
+    const born = (dob: string) => anOrder({ details: { dob, medical_proxy: proxy } })
+    expect(hardOf(born('2026-03-02'))).toEqual(['422 birth_date_in_the_future patient_details.dob'])
+    expect(hardOf(born('2026-03-01'))).toEqual([])
+    expect(hardOf(born('2026-03-02'), { zone: 'Pacific/Guam' })).toEqual([])
+  })
+
+  test('a team may keep out minors', () => {
+    const child = anOrder({ details: { dob: '2015-06-01', medical_proxy: proxy } })
+    expect(hardOf(child, { minor_ordering_enabled: false })).toEqual(['400 MINORS_NOT_ALLOWED patient_details.dob'])
+    expect(hardOf(anOrder(), { minor_ordering_enabled: false })).toEqual([])
+  })
+
+  test('an operator may know states with another age', () => {
+    const alabama = anOrder({ details: { dob: '2008-03-01' }, address: { state: 'AL', zip: '35203' } })
+    expect(hardOf(alabama)).toEqual([])
+    expect(hardOf(alabama, { consent_ages: { AL: 19 } })).toEqual(WITHOUT)
+    expect(ageOfConsent(undefined, { AL: 19 })).toBe(18)
+  })
+
+  test('what is odd is said: a minor at home, a proxy with the name of the patient, an age nobody reaches', () => {
+    const child = anOrder({ details: { dob: '2015-06-01', medical_proxy: { ...proxy, first_name: 'zephyrine ' } } })
+    expect(advisoriesOf(child, { method: 'at_home_phlebotomy' })).toEqual([
+      'minor_at_home collection_method',
+      'proxy_is_patient patient_details.medical_proxy',
+    ])
+    expect(advisoriesOf(anOrder({ details: { dob: '1890-01-01' } }))).toEqual(['birth_date_implausible patient_details.dob'])
+  })
+})
+
+describe('questions of a marker', () => {
+  const lead = { id: 1, aoe: aoeOf('lead-blood') }
+  const afp = { id: 2, aoe: aoeOf('afp-maternal') }
+  const lipids = { id: 3, aoe: aoeOf('lipid-panel') }
+  const plain = { id: 4, aoe: null }
+  const answer = (marker_id: number, question_id: number, text: string) => ({ marker_id, question_id, answer: text })
+  const leadAnswers = [answer(1, 700040, 'INIT'), answer(1, 700050, 'ven')]
+  const codesOf = (...args: Parameters<typeof aoeFindings>) => aoeFindings(...args).map(({ code, path }) => `${code} ${path.join('.')}`)
+
+  test('are answered by code, in any case', () => {
+    expect(codesOf([lead], leadAnswers)).toEqual([])
+    expect(codesOf([lead], [answer(1, 700040, 'First test'), answer(1, 700050, 'CAP')])).toEqual(['aoe_answer_code aoe_answers.0.answer'])
+  })
+
+  test('must be answered where the lab needs it, and a blank is no answer', () => {
+    expect(codesOf([lead], [answer(1, 700040, 'INIT')])).toEqual(['aoe_answer_missing aoe_answers'])
+    expect(codesOf([lead], [answer(1, 700040, 'INIT'), answer(1, 700050, ' ')])).toEqual(['aoe_answer_missing aoe_answers'])
+    expect(codesOf([lead], [])).toHaveLength(2)
+    expect(aoeFindings([lead], [])[0]?.message).toContain('question 700040')
+  })
+
+  test('are those of the markers that are ordered, each once', () => {
+    const stray = (extra: ReturnType<typeof answer>) => codesOf([lead, plain], [...leadAnswers, extra])
+    expect(stray(answer(9, 700040, 'INIT'))).toEqual(['aoe_marker_unknown aoe_answers.2.marker_id'])
+    expect(stray(answer(4, 700040, 'INIT'))).toEqual(['aoe_question_unknown aoe_answers.2.question_id'])
+    expect(stray(answer(1, 700130, 'INIT'))).toEqual(['aoe_question_unknown aoe_answers.2.question_id'])
+    expect(stray(answer(1, 700040, 'REPEAT'))).toEqual(['aoe_answer_duplicate aoe_answers.2'])
+  })
+
+  test('take numbers, dates and several codes', () => {
+    const given = (change: Record<number, string> = {}) => {
+      const texts = { 700130: '20260901', 700140: 'US', 700150: '140.5', 700160: '1', 700170: 'N', 700180: 'N', 700200: 'valp, CARB' }
+      return Object.entries({ ...texts, ...change }).map(([id, text]) => answer(2, Number(id), text))
+    }
+    expect(codesOf([afp], given())).toEqual([])
+    expect(codesOf([afp], given({ 700150: '140 lb' }))).toEqual(['aoe_answer_not_a_number aoe_answers.2.answer'])
+    expect(codesOf([afp], given({ 700200: 'VALP,ASPIRIN' }))).toEqual(['aoe_answer_code aoe_answers.6.answer'])
+    expect(codesOf([afp], given({ 700140: 'US,LMP' }))).toEqual(['aoe_answer_code aoe_answers.1.answer'])
+    const odd = aoeFindings([afp], given({ 700130: '1 September', 700150: '5' }))
+    expect(odd.map(({ code, severity }) => `${severity} ${code}`)).toEqual(['advisory aoe_answer_form', 'advisory aoe_answer_out_of_range'])
+  })
+
+  test('about fasting answer themselves by the test, unless the order does', () => {
+    expect(codesOf([lipids], [])).toEqual([])
+    const required = { ...lipids, aoe: { questions: (lipids.aoe?.questions ?? []).map((question) => ({ ...question, required: true })) } }
+    expect(codesOf([required], [])).toEqual([])
+    expect(answeredAoE([lipids], [], true)).toEqual([answer(3, 700010, 'Y')])
+    expect(answeredAoE([lipids], [], false)).toEqual([answer(3, 700010, 'N')])
+    expect(answeredAoE([lipids], [answer(3, 700010, 'n')], true)).toEqual([answer(3, 700010, 'N')])
+  })
+
+  test('are recorded as the lab writes the codes', () => {
+    expect(answeredAoE([afp, plain], [answer(2, 700200, 'carb, valp,CARB'), answer(2, 700150, ' 140 ')], false)).toEqual([
+      answer(2, 700150, '140'),
+      answer(2, 700200, 'CARB,VALP'),
+    ])
+  })
+
+  test('refuse an order with 422', () => {
+    expect(hardOf(anOrder(), { markers: [{ id: 1, aoe: aoeOf('lead-blood') }] })).toEqual([
+      '422 aoe_answer_missing aoe_answers',
+      '422 aoe_answer_missing aoe_answers',
+    ])
+  })
+})
+
+test('activate_by may be today but not a day that has passed', () => {
+  expect(hardOf(anOrder({ activate_by: '2026-02-28' }))).toEqual(['422 activate_by_in_the_past activate_by'])
+  expect(hardOf(anOrder({ activate_by: '2026-03-01' }))).toEqual([])
+  expect(hardOf(anOrder({ activate_by: null }))).toEqual([])
+})
+
+describe('the lab', () => {
+  test('must work in the state, however it is written', () => {
+    const SERVED_NOT = ['400 LAB_DOES_NOT_SERVE_STATE patient_address.state']
+    expect(hardOf(anOrder({ address: { state: 'AK', zip: '99501' } }), { lab: wrenfield })).toEqual(SERVED_NOT)
+    expect(hardOf(anOrder({ address: { state: 'alaska', zip: '99501' } }), { lab: wrenfield })).toEqual(SERVED_NOT)
+    expect(hardOf(anOrder({ address: { state: 'AK', zip: '99501' } }))).toEqual([])
+  })
+
+  test('must collect that way; kits are fine where the lab has them', () => {
+    expect(hardOf(anOrder(), { method: 'testkit' })).toEqual(['400 METHOD_NOT_OFFERED collection_method'])
+    expect(hardOf(anOrder(), { method: 'testkit', lab: larkstone })).toEqual([])
+  })
+
+  test('may need a physician in some states', () => {
+    const newYork = { state: 'NY', zip: '10001' }
+    const physician = { first_name: 'Isolde', last_name: 'Fenwright', npi: '1234567893' }
+    expect(hardOf(anOrder({ address: newYork }))).toEqual(['400 PHYSICIAN_REQUIRED physician'])
+    expect(hardOf(anOrder({ address: newYork, physician }))).toEqual([])
+  })
+
+  test('without STAT orders takes one with a warning', () => {
+    expect(advisoriesOf(anOrder({ priority: true }), { lab: wrenfield })).toEqual(['stat_not_supported priority'])
+    expect(advisoriesOf(anOrder({ priority: true }))).toEqual([])
+  })
+})
+
+describe('billing', () => {
+  test('must be known to the lab', () => {
+    expect(hardOf(anOrder({ billing_type: 'patient_bill_passthrough' }))).toEqual(['400 BILLING_TYPE_NOT_SUPPORTED billing_type'])
+    expect(hardOf(anOrder({ billing_type: 'patient_bill' }))).toEqual([])
+  })
+
+  test('must be open to the lab account in the state', () => {
+    const physician = { first_name: 'Isolde', last_name: 'Fenwright', npi: '1234567893' }
+    expect(hardOf(anOrder({ physician }), { account: own })).toEqual([])
+    expect(hardOf(anOrder({ physician, billing_type: 'patient_bill' }), { account: own })).toEqual([
+      '400 BILLING_TYPE_NOT_ALLOWED billing_type',
+    ])
+    expect(hardOf(anOrder({ physician, address: { state: 'CA', zip: '94110' } }), { account: own })).toEqual([
+      '400 BILLING_TYPE_NOT_ALLOWED billing_type',
+    ])
+  })
+
+  test("the platform's account bills in the capital and the territories too", () => {
+    expect(hardOf(anOrder({ address: { state: 'DC', zip: '20001' } }))).toEqual([])
+    expect(hardOf(anOrder({ address: { state: 'PR', zip: '00901' } }))).toEqual([])
+  })
+})
+
+describe('commercial insurance', () => {
+  const billing_type = 'commercial_insurance'
+  const self = { relationship: 'Self', has_guarantor: false }
+  const spouse = { relationship: 'Spouse', has_guarantor: false }
+  const NONE = '400 INSURANCE_REQUIRED health_insurance'
+  const GUARANTOR = '400 GUARANTOR_REQUIRED health_insurance.responsible_details'
+  const CODES = '400 ICD_CODES_REQUIRED icd_codes'
+  const icd_codes = ['e785']
+
+  test('names one refusal for each thing that is missing', () => {
+    expect(hardOf(anOrder({ billing_type }))).toEqual([NONE, CODES])
+    expect(hardOf(anOrder({ billing_type }), { insurance: spouse })).toEqual([GUARANTOR, CODES])
+    expect(hardOf(anOrder({ billing_type, icd_codes }), { insurance: self })).toEqual([])
+    expect(hardOf(anOrder({ billing_type, icd_codes }), { insurance: { ...spouse, has_guarantor: true } })).toEqual([])
+  })
+
+  test('needs every code well formed; elsewhere a bad one is a warning', () => {
+    const codes = ['E78.5', 'E78.55555']
+    expect(hardOf(anOrder({ billing_type, icd_codes: codes }), { insurance: self })).toEqual(['400 ICD_CODE_INVALID icd_codes.1'])
+    expect(hardOf(anOrder({ icd_codes: codes }))).toEqual([])
+    expect(advisoriesOf(anOrder({ icd_codes: codes }))).toEqual(['icd_code_malformed icd_codes.1'])
+  })
+
+  test('may come with the order, in the older way', () => {
+    const policy = { payor_code: 'OAKMU', insurance_id: 'MEMBER-55501', diagnosis_codes: ['E78.5'] }
+    expect(hardOf(anOrder({ billing_type, health_insurance: policy }))).toEqual([])
+    expect(hardOf(anOrder({ billing_type, health_insurance: {}, icd_codes }))).toEqual([NONE])
+    const wife = { ...policy, responsible_relationship: 'Spouse' }
+    expect(hardOf(anOrder({ billing_type, health_insurance: wife }))).toEqual([GUARANTOR])
+    expect(hardOf(anOrder({ billing_type, health_insurance: { ...wife, responsible_details: proxy } }))).toEqual([])
+  })
+
+  test('a payor that nobody knows is a warning', () => {
+    expect(advisoriesOf(anOrder(), { payor_known: false })).toEqual(['payor_unknown health_insurance.payor_code'])
+  })
+})
+
+test('a notice to the beneficiary is due where Medicare has no diagnosis to pay for', () => {
+  const payor_name = 'Medicare (federal, inferred by state)'
+  expect(abnNeeded({ payor_name, icd_codes: [] })).toBe(true)
+  expect(abnNeeded({ payor_name, icd_codes: ['Z1231', 'z00.00'] })).toBe(true)
+  expect(abnNeeded({ payor_name, icd_codes: ['Z12.31', 'E78.5'] })).toBe(false)
+  expect(abnNeeded({ payor_name, icd_codes: ['Z79.4'] })).toBe(false)
+  expect(abnNeeded({ payor_name: 'Oakmeadow Mutual Health', icd_codes: [] })).toBe(false)
+  expect(abnNeeded({ payor_name: 'Silverpine Medicare Advantage', icd_codes: [] })).toBe(false)
+})
+
+test('diagnoses are kept as the code book writes them, each once', () =>
+  expect(normalisedIcd(['e785', 'E78.5', 'I10', 'what?'])).toEqual(['E78.5', 'I10', 'what?']))
+
+describe('names', () => {
+  const charset = (charset: string) => ({ name_rules: { charset } })
+
+  test.each([
+    ['José', 'Jose'],
+    ['Jose\u0301', 'Jose'],
+    ['O’Connor', "O'Connor"],
+    ['Weiß', 'Weiss'],
+    ['Æsa Bjørn', 'AEsa Bjorn'],
+    ['Łucja', 'Lucja'],
+    ['中文', '??'],
+  ])('%s goes to a lab of plain letters as %s', (given, sent) => expect(transmissionName(given, charset('latin_ascii'))).toBe(sent))
+
+  test('keep the letters that the lab has', () => {
+    expect(transmissionName('José Łukasz', charset('latin_1'))).toBe('José Lukasz')
+    expect(transmissionName('中文', charset('utf_8'))).toBe('中文')
+    expect(transmissionName('Bartholomäus the Elder', wrenfield, 'first_name')).toBe('Bartholomaus th')
+  })
+
+  test('are taken with a warning', () => {
+    const named = (first_name: string) => anOrder({ details: { first_name } })
+    expect(advisoriesOf(named('José'))).toEqual(['name_transliterated patient_details.first_name'])
+    expect(advisoriesOf(named('中文'))).toEqual(['name_not_transmissible patient_details.first_name'])
+    expect(advisoriesOf(named('x'.repeat(21)))).toEqual(['name_too_long patient_details.first_name'])
+    expect(advisoriesOf(named('x'.repeat(20)))).toEqual([])
+    expect(hardOf(named('中文'))).toEqual([])
+  })
+
+  test('are sent back by a strict lab', () => {
+    const strict = { ...quillmoor, name_rules: { ...quillmoor.name_rules, strict: true } }
+    expect(hardOf(anOrder({ details: { last_name: 'O’Connor' } }), { lab: strict })).toEqual([
+      '422 name_transliterated patient_details.last_name',
+    ])
+    expect(hardOf(anOrder(), { lab: strict })).toEqual([])
+  })
+})
+
+describe('what is accepted with a warning', () => {
+  test('a phone that is written in an unknown way', () => {
+    expect(advisoriesOf(anOrder({ details: { phone_number: 'ask her sister' } }))).toEqual(['phone_unusual patient_details.phone_number'])
+    expect(normalisedPhone('(415) 555-2671')).toBe('+14155552671')
+    expect(normalisedPhone('1 415.555.2671')).toBe('+14155552671')
+    expect(normalisedPhone('+1123456789')).toBe('+1123456789')
+    expect(normalisedPhone('+0123456789')).toBeUndefined()
+    expect(normalisedPhone('5552671')).toBeUndefined()
+  })
+
+  test('an address that reads oddly', () => {
+    expect(advisoriesOf(anOrder({ address: { state: 'Arizona' } }))).toEqual(['state_normalised patient_address.state'])
+    expect(advisoriesOf(anOrder({ address: { state: 'Bavaria' } }))).toEqual(['state_unknown patient_address.state'])
+    expect(advisoriesOf(anOrder({ address: { zip: '10001' } }))).toEqual(['zip_not_in_state patient_address.zip'])
+    expect(advisoriesOf(anOrder({ address: { country: 'Germany' } }))).toEqual(['country_not_us patient_address.country'])
+    expect(advisoriesOf(anOrder({ address: { country: 'U.S.' } }))).toEqual([])
+  })
+
+  test('a physician with a wrong number, or without a licence in the state', () => {
+    const physician = { first_name: 'Isolde', last_name: 'Fenwright', npi: '1234567890', licensed_states: ['NM', 'Utah'] }
+    expect(advisoriesOf(anOrder({ physician }))).toEqual(['npi_invalid physician.npi', 'physician_not_licensed physician.licensed_states'])
+    expect(advisoriesOf(anOrder({ physician: { ...physician, npi: '1234567893', licensed_states: ['arizona'] } }))).toEqual([])
+    expect(isNpi('1234567893')).toBe(true)
+    expect(isNpi('123456789')).toBe(false)
+  })
+
+  test('an own lab account without a physician, consents that are missing, bytes that are no image', () => {
+    expect(advisoriesOf(anOrder(), { account: own })).toEqual(['physician_expected physician'])
+    expect(advisoriesOf(anOrder({ consents: [] }))).toEqual(['consents_missing consents'])
+    const front_image = { content: 'aGVsbG8=', content_type: 'image/png' }
+    expect(advisoriesOf(anOrder({ health_insurance: { front_image } }))).toEqual(['image_unlike_its_type health_insurance.front_image'])
+  })
+})
+
+describe('a refusal', () => {
+  const minor = anOrder({ details: { dob: '2015-06-01' }, billing_type: 'patient_bill_passthrough' })
+
+  test('tells every fault at once, before any rule', () => {
+    const refusal = refusalOf(findings(minor, context()))
+    expect(refusal).toMatchObject({
+      kind: 'invalid',
+      detail: [{ type: 'minor_without_proxy', loc: ['body', 'patient_details', 'medical_proxy'] }],
+    })
+  })
+
+  test('names the first rule that is broken and lists the others', () => {
+    const refusal = refusalOf(findings(anOrder({ billing_type: 'commercial_insurance' }), context()))
+    expect(refusal).toMatchObject({
+      kind: 'refused',
+      detail: { error_type: 'INSURANCE_REQUIRED', errors: [{ error_type: 'INSURANCE_REQUIRED' }, { error_type: 'ICD_CODES_REQUIRED' }] },
+    })
+  })
+
+  test('is none where all is advice', () => expect(refusalOf(findings(anOrder({ consents: [] }), context()))).toBeUndefined())
+
+  test('of the tests is a finding like others', () => {
+    expect(findingsOf(problem('NO_TESTS_NAMED', 'Name some.'))).toEqual([
+      { path: [], code: 'NO_TESTS_NAMED', message: 'Name some.', remedy: '', severity: 'hard', status: 400 },
+    ])
+  })
+
+  test('never repeats what the patient gave', () => {
+    const order = anOrder({
+      details: { first_name: 'Bartholomäus', dob: '2031-01-01', phone_number: 'call Marrowbone' },
+      address: { state: 'Marrowbone', country: 'US' },
+      aoe_answers: [{ marker_id: 9, question_id: 9, answer: 'Quillfeather' }],
+      icd_codes: ['Marrowbone'],
+    })
+    const texts = findings(order, context()).map(({ message, remedy }) => `${message} ${remedy}`)
+    expect(texts).toHaveLength(6)
+    expect(texts.join()).not.toMatch(/Barthol|2031|Marrowbone|Quillfeather/)
+  })
+})
+
+test.each(['a', '1', ' ', '=', '-', '.', 'é', '1.', 'a@', '?'])('60,000 times %j cost no time', (unit) => {
+  const long = unit.repeat(60_000)
+  const began = performance.now()
+  for (const reads of [stateCode, countryCode, normalisedPhone, isNpi, (text: string) => normalisedIcd([text, `${text}!`])]) reads(long)
+  transmissionName(long, quillmoor)
+  abnNeeded({ payor_name: `medicare ${long}`, icd_codes: [long] })
+  aoeFindings([{ id: 1, aoe: aoeOf('creatinine-clearance-24h') }], [{ marker_id: 1, question_id: 700070, answer: `${long}x` }])
+  NewOrder.safeParse({
+    patient_details: patient({ dob: long, email: `${long}!`, first_name: long }),
+    patient_address: anAddress({ zip: long }),
+  })
+  expect(performance.now() - began).toBeLessThan(1000)
+})

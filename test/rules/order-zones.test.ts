@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { countryCode, stateCode, stateOfZip, zipMatches } from '../../src/orders/rules-states.ts'
+import { dayIn, mayActivateOn, startOfDay, zoneOf } from '../../src/orders/rules-zones.ts'
+
+const inUS = (state: string, zip: string) => zoneOf({ state, zip, country: 'US' })
+
+describe('a state', () => {
+  test.each([
+    ['CA', 'CA'],
+    ['ca', 'CA'],
+    [' California ', 'CA'],
+    ['NORTH  dakota', 'ND'],
+    ['District of Columbia', 'DC'],
+    ['Washington, D.C.', 'DC'],
+    ['US-TX', 'TX'],
+    ['Puerto Rico', 'PR'],
+    ['U.S. Virgin Islands', 'VI'],
+    ['gu', 'GU'],
+    ['American Samoa', 'AS'],
+    ['MP', 'MP'],
+  ])('%s is %s', (text, code) => expect(stateCode(text)).toBe(code))
+
+  test.each(['', 'XX', 'Calif', 'Bavaria', 'C A', '加州'])('%s is none', (text) => expect(stateCode(text)).toBeUndefined())
+})
+
+describe('a country', () => {
+  test.each([
+    ['US', 'US'],
+    ['U.S.', 'US'],
+    ['usa', 'US'],
+    ['United States', 'US'],
+    ['United States of America', 'US'],
+    ['de', 'DE'],
+    ['PR', 'PR'],
+  ])('%s is %s', (text, code) => expect(countryCode(text)).toBe(code))
+
+  test.each(['', 'QQ', 'Germany', 'USSR'])('%s is left alone', (text) => expect(countryCode(text)).toBeUndefined())
+})
+
+describe('ZIP codes and states', () => {
+  test.each([
+    ['NY', '00501'],
+    ['AS', '96799'],
+    ['GU', '96910'],
+    ['MA', '05501'],
+    ['TX', '73301'],
+    ['DC', '20001-1234'],
+  ])('%s has %s', (state, zip) => expect(zipMatches(state, zip)).toBe(true))
+
+  test.each([
+    ['CA', '10001'],
+    ['VT', '05501'],
+    ['OK', '73301'],
+    ['DC', '20101'],
+  ])('%s has no %s', (state, zip) => expect(zipMatches(state, zip)).toBe(false))
+
+  test('a ZIP code tells its state', () => {
+    expect(stateOfZip('94110')).toBe('CA')
+    expect(stateOfZip('00999')).toBe('PR')
+    expect(stateOfZip('00000')).toBeUndefined()
+  })
+})
+
+describe('the zone of an order', () => {
+  test.each([
+    ['CA', '94110', 'America/Los_Angeles'],
+    ['texas', '75001', 'America/Chicago'],
+    ['TX', '79901', 'America/Denver'],
+    ['FL', '33101', 'America/New_York'],
+    ['FL', '32501', 'America/Chicago'],
+    ['IN', '46204', 'America/Indiana/Indianapolis'],
+    ['IN', '46402', 'America/Chicago'],
+    ['KY', '42001', 'America/Chicago'],
+    ['TN', '37201', 'America/Chicago'],
+    ['TN', '37902', 'America/New_York'],
+    ['MI', '49938', 'America/Menominee'],
+    ['MI', '49931', 'America/Detroit'],
+    ['ID', '83814', 'America/Los_Angeles'],
+    ['OR', '97914', 'America/Boise'],
+    ['AZ', '85004', 'America/Phoenix'],
+    ['AZ', '86503', 'America/Denver'],
+    ['HI', '96813', 'Pacific/Honolulu'],
+    ['Guam', '96910', 'Pacific/Guam'],
+    ['AS', '96799', 'Pacific/Pago_Pago'],
+  ])('in %s %s is %s', (state, zip, zone) => expect(inUS(state, zip)).toBe(zone))
+
+  test('follows the ZIP code where the state is not understood', () => expect(inUS('Calif.', '94110')).toBe('America/Los_Angeles'))
+
+  test('is that of the team abroad, and UTC where the team has none', () => {
+    const perth = { state: 'WA', zip: '60001', country: 'AU' }
+    expect(zoneOf(perth, 'Australia/Perth')).toBe('Australia/Perth')
+    expect(zoneOf(perth)).toBe('UTC')
+    expect(zoneOf({ state: 'Berlin', zip: '10115', country: 'Germany' })).toBe('UTC')
+    expect(zoneOf({ state: 'PR', zip: '00901', country: 'PR' }, 'Australia/Perth')).toBe('America/Puerto_Rico')
+  })
+
+  test('exists for every state', () => {
+    const zones = Array.from({ length: 1000 }, (_, i) => stateOfZip(String(i).padStart(3, '0'))).flatMap((state) => state ?? [])
+    expect(new Set(zones).size).toBe(54)
+    for (const state of new Set(zones)) expect(dayIn(inUS(state, '00000'), '2026-01-01T12:00:00Z')).toMatch(/^2026-01-0[12]$/)
+  })
+})
+
+describe('a day', () => {
+  test.each([
+    ['2026-01-01', 'America/Los_Angeles', '2026-01-01T08:00:00.000Z'],
+    ['2026-07-01', 'America/Los_Angeles', '2026-07-01T07:00:00.000Z'],
+    ['2026-03-08', 'America/New_York', '2026-03-08T05:00:00.000Z'],
+    ['2026-03-09', 'America/New_York', '2026-03-09T04:00:00.000Z'],
+    ['2026-11-01', 'America/New_York', '2026-11-01T04:00:00.000Z'],
+    ['2026-11-02', 'America/New_York', '2026-11-02T05:00:00.000Z'],
+    ['2026-01-01', 'Pacific/Honolulu', '2026-01-01T10:00:00.000Z'],
+    ['2026-01-01', 'Pacific/Guam', '2025-12-31T14:00:00.000Z'],
+    ['2026-01-01', 'Pacific/Pago_Pago', '2026-01-01T11:00:00.000Z'],
+    ['2026-01-01', 'UTC', '2026-01-01T00:00:00.000Z'],
+    // The clocks skip midnight there.
+    ['2023-03-12', 'America/Havana', '2023-03-12T05:00:00.000Z'],
+    // And here they show it twice.
+    ['2023-11-05', 'America/Havana', '2023-11-05T04:00:00.000Z'],
+  ])('%s in %s begins at %s', (day, zone, instant) => {
+    expect(startOfDay(day, zone)).toBe(instant)
+    expect(dayIn(zone, instant)).toBe(day)
+    expect(dayIn(zone, new Date(Date.parse(instant) - 1).toISOString()) < day).toBe(true)
+  })
+})
+
+describe('activate_by', () => {
+  test.each([
+    ['2025-12-31', 'America/Los_Angeles', true],
+    ['2025-12-30', 'America/Los_Angeles', false],
+    ['2025-12-31', 'Pacific/Honolulu', true],
+    ['2025-12-31', 'Pacific/Guam', false],
+    ['2026-01-01', 'Pacific/Guam', true],
+  ])('%s in %s at 02:00 UTC of the first of January 2026: %s', (day, zone, accepted) =>
+    expect(mayActivateOn(day, '2026-01-01T02:00:00.000Z', zone)).toBe(accepted),
+  )
+
+  test('a day of UTC is enough where the patient is a day ahead', () => {
+    expect(dayIn('Pacific/Guam', '2026-01-01T20:00:00.000Z')).toBe('2026-01-02')
+    expect(mayActivateOn('2026-01-01', '2026-01-01T20:00:00.000Z', 'Pacific/Guam')).toBe(true)
+  })
+})

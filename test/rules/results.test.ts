@@ -1,0 +1,327 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Ordered } from '../../src/contract/analyte.ts'
+import { type BiomarkerResult, labResults, type NewResult, NewResults } from '../../src/contract/results.ts'
+import * as rules from '../../src/results/rules.ts'
+import { analytes, orderedTest } from '../support/catalogue.ts'
+
+const markers = [
+  { id: 1, name: 'Basic Metabolic Panel', slug: 'bmp', provider_id: 'QM1', expected_results: ['glucose', 'potassium'] },
+  { id: 2, name: 'Glucose', slug: 'glucose', provider_id: 'QM2', expected_results: ['glucose'] },
+  { id: 3, name: 'Lead', slug: 'lead-blood', provider_id: 'QM3', expected_results: ['lead-blood'] },
+]
+const ordered: Ordered = { analytes, markers }
+
+function completed(posted: NewResult, gender = 'female') {
+  const [result] = rules.complete(ordered, { gender, sample_id: 'S-1' }, { results: [posted], reported_at: '2026-03-02T08:00:00.000Z' })
+  return result as BiomarkerResult
+}
+const glucose = (result: string, more: Partial<NewResult> = {}) => completed({ slug: 'glucose', result, ...more })
+const critical = (result: string) => glucose(result, { interpretation: 'critical' })
+
+describe('what a lab posted is completed', () => {
+  test('with all that the catalogue knows about the measurement', () => {
+    expect(glucose('104')).toEqual({
+      name: 'Glucose',
+      slug: 'glucose',
+      loinc: '2345-7',
+      loinc_slug: 'glucose',
+      provider_id: null,
+      source_markers: [
+        { marker_id: 1, name: 'Basic Metabolic Panel', slug: 'bmp', provider_id: 'QM1' },
+        { marker_id: 2, name: 'Glucose', slug: 'glucose', provider_id: 'QM2' },
+      ],
+      value: 104,
+      result: '104',
+      type: 'numeric',
+      unit: 'mg/dL',
+      timestamp: '2026-03-02T08:00:00.000Z',
+      notes: null,
+      reference_range: '70-99',
+      min_range_value: 70,
+      max_range_value: 99,
+      is_above_max_range: true,
+      is_below_min_range: false,
+      interpretation: 'abnormal',
+      source_interpretation: '',
+      performing_laboratory: null,
+      source_sample_id: 'S-1',
+    })
+  })
+
+  test.each([
+    ['70', 'normal'],
+    ['99', 'normal'],
+    ['69', 'abnormal'],
+    ['50', 'abnormal'],
+    ['49', 'critical'],
+    ['450', 'abnormal'],
+    ['450.1', 'critical'],
+    ['<50', 'critical'],
+    ['<=50', 'abnormal'],
+    ['>450', 'critical'],
+    ['80-90', 'normal'],
+    ['90-80', 'normal'],
+    ['80-120', 'unknown'],
+    ['9'.repeat(400), 'unknown'],
+    ['<80', 'unknown'],
+    ['hemolysed', 'unknown'],
+  ])('a glucose of %s is %s', (result, interpretation) => expect(glucose(result).interpretation).toBe(interpretation))
+
+  test('a bound that its range excludes is outside of it', () => {
+    expect(completed({ slug: 'triglycerides', result: '150' })).toMatchObject({ is_above_max_range: true, interpretation: 'abnormal' })
+    expect(completed({ slug: 'triglycerides', result: '149' })).toMatchObject({ is_above_max_range: false, interpretation: 'normal' })
+    expect(completed({ slug: 'hdl-cholesterol', result: '50' })).toMatchObject({ max_range_value: null, interpretation: 'normal' })
+  })
+
+  test('against the range of the sex, and against none where the sexes differ and neither is known', () => {
+    const hemoglobin = { slug: 'hemoglobin', result: '12.0' }
+    expect(completed(hemoglobin, 'female').interpretation).toBe('normal')
+    expect(completed(hemoglobin, 'male').interpretation).toBe('abnormal')
+    expect(completed(hemoglobin, 'other')).toMatchObject({ interpretation: 'unknown', reference_range: null, is_below_min_range: null })
+    expect(completed({ slug: 'glucose', result: '80' }, 'unknown').interpretation).toBe('normal')
+  })
+
+  test('a text is normal if it is the expected one, however it is spelled', () => {
+    const hiv = (result: string) => completed({ slug: 'hiv-ag-ab', result })
+    expect(hiv('NONREACTIVE')).toMatchObject({ interpretation: 'normal', type: 'comment', value: -1, reference_range: 'Non-reactive' })
+    expect(hiv('Reactive').interpretation).toBe('abnormal')
+    expect(completed({ slug: 'hiv-ag-ab', result: 'NR', type: 'coded_value' }).interpretation).toBe('normal')
+    expect(completed({ slug: 'hiv-ag-ab', result: 'RR', type: 'coded_value' }).interpretation).toBe('abnormal')
+    expect(completed({ slug: 'potassium', result: 'HH', type: 'coded_value' }).interpretation).toBe('critical')
+  })
+
+  test('a text is judged by the text of the lab, if that is a finding', () => {
+    const culture = (result: string, reference_range: string) => completed({ slug: 'culture', result, reference_range }).interpretation
+    expect(culture('negative', 'Negative')).toBe('normal')
+    expect(culture('Positive', 'Negative')).toBe('abnormal')
+    expect(culture('Positive', 'See comment')).toBe('unknown')
+  })
+
+  test('limits of the catalogue do not judge a value in another unit', () => {
+    expect(glucose('5.1', { unit: 'mmol/L' })).toMatchObject({ interpretation: 'unknown', min_range_value: null, unit: 'mmol/L' })
+    expect(glucose('5.1', { unit: 'mmol/L', reference_range: '3.9–5.5' })).toMatchObject({ interpretation: 'normal', max_range_value: 5.5 })
+    expect(glucose('104', { unit: 'mg/dl' }).interpretation).toBe('abnormal')
+  })
+
+  test('the range of the lab comes before ours; null means that it has none', () => {
+    expect(glucose('104', { min_range_value: 60, max_range_value: 110 })).toMatchObject({
+      interpretation: 'normal',
+      reference_range: '60-110',
+    })
+    expect(glucose('110', { reference_range: '<110' })).toMatchObject({ is_above_max_range: true, min_range_value: null })
+    expect(glucose('110', { reference_range: '<110', max_range_value: 110 }).interpretation).toBe('abnormal')
+    expect(glucose('104', { reference_range: null })).toMatchObject({ interpretation: 'unknown', reference_range: null })
+  })
+
+  test("the lab's own word counts, but it cannot silence a critical limit", () => {
+    expect(glucose('104', { interpretation: 'normal' })).toMatchObject({ interpretation: 'normal', source_interpretation: 'normal' })
+    expect(glucose('90', { interpretation: 'critical' }).interpretation).toBe('critical')
+    expect(glucose('30', { interpretation: 'normal' }).interpretation).toBe('critical')
+  })
+
+  test('a code of the lab tells the measurement where the marker is only one', () => {
+    expect(completed({ provider_id: 'QM3', result: '1.0' })).toMatchObject({ slug: 'lead-blood', provider_id: 'QM3' })
+    expect(completed({ provider_id: 'QM1', result: '1.0', name: 'Something' })).toMatchObject({ slug: '', name: 'Something' })
+    expect(completed({ loinc: '2823-3', result: '4.0' }).slug).toBe('potassium')
+  })
+
+  test('what nobody asked for has no source markers', () => {
+    expect(completed({ slug: 'tsh', result: '2.000' })).toMatchObject({ source_markers: null, interpretation: 'normal' })
+    expect(completed({ slug: 'novel-marker', result: '7' })).toMatchObject({
+      source_markers: null,
+      interpretation: 'unknown',
+      name: 'novel-marker',
+      loinc: null,
+    })
+  })
+
+  test('a result below a number is not below zero', () => {
+    expect(completed({ slug: 'hs-crp', result: '<0.15' })).toMatchObject({ type: 'range', value: -1, interpretation: 'normal' })
+  })
+})
+
+describe('the interpretation of an order', () => {
+  const of = (...list: string[]) => rules.interpretationOf(list.map((interpretation) => ({ interpretation })))
+  test('is that of its worst result', () => {
+    expect(of()).toBeNull()
+    expect(of('normal', 'normal')).toBe('normal')
+    expect(of('normal', 'unknown')).toBe('unknown')
+    expect(of('unknown', 'abnormal', 'normal')).toBe('abnormal')
+    expect(of('critical', 'abnormal', 'unknown')).toBe('critical')
+  })
+})
+
+describe('missing results', () => {
+  const reported = { slug: 'potassium', inferred_failure_type: 'collection_process_failure', note: 'Hemolysed.' } as const
+
+  test('are what was expected and did not come, with the reason that the lab gave', () => {
+    expect(rules.missingOf(ordered, [glucose('90')], [reported])).toMatchObject([
+      { slug: 'potassium', inferred_failure_type: 'collection_process_failure', note: 'Hemolysed.', source_markers: [{ marker_id: 1 }] },
+      { slug: 'lead-blood', inferred_failure_type: 'unknown_failure', note: null, source_markers: [{ marker_id: 3 }] },
+    ])
+  })
+  test('are not those that came after all', () => {
+    const results = [glucose('90'), completed({ slug: 'potassium', result: '4.0' }), completed({ slug: 'lead-blood', result: '1.0' })]
+    expect(rules.missingOf(ordered, results, [reported])).toEqual([])
+  })
+  test('include what the lab misses beyond the order', () => {
+    const extra = { loinc: '3016-3', name: 'TSH', inferred_failure_type: 'internal_lab_failure' } as const
+    expect(rules.missingOf({ analytes: [], markers: [] }, [], [extra])).toMatchObject([{ name: 'TSH', slug: '', source_markers: null }])
+  })
+  test('are unknown until the results are final', () => {
+    const missing = rules.missingOf(ordered, [], [])
+    expect(rules.hasMissing('partial', missing)).toBeNull()
+    expect(rules.hasMissing('final', missing)).toBe(true)
+    expect(rules.hasMissing('corrected', [])).toBe(false)
+  })
+})
+
+describe('a critical result alarms', () => {
+  test('once, though the final repeats what the partial had', () => {
+    const partial = [critical('500')]
+    expect(rules.newlyCritical([], partial)).toEqual(partial)
+    expect(rules.newlyCritical(partial, [critical('500'), completed({ slug: 'potassium', result: '4.0' })])).toEqual([])
+  })
+  test('once when a correction turns it critical, and not when it takes it back', () => {
+    expect(rules.newlyCritical([glucose('90')], [glucose('500')])).toHaveLength(1)
+    expect(rules.newlyCritical([glucose('500')], [glucose('90')])).toEqual([])
+  })
+  test('again when its value changes, or the same text becomes critical', () => {
+    expect(rules.newlyCritical([critical('500')], [critical('520')])).toHaveLength(1)
+    expect(rules.newlyCritical([glucose('90')], [critical('90')])).toHaveLength(1)
+  })
+  test('for another measurement of the same text', () => {
+    const potassium = completed({ slug: 'potassium', result: '500' })
+    expect(rules.newlyCritical([critical('500')], [critical('500'), potassium])).toEqual([potassium])
+  })
+})
+
+describe('results of a redraw', () => {
+  const first = { results: [glucose('90')], missing_results: rules.missingOf(ordered, [glucose('90')], []) }
+
+  test('fill what was missing and leave the rest as it was', () => {
+    const redraw = { results: [completed({ slug: 'potassium', result: '4.0' })], missing_results: [] }
+    const { results, missing_results } = rules.merge([first, redraw])
+    expect(results.map(({ slug, result }) => [slug, result])).toEqual([
+      ['glucose', '90'],
+      ['potassium', '4.0'],
+    ])
+    expect(missing_results.map(({ slug }) => slug)).toEqual(['lead-blood'])
+  })
+  test('replace an older value, and one that is missing now does not take away the older one', () => {
+    const again = { results: [glucose('85')], missing_results: [] }
+    const failed = { results: [], missing_results: rules.missingOf(ordered, [], []) }
+    expect(rules.merge([first, again]).results).toMatchObject([{ result: '85' }])
+    expect(rules.merge([first, failed]).results).toMatchObject([{ result: '90' }])
+  })
+})
+
+describe('the head of a report', () => {
+  const report = {
+    patient: { first_name: 'Ida', last_name: 'Example', dob: '1980-02-29' },
+    physician: { first_name: 'Otto', last_name: 'Sample' },
+    lab: { name: 'Quillmoor', clia_number: '99D0000001' },
+    sample_id: 'S-1',
+    status: 'corrected',
+    collected_at: '2026-02-28T09:00:00.000Z',
+    received_at: null,
+    reported_at: '2026-03-02T08:00:00.000Z',
+    results: [glucose('104')],
+  }
+  test('tells patient, physician, lab and the age at collection', () => {
+    expect(rules.metadataOf(report)).toEqual({
+      age: '45',
+      dob: '1980-02-29',
+      'clia_#': '99D0000001',
+      patient: 'Ida Example',
+      provider: 'Otto Sample',
+      laboratory: 'Quillmoor',
+      date_reported: '2026-03-02T08:00:00.000Z',
+      date_collected: '2026-02-28T09:00:00.000Z',
+      date_received: null,
+      specimen_number: 'S-1',
+      status: 'final',
+      interpretation: 'abnormal',
+    })
+  })
+  test('goes out with the rest as the contract has it', () => {
+    const sample = { ...report, fasting: true, notes: null }
+    const all = {
+      metadata: rules.metadataOf(report),
+      results: [glucose('104'), glucose('<50'), glucose('9'.repeat(400)), completed({ slug: 'novel-marker', result: 'x' })],
+      missing_results: rules.missingOf(ordered, [], []),
+      sample_information: rules.sampleInformationOf(sample),
+    }
+    expect(labResults(z.unknown()).parse(all)).toEqual(all)
+    expect(all.sample_information).toMatchObject({ 'S-1': { clinical_information: { fasting: true } } })
+    expect(rules.sampleInformationOf({ ...sample, sample_id: null })).toBeNull()
+  })
+  test('tells the age at the report where the collection is unknown, and what is partial', () => {
+    const partial = { ...report, collected_at: null, physician: null, status: 'partial' }
+    expect(rules.metadataOf(partial)).toMatchObject({ age: '46', provider: null, status: 'partial' })
+  })
+})
+
+test.each([
+  ['2008-02-29', '2026-02-28', 17],
+  ['2008-02-29', '2026-03-01', 18],
+  ['2008-02-29', '2028-02-28', 19],
+  ['2008-02-29', '2028-02-29', 20],
+  ['2008-06-15', '2026-06-14', 17],
+  ['2008-06-15', '2026-06-15', 18],
+  ['2008-12-31', '2009-01-01', 0],
+])('born on %s, on %s: %d years', (dob, day, years) => expect(rules.ageOn(dob, day)).toBe(years))
+
+test.each([
+  ['2026-01-30', 1, 2, '2026-01-31', '2026-02-01'],
+  ['2028-02-28', 1, 2, '2028-02-29', '2028-03-01'],
+  ['2026-12-30', 2, 5, '2027-01-01', '2027-01-04'],
+  ['2026-03-07', 1, 3, '2026-03-08', '2026-03-10'],
+])('collected on %s, results are due after %d and %d days', (day, common, worst, expected, latest) => {
+  expect(rules.datesOf(day, common, worst)).toEqual({ expected_result_by_date: expected, worst_case_result_by_date: latest })
+})
+test('without a collection or a turnaround nothing is due', () => {
+  expect(rules.datesOf(null, 1, 2)).toEqual({ expected_result_by_date: null, worst_case_result_by_date: null })
+  expect(rules.datesOf('2026-01-01', null, 2)).toMatchObject({ expected_result_by_date: null, worst_case_result_by_date: '2026-01-03' })
+})
+
+test('what two markers share is expected once', () => {
+  expect(rules.expectedOf(ordered).map(({ slug }) => slug)).toEqual(['glucose', 'potassium', 'lead-blood'])
+  expect(rules.expectedOf(orderedTest('ct-ng-home'))).toHaveLength(2)
+})
+
+describe('a lab may post', () => {
+  const refused = (result: object) =>
+    NewResults.safeParse({ status: 'final', results: [result] }).error?.issues.map(({ message }) => message) ?? []
+
+  test.each([
+    [{ result: '5' }, 'Say which measurement it is'],
+    [{ slug: 'glucose', type: 'numeric', result: 'high' }, 'Must be a number'],
+    [{ slug: 'glucose', type: 'range', result: '5' }, 'Must be written as'],
+    [{ slug: 'glucose', type: 'range', result: '<' }, 'Must be written as'],
+    [{ slug: 'glucose', result: '5', min_range_value: 9, max_range_value: 1 }, 'Must not be less than min_range_value'],
+    [{ loinc: 'glucose', result: '5' }, 'Must be a LOINC code'],
+    [{ slug: 'glucose', result: '' }, 'Must not be empty'],
+  ])('not %j', (result, why) => expect(refused(result).join()).toContain(why))
+
+  test('no value of which is repeated in a refusal', () => {
+    const odd = fc.string({ minLength: 8, maxLength: 30 }).filter((text) => /[^ ]{8}/.test(text))
+    fc.assert(
+      fc.property(odd, (text) => {
+        expect(refused({ slug: 'glucose', type: 'numeric', result: text }).join()).not.toContain(text)
+      }),
+    )
+  })
+  test('neither nothing nor more than 500 results', () => {
+    const many = Array.from({ length: 501 }, () => ({ slug: 'glucose', result: '5' }))
+    expect(NewResults.safeParse({ status: 'final', results: [] }).success).toBe(false)
+    expect(NewResults.safeParse({ status: 'final', results: many }).success).toBe(false)
+    expect(NewResults.safeParse({ status: 'final', results: many.slice(1) }).success).toBe(true)
+  })
+  test('only what is missing, without a reason', () => {
+    const posted = NewResults.parse({ status: 'final', results: [], missing_results: [{ slug: 'glucose' }] })
+    expect(posted.missing_results).toEqual([{ slug: 'glucose', inferred_failure_type: 'unknown_failure' }])
+  })
+})

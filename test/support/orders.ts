@@ -1,0 +1,54 @@
+import type { Client } from '../../src/contract/client.ts'
+import type { Method } from '../../src/contract/lifecycle.ts'
+import { anAddress, people } from './people.ts'
+
+/** Lab tests of the sandbox catalogue that need no answers, one for each method. */
+export const tests: Record<Method, string> = {
+  walk_in_test: 'essential-wellness',
+  at_home_phlebotomy: 'iron-and-anemia',
+  testkit: 'heart-and-sugar-card',
+  on_site_collection: 'onsite-event-screen',
+}
+
+/** The id of a lab test by its slug. */
+export async function testId(api: Client, slug: string) {
+  const { data } = await api.listLabTests({ query: { lab_test_limit: 500 } })
+  const test = data.find((one) => one.slug === slug)
+  if (!test) throw new Error(`no lab test ${slug} among ${data.map((one) => one.slug).join(' ')}`)
+  return test.id
+}
+
+export const aPatient = (change: object = {}, person: (typeof people)[number] = people[0]) => ({
+  ...person,
+  gender: 'female' as const,
+  ...change,
+})
+
+let users = 0
+
+export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `patient-${++users}` } })).user_id
+
+/** The body of an order; what a story is about is given. */
+export async function aNewOrder(api: Client, method: Method = 'walk_in_test', change: object = {}) {
+  return {
+    user_id: await aUser(api),
+    patient_details: aPatient(),
+    patient_address: anAddress(),
+    order_set: { lab_test_ids: [await testId(api, tests[method])] },
+    ...change,
+  }
+}
+
+export const place = async (api: Client, method: Method = 'walk_in_test', change: object = {}) =>
+  (await api.createOrder({ body: await aNewOrder(api, method, change) })).order
+
+/** A kit that is sent out before its patient is known. */
+export async function aKit(api: Client, change: object = {}) {
+  const shipping_details = { ...anAddress(), receiver_name: 'Front Desk', phone_number: '+12025550143' }
+  const { order } = await api.createTestkitOrder({
+    body: { user_id: await aUser(api), lab_test_id: await testId(api, tests.testkit), shipping_details, ...change },
+  })
+  return order
+}
+
+export const steps = (order: { events: { status: string }[] }) => order.events.map(({ status }) => status.split('.')[2])

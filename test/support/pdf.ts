@@ -1,0 +1,39 @@
+import { createCanvas } from '@napi-rs/canvas'
+import { BinaryBitmap, Code128Reader, DecodeHintType, HybridBinarizer, RGBLuminanceSource } from '@zxing/library'
+import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs'
+
+const open = (pdf: Buffer) => getDocument({ data: new Uint8Array(pdf), verbosity: 0 }).promise
+
+type Piece = { text: string; x: number; y: number; width: number }
+
+/** Each page's size and pieces of text, as a reader of the file finds them; y grows upwards. */
+export async function pagesOf(pdf: Buffer) {
+  const document = await open(pdf)
+  const numbers = Array.from({ length: document.numPages }, (_, index) => index + 1)
+  return Promise.all(
+    numbers.map(async (number) => {
+      const page = await document.getPage(number)
+      const { items } = await page.getTextContent({ disableNormalization: true })
+      const pieces = items.flatMap((item): Piece[] =>
+        'str' in item && item.str.trim() ? [{ text: item.str, x: item.transform[4], y: item.transform[5], width: item.width }] : [],
+      )
+      const [, , width = 0, height = 0] = page.view
+      return { width, height, pieces, text: pieces.map(({ text }) => text).join(' ') }
+    }),
+  )
+}
+
+export const textOf = async (pdf: Buffer) => (await pagesOf(pdf)).map(({ text }) => text).join(' ')
+
+/** What a scanner reads off the first page, printed with so many dots to the point. */
+export async function scan(pdf: Buffer, scale: number) {
+  const page = await (await open(pdf)).getPage(1)
+  const viewport = page.getViewport({ scale })
+  const canvas = createCanvas(Math.ceil(viewport.width), Math.ceil(viewport.height))
+  // pdf.js names the browser's canvas in its types and draws on this one as well.
+  await page.render({ canvas: canvas as never, viewport }).promise
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  const grey = Uint8ClampedArray.from({ length: canvas.width * canvas.height }, (_, index) => data[4 * index] ?? 0)
+  const source = new RGBLuminanceSource(grey, canvas.width, canvas.height)
+  return new Code128Reader().decode(new BinaryBitmap(new HybridBinarizer(source)), new Map([[DecodeHintType.TRY_HARDER, true]])).getText()
+}
