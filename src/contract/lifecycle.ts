@@ -206,11 +206,11 @@ export const canBecome = (method: Method, from: string, to: string) => stepsOf(m
 export const isEnd = (method: Method, low: string) => stepsOf(method)[low]?.to.length === 0
 
 /** Every step that can be reached by arrows, without the one that it starts from unless a way leads back to it. */
-export function reachableFrom(method: Method, from: string): Set<string> {
+export function reachableFrom(method: Method, from: string, isOpen: (low: string) => boolean = () => true): Set<string> {
   const found = new Set<string>()
   const waiting = [...(stepsOf(method)[from]?.to ?? [])]
   for (let low = waiting.pop(); low !== undefined; low = waiting.pop()) {
-    if (found.has(low)) continue
+    if (found.has(low) || !isOpen(low)) continue
     found.add(low)
     waiting.push(...(stepsOf(method)[low]?.to ?? []))
   }

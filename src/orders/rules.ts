@@ -38,10 +38,16 @@ export function walk(order: Order, final: string): string[] {
 function branchOf(order: Order, steps: string[], final: string): string[] | undefined {
   const turns = [order.low_level, ...steps].flatMap((low, i) => {
     const way = wayTo(order.method, low, final)
-    return way?.every((step) => mayTake(order, step)) ? [[...steps.slice(0, i), ...way]] : []
+    return way && isOpen(order, [...steps.slice(0, i), ...way]) ? [[...steps.slice(0, i), ...way]] : []
   })
   const length = (turn: string[], i: number) => turn.length - i
   return turns.sort((a, b) => length(a, common(a, steps)) - length(b, common(b, steps)) || b.length - a.length)[0]
+}
+
+/** Whether the order may take the steps one after the other. */
+function isOpen(order: Order, [low, ...rest]: string[]): boolean {
+  if (low === undefined) return true
+  return mayFollow(order, low) && isOpen({ ...order, low_level: low, events: [...order.events, { low_level: low }] }, rest)
 }
 
 const common = (turn: string[], steps: string[]) => {
@@ -49,13 +55,27 @@ const common = (turn: string[], steps: string[]) => {
   return i < 0 ? turn.length : i
 }
 
-/** A kit that was placed with its patient is never registered, and one that waits for its patient has no requisition. */
+const outbound = ['transit_customer', 'out_for_delivery', 'with_customer']
+const onlyOutbound = [...outbound, 'problem_in_transit_customer', 'failure_to_deliver_to_customer']
+
+/**
+ * A kit that was placed with its patient is never registered, one that waits for its patient has no requisition,
+ * and what the patient has in hand is not brought again.
+ */
 function mayTake(order: Order, low: string) {
-  return order.method !== 'testkit' || order.registrable || !['awaiting_registration', 'registered'].includes(low)
+  if (order.method !== 'testkit') return true
+  if (['awaiting_registration', 'registered'].includes(low)) return needsRegistration(order)
+  if (low === 'requisition_created') return !needsRegistration(order)
+  return !(onlyOutbound.includes(low) && passed(order, 'with_customer'))
 }
 
+/** A scan on the way out that comes twice. Only after a problem does the courier set out once more. */
+const isAgain = (order: Order, low: string) =>
+  outbound.includes(low) && passed(order, low) && order.low_level !== 'problem_in_transit_customer'
+
 /** Whether one step may follow the other by an arrow. */
-export const mayFollow = (order: Order, low: string) => canBecome(order.method, order.low_level, low) && mayTake(order, low)
+export const mayFollow = (order: Order, low: string) =>
+  canBecome(order.method, order.low_level, low) && mayTake(order, low) && !isAgain(order, low)
 
 const endings = ['cancelled', 'do_not_process']
 
@@ -65,8 +85,8 @@ const endings = ['cancelled', 'do_not_process']
  */
 export function judgeReport(order: Order, low: string): 'take' | 'late' {
   if (mayFollow(order, low)) return 'take'
-  const ahead = reachableFrom(order.method, order.low_level)
-  if (ahead.has(low) && mayTake(order, low) && !endings.includes(low) && low !== order.low_level) return 'take'
+  const ahead = reachableFrom(order.method, order.low_level, (step) => mayTake(order, step))
+  if (ahead.has(low) && !isAgain(order, low) && !endings.includes(low) && low !== order.low_level) return 'take'
   if (low === order.low_level || passed(order, low) || reachableFrom(order.method, low).has(order.low_level)) return 'late'
   throw problem('STATUS_NOT_REACHABLE', `An order in ${order.low_level} cannot come to ${low}; see its lifecycle for what may follow.`)
 }
