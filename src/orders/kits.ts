@@ -56,7 +56,10 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
   return reply
 }
 
-/** Tells whose kit it is. It may bind the order to another user of the team; what was told before stays with the first. */
+/**
+ * Tells whose kit it is; the sandbox's lab writes the requisition at once.
+ * It may bind the order to another user of the team; what was told before stays with the first.
+ */
 export async function registerTestkit(app: App, caller: TeamCaller, body: Registration) {
   const reply = await inTransaction(app, async (app) => {
     const found = await store.findBySample(app.db, caller.team_id, body.sample_id)
@@ -92,12 +95,13 @@ export async function registerTestkit(app: App, caller: TeamCaller, body: Regist
     }
     const registered = await registerKit(app, bound, { ...body, patient_details, patient_address }, warningsOf(findings))
     await keepImages(app, registered, body)
-    return replied(app, registered, 'Kit registered successfully')
+    const ready = app.config.ENVIRONMENT === 'sandbox' ? await advanceOrder(app, registered, 'requisition_created') : registered
+    return replied(app, ready, 'Kit registered successfully')
   })
   return reply
 }
 
-/** The kit has a patient now; the lab writes its requisition at once. */
+/** The kit has a patient now. */
 export async function registerKit(app: App, order: Loaded, registration: Omit<Registration, 'sample_id' | 'user_id'>, warnings: Warning[]) {
   const { patient_details, patient_address, physician, health_insurance, consents } = registration
   const { front_image: _, back_image: __, patient_signature_image: ___, ...insurance } = health_insurance ?? {}
@@ -111,6 +115,5 @@ export async function registerKit(app: App, order: Loaded, registration: Omit<Re
     warnings,
   }
   await store.setTerms(app.db, order.id, await termsOf(app, order.team_id, document))
-  const registered = await advanceOrder(app, order, 'registered', { document, user_id: order.user_id, zone: order.zone })
-  return app.config.ENVIRONMENT === 'sandbox' ? advanceOrder(app, registered, 'requisition_created') : registered
+  return advanceOrder(app, order, 'registered', { document, user_id: order.user_id, zone: order.zone })
 }
