@@ -23,11 +23,13 @@ export async function recreateOrder(app: App, order: Loaded): Promise<Loaded> {
 
 async function follow(app: App, parent: Loaded, origin: 'redraw' | 'recreation') {
   const now = app.now()
+  const { team_id, user_id, client_user_id, key, document, lab_test, lab_account_id, method, zone } = parent
+  const { billing_type, priority, has_abn, health_insurance_id } = parent
   const order = drafted(
     {
-      ...parent,
-      registrable: false,
-      sample_id: null,
+      ...{ team_id, user_id, client_user_id, key, lab_test, lab_account_id, method, zone },
+      ...{ billing_type, priority, has_abn, health_insurance_id },
+      document: { ...document, shipment: null },
       activate_by: null,
       dispatch_at: now,
       seed: `${parent.seed}/${origin}`,
