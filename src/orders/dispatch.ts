@@ -26,12 +26,17 @@ const dispatch = (app: App, { id, team_id }: { id: string; team_id: string }) =>
   inTransaction(app, async (app) => {
     const locked = await store.tryLockOrder(app.db, id)
     if (!locked?.dispatch_at || locked.dispatch_at > app.now()) return
-    const order = await lockedOrder(app, team_id, id)
-    const accepted = labFor(app).send(order)
-    if (accepted)
-      return advanceOrder(app, order, accepted.low_level, { dispatch_at: null, sample_id: order.sample_id ?? accepted.sample_id })
-    await store.setSent(app.db, id)
+    await sendOrder(app, await lockedOrder(app, team_id, id))
   })
+
+/** Hands an order that is locked, or nobody knows of yet, to the lab. */
+export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
+  const accepted = labFor(app).send(order)
+  if (accepted) return advanceOrder(app, order, accepted.low_level, { dispatch_at: null, sample_id: order.sample_id ?? accepted.sample_id })
+  const sent = { ...order, dispatch_at: null, updated_at: app.now() }
+  await store.setSent(app.db, order.id, sent.updated_at)
+  return sent
+}
 
 /** Does the work on every order whose next simulated step is due; answers whether there may be more. */
 export async function onDueSteps(app: App, team_id: string | undefined, work: (app: App, order: Loaded) => Promise<unknown>) {

@@ -1,24 +1,31 @@
 import type { App } from '../app.ts'
+import { isEnd } from '../contract/lifecycle.ts'
 import { problem } from '../problem.ts'
 import { advanceOrder } from './advance.ts'
-import { DISPATCH } from './dispatch.ts'
+import { DISPATCH, sendOrder } from './dispatch.ts'
 import { drafted, insertDrafted } from './insert.ts'
 import * as rules from './rules.ts'
-import type { Loaded } from './show.ts'
+import { type Loaded, requireOrder } from './show.ts'
 
 /** The lab needs another sample: the order ends here, and a further one joins its transaction. */
 export async function offerRedraw(app: App, order: Loaded): Promise<Loaded> {
   rules.checkRedraw(order)
   const offered = await advanceOrder(app, order, 'redraw_available', { dispatch_at: null })
   await follow(app, offered, 'redraw')
+  app.wake(DISPATCH)
   return offered
 }
 
-/** The lab has results of an order that can no longer take them: a further order does. */
+/**
+ * The lab has results of an order that can no longer take them: a further order does, and has gone to the lab already.
+ * There is one such order; asked again, it is the answer.
+ */
 export async function recreateOrder(app: App, order: Loaded): Promise<Loaded> {
-  if (!rules.isOver(order))
+  if (!isEnd(order.method, order.low_level))
     throw problem('ORDER_GOES_ON', `The order is in ${order.low_level} and can take the results itself; report them there.`)
-  return follow(app, order, 'recreation')
+  const made = order.siblings.find((sibling) => sibling.parent_id === order.id)
+  if (made) return requireOrder(app, order.team_id, made.id)
+  return sendOrder(app, await follow(app, order, 'recreation'))
 }
 
 async function follow(app: App, parent: Loaded, origin: 'redraw' | 'recreation') {
@@ -38,7 +45,5 @@ async function follow(app: App, parent: Loaded, origin: 'redraw' | 'recreation')
     },
     now,
   )
-  await insertDrafted(app, order)
-  app.wake(DISPATCH)
-  return order
+  return insertDrafted(app, order)
 }

@@ -175,9 +175,6 @@ export function checkRedraw(order: Order & { origin: string; lab_test: { lab: { 
     throw problem('REDRAW_NOT_OFFERED', 'The lab offers no redraw of this order: it does not do them, or the order is one itself.')
 }
 
-/** Nothing more comes of the order itself. */
-export const isOver = ({ method, low_level }: Order) => isEnd(method, low_level) || ['completed', 'corrected'].includes(low_level)
-
 export const transactionNotFound = () => problem('TRANSACTION_NOT_FOUND', 'There is no such order transaction in this team.')
 
 export const orderNotFound = () => problem('ORDER_NOT_FOUND', 'There is no such order in this team; GET /v3/orders lists them.')

@@ -225,8 +225,9 @@ const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
 export const setQuietly = (db: Db, id: string, change: { step_at: string | null; simulation: string | null }) =>
   db.updateTable('orders').set(change).where('id', '=', id).execute()
 
-/** The order is at the disposal of a lab that answers later. */
-export const setSent = (db: Db, id: string) => db.updateTable('orders').set({ dispatch_at: null }).where('id', '=', id).execute()
+/** The order is at the disposal of a lab that answers later; it is new among those that the lab lists. */
+export const setSent = (db: Db, id: string, updated_at: string) =>
+  db.updateTable('orders').set({ dispatch_at: null, updated_at }).where('id', '=', id).execute()
 
 export const setTerms = (db: Db, id: string, terms: string[]) => db.updateTable('orders').set({ terms }).where('id', '=', id).execute()
 
