@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type App, inTransaction, type LabCaller, later } from '../app.ts'
 import type { LabOrderFilter, StepReport } from '../contract/lab-side.ts'
 import type { NewResults } from '../contract/results.ts'
-import { advanceOrder, changeOrder } from '../orders/advance.ts'
+import { advanceOrder } from '../orders/advance.ts'
 import { refuseTakenSample } from '../orders/insert.ts'
 import { offerRedraw, recreateOrder } from '../orders/redraw.ts'
 import * as rules from '../orders/rules.ts'
@@ -32,21 +32,17 @@ export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
 /** A step that the lab or its courier took. What comes late or twice changes nothing. */
 export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) =>
   onOrder(app, caller, id, async (app, order) => {
-    const filled = await fill(app, order, step)
-    if (rules.judgeReport(filled, step.status) === 'late') return filled
-    if (step.status === 'redraw_available') return offerRedraw(app, filled)
-    return advanceOrder(app, filled, step.status, { status_detail: step.status_detail ?? null, dispatch_at: null })
+    if (rules.judgeReport(order, step.status) === 'late') return order
+    const change = { ...toldBy(order, step, app.now()), status_detail: step.status_detail ?? null }
+    return step.status === 'redraw_available' ? offerRedraw(app, order, change) : advanceOrder(app, order, step.status, change)
   })
 
 /** What a report says besides the step: the sample's number, when it was taken, where the parcel is. */
-async function fill(app: App, order: Loaded, { sample_id, collected_at, shipment }: Step) {
-  const change = {
-    ...(sample_id && sample_id !== order.sample_id ? { sample_id } : {}),
-    ...(collected_at && collected_at !== order.collected_at ? { collected_at } : {}),
-    ...(shipment ? { document: { shipment: shipmentOf(order, shipment, app.now()) } } : {}),
-  }
-  return Object.keys(change).length ? changeOrder(app, order, change) : order
-}
+const toldBy = (order: Loaded, { sample_id, collected_at, shipment }: Step, now: string) => ({
+  ...(sample_id ? { sample_id } : {}),
+  ...(collected_at ? { collected_at } : {}),
+  ...(shipment ? { document: { shipment: shipmentOf(order, shipment, now) } } : {}),
+})
 
 const noShipment = {
   outbound_tracking_number: null,

@@ -10,7 +10,7 @@ import { dayIn } from './rules-zones.ts'
 import { type Loaded, shown } from './show.ts'
 import * as store from './store.ts'
 
-type Change = Partial<
+export type Change = Partial<
   Pick<
     store.OrderRow,
     | 'user_id'
@@ -27,13 +27,13 @@ type Change = Partial<
     | 'has_missing_results'
     | 'result_version'
   >
-> & { document?: Partial<OrderDocument> }
+> & { document?: Partial<OrderDocument>; status_detail?: StatusDetail | null }
 
 /**
  * The only way to a later status: appends the step with the next id, changes the row and tells the customer, in the caller's
  * transaction, on an order that is locked. Whoever calls has judged the step; that arrows lead there is checked once more.
  */
-export async function advanceOrder(app: App, order: Loaded, low: string, change: Change & { status_detail?: StatusDetail | null } = {}) {
+export async function advanceOrder(app: App, order: Loaded, low: string, change: Change = {}) {
   const { status_detail = null, ...rest } = change
   if (rules.judgeReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is past ${low} already.`)
   const at = app.now()
@@ -49,14 +49,14 @@ export async function advanceOrder(app: App, order: Loaded, low: string, change:
 }
 
 /** A change without a step, told all the same. */
-export async function changeOrder(app: App, order: Loaded, change: Change) {
+export async function changeOrder(app: App, order: Loaded, change: Omit<Change, 'status_detail'>) {
   const at = app.now()
   const moved = changed(order, change, at)
   await store.updateOrder(app.db, moved, updated(app, moved, at))
   return moved
 }
 
-function changed(order: Loaded, { document, ...change }: Change, at: string): Loaded {
+function changed(order: Loaded, { document, ...change }: Omit<Change, 'status_detail'>, at: string): Loaded {
   const next = { ...order, ...(change as Partial<Loaded>), updated_at: at, document: { ...order.document, ...document } }
   const dated = { ...next, ...resultDates(next) }
   const siblings = order.siblings.map((sibling) =>

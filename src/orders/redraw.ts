@@ -1,16 +1,16 @@
 import type { App } from '../app.ts'
 import { isEnd } from '../contract/lifecycle.ts'
 import { problem } from '../problem.ts'
-import { advanceOrder } from './advance.ts'
+import { advanceOrder, type Change } from './advance.ts'
 import { DISPATCH, sendOrder } from './dispatch.ts'
 import { drafted, insertDrafted } from './insert.ts'
 import * as rules from './rules.ts'
 import { type Loaded, requireOrder } from './show.ts'
 
 /** The lab needs another sample: the order ends here, and a further one joins its transaction. */
-export async function offerRedraw(app: App, order: Loaded): Promise<Loaded> {
+export async function offerRedraw(app: App, order: Loaded, change: Change = {}): Promise<Loaded> {
   rules.checkRedraw(order)
-  const offered = await advanceOrder(app, order, 'redraw_available', { dispatch_at: null })
+  const offered = await advanceOrder(app, order, 'redraw_available', { ...change, dispatch_at: null })
   await follow(app, offered, 'redraw')
   app.wake(DISPATCH)
   return offered
