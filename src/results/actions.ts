@@ -32,7 +32,7 @@ export async function recordResults(app: App, order: Loaded, posted: NewResults)
   const status = statusOf(order, posted)
   const low = lowOf[status]
   const stepless = status === 'partial' && order.method === 'testkit'
-  if (!stepless && judgeReport(order, low) === 'late') return order
+  if (judgeReport(order, stepless ? 'completed' : low) === 'late') return order
   const before = await latestReport(app, order)
   const report = await reportOf(app, order, { ...posted, status }, before)
   const version = order.result_version + 1
