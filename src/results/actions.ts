@@ -22,13 +22,15 @@ export type Report = {
   notes: string | null
 }
 
-/**
- * Keeps a report beside the earlier ones, moves the order and alarms about what has become critical.
- * A report that came before, or comes late, changes nothing.
- */
-export async function recordResults(app: App, order: Loaded, posted: NewResults): Promise<Loaded> {
-  const digest = createHmac('sha256', derive(order.key, 'report digest')).update(JSON.stringify(posted)).digest()
-  if (await store.findByDigest(app.db, order.id, digest)) return order
+/** Keeps a report of a lab, unless it came before. */
+export const recordResults = async (app: App, order: Loaded, posted: NewResults): Promise<Loaded> =>
+  (await store.findByDigest(app.db, order.id, digestOf(order, posted))) ? order : keepReport(app, order, posted)
+
+const digestOf = ({ key }: Loaded, posted: NewResults) =>
+  createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(posted)).digest()
+
+/** Keeps a report beside the earlier ones, moves the order and alarms about what has become critical. One that comes late changes nothing. */
+export async function keepReport(app: App, order: Loaded, posted: NewResults): Promise<Loaded> {
   const status = statusOf(order, posted)
   const low = lowOf[status]
   const stepless = status === 'partial' && order.method === 'testkit'
@@ -42,7 +44,7 @@ export async function recordResults(app: App, order: Loaded, posted: NewResults)
     version,
     status,
     interpretation,
-    digest,
+    digest: digestOf(order, posted),
     sealed: seal(order.key, place(order.id, version), report),
     created_at: app.now(),
   })

@@ -10,7 +10,7 @@ import { offerRedraw } from '../../orders/redraw.ts'
 import * as rules from '../../orders/rules.ts'
 import { type Loaded, lockedOrder } from '../../orders/show.ts'
 import { problem } from '../../problem.ts'
-import { recordResults } from '../../results/actions.ts'
+import { keepReport } from '../../results/actions.ts'
 import { ageOn } from '../../results/rules.ts'
 import { sampleId } from './index.ts'
 import { someone, someShipment } from './people.ts'
@@ -66,7 +66,7 @@ const reports: Record<string, Status> = {
 
 async function takeStep(app: App, order: Loaded, low: string, simulation?: Simulation): Promise<Loaded> {
   const report = reports[low]
-  if (report) return recordResults(app, order, await reportOf(app, order, report, simulation))
+  if (report) return keepReport(app, order, await reportOf(app, order, report, simulation))
   if (low === 'redraw_available') return offerRedraw(app, order)
   if (low === 'registered') return registerKit(app, order, someone(order), [])
   const last = !simulation?.steps.length
