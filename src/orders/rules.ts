@@ -5,12 +5,14 @@ type Order = { method: Method; low_level: string; registrable: boolean; events: 
 
 const passed = (order: Order, low: string) => order.events.some((event) => event.low_level === low)
 
+const outbound = ['transit_customer', 'out_for_delivery', 'with_customer']
+
 /** Where the sample goes next on the way to results. A kit depends on whether it was sent out before its patient was known. */
 export function nextStep(order: Order): string | undefined {
   if (order.method === 'testkit') {
     if (order.low_level === 'ordered' && order.registrable) return 'awaiting_registration'
     if (order.low_level === 'with_customer' && needsRegistration(order)) return 'registered'
-    if (order.low_level === 'requisition_created' && passed(order, 'transit_customer')) return 'transit_lab'
+    if (order.low_level === 'requisition_created' && outbound.some((low) => passed(order, low))) return 'transit_lab'
   }
   return stepsOf(order.method)[order.low_level]?.next
 }
@@ -55,7 +57,6 @@ const common = (turn: string[], steps: string[]) => {
   return i < 0 ? turn.length : i
 }
 
-const outbound = ['transit_customer', 'out_for_delivery', 'with_customer']
 const onlyOutbound = [...outbound, 'problem_in_transit_customer', 'failure_to_deliver_to_customer']
 
 /**
