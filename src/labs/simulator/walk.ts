@@ -97,7 +97,7 @@ async function reportOf(app: App, order: Loaded, status: Status, simulation: Sim
     result_types: simulation?.result_types,
     has_missing_results: simulation?.has_missing_results,
     version: status,
-    share: 1 - 0.5 ** (partials + 1),
+    share: status === 'partial' ? 1 - 0.5 ** (partials + 1) : 1,
   })
   return { status, results, missing_results, reported_at: now }
 }
