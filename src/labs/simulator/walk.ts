@@ -54,7 +54,7 @@ async function takeSteps(app: App, order: Loaded, { steps, ...simulation }: Simu
   const moved = await takeStep(app, { ...order, simulation: null }, low, { ...simulation, steps: rest })
   if (!rest.length) return
   if (!simulation.delay_seconds) return takeSteps(app, moved, { ...simulation, steps: rest })
-  const step_at = later(app.now(), simulation.delay_seconds * SECOND)
+  const step_at = later(moved.updated_at, simulation.delay_seconds * SECOND)
   await planSteps(app, moved.id, step_at, { ...simulation, steps: rest })
 }
 
