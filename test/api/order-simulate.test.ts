@@ -1,0 +1,292 @@
+import { describe, expect, test } from 'vitest'
+import { DAY, later, SECOND } from '../../src/app.ts'
+import { canBecome, type Method, methods, statusOfStep, stepsOf } from '../../src/contract/lifecycle.ts'
+import { aNewOrder, aUser, place, steps } from '../support/orders.ts'
+import { placeKit, told, toldOf, traceOf } from '../support/stories.ts'
+import { newDatabase, refusal, world } from '../support/world.ts'
+
+const w = await world()
+const { api, app, team_id, runJobs } = w
+const user_id = await aUser(api)
+const bodies = new Map(await Promise.all(methods.map(async (method) => [method, await aNewOrder(api, method, { user_id })] as const)))
+
+const placed = async (method: Method, change: object = {}) =>
+  (await api.createOrder({ body: { ...(bodies.get(method) as NonNullable<ReturnType<typeof bodies.get>>), ...change } })).order
+
+type Flags = NonNullable<Parameters<typeof api.simulateOrder>[0]['body']>
+type Query = NonNullable<Parameters<typeof api.simulateOrder>[0]['query']>
+
+const simulate = (order_id: string, query: Query = {}, body?: Partial<Flags>) =>
+  api.simulateOrder({ params: { order_id }, query, body: body as Flags })
+
+const read = (order_id: string) => api.getOrder({ params: { order_id } })
+
+/** An order that has gone to the lab. */
+async function sent(method: Method = 'walk_in_test') {
+  const { id } = await placed(method)
+  await runJobs()
+  return id
+}
+
+const usual: Record<Method, string> = {
+  walk_in_test: 'ordered requisition_created partial_results completed',
+  at_home_phlebotomy: 'ordered requisition_created appointment_pending appointment_scheduled draw_completed partial_results completed',
+  testkit: 'ordered requisition_created transit_customer out_for_delivery with_customer transit_lab delivered_to_lab completed',
+  on_site_collection: 'ordered requisition_created draw_completed partial_results completed',
+}
+
+describe.each(methods)('a %s order', (method) => {
+  test('walks to its results without a word of what for', async () => {
+    const id = await sent(method)
+    expect(await simulate(id)).toBe('Success')
+    expect(steps(await read(id))).toEqual(usual[method].split(' '))
+    expect(await told(app, team_id, id)).toEqual(toldOf(...usual[method].split(' ')))
+  })
+
+  const never = { ordered: 'it is where orders begin', awaiting_registration: 'it has its patient', registered: 'it has its patient' }
+  const lows = Object.keys(stepsOf(method))
+
+  test.each(lows.filter((low) => !(low in never)))('comes to %s, by one event for each arrow', async (low) => {
+    const { id } = await placed(method)
+    expect(await simulate(id, { final_status: statusOfStep(method, low) as never })).toBe('Success')
+    const { events, last_event, status } = await read(id)
+    const taken = events.map((event) => event.status.split('.')[2] as string)
+    expect([taken[0], taken.at(-1)]).toEqual(['ordered', low])
+    expect(taken.slice(1).filter((step, i) => !canBecome(method, taken[i] as string, step))).toEqual([])
+    expect(events.map((event) => event.id)).toEqual(taken.map((_, i) => i + 1))
+    expect([last_event, status]).toEqual([events.at(-1), stepsOf(method)[low]?.top])
+    expect(await told(app, team_id, id)).toEqual(toldOf(...taken))
+  })
+
+  test.each([...lows.filter((low) => low in never), 'requisition_bypassed'])('is not moved to %s once it is past it', async (low) => {
+    const id = await sent(method)
+    const before = await traceOf(w.url, id)
+    expect(await refusal(simulate(id, { final_status: statusOfStep(method, low) as never }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'STATUS_NOT_REACHABLE' },
+    })
+    expect(await traceOf(w.url, id)).toEqual(before)
+  })
+
+  test('refuses the status of another method and writes nothing', async () => {
+    const id = await sent(method)
+    const before = await traceOf(w.url, id)
+    const other = method === 'testkit' ? 'walk_in_test' : 'testkit'
+    expect(await refusal(simulate(id, { final_status: statusOfStep(other, 'completed') as never }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'STATUS_NOT_REACHABLE' },
+    })
+    expect(await traceOf(w.url, id)).toEqual(before)
+  })
+})
+
+describe('a kit without a patient', () => {
+  const way = 'ordered awaiting_registration transit_customer out_for_delivery with_customer registered requisition_created'
+
+  test('is registered for somebody on its way to the results', async () => {
+    const { id } = await placeKit(api, user_id)
+    await runJobs()
+    expect(steps(await read(id))).toEqual(['ordered', 'awaiting_registration'])
+    await simulate(id)
+    const done = [...way.split(' '), 'transit_lab', 'delivered_to_lab', 'completed']
+    const order = await read(id)
+    expect(steps(order)).toEqual(done)
+    expect(order.patient_details).toMatchObject({ first_name: 'Harbour', last_name: 'Stock' })
+    expect(await told(app, team_id, id)).toEqual(toldOf(...done))
+  })
+  test.each(['registered', 'requisition_created', 'with_customer', 'do_not_process'])('comes to %s', async (low) => {
+    const { id } = await placeKit(api, user_id)
+    await simulate(id, { final_status: statusOfStep('testkit', low) as never })
+    const taken = steps(await read(id)) as string[]
+    expect(taken.at(-1)).toBe(low)
+    expect(taken.slice(1).filter((step, i) => !canBecome('testkit', taken[i] as string, step))).toEqual([])
+  })
+})
+
+test('where it stands already, and where it cannot go back, is told apart', async () => {
+  const id = await sent()
+  await simulate(id)
+  const before = await traceOf(w.url, id)
+  expect(await simulate(id)).toBe('Success')
+  expect(await traceOf(w.url, id)).toEqual(before)
+  expect(await refusal(simulate(id, { final_status: 'sample_with_lab.walk_in_test.partial_results' }))).toMatchObject({ status: 400 })
+  expect(await traceOf(w.url, id)).toEqual(before)
+  await simulate(id, { final_status: 'completed.walk_in_test.corrected' })
+  await simulate(id, { final_status: 'completed.walk_in_test.corrected' })
+  expect(steps(await read(id))).toEqual([...usual.walk_in_test.split(' '), 'corrected', 'corrected'])
+})
+
+test('a cancelled order stays as it is', async () => {
+  const id = await sent()
+  await api.cancelOrder({ params: { order_id: id } })
+  const before = await traceOf(w.url, id)
+  expect(await simulate(id)).toBe('Success')
+  expect(await traceOf(w.url, id)).toEqual(before)
+})
+
+test('a held order is walked too, and is dispatched no more', async () => {
+  const { id } = await placed('walk_in_test', { activate_by: later(app.now(), 30 * DAY).slice(0, 10) })
+  await runJobs()
+  await simulate(id, { final_status: 'received.walk_in_test.requisition_created' })
+  await runJobs()
+  expect(steps(await read(id))).toEqual(['ordered', 'requisition_created'])
+})
+
+describe('the body', () => {
+  const raw = (order_id: string, init: RequestInit) =>
+    fetch(`${w.base}/v3/order/${order_id}/test`, {
+      method: 'POST',
+      ...init,
+      headers: { 'x-service-api-key': w.team_api_key, ...(init.headers as object) },
+    })
+  const json = { 'content-type': 'application/json' }
+
+  test.each<[string, RequestInit]>([
+    ['absent', {}],
+    ['absent but announced', { headers: json }],
+    ['null', { headers: json, body: 'null' }],
+    ['empty', { headers: json, body: '{}' }],
+  ])('may be %s', async (_, init) => {
+    const id = await sent()
+    const answer = await raw(id, init)
+    expect([answer.status, await answer.text()]).toEqual([200, '"Success"'])
+    expect(await read(id)).toMatchObject({ interpretation: 'normal', last_event: { status: 'completed.walk_in_test.completed' } })
+  })
+
+  test.each<[string, Query, object]>([
+    ['an unknown final_status', { final_status: 'completed.walk_in_test.nowhere' as never }, {}],
+    ['a bare low-level status', { final_status: 'completed' as never }, {}],
+    ['a delay below 0', { delay: -1 }, {}],
+    ['a delay of more than a day', { delay: 86_401 }, {}],
+    ['an unknown interpretation', {}, { interpretation: 'great' }],
+    ['no result types', {}, { result_types: [] }],
+    ['eleven partials', {}, { partials: 11 }],
+    ['an unknown status_detail', {}, { status_detail: 'because' }],
+  ])('or the query may not name %s', async (_, query, body) => {
+    const id = await sent()
+    const before = await traceOf(w.url, id)
+    expect((await refusal(simulate(id, query, body as Flags))).status).toBe(422)
+    expect(await traceOf(w.url, id)).toEqual(before)
+  })
+})
+
+describe('flags', () => {
+  const resultsOf = (order_id: string) => api.getResults({ params: { order_id } })
+  const values = async (order_id: string) => (await resultsOf(order_id)).results.map(({ slug, result }) => `${slug} ${result}`)
+
+  test.each(['normal', 'abnormal', 'critical', 'unknown'] as const)('interpretation %s', async (interpretation) => {
+    for (const method of methods) {
+      const id = await sent(method)
+      await simulate(id, {}, { interpretation })
+      expect([method, (await read(id)).interpretation]).toEqual([method, interpretation])
+      expect((await resultsOf(id)).metadata).toMatchObject({ interpretation, status: 'final' })
+    }
+  })
+  test('result_types take turns', async () => {
+    const id = await sent('testkit')
+    await simulate(id, {}, { result_types: ['numeric', 'comment', 'range'] })
+    const types = (await resultsOf(id)).results.map(({ type }) => type)
+    expect(types).toEqual(types.map((_, i) => ['numeric', 'comment', 'range'][i % 3]))
+  })
+  test('has_missing_results', async () => {
+    const [whole, lacking] = [await sent(), await sent()]
+    await simulate(whole, {}, { has_missing_results: false })
+    await simulate(lacking, {}, { has_missing_results: true })
+    expect([(await read(whole)).has_missing_results, (await read(lacking)).has_missing_results]).toEqual([false, true])
+    const [all, some] = [await resultsOf(whole), await resultsOf(lacking)]
+    expect(all.missing_results).toEqual([])
+    expect(some.missing_results?.length).toBeGreaterThan(0)
+    const there = [...some.results, ...(some.missing_results ?? [])].map(({ slug }) => slug)
+    expect(there.toSorted()).toEqual(all.results.map(({ slug }) => slug).toSorted())
+  })
+  test.each([0, 1, 3, 10])('%d partials, each an event of its own', async (partials) => {
+    const id = await sent()
+    await simulate(id, {}, { partials })
+    const taken = ['ordered', 'requisition_created', ...Array(partials).fill('partial_results'), 'completed']
+    expect(steps(await read(id))).toEqual(taken)
+    expect(await told(app, team_id, id)).toEqual(toldOf(...taken))
+  })
+  test('seed', async () => {
+    const [one, two, three] = [await sent(), await sent(), await sent()]
+    await simulate(one, {}, { seed: 'harbour' })
+    await simulate(two, {}, { seed: 'harbour' })
+    await simulate(three, {}, { seed: 'bay' })
+    expect(await values(two)).toEqual(await values(one))
+    expect(await values(three)).not.toEqual(await values(one))
+  })
+  test('status_detail is that of the last step', async () => {
+    const id = await sent('testkit')
+    const final_status = 'failed.testkit.sample_error'
+    await simulate(id, { final_status }, { status_detail: 'sample_quantity_not_sufficient' })
+    const { events } = await read(id)
+    expect(events.map(({ status_detail }) => status_detail)).toEqual([...Array(7).fill(null), 'sample_quantity_not_sufficient'])
+  })
+  test('a critical simulation alarms once, partials and all', async () => {
+    const id = await sent()
+    await simulate(id, {}, { interpretation: 'critical', partials: 2, seed: 'alarm' })
+    const log = await told(app, team_id, id)
+    expect(log.filter((one) => one.startsWith('critical'))).toHaveLength(1)
+    expect(log[3]).toMatch(/^critical /)
+    expect(log.filter((one) => !one.startsWith('critical'))).toEqual(
+      toldOf('ordered', 'requisition_created', 'partial_results', 'partial_results', 'completed'),
+    )
+  })
+})
+
+describe('with a delay', () => {
+  test('the first step comes at once and the others as the clock moves, each at its moment', async () => {
+    const own = await w.tenant()
+    const { id } = await place(own.api, 'testkit')
+    await runJobs()
+    const all = usual.testkit.split(' ')
+    const now = async () => steps(await own.api.getOrder({ params: { order_id: id } }))
+    expect(await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 60 }, body: undefined as never })).toBe('Success')
+    expect(await now()).toEqual(all.slice(0, 3))
+    await own.api.moveClock({ body: { advance_seconds: 61 } })
+    expect(await now()).toEqual(all.slice(0, 4))
+    await own.api.moveClock({ body: { advance_seconds: 3600 } })
+    const { events } = await own.api.getOrder({ params: { order_id: id } })
+    expect(events.map(({ status }) => status.split('.')[2])).toEqual(all)
+    const moments = events.slice(2).map(({ created_at }) => created_at)
+    expect(moments).toEqual(moments.map((_, i) => later(moments[0] as string, i * 60 * SECOND)))
+    expect(await told(app, own.team_id, id)).toEqual(toldOf(...all))
+  })
+  test('the job takes what is due in real time', async () => {
+    const own = await world({ database: await newDatabase() })
+    const { id } = await place(own.api)
+    await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 5 }, body: undefined as never })
+    const now = async () => steps(await own.api.getOrder({ params: { order_id: id } }))
+    await own.runJobs()
+    expect(await now()).toEqual(['ordered', 'requisition_created'])
+    own.passes(5 * SECOND)
+    await own.runJobs()
+    expect(await now()).toEqual(['ordered', 'requisition_created', 'partial_results'])
+    own.passes(5 * SECOND)
+    await own.runJobs()
+    expect(await now()).toEqual(['ordered', 'requisition_created', 'partial_results', 'completed'])
+  })
+  test('cancelling stops it', async () => {
+    const own = await w.tenant()
+    const { id } = await place(own.api)
+    await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 60 }, body: undefined as never })
+    await own.api.cancelOrder({ params: { order_id: id } })
+    await own.api.moveClock({ body: { advance_seconds: 3600 } })
+    await runJobs()
+    expect(steps(await own.api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created', 'cancelled'])
+  })
+  test('a report that overtakes the walk ends it', async () => {
+    const own = await w.tenant()
+    const { id } = await place(own.api)
+    await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 60 }, body: undefined as never })
+    const { lab } = await w.labSide(1)
+    await lab.reportLabStep({ params: { order_id: id }, body: { status: 'sample_error' } })
+    await own.api.moveClock({ body: { advance_seconds: 90 * 24 * 3600 } })
+    expect(steps(await own.api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created', 'sample_error'])
+  })
+})
+
+test('production knows no simulation', async () => {
+  const there = await world({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
+  const call = there.api.simulateOrder({ params: { order_id: team_id }, query: {}, body: undefined as never })
+  expect(await refusal(call)).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
+})

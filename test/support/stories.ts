@@ -1,0 +1,56 @@
+import type { App } from '../../src/app.ts'
+import type { Client } from '../../src/contract/client.ts'
+import { readLog } from '../../src/events/emit.ts'
+import { query } from './cluster.ts'
+import { aPatient, testId } from './orders.ts'
+import { anAddress } from './people.ts'
+
+type Told = { id?: string; events?: { status: string }[]; marker?: { slug: string }; order_id?: string }
+
+/** What a team was told, in short: `created ordered`, `updated completed`, `critical glucose`; of one order where it is named. */
+export async function told(app: App, team_id: string, order_id?: string) {
+  const first =
+    order_id && (await app.db.selectFrom('events').select('seq').where('order_id', '=', order_id).orderBy('seq').executeTakeFirst())
+  const log = await readLog(app, team_id, first ? Number(first.seq) - 1 : 0)
+  return log
+    .filter((one) => !order_id || one.order_id === order_id)
+    .map(({ event_type, data }) => {
+      const { events, marker } = data as Told
+      return `${event_type.split('.').at(-1)} ${marker?.slug ?? events?.at(-1)?.status.split('.')[2]}`
+    })
+}
+
+/** The log of an order that took these steps and changed in no other way. */
+export const toldOf = (...lows: string[]) => lows.map((low, i) => `${i === 0 ? 'created' : 'updated'} ${low}`)
+
+/** Everything that is kept of an order, to see that nothing of it changed. */
+export async function traceOf(url: string, order_id: string) {
+  const tables = { orders: 'id', order_events: 'order_id', results: 'order_id', order_images: 'order_id', events: 'order_id' }
+  const found = Object.entries(tables).map(async ([table, column]) => [
+    table,
+    await query(url, `select to_jsonb(t) as row from ${table} t where ${column} = $1 order by to_jsonb(t)::text`, [order_id]),
+  ])
+  return Object.fromEntries(await Promise.all(found))
+}
+
+export const someShipping = (change: object = {}) => ({
+  ...anAddress(),
+  receiver_name: 'Harbour Stock',
+  phone_number: '+12025550100',
+  ...change,
+})
+
+/** A kit that is sent out before anybody knows its patient. */
+export const placeKit = async (api: Client, user_id: string, change: object = {}) =>
+  (
+    await api.createTestkitOrder({
+      body: { user_id, lab_test_id: await testId(api, 'heart-and-sugar-card'), shipping_details: someShipping(), ...change },
+    })
+  ).order
+
+export const aRegistration = (sample_id: string, change: object = {}) => ({
+  sample_id,
+  patient_details: aPatient(),
+  patient_address: anAddress(),
+  ...change,
+})
