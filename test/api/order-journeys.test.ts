@@ -1,0 +1,432 @@
+import { describe, expect, test } from 'vitest'
+import { DAY } from '../../src/app.ts'
+import type { Client } from '../../src/contract/client.ts'
+import { readLog } from '../../src/events/emit.ts'
+import { query } from '../support/cluster.ts'
+import { aNewOrder, aPatient, aUser, place, steps, testId } from '../support/orders.ts'
+import { anAddress, people } from '../support/people.ts'
+import { aRegistration, placeKit, told, toldOf, traceOf } from '../support/stories.ts'
+import { refusal, type Tenant, world } from '../support/world.ts'
+
+const w = await world()
+const { app, runJobs } = w
+const { lab } = await w.labSide(1)
+const { lab: kitLab } = await w.labSide(3)
+
+const read = (api: Client, order_id: string) => api.getOrder({ params: { order_id } })
+const daysOf = (order: { events: { status: string; created_at: string }[] }) =>
+  order.events.map(({ status, created_at }) => `${created_at.slice(5, 10)} ${status.split('.')[2]}`)
+
+const auto = ({ admin, org_id, team_id }: Tenant) =>
+  admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { simulator: 'auto' } } })
+
+describe('a test kit, three weeks long', () => {
+  /** Held for a week, lost from sight on its way out, delayed on its way back. */
+  async function journey(tenant: Tenant) {
+    const { api } = tenant
+    await auto(tenant)
+    await api.moveClock({ body: { now: '2031-03-03T15:00:00Z' } })
+    const { user_id } = await api.createUser({ body: { client_user_id: 'traveller' } })
+    const { id } = (await api.createOrder({ body: await aNewOrder(api, 'testkit', { user_id, activate_by: '2031-03-10' }) })).order
+    await runJobs()
+    const params = { order_id: id }
+    const seen: string[] = []
+    for (let day = 4; day <= 24; day++) {
+      await api.moveClock({ body: { now: `2031-03-${String(day).padStart(2, '0')}T15:00:00Z` } })
+      const { last_event } = await read(api, id)
+      const low = last_event.status.split('.')[2] as string
+      seen.push(low)
+      if (low === 'transit_customer' && !seen.includes('problem_in_transit_customer')) {
+        await kitLab.reportLabStep({ params, body: { status: 'problem_in_transit_customer', status_detail: 'fulfillment_error' } })
+        seen.push('problem_in_transit_customer')
+      }
+      if (low === 'transit_lab' && !seen.includes('problem_in_transit_lab')) {
+        await kitLab.reportLabStep({ params, body: { status: 'problem_in_transit_lab' } })
+        await kitLab.reportLabStep({ params, body: { status: 'transit_lab', shipment: { notes: 'Found in Tucson.' } } })
+        seen.push('problem_in_transit_lab')
+      }
+    }
+    return { order: await read(api, id), results: await api.getResults({ params }) }
+  }
+
+  test('is told step by step, and the same calls tell the same in another team', async () => {
+    const [one, two] = [await w.tenant(), await w.tenant()]
+    const { order, results } = await journey(one)
+    expect(daysOf(order)).toEqual([
+      '03-03 ordered',
+      '03-10 requisition_created',
+      '03-11 transit_customer',
+      '03-11 problem_in_transit_customer',
+      '03-12 transit_customer',
+      '03-13 out_for_delivery',
+      '03-13 with_customer',
+      '03-16 transit_lab',
+      '03-17 problem_in_transit_lab',
+      '03-17 transit_lab',
+      '03-19 delivered_to_lab',
+      '03-21 completed',
+    ])
+    expect(order.events[1]?.created_at).toBe('2031-03-10T07:00:00.000Z')
+    expect(order.events[3]?.status_detail).toBe('fulfillment_error')
+    expect(order.details.data?.shipment).toMatchObject({ notes: 'Found in Tucson.', outbound_courier: 'Sandbox Courier' })
+    expect(order).toMatchObject({
+      expected_result_by_date: '2031-03-18',
+      worst_case_result_by_date: '2031-03-21',
+      interpretation: 'normal',
+      has_missing_results: false,
+      status: 'completed',
+    })
+    expect(await told(app, one.team_id)).toEqual(toldOf(...(steps(order) as string[])))
+
+    const again = await journey(two)
+    expect(daysOf(again.order)).toEqual(daysOf(order))
+    expect(again.results.results.map(({ source_sample_id: _, timestamp: __, ...result }) => result)).toEqual(
+      results.results.map(({ source_sample_id: _, timestamp: __, ...result }) => result),
+    )
+    expect(await told(app, two.team_id)).toEqual(await told(app, one.team_id))
+  })
+})
+
+/** The calls of a story in a fresh team, and what came of them, without what is random or depends on when it ran. */
+async function simulated(method: 'walk_in_test' | 'at_home_phlebotomy' | 'on_site_collection') {
+  const tenant = await w.tenant()
+  const { api, team_id } = tenant
+  await auto(tenant)
+  const { user_id } = await api.createUser({ body: { client_user_id: 'the same' } })
+  const { id } = (await api.createOrder({ body: await aNewOrder(api, method, { user_id }) })).order
+  await runJobs()
+  for (let week = 0; week < 3; week++) await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+  const order = await read(api, id)
+  const [, requisition] = order.events
+  const since = order.events.map(({ created_at }) => Date.parse(created_at) - Date.parse(requisition?.created_at as string)).slice(1)
+  const { results } = await api.getResults({ params: { order_id: id } })
+  return { steps: steps(order), since, results: results.map(({ slug, result }) => [slug, result]), log: await told(app, team_id) }
+}
+
+test.each(['walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const)('same seed, same log: %s', async (method) => {
+  const [one, two] = [await simulated(method), await simulated(method)]
+  expect(one.steps.at(-1)).toBe('completed')
+  expect(two).toEqual(one)
+})
+
+const glucose = (result: string, change: object = {}) => ({ slug: 'glucose', result, ...change })
+
+describe('a redraw', () => {
+  test('opens a second order of the transaction, which ends with combined results', async () => {
+    const { api, team_id } = await w.tenant()
+    const { id } = await place(api)
+    await runJobs()
+    const params = { order_id: id }
+    await lab.reportLabResults({ params, body: { status: 'partial', results: [glucose('91'), { slug: 'hba1c', result: '5.0' }] } })
+    await lab.reportLabStep({ params, body: { status: 'redraw_available', status_detail: 'sample_hemolyzed' } })
+
+    const initial = await read(api, id)
+    expect(steps(initial)).toEqual(['ordered', 'requisition_created', 'partial_results', 'redraw_available'])
+    expect(initial.last_event.status_detail).toBe('sample_hemolyzed')
+    const transaction_id = initial.order_transaction?.id as string
+    const { orders, status } = await api.getOrderTransaction({ params: { transaction_id } })
+    const redraw = orders[1]?.id as string
+    expect([status, orders]).toMatchObject([
+      'active',
+      [
+        { id, origin: 'initial', parent_id: null, last_status: 'redraw_available' },
+        { id: redraw, origin: 'redraw', parent_id: id, last_status: 'ordered' },
+      ],
+    ])
+    expect(await refusal(api.cancelOrder({ params }))).toMatchObject({ status: 400, detail: { error_type: 'ORDER_NOT_CANCELLABLE' } })
+
+    await runJobs()
+    const again = await read(api, redraw)
+    expect(steps(again)).toEqual(['ordered', 'requisition_created'])
+    expect(again.sample_id).not.toBe(initial.sample_id)
+    expect(again).toMatchObject({ origin: 'redraw', interpretation: null, patient_details: initial.patient_details })
+    expect(await refusal(lab.reportLabStep({ params: { order_id: redraw }, body: { status: 'redraw_available' } }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'REDRAW_NOT_OFFERED' },
+    })
+    await lab.reportLabResults({
+      params: { order_id: redraw },
+      body: { status: 'final', results: [glucose('95'), { slug: 'tsh', result: '2.0' }] },
+    })
+
+    const combined = await api.getTransactionResults({ params: { transaction_id } })
+    expect(combined.results.map(({ slug, result, source_sample_id }) => [slug, result, source_sample_id])).toEqual([
+      ['glucose', '95', again.sample_id],
+      ['hba1c', '5.0', initial.sample_id],
+      ['tsh', '2.0', again.sample_id],
+    ])
+    expect(Object.keys(combined.sample_information ?? {})).toEqual([initial.sample_id, again.sample_id])
+    expect(combined.order_transaction?.status).toBe('completed')
+    expect((await api.getOrderTransaction({ params: { transaction_id } })).status).toBe('completed')
+    expect((await read(api, id)).order_transaction?.status).toBe('completed')
+    expect(await told(app, team_id)).toEqual([
+      ...toldOf('ordered', 'requisition_created', 'partial_results', 'redraw_available'),
+      ...toldOf('ordered', 'requisition_created', 'completed'),
+    ])
+    expect(await told(app, team_id, redraw)).toEqual(toldOf('ordered', 'requisition_created', 'completed'))
+  })
+  test('is offered once, and the late word of it changes nothing', async () => {
+    const { api } = await w.tenant()
+    const { id } = await place(api)
+    await runJobs()
+    const report = () => lab.reportLabStep({ params: { order_id: id }, body: { status: 'redraw_available' } })
+    await report()
+    const before = await traceOf(w.url, id)
+    await report()
+    expect(await traceOf(w.url, id)).toEqual(before)
+    expect((await api.listOrders()).total).toBe(2)
+  })
+  test('is cancelled under its own id, and the transaction is over', async () => {
+    const { api } = await w.tenant()
+    const { id } = await place(api)
+    await api.simulateOrder({
+      params: { order_id: id },
+      query: { final_status: 'collecting_sample.walk_in_test.redraw_available' },
+      body: undefined as never,
+    })
+    const redraw = (await read(api, id)).order_transaction?.orders[1]?.id as string
+    await api.cancelOrder({ params: { order_id: redraw } })
+    expect((await read(api, redraw)).order_transaction).toMatchObject({
+      status: 'completed',
+      orders: [{ low_level_status: 'redraw_available' }, { low_level_status: 'cancelled' }],
+    })
+  })
+  test('is nothing that every lab does', async () => {
+    const { api } = await w.tenant()
+    const { id } = await place(api, 'walk_in_test', { order_set: { lab_test_ids: [await testId(api, 'kidney-urine')] } })
+    await runJobs()
+    const before = await traceOf(w.url, id)
+    const { lab: other } = await w.labSide(5)
+    expect(await refusal(other.reportLabStep({ params: { order_id: id }, body: { status: 'redraw_available' } }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'REDRAW_NOT_OFFERED' },
+    })
+    expect(await traceOf(w.url, id)).toEqual(before)
+  })
+})
+
+describe('results', () => {
+  test('that a correction turns critical alarm once, and the earlier ones are kept', async () => {
+    const { api, team_id } = await w.tenant()
+    const { id } = await place(api)
+    await runJobs()
+    const params = { order_id: id }
+    const post = (status: 'final' | 'corrected', result: string, notes?: string) =>
+      lab.reportLabResults({ params, body: { status, results: [glucose(result)], ...(notes ? { notes } : {}) } })
+    await post('final', '91')
+    expect((await read(api, id)).interpretation).toBe('normal')
+    await post('corrected', '512')
+    await post('corrected', '512')
+    await post('corrected', '512', 'The patient was called.')
+
+    const order = await read(api, id)
+    expect(steps(order)).toEqual(['ordered', 'requisition_created', 'completed', 'corrected', 'corrected'])
+    expect(order).toMatchObject({ interpretation: 'critical', status: 'completed' })
+    expect((await api.listOrders({ query: { interpretation: 'critical' } })).orders.map((one) => one.id)).toEqual([id])
+    expect(await told(app, team_id)).toEqual([
+      ...toldOf('ordered', 'requisition_created', 'completed', 'corrected'),
+      'critical glucose',
+      'updated corrected',
+    ])
+    const alarm = (await readLog(app, team_id)).find(({ event_type }) => event_type === 'labtest.result.critical')
+    expect(alarm).toMatchObject({
+      user_id: order.user_id,
+      data: { order_id: id, sample_id: order.sample_id, status: 'final', interpretation: 'critical', marker: { slug: 'glucose' } },
+    })
+    expect(JSON.stringify(alarm)).not.toContain('512')
+    expect(await query(w.url, 'select version, status, interpretation from results where order_id = $1 order by version', [id])).toEqual([
+      { version: 1, status: 'final', interpretation: 'normal' },
+      { version: 2, status: 'corrected', interpretation: 'critical' },
+      { version: 3, status: 'corrected', interpretation: 'critical' },
+    ])
+  })
+  test('come in parts before they are final, and each part is in the log', async () => {
+    const { api, team_id } = await w.tenant()
+    const { id } = await place(api)
+    await runJobs()
+    const params = { order_id: id }
+    const seen = []
+    for (const [status, result] of [
+      ['partial', glucose('91')],
+      ['partial', { slug: 'hba1c', result: '6.4' }],
+      ['final', { slug: 'tsh', result: '2.0' }],
+    ] as const) {
+      await lab.reportLabResults({ params, body: { status, results: [result] } })
+      const { interpretation, has_missing_results } = await read(api, id)
+      const { results, metadata } = await api.getResults({ params })
+      seen.push([metadata.status, interpretation, has_missing_results, results.map(({ slug }) => slug).join(' ')])
+    }
+    expect(seen).toEqual([
+      ['partial', 'normal', null, 'glucose'],
+      ['partial', 'abnormal', null, 'glucose hba1c'],
+      ['final', 'abnormal', true, 'glucose hba1c tsh'],
+    ])
+    const all = ['ordered', 'requisition_created', 'partial_results', 'partial_results', 'completed']
+    expect(steps(await read(api, id))).toEqual(all)
+    expect(await told(app, team_id)).toEqual(toldOf(...all))
+  })
+  test('of a kit may come in parts too, which is no step', async () => {
+    const { api, team_id } = await w.tenant()
+    const { id } = await place(api, 'testkit')
+    await runJobs()
+    const params = { order_id: id }
+    await kitLab.reportLabStep({ params, body: { status: 'delivered_to_lab' } })
+    await kitLab.reportLabResults({ params, body: { status: 'partial', results: [{ slug: 'hba1c', result: '5.0' }] } })
+    expect(await read(api, id)).toMatchObject({ interpretation: 'normal', has_missing_results: null })
+    await kitLab.reportLabResults({ params, body: { status: 'final', results: [{ slug: 'hs-crp', result: '1.0' }] } })
+    const before = await traceOf(w.url, id)
+    await kitLab.reportLabResults({ params, body: { status: 'partial', results: [{ slug: 'hs-crp', result: '9.0' }] } })
+    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(steps(await read(api, id))).toEqual(['ordered', 'requisition_created', 'delivered_to_lab', 'completed'])
+    expect(await told(app, team_id)).toEqual([
+      ...toldOf('ordered', 'requisition_created', 'delivered_to_lab'),
+      'updated delivered_to_lab',
+      'updated completed',
+    ])
+  })
+})
+
+describe('a kit from the shelf', () => {
+  test('goes out under a stock user and is registered for its patient, once', async () => {
+    const { api, team_id } = await w.tenant()
+    const [stock, patient] = [await aUser(api), await aUser(api)]
+    const { id } = await placeKit(api, stock)
+    await runJobs()
+    const params = { order_id: id }
+    for (const status of ['transit_customer', 'out_for_delivery', 'with_customer'] as const)
+      await kitLab.reportLabStep({ params, body: { status } })
+    const { sample_id, patient_details } = await read(api, id)
+    expect(patient_details).toBeNull()
+
+    const stranger = await w.tenant()
+    const before = await traceOf(w.url, id)
+    const foreign = aRegistration(sample_id as string, { user_id: await aUser(stranger.api) })
+    expect(await refusal(api.registerTestkit({ body: foreign }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+    const theirs = aRegistration(sample_id as string, { user_id: await aUser(stranger.api) })
+    expect(await refusal(stranger.api.registerTestkit({ body: theirs }))).toMatchObject({
+      status: 404,
+      detail: { error_type: 'KIT_NOT_FOUND' },
+    })
+    expect(await traceOf(w.url, id)).toEqual(before)
+
+    const { order } = await api.registerTestkit({ body: aRegistration(sample_id as string, { user_id: patient }) })
+    const all = 'ordered awaiting_registration transit_customer out_for_delivery with_customer registered requisition_created'.split(' ')
+    expect(steps(order)).toEqual(all)
+    expect(order).toMatchObject({ user_id: patient, status: 'received', patient_details: { first_name: people[0].first_name } })
+    expect(await refusal(api.registerTestkit({ body: aRegistration(sample_id as string) }))).toMatchObject({
+      status: 409,
+      detail: { error_type: 'KIT_REGISTERED' },
+    })
+    await api.simulateOrder({ params, query: {}, body: undefined as never })
+    const done = [...all, 'transit_lab', 'delivered_to_lab', 'completed']
+    expect(steps(await read(api, id))).toEqual(done)
+    expect(await told(app, team_id)).toEqual(toldOf(...done))
+    const whose = (await readLog(app, team_id)).map(({ user_id }) => user_id)
+    expect(whose).toEqual([...Array(5).fill(stock), ...Array(5).fill(patient)])
+    expect((await api.listOrders({ query: { user_id: stock } })).total).toBe(0)
+    expect((await api.listOrders({ query: { user_id: patient, patient_name: 'quill' } })).total).toBe(1)
+  })
+  test('stays with its user where no other is named, and may be registered before it is scanned', async () => {
+    const { api } = await w.tenant()
+    const user_id = await aUser(api)
+    const { id } = await placeKit(api, user_id)
+    await runJobs()
+    const { sample_id } = await read(api, id)
+    const { order } = await api.registerTestkit({ body: aRegistration(sample_id as string) })
+    expect(order.user_id).toBe(user_id)
+    await api.simulateOrder({ params: { order_id: id }, query: {}, body: undefined as never })
+    expect(steps(await read(api, id))).toEqual(
+      'ordered awaiting_registration registered requisition_created transit_customer out_for_delivery with_customer transit_lab delivered_to_lab completed'.split(
+        ' ',
+      ),
+    )
+  })
+  test('waits for its patient, however long, in a team whose simulator runs by itself', async () => {
+    const tenant = await w.tenant()
+    await auto(tenant)
+    const { id } = await placeKit(tenant.api, await aUser(tenant.api))
+    await runJobs()
+    await tenant.api.moveClock({ body: { advance_seconds: (60 * DAY) / 1000 } })
+    const out = ['ordered', 'awaiting_registration', 'transit_customer', 'out_for_delivery', 'with_customer']
+    expect(steps(await read(tenant.api, id))).toEqual(out)
+    await tenant.api.registerTestkit({ body: aRegistration((await read(tenant.api, id)).sample_id as string) })
+    await tenant.api.moveClock({ body: { advance_seconds: (60 * DAY) / 1000 } })
+    const back = ['registered', 'requisition_created', 'transit_lab', 'delivered_to_lab', 'completed']
+    expect(steps(await read(tenant.api, id))).toEqual([...out, ...back])
+  })
+})
+
+describe('an order that the lab has already', () => {
+  const anImport = async (api: Client, sample_id: string) => ({
+    user_id: await aUser(api),
+    billing_type: 'client_bill' as const,
+    order_set: { lab_test_ids: [await testId(api, 'essential-wellness')] },
+    collection_method: 'walk_in_test' as const,
+    patient_details: aPatient(),
+    patient_address: { ...anAddress(), receiver_name: 'Recipient' },
+    sample_id,
+  })
+
+  test('is taken over without a requisition and takes its results', async () => {
+    const { api, team_id } = await w.tenant()
+    const { order } = await api.importOrder({ body: await anImport(api, 'IMPORT-1') })
+    expect(steps(order)).toEqual(['ordered', 'requisition_bypassed'])
+    expect(order).toMatchObject({ sample_id: 'IMPORT-1', requisition_form_url: null })
+    await runJobs()
+    await lab.reportLabResults({ params: { order_id: order.id }, body: { status: 'final', results: [glucose('91')] } })
+    const all = ['ordered', 'requisition_bypassed', 'completed']
+    expect(steps(await read(api, order.id))).toEqual(all)
+    expect(await told(app, team_id)).toEqual(toldOf(...all))
+  })
+  test('has a sample of its own: a second one with its number is refused, in this team and in another', async () => {
+    const [one, two] = [await w.tenant(), await w.tenant()]
+    await one.api.importOrder({ body: await anImport(one.api, 'IMPORT-2') })
+    for (const { api, team_id } of [one, two]) {
+      const count = (await api.listOrders()).total
+      expect(await refusal(api.importOrder({ body: await anImport(api, 'IMPORT-2') }))).toMatchObject({
+        status: 422,
+        detail: [{ loc: ['body', 'sample_id'], type: 'sample_id_taken' }],
+      })
+      expect([(await api.listOrders()).total, (await told(app, team_id)).length]).toEqual([count, 2 * count])
+    }
+  })
+})
+
+describe('results of an order that is over', () => {
+  test('are taken by a new order of the same transaction', async () => {
+    const { api, team_id } = await w.tenant()
+    const { id } = await place(api)
+    await runJobs()
+    const params = { order_id: id }
+    await api.cancelOrder({ params })
+    const report = { status: 'final' as const, results: [glucose('91')] }
+    const before = await traceOf(w.url, id)
+    expect(await refusal(lab.reportLabResults({ params, body: report }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'STATUS_NOT_REACHABLE' },
+    })
+    const made = await lab.recreateLabOrder({ params })
+    expect(made).toMatchObject({ origin: 'recreation', parent_id: id, status: 'requisition_created', result_version: 0 })
+    expect(await lab.recreateLabOrder({ params })).toEqual(made)
+    expect(await traceOf(w.url, id)).toEqual(before)
+    await lab.reportLabResults({ params: { order_id: made.id }, body: report })
+
+    const order = await read(api, made.id)
+    expect(steps(order)).toEqual(['ordered', 'requisition_created', 'completed'])
+    expect(order).toMatchObject({ origin: 'recreation', order_transaction: { status: 'completed', orders: [{ id }, { id: made.id }] } })
+    expect(await told(app, team_id)).toEqual([
+      ...toldOf('ordered', 'requisition_created', 'cancelled'),
+      ...toldOf('ordered', 'requisition_created', 'completed'),
+    ])
+  })
+  test('while it goes on, or where it can be corrected, nothing is made anew', async () => {
+    const { api } = await w.tenant()
+    const { id } = await place(api)
+    await runJobs()
+    const recreate = () => refusal(lab.recreateLabOrder({ params: { order_id: id } }))
+    expect(await recreate()).toMatchObject({ status: 400, detail: { error_type: 'ORDER_GOES_ON' } })
+    await api.simulateOrder({ params: { order_id: id }, query: {}, body: undefined as never })
+    expect(await recreate()).toMatchObject({ status: 400, detail: { error_type: 'ORDER_GOES_ON' } })
+    expect((await api.listOrders()).total).toBe(1)
+  })
+})
