@@ -228,7 +228,7 @@ export const OrderFilter = z.object({
     .nullish()
     .describe('Low-level statuses.'),
   order_key: z.enum(['created_at', 'patient_name', 'last_status']).nullish().describe('Default created_at.'),
-  order_direction: z.enum(['asc', 'desc']).nullish().describe('Default desc.'),
+  order_direction: z.enum(['asc', 'desc']).nullish().describe('Default desc; asc by patient_name.'),
   order_type: z.array(z.enum(methods)).max(10).nullish(),
   is_critical: z.boolean().nullish(),
   interpretation: z.enum(interpretations).nullish(),

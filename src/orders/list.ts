@@ -46,14 +46,22 @@ async function idsByName(app: App, { team_id }: TeamCaller, filter: store.ListFi
   const by = await teamSealingKey(app, team_id)
   const named = (await store.sealedNames(app.db, team_id, filter, MOST)).map(({ id, user_id, sealed, created_at, key_id, wrapped_key }) => {
     const key = unwrap(by, { team_id, user_id: user_id as string }, { id: key_id, wrapped: wrapped_key })
-    const patient = openDocument(key, id, sealed as Buffer).patient_details
-    return { id, created_at, name: patient ? `${patient.last_name}\0${patient.first_name}`.toLocaleLowerCase('en') : '' }
+    const { last_name, first_name } = openDocument(key, id, sealed as Buffer).patient_details ?? nobody
+    return { id, created_at, last_name: last_name.toLowerCase(), first_name: first_name.toLowerCase() }
   })
   const { compare } = new Intl.Collator('en')
   const sign = direction === 'asc' ? 1 : -1
-  named.sort((a, b) => sign * compare(a.name, b.name) || b.created_at.localeCompare(a.created_at) || a.id.localeCompare(b.id))
+  named.sort(
+    (a, b) =>
+      sign * (compare(a.last_name, b.last_name) || compare(a.first_name, b.first_name)) ||
+      b.created_at.localeCompare(a.created_at) ||
+      a.id.localeCompare(b.id),
+  )
   return named.map(({ id }) => id)
 }
+
+/** An unregistered kit has no patient; it stands where a name without letters would. */
+const nobody = { first_name: '', last_name: '' }
 
 async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promise<store.ListFilter> {
   const team = await teamSealingKey(app, team_id)
