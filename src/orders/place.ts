@@ -117,7 +117,10 @@ function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: P
     seed: `${patient.client_user_id}/${resolved.lab_test?.slug ?? resolved.recipe.name}/${patient.orders ?? 0}`,
     billing_type: body.billing_type,
     priority: body.priority,
-    has_abn: abnNeeded({ payor_name: payor?.name ?? '', icd_codes: body.icd_codes ?? [] }),
+    has_abn: abnNeeded({
+      payor_name: payor?.name ?? '',
+      icd_codes: [...(body.icd_codes ?? []), ...(body.health_insurance?.diagnosis_codes ?? [])],
+    }),
     health_insurance_id: isInsured(body) ? (patient.insurance?.id ?? null) : null,
   }
 }
