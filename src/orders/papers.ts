@@ -7,6 +7,8 @@ import { labels } from '../documents/labels.ts'
 import { requisition } from '../documents/requisition.ts'
 import { describeCodes } from '../insurance/actions.ts'
 import { problem } from '../problem.ts'
+import { insuranceOf } from '../users/records.ts'
+import { dayIn } from './rules-zones.ts'
 import { hasRequisition, type Loaded, requireOrder } from './show.ts'
 
 const notThere = (message: string) => problem('DOCUMENT_NOT_AVAILABLE', message)
@@ -28,7 +30,7 @@ export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id
     collection_method: order.method,
     fasting: lab_test.fasting,
     billing_type: order.billing_type,
-    insurance: null,
+    insurance: await coverageOf(app, order),
     icd_codes: await describeCodes(app, document.icd_codes ?? []),
     tests: [
       {
@@ -48,9 +50,13 @@ type LabelQuery = { number_of_labels: number; collection_date: string }
 export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: string, { number_of_labels, collection_date }: LabelQuery) {
   const order = await requireOrder(app, team_id, order_id)
   if (!order.sample_id) throw notThere('The order has no sample_id yet; it has one from when it was sent to the lab.')
-  const day = collection_date.slice(0, 10)
+  if (!order.document.patient_details) throw notThere('The kit has no patient to name on a label yet; register it first.')
+  const day = dayOfCollection(collection_date, order.zone)
   return labels({ ...papersOf(order), sample_id: order.sample_id, collection_date: day, number_of_labels, layout: 'roll' })
 }
+
+/** The day where the patient lives. Midnight in UTC is how clients write a day that only know moments. */
+const dayOfCollection = (date: string, zone: string) => (/^[\d-]+(T00:00:00\.000Z)?$/.test(date) ? date.slice(0, 10) : dayIn(zone, date))
 
 export async function orderInstructionsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
   return instructions(await requireOrder(app, team_id, order_id).then(({ lab_test }) => lab_test))
@@ -77,10 +83,11 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
   const order = await requireOrder(app, team_id, order_id)
   if (!order.has_abn) throw notThere('The order needs no advance beneficiary notice; has_abn tells which one does.')
   const { markers, price } = order.lab_test
+  const coverage = await coverageOf(app, order)
   return abn({
     ...papersOf(order),
-    member_id: order.document.health_insurance?.insurance_id ?? null,
-    insurer: 'Medicare',
+    member_id: coverage?.member_id ?? null,
+    insurer: coverage?.payor_name ?? 'Medicare',
     tests: markers.map((marker) => ({
       name: marker.name,
       code: marker.provider_id,
@@ -89,6 +96,13 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
     })),
     estimated_total: price.toFixed(2),
   })
+}
+
+async function coverageOf(app: App, order: Loaded) {
+  const insurance = order.health_insurance_id ? await insuranceOf(app, order, order.health_insurance_id) : undefined
+  if (!insurance) return null
+  const { company, member_id, group_id = null, relationship, insured } = insurance
+  return { payor_name: company.name, member_id, group_id, relationship, insured_name: `${insured.first_name} ${insured.last_name}` }
 }
 
 /** What every paper of an order has. */

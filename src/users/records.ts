@@ -96,6 +96,12 @@ export async function getInsurance(app: App, { team_id }: TeamCaller, user_id: s
   return withCompany(app, team_id, open<InsuranceIn>(await keyOf(app, user), insurancePlace(user_id, row.id), row.sealed))
 }
 
+/** The insurance that an order names, as it was recorded then. */
+export async function insuranceOf(app: App, { team_id, user_id, key }: { team_id: string; user_id: string; key: SealingKey }, id: string) {
+  const row = await store.findInsurance(app.db, team_id, user_id, id)
+  return row && withCompany(app, team_id, open<InsuranceIn>(key, insurancePlace(user_id, id), row.sealed))
+}
+
 const withCompany = async (app: App, team_id: string, insurance: InsuranceIn) => ({
   ...insurance,
   company: await companyOf(app, team_id, insurance.payor_code),

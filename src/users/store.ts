@@ -156,6 +156,15 @@ export const latestInsurance = (db: Db, team_id: string, user_id: string, is_pri
     .limit(1)
     .executeTakeFirst()
 
+export const findInsurance = (db: Db, team_id: string, user_id: string, id: string) =>
+  db
+    .selectFrom('user_insurances')
+    .select(['id', 'sealed'])
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
 /** Users whose grace has ended on their team's clock: of one team, or of any that no other worker has in hand. */
 export const lockUsersToErase = (db: Db, wall: string, limit: number, team_id?: string) =>
   db
