@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { DAY, later } from '../../src/app.ts'
+import { methods } from '../../src/contract/lifecycle.ts'
+import { readLog } from '../../src/events/emit.ts'
+import { leaksIn } from '../support/leaks.ts'
+import { aNewOrder, aPatient, aUser, place, steps, testId, tests } from '../support/orders.ts'
+import { anAddress, people } from '../support/people.ts'
+import { refusal, type Tenant, world } from '../support/world.ts'
+
+const w = await world()
+const { passes, runJobs } = w
+
+const CREATED = 'labtest.order.created'
+const UPDATED = 'labtest.order.updated'
+const CRITICAL = 'labtest.result.critical'
+
+const logOf = (tenant: Tenant) => readLog(w.app, tenant.team_id)
+const typesOf = async (tenant: Tenant) => (await logOf(tenant)).map(({ event_type }) => event_type)
+const simulate = ({ api }: Tenant, order_id: string, final_status?: string, body: object = {}) =>
+  api.simulateOrder({ params: { order_id }, query: { final_status }, body: body as never })
+
+test.each(methods)('a %s order is told once as created and once for each later step, as it was then', async (method) => {
+  const tenant = await w.tenant()
+  const order = await place(tenant.api, method)
+  await runJobs()
+  await simulate(tenant, order.id)
+  const done = await tenant.api.getOrder({ params: { order_id: order.id } })
+  const log = await logOf(tenant)
+
+  expect(log.map(({ event_type }) => event_type)).toEqual([CREATED, ...done.events.slice(1).map(() => UPDATED)])
+  const told = log.map(({ data }) => data as typeof done)
+  expect(told.map(steps)).toEqual(done.events.map((_, i) => steps({ events: done.events.slice(0, i + 1) })))
+  expect(told.map(({ last_event }) => last_event)).toEqual(done.events)
+  expect(log.map(({ created_at }) => created_at)).toEqual(done.events.map(({ created_at }) => created_at))
+  expect(told[0]).toEqual(order)
+  expect(told.at(-1)).toEqual(done)
+  const seqs = log.map(({ seq }) => Number(seq))
+  expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b))
+})
+
+test('what is told is what a reader gets at that moment, step by step', async () => {
+  const tenant = await w.tenant()
+  const { id } = await place(tenant.api, 'at_home_phlebotomy', { passthrough: 'visit 7', clinical_notes: 'Ring twice.' })
+  const read = () => tenant.api.getOrder({ params: { order_id: id } })
+  const seen = [await read()]
+  await runJobs()
+  seen.push(await read())
+  for (const status of [
+    'collecting_sample.at_home_phlebotomy.appointment_pending',
+    'collecting_sample.at_home_phlebotomy.appointment_scheduled',
+    'collecting_sample.at_home_phlebotomy.draw_completed',
+    'sample_with_lab.at_home_phlebotomy.partial_results',
+    'completed.at_home_phlebotomy.completed',
+    'completed.at_home_phlebotomy.corrected',
+  ]) {
+    passes(DAY)
+    await simulate(tenant, id, status)
+    seen.push(await read())
+  }
+  expect((await logOf(tenant)).map(({ data }) => data)).toEqual(seen)
+})
+
+test('the envelope names team, user and the customer’s own id of it', async () => {
+  const tenant = await w.tenant()
+  const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'ward-7' } })
+  const order = await place(tenant.api, 'walk_in_test', { user_id })
+  expect(await logOf(tenant)).toEqual([
+    {
+      id: expect.any(String),
+      seq: expect.anything(),
+      team_id: tenant.team_id,
+      user_id,
+      client_user_id: 'ward-7',
+      order_id: order.id,
+      event_type: CREATED,
+      created_at: order.created_at,
+      data: order,
+    },
+  ])
+})
+
+test('a kit that is registered for another user is told to be that user’s from then on', async () => {
+  const tenant = await w.tenant()
+  const { api } = tenant
+  const clinic = (await api.createUser({ body: { client_user_id: 'clinic' } })).user_id
+  const patient = (await api.createUser({ body: { client_user_id: 'patient' } })).user_id
+  const shipping_details = { ...anAddress(), receiver_name: people[2].first_name, phone_number: people[2].phone_number }
+  const { order } = await api.createTestkitOrder({
+    body: { user_id: clinic, lab_test_id: await testId(api, tests.testkit), shipping_details },
+  })
+  await runJobs()
+  const { sample_id } = await api.getOrder({ params: { order_id: order.id } })
+  const { patient_details, patient_address } = await aNewOrder(api, 'testkit', { user_id: patient })
+  await api.registerTestkit({ body: { user_id: patient, sample_id: sample_id as string, patient_details, patient_address } })
+  const log = await logOf(tenant)
+  expect(log.map(({ user_id, client_user_id, data }) => [user_id, client_user_id, steps(data as never).at(-1)])).toEqual([
+    [clinic, 'clinic', 'ordered'],
+    [clinic, 'clinic', 'awaiting_registration'],
+    [patient, 'patient', 'registered'],
+    [patient, 'patient', 'requisition_created'],
+  ])
+  expect(log.map(({ data }) => (data as { user_id: string }).user_id)).toEqual([clinic, clinic, patient, patient])
+})
+
+test('a new day is told without a step; what changes nothing is not told', async () => {
+  const tenant = await w.tenant()
+  const { api } = tenant
+  const [day, other] = [9, 10].map((days) => later(w.app.now(), days * DAY).slice(0, 10))
+  const { id } = await place(api, 'walk_in_test', { activate_by: day })
+  const params = { order_id: id }
+  await api.rescheduleOrder({ params, body: { activate_by: other as string } })
+  await api.rescheduleOrder({ params, body: { activate_by: other as string } })
+  await api.cancelOrder({ params })
+  await api.cancelOrder({ params })
+  await refusal(api.rescheduleOrder({ params, body: { activate_by: day as string } }))
+  expect((await logOf(tenant)).map(({ event_type, data }) => [event_type, data['activate_by'], steps(data as never).join()])).toEqual([
+    [CREATED, day, 'ordered'],
+    [UPDATED, other, 'ordered'],
+    [UPDATED, other, 'ordered,cancelled'],
+  ])
+})
+
+test('an order that is refused is not told', async () => {
+  const tenant = await w.tenant()
+  const body = await aNewOrder(tenant.api, 'walk_in_test', { patient_details: aPatient({ dob: '2999-01-01' }) })
+  expect(await refusal(tenant.api.createOrder({ body }))).toMatchObject({ status: 422 })
+  expect(await logOf(tenant)).toEqual([])
+})
+
+test('a critical result is told besides, with the marker and without its value', async () => {
+  const tenant = await w.tenant()
+  const { id, user_id } = await place(tenant.api)
+  await runJobs()
+  await simulate(tenant, id, undefined, { interpretation: 'critical', partials: 0 })
+  const log = await logOf(tenant)
+  expect(log.map(({ event_type }) => event_type)).toEqual([CREATED, UPDATED, UPDATED, CRITICAL])
+  const { sample_id, created_at } = await tenant.api.getOrder({ params: { order_id: id } })
+  const { results } = await tenant.api.getResults({ params: { order_id: id } })
+  const [worst, ...others] = results.filter(({ interpretation }) => interpretation === 'critical')
+  expect(others).toEqual([])
+  expect(log.at(-1)).toMatchObject({ user_id, order_id: id })
+  expect(log.at(-1)?.data).toEqual({
+    order_id: id,
+    sample_id,
+    status: 'final',
+    interpretation: 'critical',
+    team_id: tenant.team_id,
+    user_id,
+    created_at,
+    updated_at: log.at(-1)?.created_at,
+    marker: { name: worst?.name, slug: worst?.slug },
+  })
+})
+
+test('events hold nothing of a person in clear', async () => {
+  const tenant = await w.tenant()
+  const { id } = await place(tenant.api, 'walk_in_test', { passthrough: 'Marrowbone' })
+  await simulate(tenant, id, undefined, { interpretation: 'critical' })
+  const { rows } = await sql<{ row: string; sealed: Buffer }>`
+    select events::text as row, sealed from events where team_id = ${tenant.team_id}`.execute(w.app.db)
+  expect(rows.length).toBe(5)
+  for (const { row, sealed } of rows) expect(leaksIn(row + sealed.toString('latin1') + sealed.toString('utf8'), 'events')).toEqual([])
+})
+
+test('resending tells the latest event of the named orders once more, as they are now', async () => {
+  const tenant = await w.tenant()
+  const { api } = tenant
+  const fresh = await place(api, 'walk_in_test', { activate_by: later(w.app.now(), 9 * DAY).slice(0, 10) })
+  const sent = await place(api)
+  await place(api)
+  await runJobs()
+  const before = (await logOf(tenant)).length
+  passes(DAY)
+  const reply = await api.resendOrderEvents({ body: { order_ids: [sent.id, fresh.id] } })
+  expect(reply).toEqual({ order_ids: [fresh.id, sent.id] })
+  const again = (await logOf(tenant)).slice(before)
+  const now = await api.getOrder({ params: { order_id: sent.id } })
+  expect(again.map(({ event_type, order_id, data }) => ({ event_type, order_id, data }))).toEqual([
+    { event_type: CREATED, order_id: fresh.id, data: fresh },
+    { event_type: UPDATED, order_id: sent.id, data: now },
+  ])
+  expect(new Set((await logOf(tenant)).map(({ id }) => id)).size).toBe(before + 2)
+})
+
+test('resending of a window takes the orders that changed in it; end_at is now unless told', async () => {
+  const tenant = await w.tenant()
+  const { api } = tenant
+  const first = await place(api)
+  passes(DAY)
+  const second = await place(api)
+  passes(DAY)
+  const resend = async (body: object) => (await api.resendOrderEvents({ body })).order_ids
+  expect(await resend({ start_at: first.created_at })).toEqual([first.id, second.id])
+  expect(await resend({ start_at: later(first.created_at, 1) })).toEqual([second.id])
+  expect(await resend({ start_at: first.created_at, end_at: first.created_at })).toEqual([first.id])
+  expect(await resend({ start_at: first.created_at, order_ids: [second.id] })).toEqual([second.id])
+  expect(await resend({ start_at: later(w.app.now(), -59 * DAY) })).toEqual([first.id, second.id])
+  expect(await resend({ start_at: w.app.now() })).toEqual([])
+})
+
+test('a resent event does not change the order', async () => {
+  const tenant = await w.tenant()
+  const order = await place(tenant.api)
+  passes(DAY)
+  await tenant.api.resendOrderEvents({ body: { order_ids: [order.id] } })
+  expect(await tenant.api.getOrder({ params: { order_id: order.id } })).toEqual(order)
+})
+
+test.each<[string, (now: string) => object]>([
+  ['nothing', () => ({})],
+  ['an empty list', () => ({ order_ids: [] })],
+  ['an end alone', (now) => ({ end_at: now })],
+  ['an end before the start', (now) => ({ start_at: now, end_at: later(now, -1) })],
+  ['a start to come', (now) => ({ start_at: later(now, DAY) })],
+  ['a window of more than 60 days', (now) => ({ start_at: later(now, -60 * DAY - 1), end_at: now })],
+  ['a start more than 60 days ago', (now) => ({ start_at: later(now, -61 * DAY) })],
+  ['a day as a start', (now) => ({ start_at: now.slice(0, 10) })],
+  ['what is no id', () => ({ order_ids: ['one'] })],
+  ['more than 500 ids', () => ({ order_ids: Array.from({ length: 501 }, () => randomUUID()) })],
+])('resending of %s is refused', async (_, body) => {
+  expect(await refusal(w.api.resendOrderEvents({ body: body(w.app.now()) }))).toMatchObject({ status: 422 })
+})
+
+test('a window of exactly 60 days is taken', async () => {
+  const end_at = w.app.now()
+  expect(await (await w.tenant()).api.resendOrderEvents({ body: { start_at: later(end_at, -60 * DAY), end_at } })).toEqual({
+    order_ids: [],
+  })
+})
+
+test('orders of another team are not resent', async () => {
+  const [mine, stranger] = [await w.tenant(), await w.tenant()]
+  const theirs = await place(stranger.api)
+  expect(await mine.api.resendOrderEvents({ body: { order_ids: [theirs.id, randomUUID()] } })).toEqual({ order_ids: [] })
+  expect(await mine.api.resendOrderEvents({ body: { start_at: theirs.created_at } })).toEqual({ order_ids: [] })
+  expect(await typesOf(stranger)).toEqual([CREATED])
+})
+
+test('a window with more than 1,000 orders is refused whole', async () => {
+  const tenant = await w.tenant()
+  const order = await place(tenant.api)
+  await sql`insert into orders select (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), 'dispatch_at', null))).*
+    from orders o, generate_series(1, 1000) where o.id = ${order.id}`.execute(w.app.db)
+  expect(await refusal(tenant.api.resendOrderEvents({ body: { start_at: order.created_at } }))).toMatchObject({
+    status: 400,
+    detail: { error_type: 'TOO_MANY_TO_RESEND' },
+  })
+  expect(await typesOf(tenant)).toEqual([CREATED])
+})
+
+test('a user without orders is told of nothing', async () => {
+  const tenant = await w.tenant()
+  await aUser(tenant.api)
+  expect(await logOf(tenant)).toEqual([])
+})
