@@ -217,7 +217,9 @@ export const activationTypes = ['current', 'scheduled'] as const
 const Moment = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
 
 export const OrderFilter = z.object({
-  search_input: Text(200).nullish().describe('Beginning of the name of patient or recipient, of the order id or of the sample id.'),
+  search_input: Text(200)
+    .nullish()
+    .describe('Beginning of the name of patient or recipient, of the order id, of the user id or of the sample id.'),
   start_date: Moment.nullish().describe('Created at or after this; a date means its first moment in UTC.'),
   end_date: Moment.nullish().describe('Created at or before this; a date means its last moment in UTC.'),
   updated_start_date: Moment.nullish(),

@@ -50,6 +50,7 @@ const matching = (db: Db, team_id: string, filter: ListFilter): Matching => {
       eb.or([
         ...(search.patient.length ? [has(search.patient), has(search.recipient)] : []),
         eb(sql`id::text`, 'like', `${search.beginning.toLowerCase()}%`),
+        eb(sql`user_id::text`, 'like', `${search.beginning.toLowerCase()}%`),
         eb('sample_id', 'like', `${search.beginning.toUpperCase()}%`),
       ]),
     )

@@ -89,6 +89,7 @@ test.each<[string, Query, string[]]>([
   ['a search by two words', { search_input: 'Ysolde Thistlewick' }, ['held', 'bart']],
   ['a search by an order id', { search_input: bart.id }, ['bart']],
   ['a search by the beginning of an order id', { search_input: held.id.slice(0, 13).toUpperCase() }, ['held']],
+  ['a search by a user id', { search_input: kit.user_id }, ['kit']],
   ['a search by a sample id', { search_input: kit.sample_id as string }, ['kit']],
   ['a search by the beginning of a sample id', { search_input: (zeph.sample_id as string).slice(0, 9).toLowerCase() }, ['zeph']],
   ['a search by what looks like a pattern', { search_input: '%' }, []],
