@@ -1,20 +1,17 @@
 import { type App, inTransaction, type TeamCaller } from '../app.ts'
-import { faultsOf } from '../contract/faults.ts'
 import type { Method } from '../contract/lifecycle.ts'
-import { NewOrder } from '../contract/new-order.ts'
-import { findPayor } from '../insurance/actions.ts'
-import { Problem } from '../problem.ts'
+import type { NewOrder } from '../contract/new-order.ts'
 import { type Info, infoRow, patientOf } from '../users/records.ts'
 import { DISPATCH } from './dispatch.ts'
 import type { OrderDocument } from './document.ts'
 import { keepImages, recordInsurance } from './extras.ts'
 import { drafted, insertDrafted, replied } from './insert.ts'
+import { judged } from './judge.ts'
 import { infoOf, normalised } from './patient.ts'
 import { answeredAoE } from './rules-aoe.ts'
 import { abnNeeded } from './rules-billing.ts'
-import { findings } from './rules-checks.ts'
-import { type Finding, findingsOf, refusalOf, warningsOf } from './rules-findings.ts'
-import { startOfDay, zoneOf } from './rules-zones.ts'
+import { type Finding, refusalOf, warningsOf } from './rules-findings.ts'
+import { startOfDay } from './rules-zones.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
 type Plan = Awaited<ReturnType<typeof planOf>>
@@ -53,51 +50,11 @@ const PLACED = 'Order created successfully'
 
 const isInsured = ({ billing_type, health_insurance }: NewOrder) => billing_type === 'commercial_insurance' || Boolean(health_insurance)
 
-/** Everything that placing would stumble over or warn of, without writing anything. */
-export async function validateOrder(app: App, caller: TeamCaller, sent: unknown) {
-  const problems = await preflight(app, caller, sent)
-  return {
-    valid: problems.every(({ severity }) => severity === 'advisory'),
-    problems: problems.map((found) => ({ ...found, path: ['body', ...found.path], status: found.status ?? null })),
-  }
-}
-
-async function preflight(app: App, caller: TeamCaller, sent: unknown): Promise<Finding[]> {
-  const parsed = NewOrder.safeParse(sent)
-  if (!parsed.success) return findingsOf(new Problem('invalid', faultsOf(parsed.error, 'body', sent)))
-  try {
-    return (await planOf(app, caller, parsed.data)).findings
-  } catch (error) {
-    if (error instanceof Problem) return findingsOf(error)
-    throw error
-  }
-}
-
 /** What an order comes to and what is to be said about it. */
 async function planOf(app: App, caller: TeamCaller, sent: NewOrder) {
   const [patient, resolved] = await Promise.all([patientOf(app, caller.team_id, sent.user_id), resolveTests(app, caller, sent)])
-  const { lab, markers, method, account } = resolved
-  const zone = zoneOf(sent.patient_address, patient.team_zone)
-  const payor_code = sent.health_insurance?.payor_code ?? patient.insurance?.payor_code
-  const payor = payor_code && isBilled(sent) ? await findPayor(app, caller.team_id, payor_code) : undefined
-  const known = findings(sent, {
-    now: app.now(),
-    zone,
-    minor_ordering_enabled: patient.minor_ordering_enabled,
-    known_proxy: Boolean(patient.info?.medical_proxy),
-    consent_ages: app.config.CONSENT_AGES,
-    lab,
-    markers,
-    method,
-    account,
-    insurance: patient.insurance && { relationship: patient.insurance.relationship, has_guarantor: Boolean(patient.insurance.guarantor) },
-    payor_known: !payor_code || !isBilled(sent) || Boolean(payor),
-  })
-  return { body: normalised(sent), patient, resolved, zone, payor, findings: known }
+  return { body: normalised(sent), patient, resolved, ...(await judged(app, caller, sent, { patient, resolved })) }
 }
-
-/** With client_bill the customer pays, so nobody asks a payor. */
-const isBilled = ({ billing_type }: NewOrder) => billing_type !== 'client_bill'
 
 function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: Plan) {
   const activate_by = body.activate_by ?? null

@@ -34,7 +34,19 @@ export const findings = (order: NewOrder, context: Context): Finding[] => [
   ...imageFindings(order),
 ]
 
-function scheduleFindings({ activate_by }: NewOrder, { now, zone }: Context): Finding[] {
+/** The part of it that can be said before tests, lab and account are known. */
+export const generalFindings = (order: NewOrder, care: Care): Finding[] => [
+  ...ageFindings(order, care),
+  ...proxyFindings(order),
+  ...scheduleFindings(order, care),
+  ...(order.physician ? doctorFindings(order.physician, order) : []),
+  ...phoneFindings(order),
+  ...addressFindings(order),
+  ...consentFindings(order),
+  ...imageFindings(order),
+]
+
+function scheduleFindings({ activate_by }: NewOrder, { now, zone }: Care): Finding[] {
   return when(activate_by && !mayActivateOn(activate_by, now, zone), () =>
     faulty('activate_by_in_the_past', ['activate_by'], 'The day has passed.', 'Send today or a later day, or leave it out.'),
   )
@@ -68,9 +80,9 @@ function labFindings({ priority, patient_address }: NewOrder, { lab, method }: C
 const bringsPhysician = ['order_delegated', 'fully_delegated']
 
 function physicianFindings({ physician, patient_address }: NewOrder, { lab, account }: Context): Finding[] {
+  if (physician) return doctorFindings(physician, { patient_address })
   const path = ['physician']
   const state = stateCode(patient_address.state)
-  if (physician) return state ? [...npiFindings(physician), ...licenceFindings(physician, state)] : npiFindings(physician)
   const required = state && lab.physician_required_states.includes(state)
   return [
     ...when(required, () =>
@@ -83,6 +95,11 @@ function physicianFindings({ physician, patient_address }: NewOrder, { lab, acco
 }
 
 type Physician = NonNullable<NewOrder['physician']>
+
+function doctorFindings(physician: Physician, { patient_address }: Pick<NewOrder, 'patient_address'>): Finding[] {
+  const state = stateCode(patient_address.state)
+  return [...npiFindings(physician), ...(state ? licenceFindings(physician, state) : [])]
+}
 
 const npiFindings = ({ npi }: Physician) =>
   when(!isNpi(npi), () =>

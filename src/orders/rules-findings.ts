@@ -1,4 +1,4 @@
-import { type ErrorName, statusOf } from '../contract/errors.ts'
+import { type ErrorName, errorTypes, statusOf } from '../contract/errors.ts'
 import type { Fault } from '../contract/faults.ts'
 import { Problem, problem } from '../problem.ts'
 
@@ -44,13 +44,50 @@ export function refusalOf(findings: Finding[]): Problem | undefined {
 
 const faultOf = (finding: Finding): Fault => ({ type: finding.code, loc: ['body', ...finding.path], msg: textOf(finding) })
 
-/** A refusal that made it impossible to look further, among the findings of a preflight. */
+const faultMeanings: Record<string, string> = {
+  missing: 'The field is missing.',
+  type_error: 'The value is of another type.',
+  format_error: 'The value is not written as it must be.',
+  enum: 'The value is none of those that are taken.',
+  too_small: 'The value is too short or too small.',
+  too_big: 'The value is too long or too large.',
+}
+
+/** The part of an order that a refusal is about. */
+const places: Partial<Record<ErrorName, Finding['path']>> = {
+  USER_NOT_FOUND: ['user_id'],
+  USER_SCHEDULED_FOR_DELETION: ['user_id'],
+  NO_TESTS_NAMED: ['order_set'],
+  SEVERAL_LABS: ['order_set'],
+  UNKNOWN_LAB_TEST: ['order_set', 'lab_test_ids'],
+  LAB_TEST_NOT_ACTIVE: ['order_set', 'lab_test_ids'],
+  MARKERS_REQUIRED: ['order_set', 'add_on'],
+  MARKERS_NAMED_TWICE: ['order_set', 'add_on'],
+  UNKNOWN_MARKER: ['order_set', 'add_on'],
+  MARKER_NOT_A_LA_CARTE: ['order_set', 'add_on'],
+  MARKER_NOT_ORDERABLE: ['order_set'],
+  COLLECTION_METHOD_REQUIRED: ['collection_method'],
+  SEVERAL_METHODS: ['collection_method'],
+  METHOD_NOT_OFFERED: ['collection_method'],
+  UNKNOWN_LAB_ACCOUNT: ['lab_account_id'],
+  LAB_ACCOUNT_INACTIVE: ['lab_account_id'],
+  LAB_ACCOUNT_AMBIGUOUS: ['lab_account_id'],
+  LAB_ACCOUNTS_DIFFER: ['lab_account_id'],
+  LAB_ACCOUNT_OF_ANOTHER_LAB: ['lab_account_id'],
+}
+
+/** A refusal that came before the findings, as one of them: what it means, and what it says to do. */
 export function findingsOf({ kind, detail, message }: Problem): Finding[] {
   const status = statusOf[kind] as Finding['status'] & number
+  const hard = { severity: 'hard', status } as const
   if (Array.isArray(detail))
-    return detail.map(({ type, loc, msg }) => ({ path: loc.slice(1), code: type, message: msg, remedy: '', severity: 'hard', status }))
-  const code = typeof detail === 'string' ? 'REFUSED' : detail.error_type
-  return [{ path: [], code, message, remedy: '', severity: 'hard', status }]
+    return detail.map(({ type, loc, msg }) => ({
+      ...found(type, [loc.slice(1), faultMeanings[type] ?? 'The value is not valid.', type === 'missing' ? 'Send it.' : msg]),
+      ...hard,
+    }))
+  // What reads an order refuses by an error_type, never by mere text.
+  const code = (detail as { error_type: ErrorName }).error_type
+  return [{ ...found(code, [places[code] ?? [], errorTypes[code].meaning, message]), ...hard }]
 }
 
 /** What is said about an order that was accepted all the same. */

@@ -382,7 +382,14 @@ describe('a refusal', () => {
 
   test('of the tests is a finding like others', () => {
     expect(findingsOf(problem('NO_TESTS_NAMED', 'Name some.'))).toEqual([
-      { path: [], code: 'NO_TESTS_NAMED', message: 'Name some.', remedy: '', severity: 'hard', status: 400 },
+      {
+        path: ['order_set'],
+        code: 'NO_TESTS_NAMED',
+        message: 'An order names no lab test and no marker.',
+        remedy: 'Name some.',
+        severity: 'hard',
+        status: 400,
+      },
     ])
   })
 
