@@ -10,9 +10,14 @@ export const tests: Record<Method, string> = {
   on_site_collection: 'onsite-event-screen',
 }
 
+const listed = new WeakMap<Client, Awaited<ReturnType<Client['listLabTests']>>['data']>()
+
 /** The id of a lab test by its slug. */
 export async function testId(api: Client, slug: string) {
+  const known = listed.get(api)?.find((one) => one.slug === slug)
+  if (known) return known.id
   const { data } = await api.listLabTests({ query: { lab_test_limit: 500 } })
+  listed.set(api, data)
   const test = data.find((one) => one.slug === slug)
   if (!test) throw new Error(`no lab test ${slug} among ${data.map((one) => one.slug).join(' ')}`)
   return test.id

@@ -1,0 +1,173 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { aBody, aPhysician, aProxy, type Known, NOW, orderRules, refusals, rowsOf } from '../support/order-rules.ts'
+import { aUser } from '../support/orders.ts'
+import { people, personalWords } from '../support/people.ts'
+import { sendRaw } from '../support/raw.ts'
+import { replica } from '../support/world.ts'
+
+type Found = { path: (string | number)[]; code: string; message: string; remedy: string; severity: string; status: number | null }
+
+const here = await replica()
+here.passes(Date.parse(NOW) - Date.now())
+const team = await here.tenant()
+let known: Known
+let before: Awaited<ReturnType<typeof rowsOf>>
+beforeAll(async () => {
+  const { data } = await team.api.listLabTests({ query: { lab_test_limit: 500 } })
+  known = { user_id: await aUser(team.api), tests: Object.fromEntries(data.map(({ slug, id }) => [slug, id])) }
+  before = await rowsOf(here.app.db)
+})
+
+const post = (path: string, body: unknown) =>
+  sendRaw(here.base + path, 'POST', { headers: { 'x-service-api-key': team.team_api_key }, body: JSON.stringify(body) })
+
+/** Sends a body to be checked: it is answered with 200, writes nothing and repeats nothing of the patient's. */
+async function checked(body: unknown) {
+  const { status, text, body: answer } = await post('/v3/order/validate', body)
+  expect(status, text).toBe(200)
+  const { valid, problems } = answer as { valid: boolean; problems: Found[] }
+  expect(valid).toBe(problems.every(({ severity }) => severity === 'advisory'))
+  for (const { path, message, remedy, severity, status, code } of problems) {
+    expect(path[0]).toBe('body')
+    expect(message).toMatch(/^\w.{5,}\.$/)
+    expect(remedy, code).toMatch(/^\w.{5}/)
+    expect([severity, status]).toEqual(severity === 'advisory' ? ['advisory', null] : ['hard', expect.any(Number)])
+  }
+  for (const word of personalWords) expect(text).not.toContain(word)
+  expect(await rowsOf(here.app.db)).toEqual(before)
+  return problems
+}
+
+const written = ({ status, code, path }: Found) => `${status ?? 'advisory'} ${code} ${path.slice(1).join('.')}`
+const hardOf = (problems: Found[]) => problems.filter(({ severity }) => severity === 'hard').map(written)
+const withoutPlace = (text: string) => (text.startsWith('422') ? text : text.split(' ').slice(0, 2).join(' '))
+
+test.each(orderRules)('refuses what placing refuses: %s (%#)', async (_, broken, kept) => {
+  const body = aBody(known, broken)
+  const refused = refusals(await post('/v3/order', body))
+  expect(hardOf(await checked(body)).map(withoutPlace)).toEqual(refused)
+  expect(hardOf(await checked(aBody(known, kept)))).toEqual([])
+})
+
+describe('everything is told at once', () => {
+  test('values, rules and advice', async () => {
+    const problems = await checked(
+      aBody(known, {
+        details: { ...people[1], dob: '2015-06-01', phone_number: '555' },
+        address: { state: 'New Jersey', zip: '10001' },
+        physician: null,
+        billing_type: 'commercial_insurance',
+        icd_codes: ['nonsense'],
+        activate_by: '2027-03-09',
+        priority: true,
+        aoe_answers: [{ marker_id: 9, question_id: 9, answer: '' }],
+      }),
+    )
+    expect(problems.map(written)).toEqual([
+      '422 minor_without_proxy patient_details.medical_proxy',
+      '422 aoe_marker_unknown aoe_answers.0.marker_id',
+      '422 activate_by_in_the_past activate_by',
+      '400 INSURANCE_REQUIRED health_insurance',
+      '400 ICD_CODE_INVALID icd_codes.0',
+      '400 PHYSICIAN_REQUIRED physician',
+      'advisory name_transliterated patient_details.first_name',
+      'advisory name_transliterated patient_details.last_name',
+      'advisory phone_unusual patient_details.phone_number',
+      'advisory state_normalised patient_address.state',
+      'advisory zip_not_in_state patient_address.zip',
+      'advisory consents_missing consents',
+    ])
+  })
+
+  test('what is wrong of the shape, and of the rest all the same', async () => {
+    const problems = await checked(
+      aBody(known, {
+        user_id: 7,
+        details: { dob: '2015-06-01', email: undefined },
+        address: { zip: 'Marrowbone', phone_number: '1' },
+        order_set: { add_on: { marker_ids: [1001] } },
+        physician: aPhysician({ npi: '12' }),
+        consents: [{ consentType: 'oral' }],
+        activate_by: '2027-03-09',
+      }),
+    )
+    expect(problems.map(written)).toEqual([
+      '422 type_error user_id',
+      '422 missing patient_details.email',
+      '422 format_error patient_address.zip',
+      '422 enum consents.0.consentType',
+      '400 COLLECTION_METHOD_REQUIRED collection_method',
+      '422 minor_without_proxy patient_details.medical_proxy',
+      '422 activate_by_in_the_past activate_by',
+      'advisory npi_invalid physician.npi',
+    ])
+  })
+
+  test('a user and tests that are not there, with what can be said without them', async () => {
+    const unknown = 'ffffffff-0000-4000-8000-000000000000'
+    const child = { details: { dob: '2015-06-01' } }
+    expect(hardOf(await checked(aBody(known, { ...child, user_id: unknown, lab_test_id: unknown })))).toEqual([
+      '404 USER_NOT_FOUND user_id',
+      '400 UNKNOWN_LAB_TEST order_set.lab_test_ids',
+      '422 minor_without_proxy patient_details.medical_proxy',
+    ])
+    expect(hardOf(await checked(aBody(known, { ...child, user_id: unknown, billing_type: 'patient_bill_passthrough' })))).toEqual([
+      '404 USER_NOT_FOUND user_id',
+      '422 minor_without_proxy patient_details.medical_proxy',
+      '400 BILLING_TYPE_NOT_SUPPORTED billing_type',
+    ])
+  })
+
+  test('nothing at all is told field by field', async () => {
+    expect((await checked({})).map(written)).toEqual([
+      '422 missing user_id',
+      '422 missing patient_details',
+      '422 missing patient_address',
+      '400 NO_TESTS_NAMED order_set',
+      'advisory consents_missing consents',
+    ])
+  })
+})
+
+test('a finding says where, what and what to do', async () => {
+  expect(await checked(aBody(known, { address: { zip: '8500' }, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
+    {
+      path: ['body', 'patient_address', 'zip'],
+      code: 'format_error',
+      message: 'The value is not written as it must be.',
+      remedy: 'Must be five digits, optionally followed by a hyphen and four digits.',
+      severity: 'hard',
+      status: 422,
+    },
+  ])
+  expect(await checked(aBody(known, { order_set: null, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
+    {
+      path: ['body', 'order_set'],
+      code: 'NO_TESTS_NAMED',
+      message: 'An order names no lab test and no marker.',
+      remedy: 'Nothing is ordered: name lab tests in order_set.lab_test_ids or markers in order_set.add_on.',
+      severity: 'hard',
+      status: 400,
+    },
+  ])
+})
+
+test('an order that is all right has no problems, and its advice becomes its warnings', async () => {
+  const body = aBody(known, {
+    details: { ...people[1], medical_proxy: aProxy({ phone_number: '5' }) },
+    consents: [{ consentType: 'hipaa-authorization' }],
+  })
+  const advice = await checked(body)
+  expect(advice.map(written)).toEqual([
+    'advisory name_transliterated patient_details.first_name',
+    'advisory name_transliterated patient_details.last_name',
+    'advisory phone_unusual patient_details.medical_proxy.phone_number',
+  ])
+  const { order } = (await post('/v3/order', body)).body as unknown as { order: { warnings: { code: string; path: string[] }[] } }
+  expect(order.warnings.map(({ code, path }) => [code, path])).toEqual(advice.map(({ code, path }) => [code, path]))
+})
+
+test.each(['[]', 'null', '"order"', '7'])('a body that is no object is refused: %s', async (body) => {
+  const answer = await sendRaw(`${here.base}/v3/order/validate`, 'POST', { headers: { 'x-service-api-key': team.team_api_key }, body })
+  expect(refusals(answer)).toEqual(['422 type_error '])
+})
