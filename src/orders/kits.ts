@@ -12,6 +12,7 @@ import { infoOf, normalised } from './patient.ts'
 import * as rules from './rules.ts'
 import { refusalOf, warningsOf } from './rules-findings.ts'
 import { ageFindings, proxyFindings } from './rules-patients.ts'
+import { stateCode } from './rules-states.ts'
 import { mayActivateOn, startOfDay, zoneOf } from './rules-zones.ts'
 import { type Loaded, lockedOrder } from './show.ts'
 import * as store from './store.ts'
@@ -28,8 +29,9 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
   rules.checkKit(lab_test)
   const zone = zoneOf(shipping_details, patient.team_zone)
   const now = app.now()
-  if (activate_by && !mayActivateOn(activate_by, now, zone)) throw invalid(['body', 'activate_by'], 'Must be today or later.')
-  rules.checkServed(lab, shipping_details.state)
+  if (activate_by && !mayActivateOn(activate_by, now, zone))
+    throw invalid(['body', 'activate_by'], 'The day has passed. Send today or a later day, or leave it out.', 'activate_by_in_the_past')
+  rules.checkServed(lab, stateCode(shipping_details.state) ?? '')
   const begins = activate_by ? startOfDay(activate_by, zone) : now
   const order = drafted(
     {
