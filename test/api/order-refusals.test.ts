@@ -135,6 +135,22 @@ test('everything that is wrong is told at once: of the shape, then of the values
   ])
 })
 
+test('a kit without a patient goes only where its lab works, however the state is written', async () => {
+  const known = await knownOf(team)
+  const kit = (state: string, zip: string) => {
+    const shipping_details = { receiver_name: 'Front Desk', ...anAddress({ state, zip }), phone_number: '+12025550143' }
+    return { user_id: known.user_id, lab_test_id: tests['heart-and-sugar-card'], shipping_details }
+  }
+  for (const state of ['NY', 'ny', 'New York']) {
+    const before = await rowsOf(here.app.db)
+    const answer = await post(kit(state, '10001'), team.team_api_key, '/v3/order/testkit')
+    expectRefusal(answer)
+    expect(refusals(answer)).toEqual(['400 LAB_DOES_NOT_SERVE_STATE'])
+    expect(await rowsOf(here.app.db)).toEqual(before)
+  }
+  expect((await post(kit('Connecticut', '06101'), team.team_api_key, '/v3/order/testkit')).status).toBe(200)
+})
+
 test('a read-only key may check an order but not place one', async () => {
   const read_only_key = newSecret('sk_us_')
   await ensureTeamKey(here.app, read_only_key, { label: 'reader', team_id: team.team_id, read_only: true })
@@ -164,12 +180,14 @@ describe('what is placed', () => {
         dob: '1961-07-23T00:00:00+00:00',
         gender: 'female',
         medical_proxy: null,
+        household_income: null,
+        household_size: null,
         race: 'Not Specified',
         ethnicity: 'Not Specified',
         sexual_orientation: 'Not Specified',
         gender_identity: 'Not Specified',
       },
-      patient_address: { receiver_name: '', ...anAddress() },
+      patient_address: { receiver_name: '', ...anAddress(), access_notes: null, phone_number: null },
       lab_test: expect.objectContaining({
         id: tests['essential-wellness'],
         method: 'walk_in_test',

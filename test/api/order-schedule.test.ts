@@ -1,0 +1,286 @@
+import { describe, expect, test } from 'vitest'
+import { readLog } from '../../src/events/emit.ts'
+import { dispatchDue } from '../../src/orders/dispatch.ts'
+import { aUser, place, steps, testId } from '../support/orders.ts'
+import { anAddress } from '../support/people.ts'
+import { sendRaw } from '../support/raw.ts'
+import { refusal, replica, type Tenant } from '../support/world.ts'
+
+const here = await replica()
+/** Real time as the replicas of this file see it. */
+const NOW = Date.parse('2027-01-01T02:00:00Z')
+here.passes(NOW - Date.now())
+
+const ordered = ['ordered']
+const sent = ['ordered', 'requisition_created']
+
+const get = ({ api }: Tenant, order_id: string) => api.getOrder({ params: { order_id } })
+const patch = ({ api }: Tenant, order_id: string, activate_by: string | null) =>
+  api.rescheduleOrder({ params: { order_id }, body: { activate_by } })
+const told = async ({ team_id }: Tenant, order_id: string) =>
+  (await readLog(here.app, team_id)).filter((event) => event.order_id === order_id).map(({ event_type }) => event_type)
+const CREATED = 'labtest.order.created'
+const UPDATED = 'labtest.order.updated'
+const refused = (error_type: string, status = 400) => ({ status, detail: expect.objectContaining({ error_type }) })
+
+describe('a day begins where the patient lives', () => {
+  const places = [
+    ['Los Angeles', { state: 'CA', zip: '90001' }, '2027-02-01T08:00:00.000Z'],
+    ['Honolulu', { state: 'HI', zip: '96813' }, '2027-02-01T10:00:00.000Z'],
+    ['Guam', { state: 'GU', zip: '96910' }, '2027-01-31T14:00:00.000Z'],
+    ['Phoenix, written out', { state: 'Arizona', zip: '85004' }, '2027-02-01T07:00:00.000Z'],
+    ['a corner of Texas', { state: 'TX', zip: '79901' }, '2027-02-01T07:00:00.000Z'],
+    ['a state that only the ZIP code tells', { state: 'Calif.', zip: '90001' }, '2027-02-01T08:00:00.000Z'],
+    ['a place that nobody knows', { state: 'Erewhon', zip: '00000' }, '2027-02-01T00:00:00.000Z'],
+  ] as const
+
+  test.each(places)('%s', async (_, where, begins) => {
+    const team = await here.tenant()
+    const { api } = team
+    const before = new Date(Date.parse(begins) - 1000).toISOString()
+    const { id, ...order } = await place(api, 'walk_in_test', { patient_address: anAddress(where), activate_by: '2027-02-01' })
+    expect(order).toMatchObject({ activate_by: '2027-02-01', activate_at: begins, status: 'received' })
+    await here.runJobs()
+    await api.moveClock({ body: { now: before } })
+    expect(steps(await get(team, id))).toEqual(ordered)
+    await api.moveClock({ body: { advance_seconds: 2 } })
+    const { events, ...moved } = await get(team, id)
+    expect(steps({ events })).toEqual(sent)
+    expect(events[1]?.created_at).toBe(begins)
+    expect(moved).toMatchObject({ activate_by: '2027-02-01', activate_at: null, sample_id: expect.any(String) })
+    expect(await told(team, id)).toEqual([CREATED, UPDATED])
+  })
+
+  test('where the place tells no zone, the team’s counts', async () => {
+    const team = await here.tenant()
+    const params = { org_id: team.org_id, team_id: team.team_id }
+    await team.admin.patchTeam({ params, body: { sandbox: { time_zone: 'Asia/Tokyo' } } })
+    const unknown = { patient_address: anAddress({ state: 'Erewhon', zip: '00000' }), activate_by: '2027-02-01' }
+    expect(await place(team.api, 'walk_in_test', unknown)).toMatchObject({ activate_at: '2027-01-31T15:00:00.000Z' })
+    const known = { patient_address: anAddress({ state: 'HI', zip: '96813' }), activate_by: '2027-02-01' }
+    expect(await place(team.api, 'walk_in_test', known)).toMatchObject({ activate_at: '2027-02-01T10:00:00.000Z' })
+    await team.admin.patchTeam({ params, body: { sandbox: { time_zone: null } } })
+    expect(await place(team.api, 'walk_in_test', unknown)).toMatchObject({ activate_at: '2027-02-01T00:00:00.000Z' })
+  })
+
+  test('a kit without a patient waits by the day where it is sent', async () => {
+    const team = await here.tenant()
+    const shipping_details = { receiver_name: 'Front Desk', ...anAddress({ state: 'HI', zip: '96813' }), phone_number: '+12025550143' }
+    const lab_test_id = await testId(team.api, 'heart-and-sugar-card')
+    const body = { user_id: await aUser(team.api), lab_test_id, shipping_details, activate_by: '2027-02-01' }
+    const { order } = await team.api.createTestkitOrder({ body })
+    expect(order).toMatchObject({ activate_by: '2027-02-01', activate_at: '2027-02-01T10:00:00.000Z' })
+    await team.api.moveClock({ body: { now: '2027-02-01T09:59:59Z' } })
+    expect(steps(await get(team, order.id))).toEqual(ordered)
+    await team.api.moveClock({ body: { advance_seconds: 1 } })
+    expect(steps(await get(team, order.id))).toEqual(['ordered', 'awaiting_registration'])
+    const yesterday = { ...body, activate_by: '2027-01-30' }
+    expect(await refusal(team.api.createTestkitOrder({ body: yesterday }))).toMatchObject({
+      status: 422,
+      detail: [{ type: 'activate_by_in_the_past', loc: ['body', 'activate_by'] }],
+    })
+  })
+})
+
+describe('today', () => {
+  test('is the day in UTC or at the patient, whichever comes later', async () => {
+    const team = await here.tenant()
+    const at = (activate_by: string, where: object) =>
+      place(team.api, 'walk_in_test', { patient_address: anAddress(where), activate_by }).then(
+        (order) => order.activate_at,
+        (error) => [error.status, error.detail[0].type],
+      )
+    const past = [422, 'activate_by_in_the_past']
+    const now = expect.stringMatching(/^2027-01-01T02:/)
+    const LA = { state: 'CA', zip: '90001' }
+    const GUAM = { state: 'GU', zip: '96910' }
+    expect(await at('2026-12-31', LA)).toEqual(now)
+    expect(await at('2026-12-30', LA)).toEqual(past)
+    expect(await at('2027-01-01', LA)).toBe('2027-01-01T08:00:00.000Z')
+    expect(await at('2026-12-31', GUAM)).toEqual(past)
+    expect(await at('2027-01-01', GUAM)).toEqual(now)
+    expect(await at('2027-01-02', GUAM)).toBe('2027-01-01T14:00:00.000Z')
+  })
+
+  test('an order for today goes at once', async () => {
+    const team = await here.tenant()
+    const { id } = await place(team.api, 'walk_in_test', {
+      activate_by: '2027-01-01',
+      patient_address: anAddress({ state: 'GU', zip: '96910' }),
+    })
+    await here.runJobs()
+    expect(steps(await get(team, id))).toEqual(sent)
+  })
+})
+
+describe('a change of the day', () => {
+  const held = (team: Tenant, activate_by = '2027-02-01') => place(team.api, 'walk_in_test', { activate_by })
+
+  test('moves the order, is told once, and is no step', async () => {
+    const team = await here.tenant()
+    const { id } = await held(team)
+    const { order, ...reply } = await patch(team, id, '2027-03-01')
+    expect(reply).toEqual({ status: 'success', message: 'order updated' })
+    expect(order).toMatchObject({ activate_by: '2027-03-01', activate_at: '2027-03-01T07:00:00.000Z', last_event: { id: 1 } })
+    expect(steps(order)).toEqual(ordered)
+    expect(await get(team, id)).toEqual(order)
+    expect(await told(team, id)).toEqual([CREATED, UPDATED])
+    await team.api.moveClock({ body: { now: '2027-02-02T00:00:00Z' } })
+    expect(steps(await get(team, id))).toEqual(ordered)
+    await patch(team, id, '2027-02-15')
+    await team.api.moveClock({ body: { now: '2027-02-16T00:00:00Z' } })
+    expect(steps(await get(team, id))).toEqual(sent)
+    expect(await told(team, id)).toEqual([CREATED, UPDATED, UPDATED, UPDATED])
+  })
+
+  test('that changes nothing tells nothing', async () => {
+    const team = await here.tenant()
+    const before = await held(team)
+    expect(await patch(team, before.id, '2027-02-01')).toEqual({ order: before, status: 'success', message: 'order updated' })
+    expect(await told(team, before.id)).toEqual([CREATED])
+    await patch(team, before.id, null)
+    await patch(team, before.id, null)
+    expect(await told(team, before.id)).toEqual([CREATED, UPDATED])
+  })
+
+  test('to no day sends the order at once, and to today as well', async () => {
+    const team = await here.tenant()
+    const [cleared, today] = [await held(team), await held(team)]
+    expect((await patch(team, cleared.id, null)).order).toMatchObject({ activate_by: null, activate_at: null, last_event: { id: 1 } })
+    await patch(team, today.id, '2026-12-31')
+    await here.runJobs()
+    for (const { id } of [cleared, today]) {
+      expect(steps(await get(team, id))).toEqual(sent)
+      expect(await told(team, id)).toEqual([CREATED, UPDATED, UPDATED])
+    }
+  })
+
+  test('is refused for a day that has passed', async () => {
+    const team = await here.tenant()
+    const before = await held(team)
+    expect(await refusal(patch(team, before.id, '2026-12-30'))).toEqual(refused('ACTIVATE_BY_PASSED'))
+    expect(await get(team, before.id)).toEqual(before)
+    expect(await told(team, before.id)).toEqual([CREATED])
+  })
+
+  test('is refused where the order was created without one', async () => {
+    const team = await here.tenant()
+    const { id } = await place(team.api)
+    for (const day of ['2027-02-01', null]) expect(await refusal(patch(team, id, day))).toEqual(refused('ORDER_NOT_SCHEDULED'))
+    const cleared = await place(team.api, 'walk_in_test', { activate_by: null })
+    expect(await refusal(patch(team, cleared.id, '2027-02-01'))).toEqual(refused('ORDER_NOT_SCHEDULED'))
+    expect(await told(team, id)).toEqual([CREATED])
+  })
+
+  test('is possible after it was cleared, until the order is sent', async () => {
+    const team = await here.tenant()
+    const { id } = await held(team)
+    await patch(team, id, null)
+    await patch(team, id, '2027-02-01')
+    await here.runJobs()
+    expect(steps(await get(team, id))).toEqual(ordered)
+  })
+
+  test('is refused once the order has left our hands or ended', async () => {
+    const team = await here.tenant()
+    const [gone, cancelled] = [await held(team), await held(team)]
+    await patch(team, gone.id, null)
+    await here.runJobs()
+    await team.api.cancelOrder({ params: { order_id: cancelled.id } })
+    for (const { id } of [gone, cancelled])
+      for (const day of ['2027-02-01', '2027-03-01', null, '2020-01-01'])
+        expect(await refusal(patch(team, id, day))).toEqual(refused('ORDER_NOT_HELD'))
+  })
+
+  test('of a kit that waits for its patient is allowed, and sends nothing again', async () => {
+    const team = await here.tenant()
+    const shipping_details = { receiver_name: 'Front Desk', ...anAddress(), phone_number: '+12025550143' }
+    const lab_test_id = await testId(team.api, 'heart-and-sugar-card')
+    const body = { user_id: await aUser(team.api), lab_test_id, shipping_details, activate_by: '2026-12-31' }
+    const { id } = (await team.api.createTestkitOrder({ body })).order
+    await here.runJobs()
+    expect((await patch(team, id, '2027-02-01')).order).toMatchObject({ activate_by: '2027-02-01', activate_at: null })
+    await patch(team, id, null)
+    await team.api.moveClock({ body: { now: '2027-02-02T00:00:00Z' } })
+    expect(steps(await get(team, id))).toEqual(['ordered', 'awaiting_registration'])
+    expect(await told(team, id)).toEqual([CREATED, UPDATED, UPDATED, UPDATED])
+  })
+
+  test.each([
+    ['{}', 'missing'],
+    ['{"activate_on":"2027-02-01"}', 'missing'],
+    ['{"activate_by":"tomorrow"}', 'format_error'],
+    ['{"activate_by":"2027-02-30"}', 'format_error'],
+    ['{"activate_by":"2027-02-01T00:00:00Z"}', 'format_error'],
+    ['{"activate_by":20270201}', 'type_error'],
+  ])('must be sent as a day or null: %s', async (body, type) => {
+    const team = await here.tenant()
+    const { id } = await held(team)
+    const answer = await sendRaw(`${here.base}/v3/order/${id}`, 'PATCH', { headers: { 'x-service-api-key': team.team_api_key }, body })
+    expect(answer).toMatchObject({ status: 422, body: { detail: [{ type, loc: ['body', 'activate_by'] }] } })
+    expect(await told(team, id)).toEqual([CREATED])
+  })
+
+  test('of a stranger’s order is not found', async () => {
+    const { id } = await held(await here.tenant())
+    expect(await refusal(patch(await here.tenant(), id, null))).toEqual(refused('ORDER_NOT_FOUND', 404))
+  })
+})
+
+describe('at the same moment', () => {
+  const PAST = '2027-06-01'
+
+  test('a change and the dispatcher: sent once, and never after it was moved away', async () => {
+    const team = await here.tenant()
+    const rounds = Array.from({ length: 30 }, async (_, i) => {
+      const { id } = await place(team.api, 'walk_in_test', { activate_by: '2026-12-31' })
+      const [moved] = await Promise.allSettled([patch(team, id, i % 3 ? PAST : null), dispatchDue(here.app), dispatchDue(here.app)])
+      await dispatchDue(here.app)
+      return { id, moved, cleared: i % 3 === 0 }
+    })
+    for (const { id, moved, cleared } of await Promise.all(rounds)) {
+      const order = await get(team, id)
+      if (moved.status === 'rejected') {
+        expect(moved.reason).toMatchObject({ status: 400, detail: { error_type: 'ORDER_NOT_HELD' } })
+        expect(steps(order)).toEqual(sent)
+        expect(await told(team, id)).toEqual([CREATED, UPDATED])
+      } else if (cleared) {
+        expect(steps(order)).toEqual(sent)
+        expect(await told(team, id)).toEqual([CREATED, UPDATED, UPDATED])
+      } else {
+        expect(steps(order)).toEqual(ordered)
+        expect(order).toMatchObject({ activate_by: PAST, activate_at: '2027-06-01T07:00:00.000Z' })
+        expect(await told(team, id)).toEqual([CREATED, UPDATED])
+      }
+    }
+  })
+
+  test('a change and a journey of the clock: one comes first, and the other finds it so', async () => {
+    const rounds = Array.from({ length: 8 }, async () => {
+      const team = await here.tenant()
+      const { id } = await place(team.api, 'walk_in_test', { activate_by: '2027-02-01' })
+      const [moved] = await Promise.allSettled([patch(team, id, PAST), team.api.moveClock({ body: { now: '2027-02-02T00:00:00Z' } })])
+      const order = await get(team, id)
+      expect(steps(order)).toEqual(moved.status === 'fulfilled' ? ordered : sent)
+      expect(await told(team, id)).toEqual([CREATED, UPDATED])
+    })
+    await Promise.all(rounds)
+  })
+
+  test('two replicas: each order is sent once', async () => {
+    const other = await replica({ database: here.url })
+    other.passes(NOW - Date.now())
+    const team = await here.tenant()
+    const orders = await Promise.all(Array.from({ length: 60 }, () => place(team.api)))
+    await Promise.all([here.app, other.app, here.app, other.app].map((app) => dispatchDue(app)))
+    await here.runJobs()
+    for (const { id } of orders) {
+      const order = await get(team, id)
+      expect(steps(order)).toEqual(sent)
+      expect(order.events.map((event) => event.id)).toEqual([1, 2])
+    }
+    const log = (await readLog(here.app, team.team_id)).map(({ event_type }) => event_type)
+    expect(log.filter((type) => type === CREATED)).toHaveLength(60)
+    expect(log.filter((type) => type === UPDATED)).toHaveLength(60)
+  })
+})
