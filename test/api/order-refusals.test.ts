@@ -109,6 +109,22 @@ test('a team may forbid minors, with a proxy too', async () => {
   await placed(aBody(known, { details: { dob: '2009-03-10' } }), other.team_api_key)
 })
 
+test('where a state has an age of its own, the operator says so', async () => {
+  const strict = await replica({ env: { CONSENT_AGES: 'AL=19' } })
+  strict.passes(Date.parse(NOW) - Date.now())
+  const alabama = { details: { dob: '2009-03-10' }, address: { state: 'Alabama', zip: '35203' } }
+  const known = await knownOf(team)
+  const sent = (change: Json) =>
+    sendRaw(`${strict.base}/v3/order`, 'POST', {
+      headers: { 'x-service-api-key': team.team_api_key },
+      body: JSON.stringify(aBody(known, change)),
+    })
+  expect(refusals(await sent(alabama))).toEqual(['422 minor_without_proxy patient_details.medical_proxy'])
+  expect((await sent({ ...alabama, details: { dob: '2008-03-10' } })).status).toBe(200)
+  expect((await sent({ details: { dob: '2009-03-10' } })).status).toBe(200)
+  await placed(aBody(known, alabama))
+})
+
 test('a proxy that the demographics name is enough', async () => {
   const known = await knownOf(team)
   const child = { details: { dob: '2015-06-01' } }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
 import { readLog } from '../../src/events/emit.ts'
 import { dispatchDue } from '../../src/orders/dispatch.ts'
 import { aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { sendRaw } from '../support/raw.ts'
-import { refusal, replica, type Tenant } from '../support/world.ts'
+import { newDatabase, refusal, replica, type Tenant } from '../support/world.ts'
 
 const here = await replica()
 /** Real time as the replicas of this file see it. */
@@ -100,6 +101,17 @@ describe('today', () => {
     expect(await at('2026-12-31', GUAM)).toEqual(past)
     expect(await at('2027-01-01', GUAM)).toEqual(now)
     expect(await at('2027-01-02', GUAM)).toBe('2027-01-01T14:00:00.000Z')
+  })
+
+  test.each([
+    [{ state: 'CA', zip: '90001' }, '9999-12-31T08:00:00.000Z'],
+    [{ state: 'GU', zip: '96910' }, '9999-12-30T14:00:00.000Z'],
+    [{ state: 'Erewhon', zip: '00000' }, '9999-12-31T00:00:00.000Z'],
+  ])('the last day of the calendar is a day too (%#)', async (where, activate_at) => {
+    const team = await here.tenant()
+    const order = await place(team.api, 'walk_in_test', { patient_address: anAddress(where), activate_by: '9999-12-31' })
+    expect(order).toMatchObject({ activate_by: '9999-12-31', activate_at })
+    expect(await refusal(patch(team, order.id, '0001-01-01'))).toEqual(refused('ACTIVATE_BY_PASSED'))
   })
 
   test('an order for today goes at once', async () => {
@@ -225,6 +237,41 @@ describe('a change of the day', () => {
     const { id } = await held(await here.tenant())
     expect(await refusal(patch(await here.tenant(), id, null))).toEqual(refused('ORDER_NOT_FOUND', 404))
   })
+})
+
+test('where a partner lab works, a held order is not shown to it before its day, and is not called back afterwards', async () => {
+  const far = await replica({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
+  far.passes(NOW - Date.now())
+  await loadCatalogue(far.app)
+  const [team, { lab }] = [await far.tenant(), await far.labSide()]
+  const { id } = await place(team.api, 'walk_in_test', { activate_by: '2027-01-02' })
+  const params = { order_id: id }
+  await far.runJobs()
+  expect((await lab.listLabOrders({ query: {} })).orders).toEqual([])
+  await patch(team, id, '2027-01-03')
+  far.passes(31 * 3_600_000)
+  await far.runJobs()
+  expect(await refusal(lab.getLabOrder({ params }))).toEqual(refused('ORDER_NOT_FOUND', 404))
+  far.passes(24 * 3_600_000)
+  await far.runJobs()
+  expect(await lab.getLabOrder({ params })).toMatchObject({ id, status: 'ordered' })
+  for (const day of ['2027-02-01', null]) expect(await refusal(patch(team, id, day))).toEqual(refused('ORDER_NOT_HELD'))
+  expect(await lab.reportLabStep({ params, body: { status: 'requisition_created' } })).toMatchObject({ status: 'requisition_created' })
+  expect(steps(await get(team, id))).toEqual(sent)
+})
+
+test('an order that cannot be sent does not hold up the others', async () => {
+  const team = await here.tenant()
+  const [broken, fine] = [await place(team.api), await place(team.api)]
+  const { db } = here.app
+  const { sealed } = await db.selectFrom('orders').select('sealed').where('id', '=', broken.id).executeTakeFirstOrThrow()
+  const spoil = (bytes: Buffer | null) => db.updateTable('orders').set({ sealed: bytes }).where('id', '=', broken.id).execute()
+  await spoil(Buffer.from('not what was sealed'))
+  await expect(dispatchDue(here.app)).rejects.toThrow()
+  expect(steps(await get(team, fine.id))).toEqual(sent)
+  await spoil(sealed)
+  await here.runJobs()
+  expect(steps(await get(team, broken.id))).toEqual(sent)
 })
 
 describe('at the same moment', () => {
