@@ -12,8 +12,15 @@ export const DISPATCH = 'dispatch orders'
 /** Sends to the lab what is due on its team's clock, of one team or of any; answers whether there may be more. */
 export async function dispatchDue(app: App, team_id?: string) {
   const due = await store.dueDispatches(app.db, app.wall(), AT_ONCE, team_id)
-  for (const order of due) await dispatch(inTeamTime(app, order.clock_offset_ms), order)
+  await forEach(due, (order) => dispatch(inTeamTime(app, order.clock_offset_ms), order))
   return due.length === AT_ONCE
+}
+
+/** An order that fails holds up no other; its failure is told in the end. */
+async function forEach<T>(due: T[], work: (one: T) => Promise<unknown>) {
+  const failures: unknown[] = []
+  for (const one of due) await work(one).catch((error) => failures.push(error))
+  if (failures.length) throw failures[0]
 }
 
 export const nextDispatch = async (app: App, team_id: string) => (await store.nextDispatch(app.db, team_id))?.at ?? undefined
@@ -41,11 +48,12 @@ export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
 /** Does the work on every order whose next simulated step is due; answers whether there may be more. */
 export async function onDueSteps(app: App, team_id: string | undefined, work: (app: App, order: Loaded) => Promise<unknown>) {
   const due = await store.dueSteps(app.db, app.wall(), AT_ONCE, team_id)
-  for (const { id, team_id, clock_offset_ms } of due)
-    await inTransaction(inTeamTime(app, clock_offset_ms), async (app) => {
+  await forEach(due, ({ id, team_id, clock_offset_ms }) =>
+    inTransaction(inTeamTime(app, clock_offset_ms), async (app) => {
       const locked = await store.tryLockOrder(app.db, id)
       if (locked?.step_at && locked.step_at <= app.now()) await work(app, await lockedOrder(app, team_id, id))
-    })
+    }),
+  )
   return due.length === AT_ONCE
 }
 

@@ -103,13 +103,17 @@ export function checkCancellable(order: Order) {
     )
 }
 
-const heldSteps = ['ordered', 'awaiting_registration']
+/** A lab that answers later has an order in ordered already; nobody calls it back. */
+const isHeld = ({ low_level, dispatch_at }: Scheduled) =>
+  low_level === 'ordered' ? dispatch_at !== null : low_level === 'awaiting_registration'
 
-export function checkReschedule(order: Order & { scheduled: boolean }, dayIsOpen: boolean) {
-  if (!heldSteps.includes(order.low_level))
+type Scheduled = Order & { scheduled: boolean; dispatch_at: string | null }
+
+export function checkReschedule(order: Scheduled, dayIsOpen: boolean) {
+  if (!isHeld(order))
     throw problem(
       'ORDER_NOT_HELD',
-      `An order in ${order.low_level} has left our hands; only one in ordered or awaiting_registration can be rescheduled.`,
+      `The order, now in ${order.low_level}, has left our hands; only one in ordered that was not sent yet, or in awaiting_registration, can be rescheduled.`,
     )
   if (!order.scheduled)
     throw problem(
