@@ -10,7 +10,8 @@ import { newDatabase, refusal, replica, type Tenant } from '../support/world.ts'
 const here = await replica()
 /** Real time as the replicas of this file see it. */
 const NOW = Date.parse('2027-01-01T02:00:00Z')
-here.passes(NOW - Date.now())
+const ahead = NOW - Date.now()
+here.passes(ahead)
 
 const ordered = ['ordered']
 const sent = ['ordered', 'requisition_created']
@@ -241,7 +242,7 @@ describe('a change of the day', () => {
 
 test('where a partner lab works, a held order is not shown to it before its day, and is not called back afterwards', async () => {
   const far = await replica({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
-  far.passes(NOW - Date.now())
+  far.passes(ahead)
   await loadCatalogue(far.app)
   const [team, { lab }] = [await far.tenant(), await far.labSide()]
   const { id } = await place(team.api, 'walk_in_test', { activate_by: '2027-01-02' })
@@ -275,29 +276,29 @@ test('an order that cannot be sent does not hold up the others', async () => {
 })
 
 describe('at the same moment', () => {
-  const PAST = '2027-06-01'
+  const LATER = '2027-06-01'
 
   test('a change and the dispatcher: sent once, and never after it was moved away', async () => {
     const team = await here.tenant()
-    const rounds = Array.from({ length: 30 }, async (_, i) => {
+    const rounds = Array.from({ length: 24 }, async (_, i) => {
       const { id } = await place(team.api, 'walk_in_test', { activate_by: '2026-12-31' })
-      const [moved] = await Promise.allSettled([patch(team, id, i % 3 ? PAST : null), dispatchDue(here.app), dispatchDue(here.app)])
+      const [moved] = await Promise.allSettled([patch(team, id, i % 3 ? LATER : null), dispatchDue(here.app), dispatchDue(here.app)])
       await dispatchDue(here.app)
       return { id, moved, cleared: i % 3 === 0 }
     })
-    for (const { id, moved, cleared } of await Promise.all(rounds)) {
+    const ended = await Promise.all(rounds)
+    const log = await readLog(here.app, team.team_id)
+    for (const { id, moved, cleared } of ended) {
       const order = await get(team, id)
+      const types = log.filter((event) => event.order_id === id).map(({ event_type }) => event_type)
       if (moved.status === 'rejected') {
         expect(moved.reason).toMatchObject({ status: 400, detail: { error_type: 'ORDER_NOT_HELD' } })
-        expect(steps(order)).toEqual(sent)
-        expect(await told(team, id)).toEqual([CREATED, UPDATED])
+        expect([steps(order), types]).toEqual([sent, [CREATED, UPDATED]])
       } else if (cleared) {
-        expect(steps(order)).toEqual(sent)
-        expect(await told(team, id)).toEqual([CREATED, UPDATED, UPDATED])
+        expect([steps(order), types]).toEqual([sent, [CREATED, UPDATED, UPDATED]])
       } else {
-        expect(steps(order)).toEqual(ordered)
-        expect(order).toMatchObject({ activate_by: PAST, activate_at: '2027-06-01T07:00:00.000Z' })
-        expect(await told(team, id)).toEqual([CREATED, UPDATED])
+        expect([steps(order), types]).toEqual([ordered, [CREATED, UPDATED]])
+        expect(order).toMatchObject({ activate_by: LATER, activate_at: '2027-06-01T07:00:00.000Z' })
       }
     }
   })
@@ -306,7 +307,7 @@ describe('at the same moment', () => {
     const rounds = Array.from({ length: 8 }, async () => {
       const team = await here.tenant()
       const { id } = await place(team.api, 'walk_in_test', { activate_by: '2027-02-01' })
-      const [moved] = await Promise.allSettled([patch(team, id, PAST), team.api.moveClock({ body: { now: '2027-02-02T00:00:00Z' } })])
+      const [moved] = await Promise.allSettled([patch(team, id, LATER), team.api.moveClock({ body: { now: '2027-02-02T00:00:00Z' } })])
       const order = await get(team, id)
       expect(steps(order)).toEqual(moved.status === 'fulfilled' ? ordered : sent)
       expect(await told(team, id)).toEqual([CREATED, UPDATED])
@@ -316,9 +317,9 @@ describe('at the same moment', () => {
 
   test('two replicas: each order is sent once', async () => {
     const other = await replica({ database: here.url })
-    other.passes(NOW - Date.now())
+    other.passes(ahead)
     const team = await here.tenant()
-    const orders = await Promise.all(Array.from({ length: 60 }, () => place(team.api)))
+    const orders = await Promise.all(Array.from({ length: 30 }, () => place(team.api)))
     await Promise.all([here.app, other.app, here.app, other.app].map((app) => dispatchDue(app)))
     await here.runJobs()
     for (const { id } of orders) {
@@ -327,7 +328,7 @@ describe('at the same moment', () => {
       expect(order.events.map((event) => event.id)).toEqual([1, 2])
     }
     const log = (await readLog(here.app, team.team_id)).map(({ event_type }) => event_type)
-    expect(log.filter((type) => type === CREATED)).toHaveLength(60)
-    expect(log.filter((type) => type === UPDATED)).toHaveLength(60)
+    expect(log.filter((type) => type === CREATED)).toHaveLength(30)
+    expect(log.filter((type) => type === UPDATED)).toHaveLength(30)
   })
 })
