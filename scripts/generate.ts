@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Settings } from '../src/config.ts'
 import { errorTypes, statusOf } from '../src/contract/errors.ts'
+import { canBecome, isEnd, type Method, methods, statusOfStep, stepsOf } from '../src/contract/lifecycle.ts'
 import { openapi } from '../src/contract/openapi.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -11,6 +13,7 @@ export const generated: Record<string, () => string> = {
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'docs/config.md': configPage,
   'docs/errors.md': errorsPage,
+  'docs/orders.md': ordersPage,
 }
 
 export async function stale() {
@@ -56,6 +59,44 @@ function errorsPage() {
     ...Object.entries(errorTypes).map(([name, { kind, meaning }]) => `| \`${name}\` | ${statusOf[kind]} | ${meaning} |`),
     '',
   ].join('\n')
+}
+
+/** The page is written by people; the tables of the lifecycle in it are not. */
+function ordersPage() {
+  const page = readFileSync(`${root}docs/orders.md`, 'utf8')
+  const [, before, after] = /^(.*<!-- lifecycle:[^\n]*-->\n).*(<!-- \/lifecycle -->.*)$/s.exec(page) ?? []
+  if (!before || !after) throw new Error('docs/orders.md has lost the marks around the tables of the lifecycle')
+  return before + lifecycleTables() + after
+}
+
+const code = (words: string[]) => words.map((word) => `\`${word}\``).join(', ')
+
+function lifecycleTables() {
+  const steps = (method: Method) => Object.keys(stepsOf(method))
+  const endings = (method: Method) => steps(method).filter((low) => isEnd(method, low) && low !== 'cancelled')
+  return [
+    '',
+    '| Method | The usual way | Can be cancelled in | May also end in |',
+    '|---|---|---|---|',
+    ...methods.map((method) => {
+      const cancellable = steps(method).filter((low) => canBecome(method, low, 'cancelled'))
+      return `| \`${method}\` | ${usualWay(method).join(' → ')} | ${code(cancellable)} | ${code(endings(method))} |`
+    }),
+    '',
+    '| Status | May be followed by |',
+    '|---|---|',
+    ...methods.flatMap((method) =>
+      Object.entries(stepsOf(method)).map(([low, { to }]) => `| \`${statusOfStep(method, low)}\` | ${to.length ? code([...to]) : '–'} |`),
+    ),
+    '',
+    '',
+  ].join('\n')
+}
+
+function usualWay(method: Method) {
+  const way = ['ordered']
+  for (let next = stepsOf(method)['ordered']?.next; next; next = stepsOf(method)[next]?.next) way.push(next)
+  return way
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await generate()
