@@ -194,6 +194,11 @@ test('the SDK sends out a kit and registers it for its patient', async () => {
   })
   expect(registered).toMatchObject({ message: 'Kit registered successfully', order: { id: order.id, userId } })
   expect(stepsOf(registered.order)).toEqual([...stepsOf(sent), 'received.testkit.registered', 'received.testkit.requisition_created'])
+  const walkIn = await testId(api, tests.walk_in_test)
+  expect(await failure(sdk.testkit.createOrder({ userId, labTestId: walkIn, shippingDetails }))).toMatchObject({
+    statusCode: 400,
+    body: { detail: { error_type: 'NOT_A_TESTKIT' } },
+  })
   expect(await failure(sdk.testkit.register({ sampleId: 'NO-SUCH-KIT', patientDetails, patientAddress }))).toMatchObject({
     statusCode: 404,
     body: { detail: { error_type: 'KIT_NOT_FOUND' } },
