@@ -2,24 +2,39 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { client } from '../../src/contract/client.ts'
+import { type Client, client } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
-import { someInfo, someInsurance } from '../support/people.ts'
+import { aKit, aPatient, place as placeOrder, testId } from '../support/orders.ts'
+import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
 import { bare, defOf, exampleOf, fieldsOf } from '../support/shapes.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 let stranger: Owned
+let kitTest: string
 beforeAll(async () => {
   w = await world()
-  stranger = await owned(await w.tenant())
+  stranger = await owned(await w.tenant(), true)
+  kitTest = await testId(w.api, 'heart-and-sugar-card')
 })
 
 /** Where a request carries an id, such as `path user_id` or `body team_role_bindings[].team_id`. */
 type Place = { part: 'params' | 'query' | 'body'; path: string[] }
-type Kind = 'user' | 'client' | 'team' | 'integration' | 'org' | 'key' | 'teamKey' | 'labTest' | 'labAccount'
+type Kind =
+  | 'user'
+  | 'client'
+  | 'team'
+  | 'integration'
+  | 'org'
+  | 'key'
+  | 'teamKey'
+  | 'labTest'
+  | 'labAccount'
+  | 'order'
+  | 'transaction'
+  | 'sample'
 
 /** What the ids of the table name. A new one fails the test below until it is listed here. */
 const kinds: Record<string, Kind> = {
@@ -36,29 +51,40 @@ const kinds: Record<string, Kind> = {
   lab_account_id: 'labAccount',
   account_id: 'labAccount',
   team_id_allowlist: 'team',
+  order_id: 'order',
+  order_ids: 'order',
+  transaction_id: 'transaction',
+  order_transaction_id: 'transaction',
+  sample_id: 'sample',
 }
 
 const notOurs = new Set([
   // An insurer's ids of a person: we only keep them.
   'member_id',
   'group_id',
+  'insurance_id',
   // Of the catalogue, which all teams share.
   'lab_id',
   'marker_ids',
+  'marker_id',
+  'question_id',
   'provider_id',
   'provider_ids',
   // A clearing house's id of an insurer.
   'provider_payor_id',
+  // A customer's id of its own employee.
+  'creator_member_id',
 ])
 
-/** Ids that a request gives to something new. An id that is taken anywhere cannot be given again, so this one tells. */
-const given = new Set(['createTeam body id'])
+/** Ids that a request gives to something new. An id that is taken anywhere cannot be given again, so these tell. */
+const given = new Set(['createTeam body id', 'importOrder body sample_id', 'reportLabStep body sample_id'])
 
 type Ids = Record<Kind, string>
-/** A tenant with one of everything; `gone` is a user that awaits deletion. */
-type Owned = { ids: Ids; gone: { user: string; client: string }; tenant: Tenant }
+/** A tenant with one of everything; `gone` is a user that awaits deletion, and `orders` stand where a row can do something to them. */
+type Owned = { ids: Ids; gone: { user: string; client: string }; orders?: Orders | undefined; tenant: Tenant }
+type Orders = Awaited<ReturnType<typeof someOrders>>
 
-async function owned(tenant: Tenant): Promise<Owned> {
+async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
   const { api, admin, org_id, team_id } = tenant
   const user = await api.createUser({ body: { client_user_id: `client-${randomUUID()}` } })
   await api.putUserInfo({ params: user, body: someInfo() })
@@ -75,6 +101,8 @@ async function owned(tenant: Tenant): Promise<Owned> {
   const teamKey = await admin.createTeamKey({ params: here(org_id), body: { label: 'second', team_id } })
   const labTest = await api.createLabTest({ body: { name: 'Mine', description: '', method: 'walk_in_test', marker_ids: [1001] } })
   await api.createPayor({ body: { name: 'Our insurer', address: anAddress } })
+  // An account of the team's own narrows what it may order.
+  const orders = withOrders ? await someOrders(api) : undefined
   const labAccount = await aLabAccount(w.app.db, { org_id, team_id })
   const ids = {
     user: user.user_id,
@@ -86,8 +114,49 @@ async function owned(tenant: Tenant): Promise<Owned> {
     teamKey: teamKey.id,
     labTest: labTest.id,
     labAccount,
+    order: randomUUID(),
+    transaction: randomUUID(),
+    sample: randomUUID(),
   }
-  return { ids, gone: { user: gone.user_id, client: gone.client_user_id }, tenant }
+  return { orders, ids, gone: { user: gone.user_id, client: gone.client_user_id }, tenant }
+}
+
+async function someOrders(api: Client) {
+  const held = await placeOrder(api, 'walk_in_test', { activate_by: '2037-01-02' })
+  const [open, sent, done, over, drawn, kit] = [
+    ...[await placeOrder(api), await placeOrder(api), await placeOrder(api), await placeOrder(api)],
+    ...[await placeOrder(api, 'on_site_collection'), await aKit(api)],
+  ] as const
+  const billed = await placeOrder(api, 'walk_in_test', {
+    billing_type: 'commercial_insurance',
+    health_insurance: { payor_code: 'MEDFED', insurance_id: 'MEMBER-55501', responsible_relationship: 'Self' },
+    icd_codes: ['Z00.00'],
+  })
+  await w.runJobs()
+  await api.simulateOrder({ params: { order_id: done.id }, query: {}, body: undefined as never })
+  await api.cancelOrder({ params: { order_id: over.id } })
+  const { sample_id } = await api.getOrder({ params: { order_id: kit.id } })
+  const transaction_id = done.order_transaction?.id as string
+  return { held, open, sent, done, over, drawn, billed, sample_id: sample_id as string, transaction_id }
+}
+
+/** Which order a row can do something to; the others read one that is done. */
+const orderOf: Partial<Record<EndpointName, 'held' | 'open' | 'sent' | 'over' | 'drawn' | 'billed'>> = {
+  rescheduleOrder: 'held',
+  cancelOrder: 'open',
+  simulateOrder: 'open',
+  completeDraw: 'drawn',
+  getAbnPdf: 'billed',
+  reportLabStep: 'sent',
+  reportLabResults: 'sent',
+  recreateLabOrder: 'over',
+}
+
+/** The ids that a row is asked about. */
+function idsFor(name: EndpointName, { ids, orders }: Owned): Ids {
+  if (!orders) return ids
+  const { sample_id: sample, transaction_id: transaction } = orders
+  return { ...ids, order: orders[orderOf[name] ?? 'done'].id, transaction, sample }
 }
 
 const anAddress = { first_line: '1 Insurer Plaza', city: 'Hartford', state: 'CT', zip: '06103', country: 'US' }
@@ -95,17 +164,11 @@ const anAddress = { first_line: '1 Insurer Plaza', city: 'Hartford', state: 'CT'
 const here = (org_id: string) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
 
 /** Another team of the same organisation, with a key of its own. */
-async function sibling({ admin, org_id, management_key }: Tenant): Promise<Owned> {
+async function sibling({ admin, org_id, management_key }: Tenant, withOrders = false): Promise<Owned> {
   const team = await admin.createTeam({ params: { org_id }, body: { name: 'Sibling', region: 'us' } })
   const { value } = await admin.createTeamKey({ params: here(org_id), body: { label: 'sibling', team_id: team.id } })
-  return owned({
-    org_id,
-    team_id: team.id,
-    team_api_key: value,
-    management_key,
-    admin,
-    api: client(w.base, { 'x-service-api-key': value }),
-  })
+  const api = client(w.base, { 'x-service-api-key': value })
+  return owned({ org_id, team_id: team.id, team_api_key: value, management_key, admin, api }, withOrders)
 }
 
 function idsIn(type: z.ZodType | undefined, part: Place['part'], path: string[] = []): Place[] {
@@ -142,7 +205,24 @@ const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
   patchLabTest: { name: 'Renamed' },
   listOrderSetMarkers: { lab_test_ids: [me.labTest] },
   patchLabAccount: { team_id_allowlist: [me.team] },
+  createOrder: { ...aPerson, lab_test_id: me.labTest },
+  importOrder: {
+    ...aPerson,
+    patient_address: { ...aHome(), receiver_name: '' },
+    billing_type: 'client_bill',
+    collection_method: 'walk_in_test',
+    order_set: { lab_test_ids: [me.labTest] },
+    sample_id: `new-${randomUUID()}`,
+  },
+  createTestkitOrder: { lab_test_id: kitTest, shipping_details: { ...aHome(), receiver_name: 'Desk', phone_number: '+12025550143' } },
+  registerTestkit: { ...aPerson, sample_id: me.sample },
+  resendOrderEvents: { order_ids: [me.order] },
+  rescheduleOrder: { activate_by: '2037-01-03' },
+  reportLabStep: { status: 'appointment_pending' },
+  reportLabResults: { status: 'final', results: [{ slug: 'glucose', result: '91' }] },
 })
+
+const aPerson = { patient_details: aPatient(), patient_address: aHome() }
 
 type Sent = { params: object; query: object; body: unknown }
 
@@ -159,6 +239,7 @@ function requestOf(name: EndpointName, row: Row, { path, part }: Place, me: Ids,
     provider_id: 'QM10007',
     name: 'Named',
     label: 'named',
+    collection_date: '2037-01-02',
   }
   const sent = {
     params: (row.params ? exampleOf(row.params, '', known) : {}) as object,
@@ -216,8 +297,8 @@ const unknownId = (kind: Kind) =>
 const covered = rows.filter(([name]) => cases.some((one) => one.name === name))
 
 test.each(covered)('%s answers a foreign id as it answers a random one', async (name, row) => {
-  const me = await owned(await w.tenant())
-  const others = { stranger, sibling: await sibling(me.tenant) }
+  const { me, others } = isAboutOrders(name) ? await orderers() : await newcomers()
+  const mine = idsFor(name, me)
   const callers = await credentials(me, row)
   const untouched = () => Promise.all([rowsOf('team_id', stranger), rowsOf('org_id', stranger), rowsOf('team_id', others.sibling)])
   const before = await untouched()
@@ -227,19 +308,41 @@ test.each(covered)('%s answers a foreign id as it answers a random one', async (
       if (whose === 'sibling' && isShared(name, row, place)) continue
       for (const headers of whose === 'sibling' ? callers.slice(-1) : callers) {
         const kind = kinds[nameOf(place)] as Kind
-        for (const id of [other.ids[kind], other.gone[kind as 'user']].filter(Boolean)) {
+        for (const id of [idsFor(name, other)[kind], other.gone[kind as 'user']].filter(Boolean)) {
           const random = unknownId(kind)
-          const theirs = await ask(headers, row, requestOf(name, row, place, me.ids, id))
-          const nobodys = await ask(headers, row, requestOf(name, row, place, me.ids, random))
+          const theirs = await ask(headers, row, requestOf(name, row, place, mine, id))
+          const nobodys = await ask(headers, row, requestOf(name, row, place, mine, random))
           expect({ where, whose, ...without(id, theirs) }).toEqual({ where, whose, ...without(random, nobodys) })
         }
       }
     }
 
   expect(await untouched()).toEqual(before)
-  const own = await ask(callers[0] as Record<string, string>, row, ownRequest(name, row, me))
+  const own = await ask(await credentialOf(callers, row), row, ownRequest(name, row, me))
   expect(own.status, `with ids of its own: ${own.text}`).toBeLessThan(300)
 })
+
+const isAboutOrders = (name: EndpointName) =>
+  name === 'createTestkitOrder' ||
+  cases.some((one) => one.name === name && ['order', 'transaction', 'sample'].includes(kinds[nameOf(one.place)] as Kind))
+
+async function newcomers() {
+  const me = await owned(await w.tenant())
+  return { me, others: { stranger, sibling: await sibling(me.tenant) } }
+}
+
+let together: ReturnType<typeof withTheirOrders> | undefined
+
+/** Orders are many calls to make, so the rows about them share theirs. */
+const orderers = () => {
+  together ??= withTheirOrders()
+  return together
+}
+
+async function withTheirOrders() {
+  const me = await owned(await w.tenant(), true)
+  return { me, others: { stranger, sibling: await sibling(me.tenant, true) } }
+}
 
 /** What two teams of one organisation have in common, and what their organisation's key reaches in both. */
 const isShared = (name: EndpointName, row: Row, place: Place) =>
@@ -249,8 +352,9 @@ const isShared = (name: EndpointName, row: Row, place: Place) =>
 function ownRequest(name: EndpointName, row: Row, me: Owned) {
   const place = cases.find((one) => one.name === name)?.place as Place
   const kind = kinds[nameOf(place)] as Kind
-  if (name === 'undoDeleteUser') return requestOf(name, row, place, me.ids, me.gone[kind as 'user'])
-  return requestOf(name, row, place, me.ids, name === 'createUser' ? unknownId(kind) : me.ids[kind])
+  const mine = idsFor(name, me)
+  if (name === 'undoDeleteUser') return requestOf(name, row, place, mine, me.gone[kind as 'user'])
+  return requestOf(name, row, place, mine, name === 'createUser' ? unknownId(kind) : mine[kind])
 }
 
 test('an id that must be unique tells that it is taken, and nothing of who has it', async () => {
@@ -275,8 +379,13 @@ test('an idempotency key of another team is a key like any other', async () => {
   expect(mine.user_id).not.toBe(theirs.user_id)
 })
 
-/** Who may call the row: the team, or both kinds of management key; the narrowest last. */
+/** A lab is a stranger to the orders of another, whosever they are; with its own key it reaches those of all teams. */
+const credentialOf = async (callers: Record<string, string>[], row: Row) =>
+  row.auth === 'lab' ? { 'x-lab-key': (await w.labSide(1)).lab_key } : (callers[0] as Record<string, string>)
+
+/** Who may call the row: the team, another lab, or both kinds of management key; the narrowest last. */
 async function credentials({ tenant, ids }: Owned, row: Row): Promise<Record<string, string>[]> {
+  if (row.auth === 'lab') return [{ 'x-lab-key': (await w.labSide(2)).lab_key }]
   if (row.auth === 'team') return [{ 'x-service-api-key': tenant.team_api_key }]
   const body = { label: 'narrow', role: 'team_admin' as const, team_role_bindings: [{ team_id: ids.team }] }
   const { key } = await tenant.admin.createManagementKey({ params: { org_id: ids.org }, body })

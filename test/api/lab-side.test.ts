@@ -282,10 +282,10 @@ describe('a hostile report', () => {
       source_markers?.length ?? 0,
     ])
     expect(short).toEqual([
-      ['moon-dust', '7', 'numeric', 7, 'unknown', 0],
+      ['glucose', '27.9', 'numeric', 27.9, 'unknown', 1],
       ['sodium', 'NaN', 'comment', -1, 'unknown', 1],
       ['potassium', '1e400', 'comment', -1, 'unknown', 1],
-      ['glucose', '27.9', 'numeric', 27.9, 'unknown', 1],
+      ['moon-dust', '7', 'numeric', 7, 'unknown', 0],
       ['', '<script>alert(1)</script>', 'comment', -1, 'unknown', 0],
     ])
     expect(missing_results?.map(({ slug }) => slug)).not.toContain('sodium')
@@ -297,7 +297,7 @@ describe('a hostile report', () => {
     await post(id, [...many, { slug: 'glucose', result: '91' }])
     const { results } = await api.getResults({ params: { order_id: id } })
     expect(results).toHaveLength(251)
-    expect(results[0]).toMatchObject({ slug: 'extra-0', result: '250' })
+    expect(results[1]).toMatchObject({ slug: 'extra-0', result: '250' })
   })
   test('cannot take the sample number of another order of the lab', async () => {
     const [one, two] = [await sent(), await sent()]
