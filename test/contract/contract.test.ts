@@ -206,6 +206,8 @@ describe('what is served', () => {
       const held = await place(api, 'testkit', { activate_by: '2999-01-01' })
       const report = { status: 'final' as const, results: [{ slug: 'tsh', result: '2.1' }] }
       const { order: cancelled } = await api.cancelOrder({ params: { order_id: held.id } })
+      const failed = await place(api)
+      await api.simulateOrder({ params: { order_id: failed.id }, query: { final_status: 'failed.walk_in_test.sample_error' }, body: null })
       const result = {
         createOrder: await api.createOrder({ body: await aNewOrder(api) }),
         validateOrder: await api.validateOrder({ body: { ...(await aNewOrder(api)), user_id: 'nobody' } }),
@@ -225,7 +227,7 @@ describe('what is served', () => {
         getLabOrder: await lab.getLabOrder(ours),
         reportLabStep: await lab.reportLabStep({ ...ours, body: { status: 'appointment_pending' } }),
         reportLabResults: await lab.reportLabResults({ ...ours, body: report }),
-        recreateLabOrder: await lab.recreateLabOrder(ours),
+        recreateLabOrder: await lab.recreateLabOrder({ params: { order_id: failed.id } }),
         simulateOrder: await api.simulateOrder({ ...ours, query: { final_status: 'completed.walk_in_test.corrected' }, body: null }),
         getOrder: await api.getOrder(ours),
         listOrders: await api.listOrders(),
