@@ -26,11 +26,10 @@ export const toldOf = (...lows: string[]) => lows.map((low, i) => `${i === 0 ? '
 /** Everything that is kept of an order, to see that nothing of it changed. */
 export async function traceOf(url: string, order_id: string) {
   const tables = { orders: 'id', order_events: 'order_id', results: 'order_id', order_images: 'order_id', events: 'order_id' }
-  const found = Object.entries(tables).map(async ([table, column]) => [
-    table,
-    await query(url, `select to_jsonb(t) as row from ${table} t where ${column} = $1 order by to_jsonb(t)::text`, [order_id]),
-  ])
-  return Object.fromEntries(await Promise.all(found))
+  const each = Object.entries(tables).map(
+    ([table, column]) => `(select jsonb_agg(to_jsonb(t) order by to_jsonb(t)::text) from ${table} t where ${column} = $1) as ${table}`,
+  )
+  return (await query(url, `select ${each.join(', ')}`, [order_id]))[0]
 }
 
 export const someShipping = (change: object = {}) => ({
