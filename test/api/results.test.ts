@@ -1,0 +1,326 @@
+import { describe, expect, test } from 'vitest'
+import { DAY } from '../../src/app.ts'
+import type { Client } from '../../src/contract/client.ts'
+import { readLog } from '../../src/events/emit.ts'
+import { query } from '../support/cluster.ts'
+import { aPatient, aUser, place, steps } from '../support/orders.ts'
+import { anAddress, people } from '../support/people.ts'
+import { aRegistration, placeKit, told, traceOf } from '../support/stories.ts'
+import { refusal, world } from '../support/world.ts'
+
+const w = await world()
+const { app, runJobs } = w
+const { lab } = await w.labSide(1)
+const { lab: kitLab } = await w.labSide(3)
+
+const read = (api: Client, order_id: string) => api.getOrder({ params: { order_id } })
+
+async function sent(api: Client, change: object = {}, method: Parameters<typeof place>[1] = 'walk_in_test') {
+  const { id } = await place(api, method, change)
+  await runJobs()
+  return id
+}
+
+type Posted = Parameters<typeof lab.reportLabResults>[0]['body']
+const post = (order_id: string, body: Partial<Posted>) =>
+  lab.reportLabResults({ params: { order_id }, body: { status: 'final', results: [{ slug: 'glucose', result: '91' }], ...body } })
+
+describe('results', () => {
+  const physician = { first_name: 'Otto', last_name: 'Sample', npi: '1234567893' }
+
+  test('are not there before the lab has reported them', async () => {
+    const { api } = await w.tenant()
+    const id = await sent(api)
+    const transaction_id = (await read(api, id)).order_transaction?.id as string
+    const calls = [
+      api.getResults({ params: { order_id: id } }),
+      api.getResultsMetadata({ params: { order_id: id } }),
+      api.getTransactionResults({ params: { transaction_id } }),
+    ]
+    for (const answer of await Promise.all(calls.map(refusal)))
+      expect(answer).toMatchObject({ status: 404, detail: { error_type: 'RESULTS_NOT_AVAILABLE' } })
+    expect(await read(api, id)).toMatchObject({ interpretation: null, has_missing_results: null })
+  })
+
+  test('tell what was measured, against which range, for whom and by whom', async () => {
+    const { api } = await w.tenant()
+    const id = await sent(api, { physician })
+    await post(id, {
+      collected_at: '2026-02-28T16:00:00Z',
+      received_at: '2026-03-01T09:00:00Z',
+      reported_at: '2026-03-02T10:00:00Z',
+      results: [{ slug: 'glucose', result: '104', notes: 'Fasting.' }],
+      missing_results: [{ slug: 'tsh', inferred_failure_type: 'quantity_not_sufficient_failure', note: 'Too little.' }],
+    })
+    const order = await read(api, id)
+    const found = await api.getResults({ params: { order_id: id } })
+    const metadata = {
+      age: '64',
+      dob: people[0].dob,
+      'clia_#': expect.any(String),
+      patient: `${people[0].first_name} ${people[0].last_name}`,
+      provider: 'Otto Sample',
+      laboratory: 'Quillmoor Reference Laboratory',
+      date_reported: '2026-03-02T10:00:00.000Z',
+      date_collected: '2026-02-28T16:00:00.000Z',
+      date_received: '2026-03-01T09:00:00.000Z',
+      specimen_number: order.sample_id,
+      status: 'final',
+      interpretation: 'abnormal',
+      patient_id: order.user_id,
+      account_id: expect.any(String),
+    }
+    expect(found.metadata).toEqual(metadata)
+    expect(await api.getResultsMetadata({ params: { order_id: id } })).toEqual(metadata)
+    expect(found.results).toEqual([
+      {
+        name: 'Glucose',
+        slug: 'glucose',
+        loinc: '2345-7',
+        loinc_slug: 'glucose',
+        provider_id: null,
+        source_markers: [{ marker_id: 1002, name: expect.any(String), slug: 'cmp', provider_id: 'QM10014' }],
+        value: 104,
+        result: '104',
+        type: 'numeric',
+        unit: 'mg/dL',
+        timestamp: '2026-03-02T10:00:00.000Z',
+        notes: 'Fasting.',
+        reference_range: '70-99',
+        min_range_value: 70,
+        max_range_value: 99,
+        is_above_max_range: true,
+        is_below_min_range: false,
+        interpretation: 'abnormal',
+        source_interpretation: '',
+        performing_laboratory: null,
+        source_sample_id: order.sample_id,
+      },
+    ])
+    expect(found.missing_results).toHaveLength(39)
+    expect(found.missing_results?.find(({ slug }) => slug === 'tsh')).toMatchObject({
+      inferred_failure_type: 'quantity_not_sufficient_failure',
+      note: 'Too little.',
+    })
+    expect(found.missing_results?.find(({ slug }) => slug === 'hba1c')).toMatchObject({ inferred_failure_type: 'unknown_failure' })
+    expect(Object.keys(found.sample_information ?? {})).toEqual([order.sample_id])
+    expect(found.order_transaction).toEqual(order.order_transaction)
+    expect(order).toMatchObject({ interpretation: 'abnormal', has_missing_results: true })
+  })
+
+  test('are complete without anything missing, however many reports it took', async () => {
+    const { api } = await w.tenant()
+    const id = await sent(api, {}, 'on_site_collection')
+    await api.simulateOrder({ params: { order_id: id }, query: {}, body: { interpretation: 'normal', partials: 3 } })
+    const { missing_results, results } = await api.getResults({ params: { order_id: id } })
+    expect([missing_results, (await read(api, id)).has_missing_results]).toEqual([[], false])
+    expect(new Set(results.map(({ slug }) => slug)).size).toBe(results.length)
+  })
+
+  test('of a transaction of one order are those of the order', async () => {
+    const { api } = await w.tenant()
+    const id = await sent(api)
+    await post(id, {})
+    const transaction_id = (await read(api, id)).order_transaction?.id as string
+    expect(await api.getTransactionResults({ params: { transaction_id } })).toEqual(await api.getResults({ params: { order_id: id } }))
+  })
+
+  test('stay as they were written: the database itself refuses to change a report or an event', async () => {
+    const { api } = await w.tenant()
+    const id = await sent(api)
+    await post(id, {})
+    const before = await traceOf(w.url, id)
+    for (const change of ["results set status = 'partial'", "order_events set low_level = 'cancelled'"])
+      await expect(query(w.url, `update ${change} where order_id = $1`, [id])).rejects.toThrow('is append-only')
+    expect(await traceOf(w.url, id)).toEqual(before)
+  })
+})
+
+describe('when results are due', () => {
+  const dates = ({ expected_result_by_date: expected, worst_case_result_by_date: worst }: Awaited<ReturnType<typeof read>>) => [
+    expected,
+    worst,
+  ]
+  const eastern = { patient_address: anAddress({ city: 'Boston', state: 'MA', zip: '02108' }) }
+
+  test.each<[string, object, string, string[]]>([
+    ['across the end of a month', {}, '2026-01-31T20:00:00Z', ['2026-02-01', '2026-02-03']],
+    ["by the patient's day, not by that of UTC", {}, '2026-02-01T03:00:00Z', ['2026-02-01', '2026-02-03']],
+    ['in a leap year', {}, '2028-02-28T20:00:00Z', ['2028-02-29', '2028-03-02']],
+    ['across the beginning of summer time', eastern, '2026-03-07T23:30:00-05:00', ['2026-03-08', '2026-03-10']],
+    ['across its end, in the hour that comes twice', eastern, '2026-11-01T01:30:00-05:00', ['2026-11-02', '2026-11-04']],
+    ['across the end of a year', eastern, '2026-12-31T23:59:59-05:00', ['2027-01-01', '2027-01-03']],
+  ])('is counted from the collection %s', async (_, change, collected_at, due) => {
+    const { api } = await w.tenant()
+    const id = await sent(api, change)
+    expect(dates(await read(api, id))).toEqual([null, null])
+    await lab.reportLabStep({ params: { order_id: id }, body: { status: 'appointment_pending' } })
+    expect(dates(await read(api, id))).toEqual([null, null])
+    await lab.reportLabStep({ params: { order_id: id }, body: { status: 'appointment_scheduled', collected_at } })
+    expect(dates(await read(api, id))).toEqual(due)
+  })
+
+  test('follows what the lab says later about the collection', async () => {
+    const { api } = await w.tenant()
+    const id = await sent(api)
+    await post(id, { status: 'partial', collected_at: '2026-05-10T18:00:00Z' })
+    expect(dates(await read(api, id))).toEqual(['2026-05-11', '2026-05-13'])
+    await post(id, { collected_at: '2026-05-12T18:00:00Z' })
+    expect(dates(await read(api, id))).toEqual(['2026-05-13', '2026-05-15'])
+  })
+
+  test('begins for a kit when it sets out for the lab, unless the lab says when it was used', async () => {
+    const { api } = await w.tenant()
+    await api.moveClock({ body: { now: '2031-06-29T20:00:00Z' } })
+    const [plain, told] = [await sent(api, {}, 'testkit'), await sent(api, {}, 'testkit')]
+    await kitLab.reportLabStep({ params: { order_id: plain }, body: { status: 'with_customer' } })
+    expect(dates(await read(api, plain))).toEqual([null, null])
+    await kitLab.reportLabStep({ params: { order_id: plain }, body: { status: 'transit_lab' } })
+    await kitLab.reportLabStep({ params: { order_id: told }, body: { status: 'transit_lab', collected_at: '2031-06-27T20:00:00Z' } })
+    expect([dates(await read(api, plain)), dates(await read(api, told))]).toEqual([
+      ['2031-07-01', '2031-07-04'],
+      ['2031-06-29', '2031-07-02'],
+    ])
+  })
+
+  test('is unknown where the turnaround of one marker is', async () => {
+    const { api } = await w.tenant()
+    await query(w.url, 'update markers set common_tat_days = null where id = 1048')
+    const body = { name: 'Slow', description: '', method: 'walk_in_test' as const, marker_ids: [1001, 1048] }
+    const slow = await api.createLabTest({ body })
+    const id = await sent(api, { order_set: { lab_test_ids: [slow.id] } })
+    await post(id, { collected_at: '2026-05-10T18:00:00Z', results: [{ slug: 'cholesterol-total', result: '150' }] })
+    expect(dates(await read(api, id))).toEqual([null, expect.stringMatching(/^2026-05-1\d$/)])
+  })
+})
+
+const picture = { content: Buffer.from('not really a picture').toString('base64'), content_type: 'image/png' as const }
+
+/** An order with everything that can belong to one. */
+async function fullOrder(api: Client, user_id: string) {
+  const change = {
+    user_id,
+    patient_details: aPatient(),
+    physician: { first_name: 'Otto', last_name: 'Sample', npi: '1234567893', signature_image: picture },
+    health_insurance: { front_image: picture, payor_code: 'OAKMU', insurance_id: 'MEMBER-55501' },
+  }
+  const { id } = await place(api, 'walk_in_test', change)
+  await api.simulateOrder({
+    params: { order_id: id },
+    query: { final_status: 'completed.walk_in_test.corrected' },
+    body: { interpretation: 'critical' },
+  })
+  return id
+}
+
+type Trace = Record<'orders' | 'order_events' | 'results' | 'order_images' | 'events', unknown[] | null>
+const countsOf = async (order_id: string) => {
+  const trace = (await traceOf(w.url, order_id)) as Trace
+  return Object.fromEntries(Object.entries(trace).map(([table, rows]) => [table, rows?.length ?? 0]))
+}
+
+describe('erasing a user', () => {
+  test('leaves skeletons of its orders, without a person, a result or a word that was told', async () => {
+    const { api, team_id } = await w.tenant()
+    const [user_id, other] = [await aUser(api), await aUser(api)]
+    const [id, theirs] = [await fullOrder(api, user_id), await fullOrder(api, other)]
+    const { sample_id, order_transaction } = await read(api, id)
+    expect(await countsOf(id)).toMatchObject({ orders: 1, order_events: 5, results: 3, order_images: 2 })
+    const untouched = await traceOf(w.url, theirs)
+
+    await api.deleteUser({ params: { user_id } })
+    await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+
+    expect(await countsOf(id)).toEqual({ orders: 1, order_events: 5, results: 0, order_images: 0, events: 0 })
+    const { orders } = (await traceOf(w.url, id)) as { orders: object[] }
+    expect(orders).toMatchObject([
+      { id, user_id: null, sealed: null, terms: [], simulation: null, dispatch_at: null, step_at: null, low_level: 'corrected' },
+    ])
+    const transaction_id = order_transaction?.id as string
+    const order = { params: { order_id: id } }
+    const gone = [
+      api.getOrder(order),
+      api.getResults(order),
+      api.cancelOrder(order),
+      api.simulateOrder({ ...order, query: {}, body: undefined as never }),
+      api.getOrderTransaction({ params: { transaction_id } }),
+      api.getTransactionResults({ params: { transaction_id } }),
+      api.registerTestkit({ body: aRegistration(sample_id as string) }),
+      lab.getLabOrder(order),
+      lab.recreateLabOrder(order),
+      post(id, {}),
+    ]
+    expect((await Promise.all(gone.map(refusal))).map(({ status }) => status)).toEqual(gone.map(() => 404))
+    expect((await api.listOrders()).orders.map((one) => one.id)).toEqual([theirs])
+    expect((await lab.listLabOrders({ query: { limit: 100 } })).orders.map((one) => one.id)).not.toContain(id)
+    expect((await readLog(app, team_id)).map((one) => one.user_id)).toEqual(expect.not.arrayContaining([user_id]))
+
+    expect(await traceOf(w.url, theirs)).toEqual(untouched)
+    expect(await read(api, theirs)).toMatchObject({ user_id: other, interpretation: 'critical' })
+  })
+
+  test('stops an order that is held, and one that is being simulated', async () => {
+    const { api } = await w.tenant()
+    const user_id = await aUser(api)
+    const { id: held } = await place(api, 'walk_in_test', { user_id, activate_by: '2037-01-02' })
+    const { id: walking } = await place(api, 'testkit', { user_id })
+    await api.simulateOrder({ params: { order_id: walking }, query: { delay: 86_400 }, body: undefined as never })
+    await api.deleteUser({ params: { user_id } })
+    await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+    const before = [await traceOf(w.url, held), await traceOf(w.url, walking)]
+    await api.moveClock({ body: { now: '2037-02-01T00:00:00Z' } })
+    await runJobs()
+    expect([await traceOf(w.url, held), await traceOf(w.url, walking)]).toEqual(before)
+  })
+
+  test('who registered a kit takes the order along; what was told under the stock user stays', async () => {
+    const { api, team_id } = await w.tenant()
+    const [stock, patient] = [await aUser(api), await aUser(api)]
+    const { id } = await placeKit(api, stock)
+    await runJobs()
+    await api.registerTestkit({ body: aRegistration((await read(api, id)).sample_id as string, { user_id: patient }) })
+    await api.deleteUser({ params: { user_id: patient } })
+    await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+    expect((await refusal(read(api, id))).status).toBe(404)
+    expect(await told(app, team_id)).toEqual(['created ordered', 'updated awaiting_registration'])
+  })
+
+  test('the stock user of a kit that has its patient can go without it', async () => {
+    const { api, team_id } = await w.tenant()
+    const [stock, patient] = [await aUser(api), await aUser(api)]
+    const { id } = await placeKit(api, stock)
+    await runJobs()
+    await api.registerTestkit({ body: aRegistration((await read(api, id)).sample_id as string, { user_id: patient }) })
+    await api.deleteUser({ params: { user_id: stock } })
+    await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
+    expect(await read(api, id)).toMatchObject({ user_id: patient, patient_details: { first_name: people[0].first_name } })
+    expect(await told(app, team_id)).toEqual(['updated registered', 'updated requisition_created'])
+  })
+})
+
+test('deleting a team takes everything of its orders, and of no other', async () => {
+  const own = await world()
+  const other = await own.tenant()
+  const { api, admin, org_id, team_id } = own
+  const mine = await api.createLabTest({ body: { name: 'Mine', description: '', method: 'walk_in_test', marker_ids: [1001] } })
+  const full = await fullOrder(api, await aUser(api))
+  const { id: ownTest } = await place(api, 'walk_in_test', { order_set: { lab_test_ids: [mine.id] } })
+  const { id: redrawn } = await place(api)
+  await api.simulateOrder({
+    params: { order_id: redrawn },
+    query: { final_status: 'collecting_sample.walk_in_test.redraw_available' },
+    body: undefined as never,
+  })
+  const { id: kept } = await place(other.api)
+  await own.runJobs()
+  const before = await countsOf(kept)
+
+  await admin.deleteTeam({ params: { org_id, team_id } })
+  own.passes(7 * DAY + 1000)
+  await own.runJobs()
+  for (const id of [full, ownTest, redrawn])
+    expect(await countsOf(id)).toEqual({ orders: 0, order_events: 0, results: 0, order_images: 0, events: 0 })
+  for (const table of ['orders', 'events']) expect(await query(own.url, `select from ${table} where team_id = $1`, [team_id])).toEqual([])
+  expect(await countsOf(kept)).toEqual(before)
+  expect(steps(await other.api.getOrder({ params: { order_id: kept } }))).toEqual(['ordered', 'requisition_created'])
+})
