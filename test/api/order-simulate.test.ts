@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, later, SECOND } from '../../src/app.ts'
 import { canBecome, type Method, methods, statusOfStep, stepsOf } from '../../src/contract/lifecycle.ts'
-import { aNewOrder, aUser, place, steps } from '../support/orders.ts'
+import { aNewOrder, aUser, place, steps, testId } from '../support/orders.ts'
 import { placeKit, told, toldOf, traceOf } from '../support/stories.ts'
 import { newDatabase, refusal, world } from '../support/world.ts'
 
@@ -273,6 +273,16 @@ describe('with a delay', () => {
     await own.api.moveClock({ body: { advance_seconds: 3600 } })
     await runJobs()
     expect(steps(await own.api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created', 'cancelled'])
+  })
+  test.each([0, 60])('of %d seconds a redraw that the lab does not offer is refused at once', async (delay) => {
+    const { id } = await place(api, 'walk_in_test', { user_id, order_set: { lab_test_ids: [await testId(api, 'kidney-urine')] } })
+    await runJobs()
+    const before = await traceOf(w.url, id)
+    expect(await refusal(simulate(id, { final_status: 'collecting_sample.walk_in_test.redraw_available', delay }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'REDRAW_NOT_OFFERED' },
+    })
+    expect(await traceOf(w.url, id)).toEqual(before)
   })
   test('a report that overtakes the walk ends it', async () => {
     const own = await w.tenant()

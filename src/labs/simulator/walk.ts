@@ -25,6 +25,8 @@ export const simulateOrder = (app: App, { team_id }: TeamCaller, order_id: strin
     const order = await lockedOrder(app, team_id, order_id)
     const flags = sent ?? SimulationFlags.parse({})
     const steps = withPartials(stepsTo(order, query.final_status), flags.partials)
+    // A step that comes later has nobody to be refused to.
+    if (steps.includes('redraw_available')) rules.checkRedraw(order)
     const delay_seconds = query.delay ?? 0
     await takeSteps(app, order, { ...flags, steps, delay_seconds })
     return 'Success'
