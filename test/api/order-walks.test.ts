@@ -68,6 +68,19 @@ async function live(method: Method, registrable: boolean, body: Parameters<typeo
   expect(lines.filter((_, i) => isStep(i))).toEqual(lowsOf(before))
 }
 
+test.each(methods)('asked everything of a %s order at once, one comes after the other', async (method) => {
+  const { order } = await api.createOrder({ body: await aNewOrder(api, method, { user_id }) })
+  await runJobs()
+  const life = { method, order_id: order.id, sample_id: (await read(order.id)).sample_id as string }
+  const asked = Object.values(doors).flatMap((door) => [door(life, 'sample_error'), door(life, 'requisition_created')])
+  const answers = await Promise.all(asked.map(refusal))
+  expect(answers.filter(({ status }) => ![200, 400, 422].includes(status))).toEqual([])
+  const after = await read(order.id)
+  const lows = lowsOf(after)
+  expect(lows.filter((low, i) => i > 0 && !reachableFrom(method, lows[i - 1] as string).has(low))).toEqual([])
+  expect(after.events.map(({ id }) => id)).toEqual(lows.map((_, i) => i + 1))
+})
+
 test.each(methods)('whatever is asked of a %s order over HTTP, its events only follow arrows', async (method) => {
   const body = await aNewOrder(api, method, { user_id })
   const low = fc.constantFrom(...Object.keys(stepsOf(method)))
