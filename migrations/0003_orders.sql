@@ -55,6 +55,8 @@ create table orders (
   scheduled boolean not null,
   -- When it goes to the lab, by the team's clock; null once it went or ended.
   dispatch_at timestamptz,
+  -- When it went; a lab sees what was sent to it.
+  sent_at timestamptz,
   -- When the simulator takes its next step, and what it was asked for.
   step_at timestamptz,
   simulation jsonb,

@@ -23,6 +23,7 @@ export const isInstant = (text: string) =>
 export function pageOf<T>(rows: T[], page: Page, mark: (row: T) => Mark) {
   const kept = rows.slice(0, page.limit)
   const last = kept.at(-1)
-  const next_cursor = rows.length > page.limit && last ? Buffer.from(`${mark(last).at} ${mark(last).id}`).toString('base64url') : null
-  return { rows: kept, next_cursor }
+  return { rows: kept, next_cursor: rows.length > page.limit && last ? cursorAt(mark(last)) : null }
 }
+
+export const cursorAt = ({ at, id }: Mark) => Buffer.from(`${at} ${id}`).toString('base64url')

@@ -246,6 +246,7 @@ export type Tables = {
     activate_by: Optional<string>
     scheduled: boolean
     dispatch_at: Optional<Time>
+    sent_at: Optional<Time>
     step_at: Optional<Time>
     simulation: Json<Simulation | null>
     seed: string

@@ -8,7 +8,7 @@ import { offerRedraw, recreateOrder } from '../orders/redraw.ts'
 import * as rules from '../orders/rules.ts'
 import { transmissionName } from '../orders/rules-people.ts'
 import { type Loaded, lockedOrder, requireOrder } from '../orders/show.ts'
-import { pageAfter, pageOf } from '../paging.ts'
+import { cursorAt, pageAfter, pageOf } from '../paging.ts'
 import { recordResults } from '../results/actions.ts'
 import * as store from './store.ts'
 
@@ -19,10 +19,14 @@ type Step = z.output<typeof StepReport>
 export async function listLabOrders(app: App, { lab_id }: LabCaller, query: Filter) {
   const page = pageAfter(query.next_cursor, query.limit)
   const found = await store.listSent(app.db, lab_id, query, page)
-  const { rows, next_cursor } = pageOf(found, page, (order) => ({ at: order.updated_at, id: order.id }))
+  const { rows } = pageOf(found, page, markOf)
+  const last = rows.at(-1)
   const orders = await Promise.all(rows.map(({ team_id, id }) => requireOrder(app, team_id, id)))
-  return { orders: orders.map(forLab), next_cursor }
+  // Also at the end of the list, so that a lab reads on from there when something has changed.
+  return { orders: orders.map(forLab), next_cursor: last ? cursorAt(markOf(last)) : (query.next_cursor ?? null) }
 }
+
+const markOf = (order: { updated_at: string; id: string }) => ({ at: order.updated_at, id: order.id })
 
 export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
   const { team_id } = await requireSent(app, lab_id, id)

@@ -11,7 +11,7 @@ const sent = (db: Db, lab_id: number) =>
     .select(['orders.id', 'orders.team_id', 'orders.updated_at', 'teams.clock_offset_ms'])
     .where('orders.lab_id', '=', lab_id)
     .where('orders.user_id', 'is not', null)
-    .where('orders.dispatch_at', 'is', null)
+    .where('orders.sent_at', 'is not', null)
 
 export const findSent = (db: Db, lab_id: number, id: string) => sent(db, lab_id).where('orders.id', '=', id).executeTakeFirst()
 

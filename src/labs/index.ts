@@ -3,7 +3,7 @@ import type { Loaded } from '../orders/show.ts'
 import { simulator } from './simulator/index.ts'
 
 /** What a lab answers to an order that it takes at once. */
-export type Accepted = { low_level: string; sample_id: string }
+export type Accepted = { low_level: string; sample_id: string | null }
 
 /**
  * The lab behind an order. Progress and results come in through actions: `reportStep` and `recordResults`.
@@ -17,7 +17,11 @@ export type Lab = {
   nextAt(order: Loaded, now: string): string | null
 }
 
-/** A partner lab sees its orders through the lab-side API and answers there, in its own time. */
-const partner: Lab = { send: () => undefined, cancel: () => {}, nextAt: () => null }
+/** A partner lab sees its orders through the lab-side API and answers there, in its own time; that a kit awaits its patient we know ourselves. */
+const partner: Lab = {
+  send: (order) => (order.registrable ? { low_level: 'awaiting_registration', sample_id: null } : undefined),
+  cancel: () => {},
+  nextAt: () => null,
+}
 
 export const labFor = ({ config }: App): Lab => (config.ENVIRONMENT === 'sandbox' ? simulator : partner)

@@ -16,6 +16,7 @@ export type Change = Partial<
     | 'user_id'
     | 'activate_by'
     | 'dispatch_at'
+    | 'sent_at'
     | 'step_at'
     | 'simulation'
     | 'sample_id'

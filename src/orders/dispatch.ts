@@ -39,8 +39,9 @@ const dispatch = (app: App, { id, team_id }: { id: string; team_id: string }) =>
 /** Hands an order that is locked, or nobody knows of yet, to the lab. */
 export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
   const accepted = labFor(app).send(order)
-  if (accepted) return advanceOrder(app, order, accepted.low_level, { dispatch_at: null, sample_id: order.sample_id ?? accepted.sample_id })
-  const sent = { ...order, dispatch_at: null, updated_at: app.now() }
+  const gone = { dispatch_at: null, sent_at: app.now() }
+  if (accepted) return advanceOrder(app, order, accepted.low_level, { ...gone, sample_id: order.sample_id ?? accepted.sample_id })
+  const sent = { ...order, ...gone, updated_at: gone.sent_at }
   await store.setSent(app.db, order.id, sent.updated_at)
   return sent
 }

@@ -54,6 +54,7 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
           zone,
           activate_by: null,
           dispatch_at: null,
+          sent_at: now,
           seed: `${patient.client_user_id}/${resolved.recipe.name}/${patient.orders ?? 0}`,
           billing_type: sent.billing_type,
           sample_id: sent.sample_id,

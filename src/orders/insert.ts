@@ -26,7 +26,7 @@ export type Draft = Pick<
   | 'dispatch_at'
   | 'seed'
 > &
-  Partial<Pick<Loaded, 'registrable' | 'billing_type' | 'priority' | 'has_abn' | 'health_insurance_id' | 'sample_id'>> & {
+  Partial<Pick<Loaded, 'registrable' | 'billing_type' | 'priority' | 'has_abn' | 'health_insurance_id' | 'sample_id' | 'sent_at'>> & {
     parent?: Pick<Loaded, 'id' | 'transaction_id' | 'siblings'>
     origin?: 'redraw' | 'recreation'
   }
@@ -50,6 +50,7 @@ export function drafted({ parent, origin, ...draft }: Draft, at: string): Loaded
     updated_at: at,
     registrable: draft.registrable ?? false,
     scheduled: draft.activate_by !== null,
+    sent_at: draft.sent_at ?? null,
     step_at: null,
     simulation: null,
     sample_id: draft.sample_id ?? null,

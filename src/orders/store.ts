@@ -91,6 +91,7 @@ const columns = [
   'activate_by',
   'scheduled',
   'dispatch_at',
+  'sent_at',
   'step_at',
   'simulation',
   'seed',
@@ -184,6 +185,7 @@ const mutable = [
   'zone',
   'activate_by',
   'dispatch_at',
+  'sent_at',
   'step_at',
   'simulation',
   'sample_id',
@@ -227,7 +229,7 @@ export const setQuietly = (db: Db, id: string, change: { step_at: string | null;
 
 /** The order is at the disposal of a lab that answers later; it is new among those that the lab lists. */
 export const setSent = (db: Db, id: string, updated_at: string) =>
-  db.updateTable('orders').set({ dispatch_at: null, updated_at }).where('id', '=', id).execute()
+  db.updateTable('orders').set({ dispatch_at: null, sent_at: updated_at, updated_at }).where('id', '=', id).execute()
 
 export const setTerms = (db: Db, id: string, terms: string[]) => db.updateTable('orders').set({ terms }).where('id', '=', id).execute()
 
