@@ -18,7 +18,7 @@ test.skipIf(!browser).each([1440, 390])(`${where}, %i pixels wide, shows the ref
   expect(complaints).toEqual([])
   expect(await page.evaluate('scrollTo(100, 0), scrollX')).toBe(0)
   expect(await page.getByText('Powered by').filter({ visible: true }).count()).toBe(0)
-})
+}, 120_000)
 
 test.skipIf(!browser)(`${where} sends a trial request to us and to nobody else`, async () => {
   const { base } = await world()
@@ -29,11 +29,12 @@ test.skipIf(!browser)(`${where} sends a trial request to us and to nobody else`,
   await page.getByText('MISSING_API_KEY').first().waitFor()
   expect(asked).toContain(`${base}/v2/user`)
   expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
-})
+}, 120_000)
 
 /** A page that remembers whom it asked and what it complained about. */
 async function watched(width: number) {
   const page = await (browser as Browser).newPage({ viewport: { width, height: 900 } })
+  page.setDefaultTimeout(100_000)
   const asked: string[] = []
   const complaints: string[] = []
   page.on('request', (request) => /^(data|blob):/.test(request.url()) || asked.push(request.url()))
