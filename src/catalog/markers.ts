@@ -46,7 +46,7 @@ export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_i
   if (add_on) rules.checkNamed(add_on)
   const tests = lab_test_ids?.length ? await store.findLabTests(app.db, caller.team_id, lab_test_ids) : []
   rules.checkAllTests(lab_test_ids ?? [], tests)
-  const accounts = await store.listLabAccounts(app.db, caller)
+  const accounts = await store.usableLabAccounts(app.db, caller)
   const account = lab_account_id ? rules.knownAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined
   const lab_of_tests = tests.length ? rules.oneLab(tests.map((test) => test.lab_id)) : undefined
   const added = add_on ? await pickMarkers(app, add_on, add_on.provider_ids?.length ? (lab_of_tests ?? account?.lab_id) : undefined) : []

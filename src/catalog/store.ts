@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { contains } from '../db/contains.ts'
-import type { Db } from '../db/open.ts'
+import { type Db, preparedRead } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Page } from '../paging.ts'
 
@@ -28,8 +28,13 @@ export const findLabTest = (db: Db, team_id: string, id: string) => labTests(db,
 export const lockLabTest = (db: Db, team_id: string, id: string) =>
   labTests(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
+const oneLabTest = preparedRead('find_lab_test', (db, team_id: string, id: string) => labTests(db, team_id).where('id', '=', id))
+
+/** Most orders name one test. Of a list of unknown length PostgreSQL would make a new plan each time. */
 export const findLabTests = (db: Db, team_id: string, ids: string[]) =>
-  labTests(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+  ids.length === 1
+    ? oneLabTest(db, team_id, ids[0] as string)
+    : labTests(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
 
 export type LabTestFilter = {
   generation_method: 'auto' | 'manual' | 'all'
@@ -202,12 +207,7 @@ type ExpectedResult = {
 
 type Team = { org_id: string; team_id: string }
 
-/** The accounts of the platform, and those of the team's organisation that are open to the team. */
-export const listLabAccounts = (
-  db: Db,
-  { org_id, team_id }: Team,
-  filter: { lab_account_id?: string | null | undefined; status?: string | null | undefined } = {},
-) =>
+const labAccounts = (db: Db, org_id: string, team_id: string) =>
   db
     .selectFrom('lab_accounts')
     .innerJoin('labs', 'labs.id', 'lab_accounts.lab_id')
@@ -222,11 +222,23 @@ export const listLabAccounts = (
         eb.and([eb('lab_accounts.org_id', '=', org_id), eb('open_to.team_id', 'is not', null)]),
       ]),
     )
-    .$if(!!filter.lab_account_id, (query) => query.where('lab_accounts.id', '=', filter.lab_account_id as string))
-    .$if(!!filter.status, (query) => query.where('lab_accounts.status', '=', filter.status as string))
     .orderBy('lab_accounts.lab_id')
     .orderBy('lab_accounts.created_at')
     .orderBy('lab_accounts.id')
+
+const allLabAccounts = preparedRead('list_lab_accounts', labAccounts)
+
+/** The accounts of the platform, and those of the team's organisation that are open to the team. */
+export const usableLabAccounts = (db: Db, { org_id, team_id }: Team) => allLabAccounts(db, org_id, team_id)
+
+export const listLabAccounts = (
+  db: Db,
+  { org_id, team_id }: Team,
+  filter: { lab_account_id?: string | null | undefined; status?: string | null | undefined },
+) =>
+  labAccounts(db, org_id, team_id)
+    .$if(!!filter.lab_account_id, (query) => query.where('lab_accounts.id', '=', filter.lab_account_id as string))
+    .$if(!!filter.status, (query) => query.where('lab_accounts.status', '=', filter.status as string))
     .execute()
 
 export const findAccount = (db: Db, id: string) =>

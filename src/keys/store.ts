@@ -1,20 +1,22 @@
 import { type Insertable, sql } from 'kysely'
 import type { Role } from '../contract/common.ts'
-import type { Db } from '../db/open.ts'
+import { type Db, preparedRead } from '../db/open.ts'
 import { onePage } from '../db/page.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Page } from '../paging.ts'
 
-/** The team key behind a hash, with what a request needs to know of its team and organisation. */
-export const findTeamKey = (db: Db, hash: Buffer) =>
+const teamKeys = preparedRead('find_team_key', (db, hash: Buffer) =>
   db
     .selectFrom('team_api_keys as key')
     .innerJoin('teams', 'teams.id', 'key.team_id')
     .innerJoin('orgs', 'orgs.id', 'teams.org_id')
     .select(['key.id as key_id', 'key.read_only', 'key.expires_at', 'key.revoked_at', 'key.last_used_at'])
     .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
-    .where('key.hash', '=', hash)
-    .executeTakeFirst()
+    .where('key.hash', '=', hash),
+)
+
+/** The team key behind a hash, with what a request needs to know of its team and organisation. */
+export const findTeamKey = async (db: Db, hash: Buffer) => (await teamKeys(db, hash))[0]
 
 /** The same for an access token. It dies with the management key that minted it, and with that key's hold on the team. */
 export const findAccessToken = (db: Db, hash: Buffer) =>

@@ -1,5 +1,5 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
-import type { Db } from '../db/open.ts'
+import { type Db, preparedRead } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
 
 export type UserRow = NonNullable<Awaited<ReturnType<typeof findUser>>>
@@ -40,8 +40,7 @@ export async function insertUser(db: Db, user: Insertable<Tables['users']>, key:
 export const findUser = (db: Db, team_id: string, user_id: string) =>
   users(db, team_id).where('users.user_id', '=', user_id).executeTakeFirst()
 
-/** Everything of a user and its team that an order is judged by, read at one moment. */
-export const findPatient = (db: Db, team_id: string, user_id: string) =>
+const patients = preparedRead('find_patient', (db, team_id: string, user_id: string) =>
   users(db, team_id)
     .innerJoin('teams', 'teams.id', 'users.team_id')
     .leftJoin('user_info', 'user_info.user_id', 'users.user_id')
@@ -71,8 +70,11 @@ export const findPatient = (db: Db, team_id: string, user_id: string) =>
         .whereRef('orders.user_id', '=', 'users.user_id')
         .as('orders'),
     )
-    .where('users.user_id', '=', user_id)
-    .executeTakeFirst()
+    .where('users.user_id', '=', user_id),
+)
+
+/** Everything of a user and its team that an order is judged by, read at one moment. */
+export const findPatient = async (db: Db, team_id: string, user_id: string) => (await patients(db, team_id, user_id))[0]
 
 export const lockUser = (db: Db, team_id: string, user_id: string) =>
   users(db, team_id).where('users.user_id', '=', user_id).forUpdate('users').executeTakeFirst()
