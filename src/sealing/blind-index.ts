@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { derive, type SealingKey } from './seal.ts'
 
 const SHORTEST = 2
@@ -23,7 +23,7 @@ export const queryTerms = (team: SealingKey, query: string, field = '') =>
 
 /** A field keeps its words apart from those of other fields. */
 function hashed(team: SealingKey, field: string, words: string[]) {
-  const key = derive(team, `blind index ${field}`.trim())
+  const key = createSecretKey(derive(team, `blind index ${field}`.trim()))
   return [...new Set(words)].map((word) => createHmac('sha256', key).update(word).digest('base64url').slice(0, 12))
 }
 
