@@ -89,6 +89,7 @@ create unique index orders_sample on orders (lab_id, sample_id) where sample_id 
 create unique index orders_redraw on orders (parent_id) where origin = 'redraw';
 create index orders_dispatch on orders (dispatch_at) where dispatch_at is not null;
 create index orders_step on orders (team_id, step_at) where step_at is not null;
+create index orders_simulated on orders (step_at) where simulation is not null;
 
 create table order_events (
   order_id uuid not null references orders on delete cascade,

@@ -23,14 +23,14 @@ export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
   if (refusal) throw refusal
   const alone = plan.resolved.lab_test && !body.health_insurance && !body.physician?.signature_image
   const reply = alone ? await placeAtOnce(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
-  app.wake(DISPATCH)
+  if (!plan.body.activate_by) app.wake(DISPATCH)
   return reply
 }
 
 async function placeAtOnce(app: App, plan: Plan) {
   const order = drafted({ ...draftOf(app, plan), lab_test: plan.resolved.lab_test as NonNullable<Plan['resolved']['lab_test']> }, app.now())
   const reply = replied(app, order, PLACED)
-  await insertDrafted(app, order, { info: await changedInfo(app, plan), along: await app.along?.(reply, order.key) })
+  await insertDrafted(app, order, { data: reply.order, info: await changedInfo(app, plan), along: await app.along?.(reply, order.key) })
   return reply
 }
 

@@ -156,9 +156,17 @@ select emit(${at(EVENT)}, ${place('team_id')}, ${place('user_id')}, ${place('id'
 
 const keep = `, keep_outcome(${['uuid', 'text', 'bytea', 'uuid', 'smallint', 'bytea', 'uuid'].map((type, i) => `${at(KEPT + i)}::${type}`).join(', ')})`
 
+/** What the parameters are of an order that is placed along with its audit row, for whoever measures the statement by itself. */
+export const placeParameters = [
+  ...columns,
+  ...['id', 'event_type', 'key', 'sealed'].map((column) => `event.${column}`),
+  ...['sealed', 'terms'].map((column) => `info.${column}`),
+  ...auditColumns.map((column) => `audit.${column}`),
+]
+
 /** The hot write: one round trip, prepared once for each connection. */
 const placeAlone = prepared('place_order', insertOrder + insertInfo + tell)
-const placeAlong = prepared('place_order_along', insertOrder + insertInfo + insertAudit + tell)
+export const placeAlong = prepared('place_order_along', insertOrder + insertInfo + insertAudit + tell)
 const placeKept = prepared('place_order_kept', insertOrder + insertInfo + insertAudit + tell + keep)
 
 /** Writes the order, its first event, the demographics, the log entry and what the request commits along, in one statement. */
@@ -237,12 +245,17 @@ export const insertImages = (db: Db, rows: Insertable<Tables['order_images']>[])
 
 const moment = (wall: string) => sql`${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
 
+/** The latest moment on any team's clock: nothing is due beyond it, so what is held for later is not even looked at. */
+const latestMoment = (wall: string) =>
+  sql<string>`(select ${wall}::timestamptz + max(clock_offset_ms) * interval '1 millisecond' from teams)`
+
 /** Orders that go to the lab by now, on their team's clock. */
 export const dueDispatches = (db: Db, wall: string, limit: number, team_id?: string) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
     .select(['orders.id', 'orders.team_id', 'orders.dispatch_at as at', 'teams.clock_offset_ms'])
+    .where('orders.dispatch_at', '<=', latestMoment(wall))
     .where(sql<boolean>`orders.dispatch_at <= ${moment(wall)}`)
     .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
     .orderBy('orders.dispatch_at')
@@ -251,20 +264,39 @@ export const dueDispatches = (db: Db, wall: string, limit: number, team_id?: str
     .limit(limit)
     .execute()
 
-/** Orders whose simulator takes a step by now: those that simulate asked for, and all of a team whose simulator runs by itself. */
-export const dueSteps = (db: Db, wall: string, limit: number, team_id?: string) =>
+const steps = (db: Db, wall: string, limit: number, team_id: string | undefined) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
-    .select(['orders.id', 'orders.team_id', 'orders.step_at as at', 'teams.clock_offset_ms'])
+    .select(['orders.id', 'orders.team_id', 'orders.step_at as at', 'teams.clock_offset_ms', 'orders.created_at'])
     .where(sql<boolean>`orders.step_at <= ${moment(wall)}`)
-    .where((eb) => eb.or([eb('teams.simulator', '=', 'auto'), eb('orders.simulation', 'is not', null)]))
     .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
     .orderBy('orders.step_at')
     .orderBy('orders.created_at')
     .orderBy('orders.id')
     .limit(limit)
+
+/**
+ * Orders whose simulator takes a step by now: all of a team whose simulator runs by itself, and those that simulate asked for.
+ * Apart, so that the many that rest in other teams are not looked at.
+ */
+export function dueSteps(db: Db, wall: string, limit: number, team_id?: string) {
+  const all = steps(db, wall, limit, team_id)
+  const byItself = all.where('teams.simulator', '=', 'auto')
+  const askedFor = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
+  const either = db
+    .selectFrom(byItself.as('one'))
+    .selectAll()
+    .unionAll(db.selectFrom(askedFor.as('other')).selectAll())
+  return db
+    .selectFrom(either.as('due'))
+    .select(['id', 'team_id', 'at', 'clock_offset_ms'])
+    .orderBy('at')
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
     .execute()
+}
 
 export const nextDispatch = (db: Db, team_id: string) =>
   db
