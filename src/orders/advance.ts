@@ -79,7 +79,7 @@ function resultDates({ collected_at, zone, lab_test }: Loaded) {
 export const updated = (app: App, order: Loaded, at: string) => ({ ...orderEvent(app, order, 'labtest.order.updated', at), at })
 
 /** The log entry that tells of an order as it is now. */
-export const orderEvent = (app: App, order: Loaded, event_type: string, at: string) =>
+export const orderEvent = (app: App, order: Loaded, event_type: string, at: string, data = shown(app, order)) =>
   eventRow(order.key, {
     team_id: order.team_id,
     user_id: order.user_id,
@@ -87,6 +87,6 @@ export const orderEvent = (app: App, order: Loaded, event_type: string, at: stri
     client_user_id: order.client_user_id,
     event_type,
     key: `order:${order.id}`,
-    data: shown(app, order),
+    data,
     at,
   })

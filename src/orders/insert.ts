@@ -70,12 +70,13 @@ export function drafted({ parent, origin, ...draft }: Draft, at: string): Loaded
   return { ...row, siblings: [...(parent?.siblings ?? []), row] }
 }
 
-type Extra = { info?: store.Placing['info']; along?: store.Placing['along'] }
+/** `data`: the order as it is shown, where that is known already. */
+type Extra = { data?: ReturnType<typeof shown>; info?: store.Placing['info']; along?: store.Placing['along'] }
 
 /** Writes a drafted order with its first event and tells the customer, in one statement. */
-export async function insertDrafted(app: App, order: Loaded, { info, along }: Extra = {}) {
+export async function insertDrafted(app: App, order: Loaded, { data, info, along }: Extra = {}) {
   const terms = await termsOf(app, order.team_id, order.document)
-  const event = orderEvent(app, order, 'labtest.order.created', order.created_at)
+  const event = orderEvent(app, order, 'labtest.order.created', order.created_at, data)
   await store.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, along }).catch((error) => {
     throw store.isLostTurn(error) ? lostTurn() : error
   })

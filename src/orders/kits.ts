@@ -53,7 +53,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
     now,
   )
   const reply = replied(app, order, 'Order created successfully')
-  await insertDrafted(app, order, { along: await app.along?.(reply, order.key) })
+  await insertDrafted(app, order, { data: reply.order, along: await app.along?.(reply, order.key) })
   app.wake(DISPATCH)
   return reply
 }
