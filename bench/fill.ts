@@ -1,0 +1,44 @@
+import { query } from '../test/support/cluster.ts'
+
+/**
+ * Fills the table up to `total` orders with copies of those that were placed: other ids, users and past days.
+ * What is sealed belongs to the order that it was sealed for, so a copy counts, is found and sorted, but cannot be shown.
+ */
+export async function fillTo(url: string, total: number) {
+  const [row] = await query<{ count: string }>(url, 'select count(*) from orders')
+  const missing = total - Number(row?.count)
+  if (missing <= 0) return
+  const indexes = await dropIndexes(url)
+  await query(url, filling, [missing])
+  for (const definition of indexes) await query(url, definition)
+  for (const table of ['orders', 'order_events']) await query(url, `vacuum analyze ${table}`)
+}
+
+/** Indexes that are not a key are made again when the rows are there, which takes a fraction of the time. */
+async function dropIndexes(url: string) {
+  const rows = await query<{ name: string; definition: string }>(
+    url,
+    `select indexname as name, indexdef as definition from pg_indexes
+     where tablename = 'orders' and indexname not in (select conname from pg_constraint)`,
+  )
+  for (const { name } of rows) await query(url, `drop index ${name}`)
+  return rows.map(({ definition }) => definition)
+}
+
+/** Of ten copies one stands at each of these: as many are waiting as a lab has on an ordinary day, the rest is long completed. */
+const standings = `(values (0, 'requisition_created', null), (1, 'appointment_pending', null), (2, 'partial_results', 'abnormal'),
+  (3, 'cancelled', null), (4, 'completed', 'abnormal'), (5, 'completed', 'critical'), (6, 'completed', 'normal'), (7, 'completed', 'normal'),
+  (8, 'completed', 'normal'), (9, 'completed', 'normal')) as standing (n, low_level, interpretation)`
+
+const filling = `
+with templates as (select row_number() over () - 1 as n, orders as one from orders limit 1000),
+copies as (
+  insert into orders select copy.*
+  from (select i, now() - interval '1 hour' - (i % 1051200) * interval '1 minute' as at from generate_series(1, $1::int) i) made
+  join templates on templates.n = i % (select count(*) from templates)
+  join ${standings} on standing.n = i % 10,
+  jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'transaction_id', gen_random_uuid(),
+    'created_at', at, 'updated_at', at, 'last_event_at', at, 'low_level', standing.low_level, 'interpretation', interpretation,
+    'dispatch_at', null, 'step_at', null, 'sample_id', null)) as copy
+  returning id, low_level, created_at)
+insert into order_events (order_id, id, low_level, created_at) select id, 1, low_level, created_at from copies`

@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process'
+import { availableParallelism, cpus, loadavg } from 'node:os'
+import { query } from '../test/support/cluster.ts'
+import { root } from '../test/support/process.ts'
+
+const settings = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size']
+
+/** How the numbers below it were measured. */
+export async function machineLines(url: string) {
+  const rows = await query<{ name: string; value: string }>(
+    url,
+    'select name, current_setting(name) as value from unnest($1::text[]) as name',
+    [settings],
+  )
+  return [
+    `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
+    `PostgreSQL ${rows.map(({ name, value }) => (name === 'server_version' ? value : `${name} ${value}`)).join(', ')}`,
+    `commit ${commit()}`,
+  ]
+}
+
+const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim()
+
+const commit = () => `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${git('status', '--porcelain', '-uno') ? ' and changes' : ''}`

@@ -1,0 +1,49 @@
+import { client } from '../src/contract/client.ts'
+import { query } from '../test/support/cluster.ts'
+import { testId, tests } from '../test/support/orders.ts'
+import { anAddress } from '../test/support/people.ts'
+import type { Running } from './site.ts'
+
+const firstNames = 'Amaranth Bellweather Corisande Dunstan Evander Fennimore Galatea Hyacinth Isambard Juniper'.split(' ')
+const lastNames = 'Ashgrove Birchwater Cloverfield Dunmarsh Elderbrook Foxholme Greyfallow Hollowell Ivybridge Juniperwood'.split(' ')
+
+export type Patient = { user_id: string; patient_details: { first_name: string; last_name: string } & Record<string, unknown> }
+
+export const makePatients = ({ load }: Running, count: number, connections: number) =>
+  load({
+    connections,
+    times: count,
+    requests: Array.from({ length: count }, (_, n) => ({
+      method: 'POST',
+      path: '/v2/user',
+      body: JSON.stringify({ client_user_id: `patient-${n}` }),
+    })),
+  })
+
+/** Users and who they are; the same demographics each time, so that an order writes what most orders write. */
+export async function patientsIn(database: string): Promise<Patient[]> {
+  const rows = await query<{ user_id: string; client_user_id: string }>(database, 'select user_id, client_user_id from users')
+  return rows.map(({ user_id, client_user_id }) => ({ user_id, patient_details: personOf(Number(client_user_id.split('-')[1])) }))
+}
+
+/** Everybody has a name of their own: the middle part tells the hundreds. */
+const personOf = (n: number) => ({
+  first_name: firstNames[n % 10] as string,
+  last_name: `${lastNames[Math.floor(n / 10) % 10]} ${hundred(Math.floor(n / 100))}`,
+  dob: `19${50 + (n % 50)}-0${1 + (n % 9)}-1${n % 10}`,
+  phone_number: `+1202555${String(1000 + (n % 9000))}`,
+  email: `patient-${n}@example.org`,
+  gender: 'female',
+})
+
+const hundred = (n: number) => `Mc${String.fromCharCode(97 + (n % 26))}${String.fromCharCode(97 + (Math.floor(n / 26) % 26))}rle`
+
+/** The requests that place an order for each of them. */
+export async function placing({ url, headers }: Running, patients: Patient[], change: object = {}) {
+  const lab_test_ids = [await testId(client(url, headers), tests.walk_in_test)]
+  return patients.map(({ user_id, patient_details }) => ({
+    method: 'POST',
+    path: '/v3/order',
+    body: JSON.stringify({ user_id, patient_details, patient_address: anAddress(), order_set: { lab_test_ids }, ...change }),
+  }))
+}

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { placeAlong, placeParameters } from '../src/orders/store.ts'
+import { query } from '../test/support/cluster.ts'
+import { run } from '../test/support/process.ts'
+
+const PGBENCH = '/usr/bin/pgbench'
+
+export const pgbenchVersion = () => spawnSync(PGBENCH, ['--version'], { encoding: 'utf8' }).stdout?.trim() || undefined
+
+type Round = { url: string; connections: number; seconds: number; folder: string }
+
+/** Writes orders with the statement that the service uses and nothing around it; answers how many in a second. */
+export async function pgbenchRate(round: Round, { script, variables }: Script) {
+  const file = join(round.folder, 'place.sql')
+  writeFileSync(file, script)
+  const size = ['-c', String(round.connections), '-j', '2', '-T', String(round.seconds)]
+  const given = Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`])
+  const { code, stdout, stderr } = await run([PGBENCH, '-n', '-M', 'prepared', ...size, '-f', file, ...given, round.url], { env: {} }).ended
+  const found = /tps = ([\d.]+)/.exec(stdout)
+  if (code !== 0 || !found) throw new Error(`pgbench ended with ${code}: ${stderr || stdout}`)
+  return Number(found[1])
+}
+
+type Script = { script: string; variables: Record<string, string> }
+
+/** An order that the service placed, as the script that writes such orders: its own ids and times, all else of the same sizes. */
+export async function scriptLike(url: string, users: number): Promise<Script> {
+  const values = await placedValues(url)
+  const variables: Record<string, string> = {}
+  const texts = placeParameters.map((name, i) => {
+    const own = fresh[name]
+    if (own) return own
+    const value = values[name]
+    if (value === null || value === undefined) return 'null'
+    variables[`p${i}`] = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
+    return `:p${i}`
+  })
+  const statement = placeAlong.replace(/\$(\d+)/g, (_, n: string) => texts[Number(n) - 1] as string).replace(/\s+/g, ' ')
+  return { script: `\\set n random(1, 9000000000000000)\n\\set u random(1, ${users})\n${statement.trim()};\n`, variables }
+}
+
+/** pgbench makes numbers only, so ids are made of them by the server. */
+const freshId = (of: string) => `md5(:n || '${of}')::uuid`
+const fresh: Record<string, string> = {
+  id: freshId('order'),
+  transaction_id: freshId('transaction'),
+  'event.id': freshId('event'),
+  'audit.id': freshId('audit'),
+  user_id: `md5('user' || :u)::uuid`,
+  ...Object.fromEntries(['created_at', 'updated_at', 'last_event_at', 'audit.at'].map((name) => [name, 'now()'])),
+}
+
+async function placedValues(url: string): Promise<Record<string, unknown>> {
+  const [row] = await query<{ placed: Record<string, unknown>; event: Record<string, unknown>; audit: Record<string, unknown> }>(
+    url,
+    `select to_jsonb(orders) as placed, to_jsonb(events) as event, to_jsonb(audit_log) as audit
+     from orders join events on events.order_id = orders.id join audit_log on audit_log.subject like '%' || orders.id
+     where low_level = 'ordered' order by orders.created_at desc limit 1`,
+  )
+  if (!row) throw new Error('no order was placed yet')
+  const named = (prefix: string, of: object) => Object.entries(of).map(([name, value]) => [`${prefix}.${name}`, value])
+  return { ...row.placed, ...Object.fromEntries([...named('event', row.event), ...named('audit', row.audit)]) }
+}
+
+/** As many users as the service has, by ids that the script can name. */
+export const makeUsers = (url: string, users: number) =>
+  query(
+    url,
+    `insert into users select (jsonb_populate_record(one.user_row, jsonb_build_object('user_id', md5('user' || n), 'client_user_id', 'bench-' || n))).*
+     from (select users as user_row from users limit 1) one, generate_series(1, $1::int) n`,
+    [users],
+  )

@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { startEmbedded } from '../src/db/embedded.ts'
+import { databaseUrl, query } from '../test/support/cluster.ts'
+import { credentialsIn, postmasterOf, run, startProcess } from '../test/support/process.ts'
+import type { Load, Told } from './load.ts'
+
+export type Site = Awaited<ReturnType<typeof openSite>>
+export type Running = Awaited<ReturnType<Site['serve']>>
+
+/** A PostgreSQL as durable as it comes, with as many databases as are wanted, and services that work on them. */
+export async function openSite(connections: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
+  const server = await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }) })
+  const dataDir = join(folder, 'data')
+  const urlOf = (name: string) => databaseUrl(server.url, name)
+  return {
+    urlOf,
+    dataDir,
+    postmaster: postmasterOf(join(folder, 'server')),
+    create: (name: string, template?: string) => query(server.url, `create database ${name} ${template ? `template ${template}` : ''}`),
+    async serve(name: string) {
+      const env = {
+        DATA_DIR: dataDir,
+        DATABASE_URL: urlOf(name),
+        ENCRYPTION_KEY: 'bench-0123456789abcdef0123456789abcdef',
+        DATABASE_POOL_SIZE: String(connections),
+      }
+      const service = await startProcess(env)
+      const headers = { 'x-service-api-key': credentialsIn(dataDir).team_api_key }
+      const load = (what: Omit<Load, 'base' | 'headers'>) => runLoad(folder, { base: service.url, headers, ...what })
+      return { ...service, database: urlOf(name), headers, load }
+    },
+    async close() {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/** The client has a process of its own, so that it does not measure itself. */
+async function runLoad(folder: string, load: Load): Promise<Told> {
+  const file = join(folder, 'load.json')
+  writeFileSync(file, JSON.stringify(load))
+  const { code, stdout, stderr } = await run([process.execPath, join(import.meta.dirname, 'load.ts'), file], { env: {} }).ended
+  if (code !== 0) throw new Error(`the client ended with ${code}: ${stderr}`)
+  const told = JSON.parse(stdout) as Told
+  if (Object.keys(told.refused).length) throw new Error(`requests were refused: ${JSON.stringify(told.refused)}`)
+  return told
+}

@@ -1,0 +1,29 @@
+import { parseArgs } from 'node:util'
+import { benchOrders } from '../bench/orders.ts'
+
+const usage = `npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--small]
+Orders per second over HTTP beside pgbench on the same PostgreSQL, and how long a page of orders takes in a small and a large table.
+--most is how many orders the large table has; --small is a quick look at everything.`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string' },
+    rounds: { type: 'string' },
+    connections: { type: 'string', default: '16' },
+    most: { type: 'string' },
+    small: { type: 'boolean', default: false },
+  },
+})
+const { seconds, rounds, connections, most, small } = values
+const options = {
+  seconds: Number(seconds ?? (small ? 2 : 8)),
+  rounds: Number(rounds ?? (small ? 2 : 6)),
+  connections: Number(connections),
+  most: Number(most ?? (small ? 50_000 : 1_000_000)),
+}
+if (positionals.join() !== 'orders' || !Object.values(options).every((value) => Number.isInteger(value) && value > 0)) {
+  console.error(`Usage: ${usage}`)
+  process.exit(2)
+}
+await benchOrders(options)
