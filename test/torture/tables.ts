@@ -1,24 +1,18 @@
 import { pino } from 'pino'
 import { borrowEmbedded } from '../../src/db/embedded.ts'
 import { query } from '../support/cluster.ts'
-import type { Env } from '../support/process.ts'
+import { type Env, eventually } from '../support/process.ts'
 
-const checks = {
-  'users with the same client_user_id':
-    'select count(*) from (select 1 from users group by team_id, client_user_id having count(*) > 1) twice',
-  'users without a key': 'select count(*) from users left join sealing_keys using (user_id) where sealing_keys.id is null',
-  'users without exactly one audit row of their creation': `select count(*) from users where 1 <>
-    (select count(*) from audit_log where action = 'createUser' and status = 200 and subject = 'user_id:' || users.user_id)`,
-  'creations in the audit log without a user': `select count(*) from audit_log where action = 'createUser' and status = 200
-    and not exists (select 1 from users where 'user_id:' || users.user_id = audit_log.subject)`,
-}
+type Place = { env: Env; dataDir: string }
 
-/** What must never be in the tables, whatever was killed when. */
-export async function faultsInTables({ DATABASE_URL }: Env, dataDir: string) {
-  const borrowed = DATABASE_URL ? undefined : await borrowEmbedded({ dataDir, log: pino({ level: 'silent' }) })
-  const url = DATABASE_URL ?? (borrowed?.url as string)
+/** What the checks count that must be none, by their names. */
+export async function faultsInTables({ env, dataDir }: Place, { checks, settled }: { checks: Record<string, string>; settled?: string }) {
+  const borrowed = env.DATABASE_URL ? undefined : await borrowEmbedded({ dataDir, log: pino({ level: 'silent' }) })
+  const url = env.DATABASE_URL ?? (borrowed?.url as string)
   const faults: string[] = []
   try {
+    if (settled)
+      await eventually(async () => (await query<{ settled: boolean }>(url, `select (${settled}) as settled`))[0]?.settled, 60_000)
     for (const [name, sql] of Object.entries(checks)) {
       const [row] = await query<{ count: string }>(url, sql)
       if (Number(row?.count)) faults.push(`${row?.count} ${name}`)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, inject, test, vi } from 'vitest'
-import { type Kind, summaryOf, tortureUsers } from './users.ts'
+import { type Kind, summaryOf, torture } from './rounds.ts'
+import { users } from './users.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -13,7 +14,7 @@ const kinds: Kind[] = [
 
 // npm run torture -- users kills twenty times.
 test.each(kinds)('after kill -9 of the $victim ($database) every acknowledged user is there, three times over', async (kind) => {
-  const result = await tortureUsers(kind, { rounds: 3, log: join(inject('logs'), `torture-${process.pid}.log`) })
+  const result = await torture(users, kind, { rounds: 3, log: join(inject('logs'), `torture-${process.pid}.log`) })
   console.log(summaryOf(result))
   expect({ lost: result.lost, faults: result.faults }).toEqual({ lost: 0, faults: [] })
   expect(result.acknowledged).toBeGreaterThan(100)

@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+import { expect, inject, test, vi } from 'vitest'
+import { orders } from './orders.ts'
+import { type Kind, summaryOf, torture } from './rounds.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
+
+const kinds: Kind[] = [
+  { victim: 'process', database: 'embedded' },
+  { victim: 'PostgreSQL', database: 'outside' },
+]
+
+// npm run torture -- orders kills twenty times, and with --outside the other way round.
+test.each(kinds)('after kill -9 of the $victim ($database) every acknowledged order is there once, told once, sent once', async (kind) => {
+  const result = await torture(orders, kind, { rounds: 3, log: join(inject('logs'), `torture-orders-${process.pid}.log`) })
+  console.log(summaryOf(result))
+  expect({ lost: result.lost, faults: result.faults }).toEqual({ lost: 0, faults: [] })
+  expect(result.acknowledged).toBeGreaterThan(100)
+})

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Client } from '../../src/contract/client.ts'
+import type { Answer } from '../../src/contract/endpoint.ts'
+import { type Endpoints, endpoints } from '../../src/contract/index.ts'
+import { aNewOrder, aUser } from '../support/orders.ts'
+import { eventually } from '../support/process.ts'
+import type { Subject } from './rounds.ts'
+import type { Attempt } from './writers.ts'
+
+type Placed = Answer<Endpoints['createOrder']>
+type Order = Placed['order']
+type NewOrder = Awaited<ReturnType<typeof aNewOrder>> & { passthrough: string }
+
+const USERS = 10
+
+const eventsOf = (where: string) => `(select count(*) from order_events where order_id = orders.id and ${where})`
+const toldOf = (type: string) => `(select count(*) from events where order_id = orders.id and event_type = '${type}')`
+const audited = `(select split_part(subject, 'order_id:', 2) as id from audit_log where action = 'createOrder' and status = 200)`
+
+const checks = {
+  'orders without their first event': `select count(*) from orders where ${eventsOf(`id = 1 and low_level = 'ordered'`)} <> 1`,
+  'orders without exactly one labtest.order.created': `select count(*) from orders where ${toldOf('labtest.order.created')} <> 1`,
+  'orders that went to the lab not exactly once': `select count(*) from orders where ${eventsOf(`low_level = 'requisition_created'`)} <> 1`,
+  'orders whose steps were not each told once': `select count(*) from orders where ${toldOf('labtest.order.updated')} <> last_event - 1`,
+  'orders that are not where their last event is': `select count(*) from orders
+    where (last_event, low_level) is distinct from (select (id, low_level) from order_events where order_id = orders.id order by id desc limit 1)`,
+  'events of no order': 'select count(*) from events where order_id is not null and order_id not in (select id from orders)',
+  'orders that were placed without an audit row': `select count(*) from orders where id::text not in (select id from ${audited} audited)`,
+  'placements in the audit log without an order': `select count(*) from ${audited} audited where id not in (select id::text from orders)`,
+}
+
+/** Orders that are placed and sent to the lab while things die, every other one with an idempotency key. */
+export const orders: Subject<NewOrder, Placed> = {
+  async prepare(api) {
+    const body = await aNewOrder(api)
+    const user_ids = await Promise.all(Array.from({ length: USERS }, () => aUser(api)))
+    let placed = 0
+    return {
+      row: endpoints.createOrder,
+      body: (passthrough) => ({ ...body, passthrough, user_id: user_ids[placed++ % USERS] as string }),
+      headers: (order): Record<string, string> => (isKeyed(order) ? keyOf(order) : {}),
+    }
+  },
+  compare,
+  checks,
+  settled: 'not exists (select from orders where dispatch_at is not null)',
+  finish: sendAgain,
+}
+
+const isKeyed = ({ passthrough }: NewOrder) => /[02468]$/.test(passthrough)
+const keyOf = ({ passthrough }: NewOrder) => ({ 'x-idempotency-key': passthrough })
+
+async function compare(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
+  const known = Map.groupBy(await everyOrder(api), (order) => order.passthrough)
+  const twice = [...known].filter(([, orders]) => orders.length > 1).map(([name]) => `${name} exists twice`)
+  const wrong = attempts.flatMap(({ body, answer }) => (answer ? [judge(answer.order, known.get(body.passthrough)?.[0])] : []))
+  const faults = wrong.filter((verdict) => verdict !== undefined).filter((verdict) => verdict !== 'lost')
+  return { lost: wrong.filter((verdict) => verdict === 'lost').length, faults: [...twice, ...faults] }
+}
+
+/** An acknowledged order is there with the first event that was answered, whatever came after it. */
+function judge(order: Order, found: Order | undefined) {
+  if (found?.id !== order.id) return 'lost'
+  const lasting = ({ patient_details, patient_address, created_at, events: [first] }: Order) => [
+    patient_details,
+    patient_address,
+    created_at,
+    first,
+  ]
+  return isDeepStrictEqual(lasting(found), lasting(order)) ? undefined : `${order.passthrough} changed`
+}
+
+async function everyOrder(api: Client) {
+  const orders: Order[] = []
+  for (let page = 1; ; page++) {
+    const found = await api.listOrders({ query: { page, size: 100, order_direction: 'asc' } })
+    orders.push(...(found.orders as Order[]))
+    if (found.orders.length < found.size) return orders
+  }
+}
+
+/** Whoever sent a key and heard nothing sends it again, and there is one order then; whoever did hear, hears the same. */
+async function sendAgain(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
+  const keyed = attempts.filter(({ body }) => isKeyed(body))
+  const unheard = keyed.filter(({ answer }) => !answer)
+  const heard = keyed.filter(({ answer }) => answer).slice(-20)
+  const faults = await Promise.all(
+    [...unheard, ...heard].map(async (attempt) => {
+      // The lease of a process that was killed has to run out first.
+      const { order } = await eventually(() => api.createOrder({ body: attempt.body, headers: keyOf(attempt.body) }), 60_000)
+      if (attempt.answer && !isDeepStrictEqual(attempt.answer.order, order)) return [`${order.passthrough} was answered differently`]
+      attempt.answer = { order, status: 'success', message: '' }
+      return []
+    }),
+  )
+  const { lost, faults: found } = await compare(api, attempts)
+  return [...faults.flat(), ...found, ...(lost ? [`${lost} lost at the end`] : [])]
+}

@@ -1,0 +1,210 @@
+import { randomInt } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { type Client, client } from '../../src/contract/client.ts'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { assay, credentialsIn, type Env, eventually, isAlive, postmasterOf, run, type Service, startProcess } from '../support/process.ts'
+import { faultsInTables } from './tables.ts'
+import { type Attempt, send, startWriters, type Work } from './writers.ts'
+
+export type Kind = { victim: 'process' | 'PostgreSQL'; database: 'embedded' | 'outside' }
+export type Round = { round: number; acknowledged: number; unacknowledged: number; lost: number; recoveryMs: number; faults: string[] }
+export type Result = { kind: Kind; rounds: Round[]; acknowledged: number; lost: number; faults: string[]; audit: string }
+
+type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void }
+
+/** What is written while things die, and how to tell afterwards whether it was kept. */
+export type Subject<B, A> = {
+  /** What has to be there before: who the writes are about. */
+  prepare(api: Client): Promise<Work<B>>
+  compare(api: Client, attempts: Attempt<B, A>[]): Promise<{ lost: number; faults: string[] }>
+  /** What must never be in the tables, whatever was killed when: name → a query that counts it. */
+  checks: Record<string, string>
+  /** True once no work of the service is left that a check would stumble over. */
+  settled?: string
+  /** Looked at once, after the last round. */
+  finish?(api: Client, attempts: Attempt<B, A>[]): Promise<string[]>
+}
+
+/** The service, its folder and what was written so far. */
+type Site<B, A> = {
+  kind: Kind
+  subject: Subject<B, A>
+  work: Work<B>
+  env: Env
+  dataDir: string
+  cluster: string
+  log: string | undefined
+  attempts: Attempt<B, A>[]
+  service: Service
+}
+
+const WRITERS = 8
+const PATIENCE_MS = 30_000
+
+/** Kills the victim under load, again and again, and checks after each time what the service still knows. */
+export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds, log, say = () => {} }: Options): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
+  const outside = kind.database === 'outside' ? await startOutside(join(folder, 'outside')) : undefined
+  const dataDir = join(folder, 'data')
+  const env = {
+    DATA_DIR: dataDir,
+    ...(outside ? { DATABASE_URL: outside.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' } : {}),
+  }
+  const cluster = outside ? join(folder, 'outside') : dataDir
+  const service = await startProcess(env, log)
+  const work = await subject.prepare(apiOf(service, dataDir))
+  const site: Site<B, A> = { kind, subject, work, env, dataDir, cluster, log, attempts: [], service }
+  const done: Round[] = []
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const result = await killDuringWrites(site, round)
+      done.push(result)
+      say(lineOf(kind, result))
+    }
+    const unfinished = (await subject.finish?.(patient(apiOf(site.service, dataDir)), site.attempts)) ?? []
+    const audit = await verifyAudit(site)
+    const { code } = await site.service.stop()
+    const endFaults = [...unfinished, ...audit.faults, ...(code === 0 ? [] : [`the service ended with ${code} at SIGTERM`])]
+    return summed(kind, done, endFaults, audit.said)
+  } finally {
+    await end(site)
+    await outside?.stop()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Durable as it comes: nothing of PostgreSQL's safety is switched off. */
+const startOutside = (dataDir: string) => startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
+
+const apiOf = (service: Service, dataDir: string) => client(service.url, { 'x-service-api-key': credentialsIn(dataDir).team_api_key })
+
+const targetOf = <B, A>({ service, dataDir, work }: Site<B, A>) => ({
+  base: service.url,
+  key: credentialsIn(dataDir).team_api_key,
+  work,
+})
+
+async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<Round> {
+  const writers = startWriters<B, A>({ ...targetOf(site), round, count: WRITERS })
+  const enough = randomInt(40, 120)
+  await eventually(() => writers.acknowledged() >= enough, PATIENCE_MS)
+  const killedAt = performance.now()
+  if (site.kind.victim === 'process') await killProcess(site, writers)
+  else await killPostgres(site, writers)
+  const recoveryMs = Math.round(performance.now() - killedAt)
+  const attempts = await writers.stop()
+  site.attempts.push(...attempts)
+  const { lost, faults } = await compare(site)
+  return {
+    round,
+    acknowledged: attempts.filter((attempt) => attempt.answer).length,
+    unacknowledged: attempts.filter((attempt) => !attempt.answer).length,
+    lost,
+    recoveryMs,
+    faults: [...writers.faults(), ...faults],
+  }
+}
+
+type Writers = { acknowledged(): number; fail(): Promise<unknown>; stop(): Promise<unknown> }
+
+/** kill -9, and the same start again. */
+async function killProcess<B, A>(site: Site<B, A>, writers: Writers) {
+  process.kill(site.service.pid, 'SIGKILL')
+  await writers.stop()
+  await site.service.ended
+  site.service = await startProcess(site.env, site.log)
+  const attempt: Attempt<B, A> = { body: site.work.body(`after-${site.service.pid}-${Date.now()}`) }
+  const fault = await send(targetOf(site), attempt)
+  if (!attempt.answer) throw new Error(`The service was started again and writes nothing: ${fault ?? 'unanswered'}`)
+  site.attempts.push(attempt)
+}
+
+/** kill -9 under a service that must live on and find back by itself. */
+async function killPostgres<B, A>(site: Site<B, A>, writers: Writers) {
+  const died = site.service.ended.then(({ stderr }) => {
+    throw new Error(`The service died with its database: ${stderr}`)
+  })
+  const killed = postmasterOf(site.cluster)
+  process.kill(killed, 'SIGKILL')
+  const recovered = async () => {
+    await writers.fail()
+    // A backend of the killed server may still finish what it is at; only answers of the next one count.
+    await eventually(() => postmasterOf(site.cluster) !== killed, PATIENCE_MS)
+    const before = writers.acknowledged()
+    await eventually(() => writers.acknowledged() > before, PATIENCE_MS)
+  }
+  await Promise.race([recovered(), died])
+}
+
+/** What the API and the tables hold, against what was acknowledged. */
+async function compare<B, A>({ service, dataDir, env, subject, attempts }: Site<B, A>) {
+  const { lost, faults } = await subject.compare(patient(apiOf(service, dataDir)), attempts)
+  return { lost, faults: [...faults, ...(await faultsInTables({ env, dataDir }, subject))] }
+}
+
+/** A client that sends again on 503, as it was promised. */
+const patient = (api: Client) =>
+  new Proxy(api, {
+    get: (api, name) => (sent: never) => whenBack(() => (api[name as keyof Client] as (sent: never) => Promise<unknown>)(sent)),
+  })
+
+/** As a client does that was promised: a 503 says to send again, for connections of the killed server may still lie in the pool. */
+async function whenBack<T>(ask: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if ((error as { status?: number }).status !== 503 || performance.now() > deadline) throw error
+    }
+    await sleep(20)
+  }
+}
+
+/** The operator's own command, beside the running service. */
+async function verifyAudit<B, A>({ env }: Site<B, A>) {
+  const { code, stdout, stderr } = await run([process.execPath, assay, 'audit', 'verify'], { env }).ended
+  const said = (stdout || stderr).trim()
+  return { said, faults: code === 0 && /^intact: [1-9]/.test(said) ? [] : [`audit verify: ${said}`] }
+}
+
+async function end<B, A>({ service, kind, cluster }: Site<B, A>) {
+  service.child.kill('SIGKILL')
+  await service.ended
+  if (kind.database === 'embedded') await eventually(() => !isAlive(postmasterPid(cluster)))
+}
+
+function postmasterPid(cluster: string) {
+  try {
+    return postmasterOf(cluster)
+  } catch {
+    return 0x7fffffff
+  }
+}
+
+function summed(kind: Kind, rounds: Round[], endFaults: string[], audit: string): Result {
+  const sum = (field: 'acknowledged' | 'lost') => rounds.reduce((total, round) => total + round[field], 0)
+  return {
+    kind,
+    rounds,
+    acknowledged: sum('acknowledged'),
+    lost: sum('lost'),
+    faults: [...rounds.flatMap((round) => round.faults), ...endFaults],
+    audit,
+  }
+}
+
+const nameOf = ({ victim, database }: Kind) => `kill -9 of ${victim}, ${database}`
+
+const lineOf = (kind: Kind, { round, acknowledged, unacknowledged, lost, recoveryMs, faults }: Round) =>
+  `${nameOf(kind)}, round ${round}: ${acknowledged} acknowledged, ${lost} lost, ${unacknowledged} unanswered or refused, recovered in ${recoveryMs} ms${faults.map((fault) => `\n  ${fault}`).join('')}`
+
+export function summaryOf({ kind, rounds, acknowledged, lost, faults, audit }: Result) {
+  const recovery = rounds.map((round) => round.recoveryMs).sort((a, b) => a - b)
+  const times = `recovery median ${recovery[Math.floor(recovery.length / 2)]} ms, longest ${recovery.at(-1)} ms`
+  return `${nameOf(kind)}: ${rounds.length} rounds, ${acknowledged} acknowledged, ${lost} lost, ${faults.length} faults, ${times}, audit ${audit}`
+}
