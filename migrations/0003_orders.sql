@@ -47,6 +47,8 @@ create table orders (
   last_event_at timestamptz not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
+  -- In real time, which the list of a lab goes by: it works for teams with clocks of their own.
+  changed_at timestamptz not null default date_trunc('milliseconds', now()),
   -- A kit that was placed without a patient.
   registrable boolean not null,
   zone text not null,
@@ -86,6 +88,8 @@ create index orders_user on orders (user_id, created_at desc) where user_id is n
 create index orders_transaction on orders (transaction_id);
 create index orders_terms on orders using gin (terms);
 create unique index orders_sample on orders (lab_id, sample_id) where sample_id is not null;
+create index orders_kit on orders (team_id, sample_id) where sample_id is not null;
+create index orders_sent on orders (lab_id, changed_at, id) where sent_at is not null and user_id is not null;
 create unique index orders_redraw on orders (parent_id) where origin = 'redraw';
 create index orders_dispatch on orders (dispatch_at) where dispatch_at is not null;
 create index orders_step on orders (team_id, step_at) where step_at is not null;
@@ -135,6 +139,9 @@ begin
   delete from order_images where order_id = new.id;
   new.sealed := null;
   new.terms := '{}';
+  new.seed := '';
+  new.sample_id := null;
+  new.health_insurance_id := null;
   new.simulation := null;
   new.dispatch_at := null;
   new.step_at := null;

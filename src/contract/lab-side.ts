@@ -110,7 +110,7 @@ export const labSideEndpoints = {
     path: '/lab/v1/orders',
     summary: 'List the orders that were sent to the lab',
     description:
-      'In the order of their last change. next_cursor is given at the end of the list too: read on with it, now or later, to see what is new. Held orders are not among them.',
+      'In the order of their last change, up to two seconds ago. next_cursor is given at the end of the list too: read on with it, now or later, to see what is new. Held orders are not among them.',
     query: LabOrderFilter,
     returns: z.object({ orders: z.array(LabOrder), next_cursor: z.string().nullable() }).meta({ id: 'LabOrderList' }),
   }),

@@ -103,6 +103,6 @@ export function isUniqueViolation(error: unknown, index?: string) {
 /** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */
 export function isDatabaseAway(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
-  if (code) return /^(08|57P|53)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code)
+  if (code) return /^(08|57P|53|40)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code)
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(message ?? '')
 }

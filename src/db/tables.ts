@@ -241,6 +241,7 @@ export type Tables = {
     last_event_at: Time
     created_at: Time
     updated_at: Time
+    changed_at: Generated<Time>
     registrable: boolean
     zone: string
     activate_by: Optional<string>

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type App, inTransaction, type LabCaller, later } from '../app.ts'
+import { type App, inTransaction, type LabCaller, later, SECOND } from '../app.ts'
 import type { LabOrderFilter, StepReport } from '../contract/lab-side.ts'
 import type { NewResults } from '../contract/results.ts'
 import { advanceOrder } from '../orders/advance.ts'
@@ -7,7 +7,7 @@ import { refuseTakenSample } from '../orders/insert.ts'
 import { offerRedraw, recreateOrder } from '../orders/redraw.ts'
 import * as rules from '../orders/rules.ts'
 import { transmissionName } from '../orders/rules-people.ts'
-import { type Loaded, lockedOrder, requireOrder } from '../orders/show.ts'
+import { type Loaded, lockedOrder, ordersById, requireOrder } from '../orders/show.ts'
 import { cursorAt, pageAfter, pageOf } from '../paging.ts'
 import { recordResults } from '../results/actions.ts'
 import * as store from './store.ts'
@@ -15,18 +15,35 @@ import * as store from './store.ts'
 type Filter = z.output<typeof LabOrderFilter>
 type Step = z.output<typeof StepReport>
 
+/** A change may commit after a later one was read, so the list ends a moment ago: a lab that reads on misses nothing. */
+const SETTLED = 2 * SECOND
+
 /** The orders that were sent to the lab, in the order of their last change. */
 export async function listLabOrders(app: App, { lab_id }: LabCaller, query: Filter) {
   const page = pageAfter(query.next_cursor, query.limit)
-  const found = await store.listSent(app.db, lab_id, query, page)
+  const found = await store.listSent(app.db, lab_id, { ...query, until: later(app.wall(), -SETTLED) }, page)
   const { rows } = pageOf(found, page, markOf)
   const last = rows.at(-1)
-  const orders = await Promise.all(rows.map(({ team_id, id }) => requireOrder(app, team_id, id)))
+  const orders = await inOrderOf(app, rows)
   // Also at the end of the list, so that a lab reads on from there when something has changed.
   return { orders: orders.map(forLab), next_cursor: last ? cursorAt(markOf(last)) : (query.next_cursor ?? null) }
 }
 
-const markOf = (order: { updated_at: string; id: string }) => ({ at: order.updated_at, id: order.id })
+const markOf = (order: { changed_at: string; id: string }) => ({ at: order.changed_at, id: order.id })
+
+/** One reading for each team; whose user was erased meanwhile is not there any more. */
+async function inOrderOf(app: App, rows: { team_id: string; id: string }[]): Promise<Loaded[]> {
+  const byTeam = Map.groupBy(rows, ({ team_id }) => team_id)
+  const loaded = new Map<string, Loaded>()
+  for (const [team_id, its] of byTeam)
+    for (const order of await ordersById(
+      app,
+      team_id,
+      its.map(({ id }) => id),
+    ))
+      loaded.set(order.id, order)
+  return rows.flatMap(({ id }) => loaded.get(id) ?? [])
+}
 
 export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
   const { team_id } = await requireSent(app, lab_id, id)
@@ -36,15 +53,18 @@ export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
 /** A step that the lab or its courier took. What comes late or twice changes nothing. */
 export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) =>
   onOrder(app, caller, id, async (app, order) => {
-    if (rules.judgeReport(order, step.status) === 'late') return order
-    const change = { ...toldBy(order, step, app.now()), status_detail: step.status_detail ?? null }
+    const news = toldBy(order, step, app.now())
+    // A step that may follow itself is a retry unless it says something new.
+    const again = step.status === order.low_level && !Object.keys(news).length
+    if (again || rules.judgeReport(order, step.status) === 'late') return order
+    const change = { ...news, status_detail: step.status_detail ?? null }
     return step.status === 'redraw_available' ? offerRedraw(app, order, change) : advanceOrder(app, order, step.status, change)
   })
 
 /** What a report says besides the step: the sample's number, when it was taken, where the parcel is. */
 const toldBy = (order: Loaded, { sample_id, collected_at, shipment }: Step, now: string) => ({
-  ...(sample_id ? { sample_id } : {}),
-  ...(collected_at ? { collected_at } : {}),
+  ...(sample_id && sample_id !== order.sample_id ? { sample_id } : {}),
+  ...(collected_at && collected_at !== order.collected_at ? { collected_at } : {}),
   ...(shipment ? { document: { shipment: shipmentOf(order, shipment, now) } } : {}),
 })
 

@@ -6,8 +6,8 @@ import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
 import { DISPATCH } from './dispatch.ts'
 import { replied } from './insert.ts'
 import * as rules from './rules.ts'
-import { mayActivateOn, startOfDay } from './rules-zones.ts'
-import { loadAll, lockedOrder, ordersOfTransaction, requireOrder, shown } from './show.ts'
+import { dispatchAt, mayActivateOn } from './rules-zones.ts'
+import { lockedOrder, lockedOrders, ordersOfTransaction, requireOrder, shown } from './show.ts'
 import * as store from './store.ts'
 
 export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) => shown(app, await requireOrder(app, team_id, id))
@@ -19,9 +19,8 @@ export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: str
     const now = app.now()
     rules.checkReschedule(order, activate_by === null || mayActivateOn(activate_by, now, order.zone))
     if (activate_by === order.activate_by) return replied(app, order, 'order updated')
-    const begins = activate_by ? startOfDay(activate_by, order.zone) : now
     const held = order.low_level === 'ordered'
-    const moved = await changeOrder(app, order, { activate_by, dispatch_at: held ? (begins > now ? begins : now) : null })
+    const moved = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, now, order.zone) : null })
     return replied(app, moved, 'order updated')
   })
   app.wake(DISPATCH)
@@ -33,8 +32,8 @@ export const cancelOrder = (app: App, { team_id }: TeamCaller, id: string) =>
     const order = await lockedOrder(app, team_id, id)
     if (rules.isCancelled(order)) return replied(app, order, 'order already cancelled')
     rules.checkCancellable(order)
-    labFor(app).cancel(order)
-    const cancelled = await advanceOrder(app, order, 'cancelled', { dispatch_at: null, step_at: null, simulation: null })
+    await labFor(app, order).cancel(app, order)
+    const cancelled = await advanceOrder(app, order, 'cancelled', { step_at: null, simulation: null })
     return replied(app, cancelled, 'order cancelled')
   })
 
@@ -70,7 +69,11 @@ export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids
     const rows = await store.listChanged(app.db, team_id, { order_ids, start_at, end_at: start_at ? until : null }, RESENT_AT_ONCE + 1)
     if (rows.length > RESENT_AT_ONCE)
       throw problem('TOO_MANY_TO_RESEND', `More than ${RESENT_AT_ONCE} orders changed then; resend a shorter window at a time.`)
-    const orders = await loadAll(app, team_id, rows)
+    const orders = await lockedOrders(
+      app,
+      team_id,
+      rows.map(({ id }) => id),
+    )
     for (const order of orders) {
       const type = order.last_event === 1 ? 'labtest.order.created' : 'labtest.order.updated'
       await emitRow(app, orderEvent(app, order, type, app.now()))

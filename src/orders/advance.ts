@@ -13,16 +13,12 @@ import * as store from './store.ts'
 export type Change = Partial<
   Pick<
     store.OrderRow,
-    | 'user_id'
     | 'activate_by'
     | 'dispatch_at'
     | 'sent_at'
     | 'step_at'
     | 'simulation'
     | 'sample_id'
-    | 'zone'
-    | 'has_abn'
-    | 'health_insurance_id'
     | 'collected_at'
     | 'interpretation'
     | 'has_missing_results'
@@ -41,11 +37,11 @@ export async function advanceOrder(app: App, order: Loaded, low: string, change:
   const step = { id: order.last_event + 1, low_level: low, status_detail, created_at: at }
   const moved = changed(
     { ...order, low_level: low, last_event: step.id, last_event_at: at, events: [...order.events, step] },
-    { ...collectedBy(order, low, at), ...rest },
+    { dispatch_at: null, ...collectedBy(order, low, at), ...rest },
     at,
   )
-  if (rest.step_at === undefined) moved.step_at = labFor(app).nextAt(moved, at)
-  await store.updateOrder(app.db, moved, updated(app, moved, at), { status_detail })
+  if (rest.step_at === undefined) moved.step_at = labFor(app, moved).nextAt(moved, at)
+  await store.updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at), { status_detail })
   return moved
 }
 
@@ -53,7 +49,7 @@ export async function advanceOrder(app: App, order: Loaded, low: string, change:
 export async function changeOrder(app: App, order: Loaded, change: Omit<Change, 'status_detail'>) {
   const at = app.now()
   const moved = changed(order, change, at)
-  await store.updateOrder(app.db, moved, updated(app, moved, at))
+  await store.updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at))
   return moved
 }
 
@@ -63,8 +59,7 @@ function changed(order: Loaded, { document, ...change }: Omit<Change, 'status_de
   const siblings = order.siblings.map((sibling) =>
     sibling.id === order.id ? { ...sibling, low_level: next.low_level, last_event_at: next.last_event_at, updated_at: at } : sibling,
   )
-  const resealed = document || order.key !== next.key
-  return { ...dated, siblings, sealed: resealed ? sealDocument(next.key, order.id, next.document) : order.sealed }
+  return { ...dated, siblings, sealed: document ? sealDocument(order.key, order.id, next.document) : order.sealed }
 }
 
 /** The moment of collection: what the lab said, else the first step that shows that the sample was taken. */
@@ -75,8 +70,6 @@ function resultDates({ collected_at, zone, lab_test }: Loaded) {
   if (!collected_at) return {}
   return datesOf(dayIn(zone, collected_at), lab_test.common_tat_days, lab_test.worst_case_tat_days)
 }
-
-export const updated = (app: App, order: Loaded, at: string) => ({ ...orderEvent(app, order, 'labtest.order.updated', at), at })
 
 /** The log entry that tells of an order as it is now. */
 export const orderEvent = (app: App, order: Loaded, event_type: string, at: string, data = shown(app, order)) =>

@@ -29,19 +29,35 @@ export const nextDispatch = async (app: App, team_id: string) => (await store.ne
 export const inTeamTime = (app: App, clock_offset_ms: number): App =>
   app.transaction ? app : { ...app, now: () => later(app.wall(), clock_offset_ms) }
 
-const dispatch = (app: App, { id, team_id }: { id: string; team_id: string }) =>
-  inTransaction(app, async (app) => {
-    const locked = await store.tryLockOrder(app.db, id)
-    if (!locked?.dispatch_at || locked.dispatch_at > app.now()) return
-    await sendOrder(app, await lockedOrder(app, team_id, id))
+/**
+ * Work on an order that is in our hands. What somebody else has is left to them; a journey of the clock, which is a transaction already,
+ * waits for it, since it goes on only from there.
+ */
+function onClaimed(
+  app: App,
+  { id, team_id }: Due,
+  work: (app: App, locked: { dispatch_at: string | null; step_at: string | null }) => Promise<unknown>,
+) {
+  const journey = app.transaction
+  return inTransaction(app, async (app) => {
+    const [locked] = journey ? await store.lockOrders(app.db, team_id, [id]) : [await store.tryLockOrder(app.db, team_id, id)]
+    if (locked) await work(app, locked)
+  })
+}
+
+type Due = { id: string; team_id: string }
+
+const dispatch = (app: App, due: Due) =>
+  onClaimed(app, due, async (app, { dispatch_at }) => {
+    if (dispatch_at && dispatch_at <= app.now()) await sendOrder(app, await lockedOrder(app, due.team_id, due.id))
   })
 
 /** Hands an order that is locked, or nobody knows of yet, to the lab. */
 export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
-  const accepted = labFor(app).send(order)
-  const gone = { dispatch_at: null, sent_at: app.now() }
-  if (accepted) return advanceOrder(app, order, accepted.low_level, { ...gone, sample_id: order.sample_id ?? accepted.sample_id })
-  const sent = { ...order, ...gone, updated_at: gone.sent_at }
+  const accepted = await labFor(app, order).send(app, order)
+  const sent_at = app.now()
+  if (accepted) return advanceOrder(app, order, accepted.low_level, { sent_at, sample_id: order.sample_id ?? accepted.sample_id })
+  const sent = { ...order, dispatch_at: null, sent_at, updated_at: sent_at }
   await store.setSent(app.db, order.id, sent.updated_at)
   return sent
 }
@@ -49,10 +65,9 @@ export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
 /** Does the work on every order whose next simulated step is due; answers whether there may be more. */
 export async function onDueSteps(app: App, team_id: string | undefined, work: (app: App, order: Loaded) => Promise<unknown>) {
   const due = await store.dueSteps(app.db, app.wall(), AT_ONCE, team_id)
-  await forEach(due, ({ id, team_id, clock_offset_ms }) =>
-    inTransaction(inTeamTime(app, clock_offset_ms), async (app) => {
-      const locked = await store.tryLockOrder(app.db, id)
-      if (locked?.step_at && locked.step_at <= app.now()) await work(app, await lockedOrder(app, team_id, id))
+  await forEach(due, (one) =>
+    onClaimed(inTeamTime(app, one.clock_offset_ms), one, async (app, { step_at }) => {
+      if (step_at && step_at <= app.now()) await work(app, await lockedOrder(app, one.team_id, one.id))
     }),
   )
   return due.length === AT_ONCE

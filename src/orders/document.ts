@@ -32,6 +32,19 @@ export type OrderDocument = {
   warnings: Warning[]
 }
 
+type Pictured = {
+  physician?: (NonNullable<OrderDocument['physician']> & { signature_image?: unknown }) | null | undefined
+  health_insurance?: Of<typeof HealthInsuranceIn> | null | undefined
+}
+
+/** Pictures are kept apart, so that nobody carries them who reads an order. */
+export function withoutImages({ physician, health_insurance }: Pictured): Pick<OrderDocument, 'physician' | 'health_insurance'> {
+  const { signature_image: _, ...doctor } = physician ?? {}
+  const { front_image: __, back_image: ___, patient_signature_image: ____, ...insurance } = health_insurance ?? {}
+  // Spreading nothing loses the fields that a physician has.
+  return { physician: physician ? (doctor as OrderDocument['physician']) : null, health_insurance: health_insurance ? insurance : null }
+}
+
 export const emptyDocument: OrderDocument = {
   patient_details: null,
   patient_address: null,

@@ -4,12 +4,13 @@ import type { Method } from '../contract/lifecycle.ts'
 import type { ImportOrder } from '../contract/new-order.ts'
 import { patientOf, recordInfo } from '../users/records.ts'
 import { advanceOrder } from './advance.ts'
-import { emptyDocument } from './document.ts'
+import { emptyDocument, withoutImages } from './document.ts'
 import { keepImages } from './extras.ts'
-import { drafted, insertDrafted, refuseTakenSample, replied } from './insert.ts'
+import { drafted, insertDrafted, refuseTakenSample, replied, seedOf } from './insert.ts'
+import { careOf } from './judge.ts'
 import { infoOf, normalised } from './patient.ts'
 import { refusalOf, warningsOf } from './rules-findings.ts'
-import { ageFindings, proxyFindings } from './rules-patients.ts'
+import { personFindings } from './rules-patients.ts'
 import { zoneOf } from './rules-zones.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
@@ -19,25 +20,14 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
     inTransaction(app, async (app) => {
       const patient = await patientOf(app, caller.team_id, sent.user_id)
       const resolved = await resolveTests(app, caller, sent, ['active', 'pending'])
-      const body = normalised({ ...sent, patient_address: { ...sent.patient_address, phone_number: null } })
+      const body = normalised({ ...sent, patient_address: { ...sent.patient_address, phone_number: null } }, patient.info)
       const { patient_details, patient_address } = body
       const zone = zoneOf(patient_address, patient.team_zone)
-      const now = app.now()
-      const found = [
-        ...ageFindings(body, {
-          ...patient,
-          now,
-          zone,
-          method: resolved.method,
-          known_proxy: Boolean(patient.info?.medical_proxy),
-          consent_ages: app.config.CONSENT_AGES,
-        }),
-        ...proxyFindings(body),
-      ]
+      const found = personFindings(sent, careOf(app, patient, zone, resolved.method))
       const refusal = refusalOf(found)
       if (refusal) throw refusal
       await recordInfo(app, patient, infoOf(body, patient.info))
-      const { signature_image: _, ...physician } = sent.physician ?? { signature_image: null }
+      const now = app.now()
       const order = drafted(
         {
           ...patient,
@@ -45,7 +35,7 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
             ...emptyDocument,
             patient_details,
             patient_address,
-            physician: sent.physician ? (physician as typeof sent.physician) : null,
+            ...withoutImages(sent),
             warnings: warningsOf(found),
           },
           lab_test: await labTestOf(app, caller, resolved),
@@ -55,7 +45,7 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
           activate_by: null,
           dispatch_at: null,
           sent_at: now,
-          seed: `${patient.client_user_id}/${resolved.recipe.name}/${patient.orders ?? 0}`,
+          seed: seedOf(patient, resolved.recipe.name),
           billing_type: sent.billing_type,
           sample_id: sent.sample_id,
         },

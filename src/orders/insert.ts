@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { App } from '../app.ts'
 import { isUniqueViolation } from '../db/open.ts'
 import { lostTurn } from '../idempotency/actions.ts'
@@ -92,6 +92,13 @@ export async function termsOf(app: App, team_id: string, { patient_details: pati
     ...indexTerms(team, recipients, 'recipient'),
   ]
 }
+
+/** What a simulation is drawn from: the same calls give the same. Hashed, since a client's id is nothing to leave behind. */
+export const seedOf = ({ client_user_id, orders }: { client_user_id: string; orders: number | null }, test: string) =>
+  createHash('sha256')
+    .update(`${client_user_id}/${test}/${orders ?? 0}`)
+    .digest('base64url')
+    .slice(0, 22)
 
 export const replied = (app: App, order: Loaded, message: string) => ({ order: shown(app, order), status: 'success', message })
 

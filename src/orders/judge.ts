@@ -20,14 +20,9 @@ export async function judged(
   const payor_code = order.health_insurance?.payor_code ?? patient.insurance?.payor_code
   const payor = payor_code && isBilled(order) ? await findPayor(app, caller.team_id, payor_code) : undefined
   const context = {
-    now: app.now(),
-    zone,
-    minor_ordering_enabled: patient.minor_ordering_enabled,
-    known_proxy: Boolean(patient.info?.medical_proxy),
-    consent_ages: app.config.CONSENT_AGES,
+    ...careOf(app, patient, zone, method),
     lab,
     markers,
-    method,
     account,
     insurance: patient.insurance && { relationship: patient.insurance.relationship, has_guarantor: Boolean(patient.insurance.guarantor) },
     payor_known: !payor_code || !isBilled(order) || Boolean(payor),
@@ -37,3 +32,13 @@ export async function judged(
 
 /** With client_bill the customer pays, so nobody asks a payor. */
 const isBilled = ({ billing_type }: NewOrder) => billing_type !== 'client_bill'
+
+/** What a patient is judged by, whoever does the test. */
+export const careOf = (app: App, patient: Pick<Patient, 'minor_ordering_enabled' | 'info'>, zone: string, method: string) => ({
+  now: app.now(),
+  zone,
+  method,
+  minor_ordering_enabled: patient.minor_ordering_enabled,
+  known_proxy: Boolean(patient.info?.medical_proxy),
+  consent_ages: app.config.CONSENT_AGES,
+})

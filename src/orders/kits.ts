@@ -5,15 +5,16 @@ import { invalid, problem } from '../problem.ts'
 import { patientOf, recordInfo } from '../users/records.ts'
 import { advanceOrder } from './advance.ts'
 import { DISPATCH } from './dispatch.ts'
-import { emptyDocument, type OrderDocument, type Warning } from './document.ts'
+import { emptyDocument, type OrderDocument, type Warning, withoutImages } from './document.ts'
 import { keepImages, recordInsurance } from './extras.ts'
-import { drafted, insertDrafted, replied, termsOf } from './insert.ts'
+import { drafted, insertDrafted, replied, seedOf, termsOf } from './insert.ts'
+import { careOf } from './judge.ts'
 import { infoOf, normalised } from './patient.ts'
 import * as rules from './rules.ts'
 import { refusalOf, warningsOf } from './rules-findings.ts'
-import { ageFindings, proxyFindings } from './rules-patients.ts'
+import { personFindings } from './rules-patients.ts'
 import { stateCode } from './rules-states.ts'
-import { mayActivateOn, startOfDay, zoneOf } from './rules-zones.ts'
+import { dispatchAt, mayActivateOn, zoneOf } from './rules-zones.ts'
 import { type Loaded, lockedOrder } from './show.ts'
 import * as store from './store.ts'
 import { resolveTests } from './tests.ts'
@@ -32,7 +33,6 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
   if (activate_by && !mayActivateOn(activate_by, now, zone))
     throw invalid(['body', 'activate_by'], 'The day has passed. Send today or a later day, or leave it out.', 'activate_by_in_the_past')
   rules.checkServed(lab, stateCode(shipping_details.state) ?? '')
-  const begins = activate_by ? startOfDay(activate_by, zone) : now
   const order = drafted(
     {
       ...patient,
@@ -46,8 +46,8 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
       method: 'testkit',
       zone,
       activate_by,
-      dispatch_at: begins > now ? begins : now,
-      seed: `${patient.client_user_id}/${lab_test.slug}/${patient.orders ?? 0}`,
+      dispatch_at: dispatchAt(activate_by, now, zone),
+      seed: seedOf(patient, lab_test.slug),
       registrable: true,
     },
     now,
@@ -62,60 +62,40 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
  * Tells whose kit it is; the sandbox's lab writes the requisition at once.
  * It may bind the order to another user of the team; what was told before stays with the first.
  */
-export async function registerTestkit(app: App, caller: TeamCaller, body: Registration) {
-  const reply = await inTransaction(app, async (app) => {
+export const registerTestkit = (app: App, caller: TeamCaller, body: Registration) =>
+  inTransaction(app, async (app) => {
     const found = await store.findBySample(app.db, caller.team_id, body.sample_id)
     if (!found)
       throw problem('KIT_NOT_FOUND', 'There is no kit with this sample_id in this team; it is printed on the kit and shown on the order.')
     const order = await lockedOrder(app, caller.team_id, found.id)
     rules.checkRegistrable(order)
-    const { patient_details, patient_address } = normalised(body)
     const patient = await patientOf(app, caller.team_id, body.user_id ?? order.user_id)
+    const { patient_details, patient_address } = normalised(body, patient.info)
     const zone = zoneOf(patient_address, patient.team_zone)
-    const findings = [
-      ...ageFindings(body, {
-        ...patient,
-        now: app.now(),
-        zone,
-        method: 'testkit',
-        known_proxy: Boolean(patient.info?.medical_proxy),
-        consent_ages: app.config.CONSENT_AGES,
-      }),
-      ...proxyFindings(body),
-    ]
+    const findings = personFindings(body, careOf(app, patient, zone, 'testkit'))
     const refusal = refusalOf(findings)
     if (refusal) throw refusal
     await recordInfo(app, patient, infoOf({ patient_details, patient_address }, patient.info))
     const health_insurance_id = (await recordInsurance(app, patient, body)) ?? null
-    const bound = {
-      ...order,
-      key: patient.key,
-      user_id: patient.user_id,
-      client_user_id: patient.client_user_id,
-      health_insurance_id,
-      zone,
-    }
+    const { key, user_id, client_user_id } = patient
+    const bound = { ...order, key, user_id, client_user_id, health_insurance_id, zone }
     const registered = await registerKit(app, bound, { ...body, patient_details, patient_address }, warningsOf(findings))
     await keepImages(app, registered, body)
     const ready = app.config.ENVIRONMENT === 'sandbox' ? await advanceOrder(app, registered, 'requisition_created') : registered
     return replied(app, ready, 'Kit registered successfully')
   })
-  return reply
-}
 
 /** The kit has a patient now. */
 export async function registerKit(app: App, order: Loaded, registration: Omit<Registration, 'sample_id' | 'user_id'>, warnings: Warning[]) {
-  const { patient_details, patient_address, physician, health_insurance, consents } = registration
-  const { front_image: _, back_image: __, patient_signature_image: ___, ...insurance } = health_insurance ?? {}
+  const { patient_details, patient_address, consents } = registration
   const document: OrderDocument = {
     ...order.document,
     patient_details,
     patient_address,
-    physician: physician ?? null,
-    health_insurance: health_insurance ? insurance : null,
+    ...withoutImages(registration),
     consents,
     warnings,
   }
   await store.setTerms(app.db, order.id, await termsOf(app, order.team_id, document))
-  return advanceOrder(app, order, 'registered', { document, user_id: order.user_id, zone: order.zone })
+  return advanceOrder(app, order, 'registered', { document })
 }

@@ -6,7 +6,7 @@ import { queryTerms } from '../sealing/blind-index.ts'
 import { teamSealingKey, unwrap } from '../sealing/vault.ts'
 import { requireUser } from '../users/actions.ts'
 import { openDocument } from './document.ts'
-import { loadAll, shown } from './show.ts'
+import { ordersById, shown } from './show.ts'
 import * as store from './store-list.ts'
 
 type Query = z.output<typeof OrderFilter>
@@ -20,10 +20,7 @@ export async function listOrders(app: App, caller: TeamCaller, query: Query) {
   const { page, size } = query
   const found = await store.countMatching(app.db, caller.team_id, filter, MOST)
   const ids = await idsOf(app, caller, query, filter, found)
-  const rows = ids.length ? await store.loadByIds(app.db, caller.team_id, ids) : []
-  const place = new Map(ids.map((id, i) => [id, i]))
-  rows.sort((a, b) => (place.get(a.id) as number) - (place.get(b.id) as number))
-  const orders = (await loadAll(app, caller.team_id, rows)).map((order) => shown(app, order))
+  const orders = (await ordersById(app, caller.team_id, ids)).map((order) => shown(app, order))
   return { orders, total: Math.min(found, MOST), total_is_lower_bound: found > MOST, page, size }
 }
 
@@ -92,7 +89,8 @@ async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promis
 /** A text without a word that could be looked for finds nobody, rather than everybody. */
 const orNothing = (terms: string[]) => (terms.length ? terms : ['\u0001'])
 
-const likeText = (text: string) => text.trim().replace(/[\\%_]/g, '\\$&')
+/** A text of spaces begins nothing. */
+const likeText = (text: string) => text.trim().replace(/[\\%_]/g, '\\$&') || '\u0001'
 
 const isDay = (text: string) => text.length === 10
 const firstMoment = (text: string) => (isDay(text) ? `${text}T00:00:00.000Z` : text)

@@ -6,12 +6,16 @@ import { countryCode, stateCode } from './rules-states.ts'
 
 type Given = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
 
-/** Gap 45: as given, but for what a lab reads in one way only: state, country, phone, diagnosis codes. */
-export function normalised<O extends Given>(order: O): O {
+/** Gap 45: as given, but for what a lab reads in one way only: state, country, phone, diagnosis codes; with the proxy that is known already. */
+export function normalised<O extends Given>(order: O, known: Info | undefined): O {
   const { patient_details: patient, patient_address: address, icd_codes } = order
   return {
     ...order,
-    patient_details: { ...patient, phone_number: normalisedPhone(patient.phone_number) ?? patient.phone_number },
+    patient_details: {
+      ...patient,
+      phone_number: normalisedPhone(patient.phone_number) ?? patient.phone_number,
+      medical_proxy: patient.medical_proxy ?? known?.medical_proxy ?? null,
+    },
     patient_address: {
       ...address,
       state: stateCode(address.state) ?? address.state,
@@ -33,10 +37,10 @@ export function infoOf({ patient_details, patient_address }: Given, known: Info 
     gender,
     dob,
     address: { first_line, second_line: second_line ?? '', country, zip, city, state, access_notes: access_notes ?? null },
-    medical_proxy: patient_details.medical_proxy ?? known?.medical_proxy ?? null,
-    race: race ?? null,
-    ethnicity: ethnicity ?? null,
-    sexual_orientation: sexual_orientation ?? null,
-    gender_identity: gender_identity ?? null,
+    medical_proxy: patient_details.medical_proxy ?? null,
+    race: race ?? known?.race ?? null,
+    ethnicity: ethnicity ?? known?.ethnicity ?? null,
+    sexual_orientation: sexual_orientation ?? known?.sexual_orientation ?? null,
+    gender_identity: gender_identity ?? known?.gender_identity ?? null,
   }
 }

@@ -1,17 +1,17 @@
 import { type App, inTransaction, type TeamCaller } from '../app.ts'
 import type { Method } from '../contract/lifecycle.ts'
 import type { NewOrder } from '../contract/new-order.ts'
-import { type Info, infoRow, patientOf } from '../users/records.ts'
+import { infoRow, patientOf } from '../users/records.ts'
 import { DISPATCH } from './dispatch.ts'
-import type { OrderDocument } from './document.ts'
+import { type OrderDocument, withoutImages } from './document.ts'
 import { keepImages, recordInsurance } from './extras.ts'
-import { drafted, insertDrafted, replied } from './insert.ts'
+import { drafted, insertDrafted, replied, seedOf } from './insert.ts'
 import { judged } from './judge.ts'
 import { infoOf, normalised } from './patient.ts'
 import { answeredAoE } from './rules-aoe.ts'
 import { abnNeeded } from './rules-billing.ts'
 import { type Finding, refusalOf, warningsOf } from './rules-findings.ts'
-import { startOfDay } from './rules-zones.ts'
+import { dispatchAt } from './rules-zones.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
 type Plan = Awaited<ReturnType<typeof planOf>>
@@ -36,11 +36,11 @@ async function placeAtOnce(app: App, plan: Plan) {
 
 async function placeWithExtras(app: App, caller: TeamCaller, plan: Plan) {
   const lab_test = await labTestOf(app, caller, plan.resolved)
-  const health_insurance_id = (await recordInsurance(app, plan.patient, plan.body)) ?? plan.patient.insurance?.id ?? null
-  const order = drafted(
-    { ...draftOf(app, plan), lab_test, health_insurance_id: isInsured(plan.body) ? health_insurance_id : null },
-    app.now(),
-  )
+  const draft = draftOf(app, plan)
+  const health_insurance_id = plan.body.health_insurance
+    ? ((await recordInsurance(app, plan.patient, plan.body)) ?? null)
+    : draft.health_insurance_id
+  const order = drafted({ ...draft, lab_test, health_insurance_id }, app.now())
   await insertDrafted(app, order, { info: await changedInfo(app, plan) })
   await keepImages(app, order, plan.body)
   return replied(app, order, PLACED)
@@ -52,26 +52,29 @@ const isInsured = ({ billing_type, health_insurance }: NewOrder) => billing_type
 
 /** What an order comes to and what is to be said about it. */
 async function planOf(app: App, caller: TeamCaller, sent: NewOrder) {
-  const [patient, resolved] = await Promise.all([patientOf(app, caller.team_id, sent.user_id), resolveTests(app, caller, sent)])
-  return { body: normalised(sent), patient, resolved, ...(await judged(app, caller, sent, { patient, resolved })) }
+  const tests = resolveTests(app, caller, sent)
+  // Who the order is for is judged first; what becomes of the tests is awaited below.
+  tests.catch(() => {})
+  const patient = await patientOf(app, caller.team_id, sent.user_id)
+  const resolved = await tests
+  return { body: normalised(sent, patient.info), patient, resolved, ...(await judged(app, caller, sent, { patient, resolved })) }
 }
 
 function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: Plan) {
   const activate_by = body.activate_by ?? null
   const now = app.now()
-  const begins = activate_by ? startOfDay(activate_by, zone) : now
   return {
     team_id: patient.team_id,
     user_id: patient.user_id,
     client_user_id: patient.client_user_id,
     key: patient.key,
-    document: documentOf(body, patient.info, resolved, findings),
+    document: documentOf(body, resolved, findings),
     lab_account_id: resolved.account.id,
     method: resolved.method as Method,
     zone,
     activate_by,
-    dispatch_at: begins > now ? begins : now,
-    seed: `${patient.client_user_id}/${resolved.lab_test?.slug ?? resolved.recipe.name}/${patient.orders ?? 0}`,
+    dispatch_at: dispatchAt(activate_by, now, zone),
+    seed: seedOf(patient, resolved.lab_test?.slug ?? resolved.recipe.name),
     billing_type: body.billing_type,
     priority: body.priority,
     has_abn: abnNeeded({
@@ -82,22 +85,14 @@ function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: P
   }
 }
 
-function documentOf(
-  body: NewOrder,
-  info: Info | undefined,
-  { markers, tests, account }: Plan['resolved'],
-  found: Finding[],
-): OrderDocument {
-  const { signature_image: _, ...physician } = body.physician ?? { signature_image: null }
-  const { front_image: __, back_image: ___, patient_signature_image: ____, ...insurance } = body.health_insurance ?? {}
+function documentOf(body: NewOrder, { markers, tests, account }: Plan['resolved'], found: Finding[]): OrderDocument {
   const notes = [account.default_clinical_notes, body.clinical_notes].filter(Boolean)
   return {
-    patient_details: { ...body.patient_details, medical_proxy: body.patient_details.medical_proxy ?? info?.medical_proxy ?? null },
+    patient_details: body.patient_details,
     patient_address: body.patient_address,
     shipping_details: null,
     shipment: null,
-    physician: body.physician ? (physician as OrderDocument['physician']) : null,
-    health_insurance: body.health_insurance ? insurance : null,
+    ...withoutImages(body),
     icd_codes: body.icd_codes ?? null,
     consents: body.consents,
     aoe_answers: answeredAoE(

@@ -3,7 +3,7 @@ import { faultsOf } from '../contract/faults.ts'
 import { NewOrder } from '../contract/new-order.ts'
 import { Problem } from '../problem.ts'
 import { patientOf } from '../users/records.ts'
-import { judged } from './judge.ts'
+import { careOf, judged } from './judge.ts'
 import { generalFindings } from './rules-checks.ts'
 import { type Finding, findingsOf } from './rules-findings.ts'
 import { besideFaults, mended } from './rules-preflight.ts'
@@ -40,14 +40,7 @@ async function judgedAll(app: App, caller: TeamCaller, order: NewOrder): Promise
   const patient = known instanceof Problem ? nobody : known
   const refusals = [known, resolved].flatMap((one) => (one instanceof Problem ? findingsOf(one) : []))
   if (!(resolved instanceof Problem)) return [...refusals, ...(await judged(app, caller, order, { patient, resolved })).findings]
-  const care = {
-    now: app.now(),
-    zone: zoneOf(order.patient_address, patient.team_zone),
-    method: order.collection_method ?? '',
-    minor_ordering_enabled: patient.minor_ordering_enabled,
-    known_proxy: Boolean(patient.info?.medical_proxy),
-    consent_ages: app.config.CONSENT_AGES,
-  }
+  const care = careOf(app, patient, zoneOf(order.patient_address, patient.team_zone), order.collection_method ?? '')
   return [...refusals, ...generalFindings(order, care)]
 }
 

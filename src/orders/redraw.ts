@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { isEnd } from '../contract/lifecycle.ts'
 import { problem } from '../problem.ts'
 import { advanceOrder, type Change } from './advance.ts'
-import { DISPATCH, sendOrder } from './dispatch.ts'
+import { sendOrder } from './dispatch.ts'
 import { drafted, insertDrafted } from './insert.ts'
 import * as rules from './rules.ts'
 import { type Loaded, requireOrder } from './show.ts'
@@ -10,9 +10,8 @@ import { type Loaded, requireOrder } from './show.ts'
 /** The lab needs another sample: the order ends here, and a further one joins its transaction. */
 export async function offerRedraw(app: App, order: Loaded, change: Change = {}): Promise<Loaded> {
   rules.checkRedraw(order)
-  const offered = await advanceOrder(app, order, 'redraw_available', { ...change, dispatch_at: null })
+  const offered = await advanceOrder(app, order, 'redraw_available', change)
   await follow(app, offered, 'redraw')
-  app.wake(DISPATCH)
   return offered
 }
 
@@ -23,7 +22,7 @@ export async function offerRedraw(app: App, order: Loaded, change: Change = {}):
 export async function recreateOrder(app: App, order: Loaded): Promise<Loaded> {
   if (!isEnd(order.method, order.low_level))
     throw problem('ORDER_GOES_ON', `The order is in ${order.low_level} and can take the results itself; report them there.`)
-  const made = order.siblings.find((sibling) => sibling.parent_id === order.id)
+  const made = order.siblings.find((sibling) => sibling.parent_id === order.id && sibling.origin === 'recreation')
   if (made) return requireOrder(app, order.team_id, made.id)
   return sendOrder(app, await follow(app, order, 'recreation'))
 }
@@ -37,6 +36,7 @@ async function follow(app: App, parent: Loaded, origin: 'redraw' | 'recreation')
       ...{ team_id, user_id, client_user_id, key, lab_test, lab_account_id, method, zone },
       ...{ billing_type, priority, has_abn, health_insurance_id },
       document: { ...document, shipment: null },
+      registrable: parent.registrable && !document.patient_details,
       activate_by: null,
       dispatch_at: now,
       seed: `${parent.seed}/${origin}`,

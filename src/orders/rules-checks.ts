@@ -52,7 +52,7 @@ function scheduleFindings({ activate_by }: NewOrder, { now, zone }: Care): Findi
   )
 }
 
-function labFindings({ priority, patient_address }: NewOrder, { lab, method }: Context): Finding[] {
+function labFindings({ priority, patient_address }: NewOrder, { lab }: Context): Finding[] {
   const state = stateCode(patient_address.state)
   return [
     ...when(state && lab.excluded_states.includes(state), () =>
@@ -61,14 +61,6 @@ function labFindings({ priority, patient_address }: NewOrder, { lab, method }: C
         ['patient_address', 'state'],
         `${lab.name} does not work in ${state}.`,
         'Order the tests of another lab.',
-      ),
-    ),
-    ...when(!lab.collection_methods.includes(method), () =>
-      refused(
-        'METHOD_NOT_OFFERED',
-        ['collection_method'],
-        `${lab.name} does not collect by ${method}.`,
-        `It does by ${lab.collection_methods.join(', ')}.`,
       ),
     ),
     ...when(priority && !lab.supports_stat, () =>

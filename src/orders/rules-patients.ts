@@ -21,6 +21,9 @@ type Lab = { name: string; name_rules: Record<string, unknown> }
 
 const OLDEST = 125
 
+/** Whether the patient may be tested, and who speaks for one who is too young. */
+export const personFindings = (patient: Patient, care: Care): Finding[] => [...ageFindings(patient, care), ...proxyFindings(patient)]
+
 export function ageFindings({ patient_details: { dob, medical_proxy }, patient_address }: Patient, care: Care): Finding[] {
   const today = dayIn(care.zone, care.now)
   const path = ['patient_details', 'dob']

@@ -60,13 +60,13 @@ const common = (turn: string[], steps: string[]) => {
 const onlyOutbound = [...outbound, 'problem_in_transit_customer', 'failure_to_deliver_to_customer']
 
 /**
- * A kit that was placed with its patient is never registered, one that waits for its patient has no requisition,
+ * A kit that was placed with its patient is never registered, one that waits for its patient has no requisition and no results,
  * and what the patient has in hand is not brought again.
  */
 function mayTake(order: Order, low: string) {
   if (order.method !== 'testkit') return true
   if (['awaiting_registration', 'registered'].includes(low)) return needsRegistration(order)
-  if (low === 'requisition_created') return !needsRegistration(order)
+  if (['requisition_created', 'completed'].includes(low)) return !needsRegistration(order)
   return !(onlyOutbound.includes(low) && passed(order, 'with_customer'))
 }
 
@@ -175,9 +175,18 @@ export function checkRegistrable(order: Order) {
 }
 
 /** Gap 46: a redraw is offered once in a transaction, on a walk-in order, by a lab that offers redraws. */
-export function checkRedraw(order: Order & { origin: string; lab_test: { lab: { supports_redraw: boolean } } }) {
-  if (order.origin === 'redraw' || !order.lab_test.lab.supports_redraw)
-    throw problem('REDRAW_NOT_OFFERED', 'The lab offers no redraw of this order: it does not do them, or the order is one itself.')
+export function checkRedraw(order: Order & { siblings: { origin: string }[]; lab_test: { lab: { supports_redraw: boolean } } }) {
+  if (order.siblings.some(({ origin }) => origin === 'redraw') || !order.lab_test.lab.supports_redraw)
+    throw problem('REDRAW_NOT_OFFERED', 'The lab offers no redraw of this order: it does not do them, or has offered one already.')
+}
+
+/** Results are never taken in silence by an order that has ended without them. */
+export function checkOpen({ method, low_level }: Order) {
+  if (isEnd(method, low_level))
+    throw problem(
+      'STATUS_NOT_REACHABLE',
+      `An order in ${low_level} takes no results; make it anew with POST /lab/v1/orders/{order_id}/recreate.`,
+    )
 }
 
 export const transactionNotFound = () => problem('TRANSACTION_NOT_FOUND', 'There is no such order transaction in this team.')

@@ -27,8 +27,18 @@ export async function requireOrder(app: App, team_id: string, id: string): Promi
 
 /** The same, locked until the transaction ends. */
 export async function lockedOrder(app: App, team_id: string, id: string): Promise<Loaded> {
-  await store.lockOrder(app.db, id)
+  await store.lockOrders(app.db, team_id, [id])
   return requireOrder(app, team_id, id)
+}
+
+/** Those of the orders that are there, in the order of the ids. */
+export const ordersById = async (app: App, team_id: string, ids: string[]): Promise<Loaded[]> =>
+  ids.length ? loadAll(app, team_id, await store.findOrders(app.db, team_id, ids)) : []
+
+/** The same, locked until the transaction ends. */
+export async function lockedOrders(app: App, team_id: string, ids: string[]): Promise<Loaded[]> {
+  await store.lockOrders(app.db, team_id, ids)
+  return ordersById(app, team_id, ids)
 }
 
 /** The orders of a transaction, oldest first, or 404. */

@@ -1,7 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
-import { type LoadedRow, loadedOrders } from './store.ts'
 
 /** What a list is narrowed to. Names come as terms of the blind index. */
 export type ListFilter = {
@@ -51,7 +50,7 @@ const matching = (db: Db, team_id: string, filter: ListFilter): Matching => {
         ...(search.patient.length ? [has(search.patient), has(search.recipient)] : []),
         eb(sql`id::text`, 'like', `${search.beginning.toLowerCase()}%`),
         eb(sql`user_id::text`, 'like', `${search.beginning.toLowerCase()}%`),
-        eb('sample_id', 'like', `${search.beginning.toUpperCase()}%`),
+        eb(sql`upper(sample_id)`, 'like', `${search.beginning.toUpperCase()}%`),
       ]),
     )
   return query
@@ -95,11 +94,4 @@ export const sealedNames = (db: Db, team_id: string, filter: ListFilter, limit: 
       'sealing_keys.id as key_id',
       'sealing_keys.wrapped as wrapped_key',
     ])
-    .execute()
-
-export const loadByIds = (db: Db, team_id: string, ids: string[]) =>
-  loadedOrders(db)
-    .where('orders.team_id', '=', team_id)
-    .where('orders.id', '=', sql<string>`any(${ids}::uuid[])`)
-    .$castTo<LoadedRow>()
     .execute()

@@ -2,7 +2,7 @@ import { CompiledQuery, type Insertable, type Selectable, sql } from 'kysely'
 import { type Db, prepared } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
 
-export type OrderRow = Omit<Selectable<Tables['orders']>, 'terms'>
+export type OrderRow = Omit<Selectable<Tables['orders']>, 'terms' | 'changed_at'>
 export type EventRow = { id: number; low_level: string; status_detail: string | null; created_at: string }
 /** An order as its transaction lists it. */
 export type Sibling = Pick<
@@ -40,6 +40,15 @@ export const loadedOrders = (db: Db) =>
 export const findOrder = (db: Db, team_id: string, id: string) =>
   loadedOrders(db).where('orders.team_id', '=', team_id).where('orders.id', '=', id).$castTo<LoadedRow>().executeTakeFirst()
 
+/** In the order of the ids. */
+export const findOrders = (db: Db, team_id: string, ids: string[]) =>
+  loadedOrders(db)
+    .where('orders.team_id', '=', team_id)
+    .where('orders.id', '=', sql<string>`any(${ids}::uuid[])`)
+    .orderBy(sql`array_position(${ids}::uuid[], orders.id)`)
+    .$castTo<LoadedRow>()
+    .execute()
+
 export const findByTransaction = (db: Db, team_id: string, transaction_id: string) =>
   loadedOrders(db)
     .where('orders.team_id', '=', team_id)
@@ -50,12 +59,26 @@ export const findByTransaction = (db: Db, team_id: string, transaction_id: strin
     .execute()
 
 /** Locks the order until the transaction ends. What it looks like is read afterwards: a lock that waited reads old events. */
-export const lockOrder = (db: Db, id: string) =>
-  db.selectFrom('orders').select(['id', 'team_id', 'lab_id']).where('id', '=', id).forUpdate().executeTakeFirst()
+export const lockOrders = (db: Db, team_id: string, ids: string[]) =>
+  db
+    .selectFrom('orders')
+    .select(['id', 'dispatch_at', 'step_at'])
+    .where('team_id', '=', team_id)
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
 
-/** The same, unless somebody else has it in hand. */
-export const tryLockOrder = (db: Db, id: string) =>
-  db.selectFrom('orders').select(['dispatch_at', 'step_at']).where('id', '=', id).forUpdate().skipLocked().executeTakeFirst()
+/** The same of one order, unless somebody else has it in hand. */
+export const tryLockOrder = (db: Db, team_id: string, id: string) =>
+  db
+    .selectFrom('orders')
+    .select(['dispatch_at', 'step_at'])
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
 
 export const siblings = (db: Db, team_id: string, transaction_ids: string[]) =>
   db
@@ -67,8 +90,17 @@ export const siblings = (db: Db, team_id: string, transaction_ids: string[]) =>
     .orderBy('id')
     .execute()
 
+/** Another lab may have given the same number to something that is no kit. */
 export const findBySample = (db: Db, team_id: string, sample_id: string) =>
-  db.selectFrom('orders').select('id').where('team_id', '=', team_id).where('sample_id', '=', sample_id).limit(1).executeTakeFirst()
+  db
+    .selectFrom('orders')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('sample_id', '=', sample_id)
+    .where('user_id', 'is not', null)
+    .orderBy('registrable', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 
 const columns = [
   'id',
@@ -113,8 +145,6 @@ const columns = [
 type NewRow = {
   [C in (typeof columns)[number]]: C extends 'terms' ? string[] : C extends 'simulation' ? string | null : OrderRow[C & keyof OrderRow]
 }
-
-export type { NewRow as NewOrderRow }
 
 type NewEvent = { id: string; event_type: string; key: string; sealed: Buffer }
 type Info = { sealed: Buffer; terms: string[] }
@@ -211,7 +241,7 @@ const mutable = [
 const M = mutable.length + 1
 
 const changeOrder = `
-with changed as (update orders set ${mutable.map((column, i) => `${column} = ${at(i + 1)}`).join(', ')} where id = $1)`
+with changed as (update orders set changed_at = date_trunc('milliseconds', now()), ${mutable.map((column, i) => `${column} = ${at(i + 1)}`).join(', ')} where id = $1)`
 const appendEvent = `,
 event as (insert into order_events (order_id, id, low_level, status_detail, created_at)
   values ($1, ${at(mutable.indexOf('last_event') + 1)}, ${at(mutable.indexOf('low_level') + 1)}, ${at(M + 6)}, ${at(mutable.indexOf('last_event_at') + 1)}))`
@@ -237,7 +267,11 @@ export const setQuietly = (db: Db, id: string, change: { step_at: string | null;
 
 /** The order is at the disposal of a lab that answers later; it is new among those that the lab lists. */
 export const setSent = (db: Db, id: string, updated_at: string) =>
-  db.updateTable('orders').set({ dispatch_at: null, sent_at: updated_at, updated_at }).where('id', '=', id).execute()
+  db
+    .updateTable('orders')
+    .set({ dispatch_at: null, sent_at: updated_at, updated_at, changed_at: sql`date_trunc('milliseconds', now())` })
+    .where('id', '=', id)
+    .execute()
 
 export const setTerms = (db: Db, id: string, terms: string[]) => db.updateTable('orders').set({ terms }).where('id', '=', id).execute()
 
@@ -324,13 +358,15 @@ type Which = { order_ids?: string[] | null | undefined; start_at?: string | null
 
 /** Orders that were named, or that changed within a window. */
 export const listChanged = (db: Db, team_id: string, { order_ids, start_at, end_at }: Which, limit: number) =>
-  loadedOrders(db)
-    .where('orders.team_id', '=', team_id)
-    .$if(!!order_ids?.length, (query) => query.where('orders.id', '=', sql<string>`any(${order_ids}::uuid[])`))
-    .$if(!!start_at, (query) => query.where('orders.updated_at', '>=', start_at as string))
-    .$if(!!end_at, (query) => query.where('orders.updated_at', '<=', end_at as string))
-    .orderBy('orders.created_at')
-    .orderBy('orders.id')
+  db
+    .selectFrom('orders')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('user_id', 'is not', null)
+    .$if(!!order_ids?.length, (query) => query.where('id', '=', sql<string>`any(${order_ids}::uuid[])`))
+    .$if(!!start_at, (query) => query.where('updated_at', '>=', start_at as string))
+    .$if(!!end_at, (query) => query.where('updated_at', '<=', end_at as string))
+    .orderBy('created_at')
+    .orderBy('id')
     .limit(limit)
-    .$castTo<LoadedRow>()
     .execute()

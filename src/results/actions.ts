@@ -4,7 +4,7 @@ import { orderedOf } from '../catalog/actions.ts'
 import type { BiomarkerResult, MissingResult, NewResults } from '../contract/results.ts'
 import { emit } from '../events/emit.ts'
 import { advanceOrder, changeOrder } from '../orders/advance.ts'
-import { judgeReport } from '../orders/rules.ts'
+import { checkOpen, judgeReport } from '../orders/rules.ts'
 import { type Loaded, ordersOfTransaction, requireOrder, shown } from '../orders/show.ts'
 import { problem } from '../problem.ts'
 import { derive, open, seal } from '../sealing/seal.ts'
@@ -22,9 +22,12 @@ export type Report = {
   notes: string | null
 }
 
-/** Keeps a report of a lab, unless it came before. */
-export const recordResults = async (app: App, order: Loaded, posted: NewResults): Promise<Loaded> =>
-  (await store.findByDigest(app.db, order.id, digestOf(order, posted))) ? order : keepReport(app, order, posted)
+/** Keeps a report of a lab, unless it came before. One that does not say when it was made may return to what an earlier one said. */
+export async function recordResults(app: App, order: Loaded, posted: NewResults): Promise<Loaded> {
+  const known = await store.findByDigest(app.db, order.id, digestOf(order, posted))
+  const again = known && (posted.reported_at || known.version === order.result_version)
+  return again ? order : keepReport(app, order, posted)
+}
 
 const digestOf = ({ key }: Loaded, posted: NewResults) =>
   createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(posted)).digest()
@@ -34,6 +37,7 @@ export async function keepReport(app: App, order: Loaded, posted: NewResults): P
   const status = statusOf(order, posted)
   const low = lowOf[status]
   const stepless = status === 'partial' && order.method === 'testkit'
+  checkOpen(order)
   if (judgeReport(order, stepless ? 'completed' : low) === 'late') return order
   const before = await latestReport(app, order)
   const report = await reportOf(app, order, { ...posted, status }, before)
@@ -54,7 +58,7 @@ export async function keepReport(app: App, order: Loaded, posted: NewResults): P
     has_missing_results: rules.hasMissing(status, report.missing_results),
     ...(posted.collected_at ? { collected_at: posted.collected_at } : {}),
   }
-  const moved = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, { ...change, dispatch_at: null })
+  const moved = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, change)
   for (const result of rules.newlyCritical(before?.results ?? [], report.results)) await alarm(app, moved, status, result)
   return moved
 }
@@ -78,7 +82,7 @@ async function reportOf(app: App, order: Loaded, posted: NewResults, before: Rep
   return {
     status: posted.status,
     results,
-    missing_results: rules.missingOf(ordered, results, posted.missing_results),
+    missing_results: rules.missingOf(ordered, results, [...(before?.missing_results ?? []), ...posted.missing_results]),
     collected_at: posted.collected_at ?? before?.collected_at ?? null,
     received_at: posted.received_at ?? before?.received_at ?? null,
     reported_at,

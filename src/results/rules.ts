@@ -90,7 +90,9 @@ export function inOrder(ordered: Ordered, results: BiomarkerResult[]) {
 }
 
 /** What was expected and did not come, with the lab's reason where it gave one, and what else the lab says is missing. */
-export function missingOf(ordered: Ordered, results: BiomarkerResult[], reported: NewMissingResult[]): MissingResult[] {
+type Reported = Omit<NewMissingResult, 'inferred_failure_type'> & { inferred_failure_type: string }
+
+export function missingOf(ordered: Ordered, results: BiomarkerResult[], reported: Reported[]): MissingResult[] {
   const told = reported.map((one) => ({
     ...identityOf(ordered, one, analyteNamed(ordered, one)),
     inferred_failure_type: one.inferred_failure_type,

@@ -8,4 +8,11 @@ export const latestVersion = (db: Db, order_id: string) =>
   db.selectFrom('results').selectAll().where('order_id', '=', order_id).orderBy('version', 'desc').limit(1).executeTakeFirst()
 
 export const findByDigest = (db: Db, order_id: string, digest: Buffer) =>
-  db.selectFrom('results').select('version').where('order_id', '=', order_id).where('digest', '=', digest).executeTakeFirst()
+  db
+    .selectFrom('results')
+    .select('version')
+    .where('order_id', '=', order_id)
+    .where('digest', '=', digest)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { DAY, later } from '../../src/app.ts'
+import { DAY, later, SECOND } from '../../src/app.ts'
 import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -38,6 +38,8 @@ describe('a partner lab', () => {
     const { id: theirs } = await place(other.api)
     await place(other.api, 'testkit')
     await runJobs()
+    expect((await lab.listLabOrders()).orders).toEqual([])
+    w.passes(3 * SECOND)
     const listed: string[] = []
     let next_cursor: string | null | undefined
     for (let more = true; more; ) {
@@ -50,12 +52,14 @@ describe('a partner lab', () => {
     const held = await place(other.api, 'walk_in_test', { activate_by: '2999-01-01' })
     await other.api.cancelOrder({ params: { order_id: held.id } })
     const late = await sent()
+    w.passes(3 * SECOND)
     expect((await lab.listLabOrders({ query: { next_cursor } })).orders.map((order) => order.id)).toEqual([late])
 
     const [first = ''] = mine
     const { sample_id } = await lab.getLabOrder({ params: { order_id: first } })
     expect((await lab.listLabOrders({ query: { sample_id } })).orders.map((order) => order.id)).toEqual([first])
     await report(first, { status: 'sample_error' })
+    w.passes(3 * SECOND)
     expect((await lab.listLabOrders({ query: { status: ['sample_error'] } })).orders.map((order) => order.id)).toEqual([first])
     expect((await lab.listLabOrders()).orders.at(-1)?.id).toBe(first)
   })

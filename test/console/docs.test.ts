@@ -6,30 +6,38 @@ import { world } from '../support/world.ts'
 const browser = await startBrowser()
 const where = browser ? '/docs in Chromium' : '/docs in Chromium (skipped: none on this machine starts)'
 
-test.skipIf(!browser).each([1440, 390])(`${where}, %i pixels wide, shows the reference and asks nobody else`, async (width) => {
-  const { base } = await world()
-  const { page, asked, complaints } = await watched(width)
-  await page.goto(`${base}/docs`)
-  await page.getByRole('heading', { name: 'Create a user' }).waitFor()
-  await scrolledThrough(page)
+test.skipIf(!browser).each([1440, 390])(
+  `${where}, %i pixels wide, shows the reference and asks nobody else`,
+  async (width) => {
+    const { base } = await world()
+    const { page, asked, complaints } = await watched(width)
+    await page.goto(`${base}/docs`)
+    await page.getByRole('heading', { name: 'Create a user' }).waitFor()
+    await scrolledThrough(page)
 
-  expect(await page.title()).toBe('Assay API')
-  expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
-  expect(complaints).toEqual([])
-  expect(await page.evaluate('scrollTo(100, 0), scrollX')).toBe(0)
-  expect(await page.getByText('Powered by').filter({ visible: true }).count()).toBe(0)
-}, 120_000)
+    expect(await page.title()).toBe('Assay API')
+    expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
+    expect(complaints).toEqual([])
+    expect(await page.evaluate('scrollTo(100, 0), scrollX')).toBe(0)
+    expect(await page.getByText('Powered by').filter({ visible: true }).count()).toBe(0)
+  },
+  120_000,
+)
 
-test.skipIf(!browser)(`${where} sends a trial request to us and to nobody else`, async () => {
-  const { base } = await world()
-  const { page, asked } = await watched(1440)
-  await page.goto(`${base}/docs`)
-  await page.getByRole('button', { name: /Test Request.*post \/v2\/user\)/ }).click()
-  await page.getByRole('button', { name: /^Send/ }).first().click()
-  await page.getByText('MISSING_API_KEY').first().waitFor()
-  expect(asked).toContain(`${base}/v2/user`)
-  expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
-}, 120_000)
+test.skipIf(!browser)(
+  `${where} sends a trial request to us and to nobody else`,
+  async () => {
+    const { base } = await world()
+    const { page, asked } = await watched(1440)
+    await page.goto(`${base}/docs`)
+    await page.getByRole('button', { name: /Test Request.*post \/v2\/user\)/ }).click()
+    await page.getByRole('button', { name: /^Send/ }).first().click()
+    await page.getByText('MISSING_API_KEY').first().waitFor()
+    expect(asked).toContain(`${base}/v2/user`)
+    expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
+  },
+  120_000,
+)
 
 /** A page that remembers whom it asked and what it complained about. */
 async function watched(width: number) {

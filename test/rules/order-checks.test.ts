@@ -16,7 +16,7 @@ type Json = Record<string, unknown>
 
 const catalogue = JSON.parse(readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8'))
 const labs = catalogue.labs as Context['lab'][]
-const [quillmoor, wrenfield, larkstone] = labs as [Context['lab'], Context['lab'], Context['lab']]
+const [quillmoor, wrenfield] = labs as [Context['lab'], Context['lab'], Context['lab']]
 const aoeOf = (slug: string): AoE => catalogue.markers.find((marker: Json) => marker['slug'] === slug).aoe
 
 const proxy = { first_name: 'Ottoline', last_name: 'Quillfeather', address: anAddress(), phone_number: '+12025550111' }
@@ -195,11 +195,6 @@ describe('the lab', () => {
     expect(hardOf(anOrder({ address: { state: 'AK', zip: '99501' } }), { lab: wrenfield })).toEqual(SERVED_NOT)
     expect(hardOf(anOrder({ address: { state: 'alaska', zip: '99501' } }), { lab: wrenfield })).toEqual(SERVED_NOT)
     expect(hardOf(anOrder({ address: { state: 'AK', zip: '99501' } }))).toEqual([])
-  })
-
-  test('must collect that way; kits are fine where the lab has them', () => {
-    expect(hardOf(anOrder(), { method: 'testkit' })).toEqual(['400 METHOD_NOT_OFFERED collection_method'])
-    expect(hardOf(anOrder(), { method: 'testkit', lab: larkstone })).toEqual([])
   })
 
   test('may need a physician in some states', () => {

@@ -6,8 +6,11 @@ import { stepDelay } from './delays.ts'
 
 /** The sandbox's lab: takes every order at once. What it does next is asked for, or left to its clock. */
 export const simulator: Lab = {
-  send: (order) => ({ low_level: order.registrable ? 'awaiting_registration' : 'requisition_created', sample_id: sampleId(order.id) }),
-  cancel: () => {},
+  send: async (_, order) => ({
+    low_level: order.registrable ? 'awaiting_registration' : 'requisition_created',
+    sample_id: sampleId(order.id),
+  }),
+  cancel: async () => {},
   nextAt: (order, now) => {
     const low = nextStep(order)
     return low && !isCustomers(low) ? later(now, delayTo(order, low)) : null

@@ -73,7 +73,6 @@ async function takeStep(app: App, order: Loaded, low: string, simulation?: Simul
   if (low === 'registered') return registerKit(app, order, someone(order), [])
   const last = !simulation?.steps.length
   return advanceOrder(app, order, low, {
-    dispatch_at: null,
     sent_at: order.sent_at ?? app.now(),
     sample_id: order.sample_id ?? sampleId(order.id),
     status_detail: last ? (simulation?.status_detail ?? usualDetail(low)) : usualDetail(low),
