@@ -5,6 +5,7 @@ import type { Ordered } from '../contract/analyte.ts'
 import type { LabTestFilter, NewLabTest } from '../contract/catalog.ts'
 import { isInstant, pageAfter, pageOf } from '../paging.ts'
 import { problem } from '../problem.ts'
+import { labTestsOf } from './known-tests.ts'
 import { accountFor, labOfAccount, pickMarkers } from './markers.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -100,10 +101,10 @@ export async function requireLabTest(app: App, team_id: string, id: string, find
   return test
 }
 
-export type LabTestRow = Awaited<ReturnType<typeof store.findLabTests>>[number]
+export type LabTestRow = store.LabTestRow
 
 export async function labTestsById(app: App, team_id: string, ids: string[]): Promise<Map<string, LabTestRow>> {
-  return new Map((await store.findLabTests(app.db, team_id, ids)).map((test) => [test.id, test]))
+  return new Map((await labTestsOf(app, team_id, ids)).map((test) => [test.id, test]))
 }
 
 /** What the lab measures for a test: its markers, and everything that it knows to measure. */

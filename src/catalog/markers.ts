@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { App, LabCaller, TeamCaller } from '../app.ts'
 import type { OrderSet } from '../contract/catalog.ts'
 import { problem } from '../problem.ts'
+import { labTestsOf } from './known-tests.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -44,7 +45,7 @@ export async function listOrderSetMarkers(app: App, caller: TeamCaller, set: z.o
 export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_ids, add_on, lab_account_id }: z.output<typeof OrderSet>) {
   if (!lab_test_ids?.length && !add_on) throw problem('ORDER_SET_EMPTY', 'The order set is empty: name lab_test_ids, add_on or both.')
   if (add_on) rules.checkNamed(add_on)
-  const tests = lab_test_ids?.length ? await store.findLabTests(app.db, caller.team_id, lab_test_ids) : []
+  const tests = lab_test_ids?.length ? await labTestsOf(app, caller.team_id, lab_test_ids) : []
   rules.checkAllTests(lab_test_ids ?? [], tests)
   const accounts = await store.usableLabAccounts(app.db, caller)
   const account = lab_account_id ? rules.knownAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined

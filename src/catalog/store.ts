@@ -28,13 +28,22 @@ export const findLabTest = (db: Db, team_id: string, id: string) => labTests(db,
 export const lockLabTest = (db: Db, team_id: string, id: string) =>
   labTests(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
-const oneLabTest = preparedRead('find_lab_test', (db, team_id: string, id: string) => labTests(db, team_id).where('id', '=', id))
-
-/** Most orders name one test. Of a list of unknown length PostgreSQL would make a new plan each time. */
 export const findLabTests = (db: Db, team_id: string, ids: string[]) =>
+  labTests(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+
+const oneVersion = preparedRead('lab_test_version', (db, team_id: string, id: string) => versions(db, team_id).where('id', '=', id))
+
+const versions = (db: Db, team_id: string) =>
+  db
+    .selectFrom('lab_tests')
+    .select(['id', sql<string>`updated_at || ' ' || coalesce((select version from catalogue), '')`.as('version')])
+    .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
+
+/** Which tests of these a team sees, and as of when. Of a list of unknown length PostgreSQL would make a new plan each time. */
+export const testVersions = (db: Db, team_id: string, ids: string[]) =>
   ids.length === 1
-    ? oneLabTest(db, team_id, ids[0] as string)
-    : labTests(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+    ? oneVersion(db, team_id, ids[0] as string)
+    : versions(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
 
 export type LabTestFilter = {
   generation_method: 'auto' | 'manual' | 'all'

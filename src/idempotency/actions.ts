@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type App, HOUR, later, SECOND } from '../app.ts'
 import { problem } from '../problem.ts'
-import { derive, open, type SealingKey, seal } from '../sealing/seal.ts'
+import { deriveSecret, open, type SealingKey, seal } from '../sealing/seal.ts'
 import { teamSealingKey, userSealingKey } from '../sealing/vault.ts'
 import { userDeleted } from '../users/rules.ts'
 import * as store from './store.ts'
@@ -90,4 +90,4 @@ async function outcomeOf(app: App, team: SealingKey, slot: store.Slot, kept: sto
 
 const place = (slot: store.Slot) => `idempotency_keys.sealed.${slot.team_id}.${slot.operation}.${slot.key_hash.toString('hex')}`
 
-const keyed = (team: SealingKey, purpose: string, text: string) => createHmac('sha256', derive(team, purpose)).update(text).digest()
+const keyed = (team: SealingKey, purpose: string, text: string) => createHmac('sha256', deriveSecret(team, purpose)).update(text).digest()

@@ -1,5 +1,5 @@
-import { createHmac, createSecretKey } from 'node:crypto'
-import { derive, type SealingKey } from './seal.ts'
+import { createHmac } from 'node:crypto'
+import { deriveSecret, type SealingKey } from './seal.ts'
 
 const SHORTEST = 2
 const LONGEST = 12
@@ -23,7 +23,7 @@ export const queryTerms = (team: SealingKey, query: string, field = '') =>
 
 /** A field keeps its words apart from those of other fields. */
 function hashed(team: SealingKey, field: string, words: string[]) {
-  const key = createSecretKey(derive(team, `blind index ${field}`.trim()))
+  const key = deriveSecret(team, `blind index ${field}`.trim())
   return [...new Set(words)].map((word) => createHmac('sha256', key).update(word).digest('base64url').slice(0, 12))
 }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 
 /** A key and its id. The id travels in every ciphertext, so a reader knows which key to fetch. */
 export type SealingKey = { id: string; bytes: Buffer }
@@ -40,8 +40,24 @@ export const sealedBy = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))
 /** A key for one purpose that reveals nothing of the key it comes from. */
 export const derive = (key: SealingKey, purpose: string) => Buffer.from(hkdfSync('sha256', secretOf(key), '', purpose, 32))
 
+/** The same, ready for use over and over: it is kept as long as the key itself is, a team's for ever, a user's for one request. */
+export function deriveSecret(key: SealingKey, purpose: string): KeyObject {
+  const made = derived.get(key) ?? new Map<string, KeyObject>()
+  derived.set(key, made)
+  const secret = made.get(purpose) ?? createSecretKey(derive(key, purpose))
+  made.set(purpose, secret)
+  return secret
+}
+
+const derived = new WeakMap<SealingKey, Map<string, KeyObject>>()
+const secrets = new WeakMap<SealingKey, KeyObject>()
+
 // Node takes several times as long for each use of a key that comes as bytes.
-const secretOf = ({ bytes }: SealingKey) => createSecretKey(bytes)
+function secretOf(key: SealingKey) {
+  const secret = secrets.get(key) ?? createSecretKey(key.bytes)
+  secrets.set(key, secret)
+  return secret
+}
 
 const idBytes = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex')
 
