@@ -29,7 +29,7 @@ export async function generate() {
 function configPage() {
   const rows = Object.entries(Settings.shape).map(([name, setting]) => {
     const fallback = setting.safeParse(undefined)
-    const value = fallback.success && fallback.data !== undefined ? `\`${fallback.data}\`` : 'unset'
+    const value = fallback.success && ['string', 'number'].includes(typeof fallback.data) ? `\`${fallback.data}\`` : 'unset'
     return `| \`${name}\` | ${value} | ${setting.description} |`
   })
   return [

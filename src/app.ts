@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { NewAuditRow } from './audit/actions.ts'
 import type { Config } from './config.ts'
-import type { Db } from './db/open.ts'
+import { type Db, isDeadlock } from './db/open.ts'
 import type { KeptOutcome } from './idempotency/actions.ts'
 import type { LastUses } from './keys/last-use.ts'
 import type { SealingKey } from './sealing/seal.ts'
@@ -58,15 +58,23 @@ export type LabCaller = { kind: 'lab'; lab_id: number; key_id: string }
 
 export type Caller = TeamCaller | ManagementCaller | LabCaller
 
+const TRIES = 3
+
 /** Runs `work` in a transaction, or in the caller's if there is one. Use the app it hands out: the outer `db` escapes the transaction. */
-export function inTransaction<T>(app: App, work: (app: App) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(app: App, work: (app: App) => Promise<T>, tries = 1): Promise<T> {
   if (app.transaction) return work(app)
-  return app.db.transaction().execute(async (db) => {
-    const inside: App = { ...app, db, transaction: true }
-    const result = await work(inside)
-    await app.beforeCommit?.(inside, result)
-    return result
-  })
+  try {
+    return await app.db.transaction().execute(async (db) => {
+      const inside: App = { ...app, db, transaction: true }
+      const result = await work(inside)
+      await app.beforeCommit?.(inside, result)
+      return result
+    })
+  } catch (error) {
+    // Two that waited for each other: PostgreSQL undid this one, so it can go again.
+    if (!isDeadlock(error) || tries === TRIES) throw error
+    return inTransaction(app, work, tries + 1)
+  }
 }
 
 export const later = (instant: string, ms: number) => new Date(Date.parse(instant) + ms).toISOString()

@@ -17,6 +17,15 @@ export const InstantIn = z.iso
   .refine(inKnownYears, 'Must lie in the years 1 to 9999.')
   .transform((text) => new Date(text).toISOString())
 
+/** A moment of which somebody living can speak. */
+export const RecentIn = InstantIn.refine((text) => text >= '1900' && text < '2200', 'Must lie in the years 1900 to 2199.')
+
+/** The number of a sample, as it can be printed as a barcode. */
+export const SampleId = z
+  .string()
+  .trim()
+  .regex(/^[!-~][ -~]{0,99}$/, 'Must have 1 to 100 letters, digits or signs of ASCII.')
+
 export const Day = z.iso
   .date({ error: 'Must be a date that exists, written YYYY-MM-DD.' })
   .refine(inKnownYears, 'Must lie in the years 1 to 9999.')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { billingTypes, Lab, sampleTypes } from './catalog.ts'
-import { AddressOut, Cursor, GuarantorOut, genders, Id, Instant, InstantIn, openEnum, Text } from './common.ts'
+import { AddressOut, Cursor, GuarantorOut, genders, Id, Instant, openEnum, RecentIn, SampleId, Text } from './common.ts'
 import { endpoint } from './endpoint.ts'
 import { lowLevels, methods } from './lifecycle.ts'
 import { origins, Shipment, ShippingDetails, statusDetails } from './orders.ts'
@@ -20,8 +20,8 @@ export const StepReport = z
       .enum(reported)
       .describe('A low-level status of the method. It may lie several steps ahead; one that comes late or twice changes nothing.'),
     status_detail: z.enum(statusDetails).nullish(),
-    sample_id: Text(100).nullish().describe("The lab's own number of the sample, where it has one."),
-    collected_at: InstantIn.nullish().describe('When the sample was taken.'),
+    sample_id: SampleId.nullish().describe("The lab's own number of the sample, where it has one."),
+    collected_at: RecentIn.nullish().describe('When the sample was taken.'),
     shipment: z
       .object({
         outbound_tracking_number: tracking,

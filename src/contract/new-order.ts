@@ -11,6 +11,7 @@ import {
   Id,
   InstantIn,
   races,
+  SampleId,
   sexualOrientations,
 } from './common.ts'
 import { methods } from './lifecycle.ts'
@@ -173,7 +174,22 @@ export const NewOrder = z
     lab_account_id: Id.nullish(),
     creator_member_id: Id.nullish(),
   })
-  .meta({ id: 'NewOrder' })
+  .meta({
+    id: 'NewOrder',
+    example: {
+      user_id: '3fa85f64-5717-4562-b3fc-2c963f66afa6',
+      patient_details: {
+        first_name: 'Fictitious',
+        last_name: 'Patient',
+        dob: '1980-05-04',
+        gender: 'female',
+        phone_number: '+12025550143',
+        email: 'patient@example.com',
+      },
+      patient_address: { first_line: '1 Example Street', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' },
+      order_set: { lab_test_ids: ['f49f0523-b294-5a04-8de6-7a4ceb5d8762'] },
+    },
+  })
 export type NewOrder = z.output<typeof NewOrder>
 
 /** An order that was placed elsewhere; its address may be abroad, so its zip is text. */
@@ -186,7 +202,7 @@ export const ImportOrder = z
     physician: PhysicianIn.nullish(),
     patient_details: PatientDetailsIn,
     patient_address: z.object({ receiver_name: AtMost(200), ...place, zip: Trimmed(20), access_notes }).meta({ id: 'ImportAddressInput' }),
-    sample_id: Trimmed(100),
+    sample_id: SampleId,
     lab_account_id: Id.nullish(),
   })
   .meta({ id: 'ImportOrder' })
@@ -205,11 +221,12 @@ export const NewTestkitOrder = z
 export const RegisterTestkit = z
   .object({
     user_id: Id.nullish().describe('Binds the order to another user of the team.'),
-    sample_id: Trimmed(100),
+    sample_id: SampleId,
     patient_details: PatientDetailsIn,
     patient_address: PatientAddressIn,
     physician: PhysicianBaseIn.nullish(),
     health_insurance: HealthInsuranceIn.nullish(),
     consents: Consents,
+    aoe_answers: List(AoEAnswerIn, 500).nullish().describe('A missing answer is a warning here: the public clients cannot send any.'),
   })
   .meta({ id: 'RegisterTestkit' })

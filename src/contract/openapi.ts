@@ -139,7 +139,7 @@ function operation(name: string, row: Row, schemas: Map<string, { io: Io; schema
     description: [row.description, ...notes(row)].filter(Boolean).join('\n\n') || row.summary,
     security: securityOf[row.auth],
     ...parametersOf(row, schemaOf),
-    ...(row.body ? { requestBody: { required: true, ...json(schemaOf(row.body, 'input')) } } : {}),
+    ...(row.body ? { requestBody: { required: !row.body.safeParse(undefined).success, ...json(schemaOf(row.body, 'input')) } } : {}),
     responses: {
       ...(row.status === 204
         ? { 204: { description: 'Done.' } }

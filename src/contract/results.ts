@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AddressOut, Instant, InstantIn, openEnum, Text } from './common.ts'
+import { AddressOut, Instant, openEnum, RecentIn, Text } from './common.ts'
 
 /** From the best to the worst. */
 export const interpretations = ['normal', 'unknown', 'abnormal', 'critical'] as const
@@ -193,9 +193,9 @@ export type NewMissingResult = z.output<typeof NewMissingResult>
 export const NewResults = z
   .object({
     status: z.enum(resultVersions),
-    collected_at: InstantIn.nullish(),
-    received_at: InstantIn.nullish(),
-    reported_at: InstantIn.nullish(),
+    collected_at: RecentIn.nullish(),
+    received_at: RecentIn.nullish(),
+    reported_at: RecentIn.nullish(),
     results: z.array(NewResult).max(500, 'Must have at most 500 results.'),
     missing_results: z.array(NewMissingResult).max(500, 'Must have at most 500 missing results.').default([]),
     notes: remark,

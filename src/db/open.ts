@@ -100,6 +100,9 @@ export function isUniqueViolation(error: unknown, index?: string) {
   return code === UNIQUE_VIOLATION && (!index || index === constraint)
 }
 
+/** Two transactions that waited for each other, or could not be put in an order. */
+export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error as { code?: string }).code ?? '')
+
 /** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */
 export function isDatabaseAway(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }

@@ -39,7 +39,7 @@ export function collectionInstructions(input: CollectionInstructions): Promise<B
   paper.y += 4
   for (const [index, step] of stepsFor(input).entries()) writeStep(paper, index + 1, step)
   heading(paper, 'If something goes wrong')
-  writeText(paper, help(input.contact), stepInk)
+  writeText(paper, help(input), stepInk)
   return closePaper(paper, footer(paper, `Collection instructions · ${input.name}`))
 }
 
@@ -58,9 +58,12 @@ function numberBadge(paper: Paper, number: number) {
   writeLine(paper, String(number), y - 6, style, { x: x - 10, width: 20, align: 'center' })
 }
 
-const help = (contact: string | null) =>
+const blood = ['serum', 'dried_blood_spot', 'arm_collector']
+
+const help = ({ sample_type, contact }: CollectionInstructions) =>
   [
-    'If you feel faint, lie down. If bleeding does not stop after 10 minutes of firm pressure, or you feel seriously unwell, get medical help at once; in an emergency call your local emergency number.',
+    blood.includes(sample_type) &&
+      'If you feel faint, lie down. If bleeding does not stop after 10 minutes of firm pressure, or you feel seriously unwell, get medical help at once; in an emergency call your local emergency number.',
     'If the sample was spilled, mixed up or forgotten, do not send it: ask for a new collection.',
     contact && `Questions: ${contact}`,
   ]

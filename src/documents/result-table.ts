@@ -63,7 +63,7 @@ function cellsOf(paper: Paper, result: Result, { flag, isText }: { flag: Flag; i
   return [
     cell('name', result.name, ink.body),
     cell('result', isText ? '' : result.result, value),
-    cell('unit', result.unit ?? '', ink.body),
+    cell('unit', (result.unit ?? '').replace(/[{}]/g, ''), ink.body),
     cell('flag', result.type === 'comment' && flag.word === 'Normal' ? '' : flag.word, flag.style),
     cell('range', rangeInWords(result), ink.body),
   ]

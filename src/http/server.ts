@@ -11,6 +11,7 @@ import { callerOf, mountTable, type Table } from './routes.ts'
 
 const BODY_LIMIT = 1024 * 1024
 const ID_LENGTH = 2048
+const HEADER_LIMIT = 64 * 1024
 /** How long a client may take to send its request. */
 const REQUEST_WITHIN = 30 * SECOND
 /** How long requests in flight may take to end when we stop. */
@@ -29,7 +30,8 @@ export async function buildServer(app: App, metrics: Metrics, { table = { endpoi
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => sendProblem(app, error, request, reply),
     // Node answers a missing Host itself, without a body; `checkHost` does it in JSON.
-    http: { requireHostHeader: false },
+    // Five hundred ids fit into an address.
+    http: { requireHostHeader: false, maxHeaderSize: HEADER_LIMIT },
     clientErrorHandler: refuseBytes,
   })
   // An expectation may be ignored; Node would answer it without a body.

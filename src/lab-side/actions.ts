@@ -9,6 +9,7 @@ import * as rules from '../orders/rules.ts'
 import { transmissionName } from '../orders/rules-people.ts'
 import { type Loaded, lockedOrder, ordersById, requireOrder } from '../orders/show.ts'
 import { cursorAt, pageAfter, pageOf } from '../paging.ts'
+import { problem } from '../problem.ts'
 import { recordResults } from '../results/actions.ts'
 import * as store from './store.ts'
 
@@ -21,13 +22,20 @@ const SETTLED = 2 * SECOND
 /** The orders that were sent to the lab, in the order of their last change. */
 export async function listLabOrders(app: App, { lab_id }: LabCaller, query: Filter) {
   const page = pageAfter(query.next_cursor, query.limit)
-  const found = await store.listSent(app.db, lab_id, { ...query, until: later(app.wall(), -SETTLED) }, page)
+  const until = later(app.wall(), -SETTLED)
+  const found = await store.listSent(app.db, lab_id, { ...query, until }, page)
   const { rows } = pageOf(found, page, markOf)
   const last = rows.at(-1)
   const orders = await inOrderOf(app, rows)
   // Also at the end of the list, so that a lab reads on from there when something has changed.
-  return { orders: orders.map(forLab), next_cursor: last ? cursorAt(markOf(last)) : (query.next_cursor ?? null) }
+  return {
+    orders: orders.map(forLab),
+    next_cursor: last ? cursorAt(markOf(last)) : (query.next_cursor ?? beginning(query, until)),
+  }
 }
+
+/** From where a lab that has nothing yet reads on; who looked for one sample does not. */
+const beginning = ({ sample_id }: Filter, at: string) => (sample_id ? null : cursorAt({ at, id: '00000000-0000-0000-0000-000000000000' }))
 
 const markOf = (order: { changed_at: string; id: string }) => ({ at: order.changed_at, id: order.id })
 
@@ -100,7 +108,7 @@ const onOrder = (app: App, { lab_id }: LabCaller, id: string, work: (app: App, o
 
 async function requireSent(app: App, lab_id: number, id: string) {
   const sent = await store.findSent(app.db, lab_id, id)
-  if (!sent) throw rules.orderNotFound()
+  if (!sent) throw problem('ORDER_NOT_FOUND', 'There is no such order that was sent to this lab; GET /lab/v1/orders lists them.')
   return sent
 }
 

@@ -20,7 +20,7 @@ export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: str
     rules.checkReschedule(order, activate_by === null || mayActivateOn(activate_by, now, order.zone))
     if (activate_by === order.activate_by) return replied(app, order, 'order updated')
     const held = order.low_level === 'ordered'
-    const moved = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, now, order.zone) : null })
+    const moved = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, app, order.zone) : null })
     return replied(app, moved, 'order updated')
   })
   app.wake(DISPATCH)

@@ -1,4 +1,4 @@
-import { type App, inTransaction, later } from '../app.ts'
+import { type App, inTransaction, later, MINUTE } from '../app.ts'
 import type { Simulation } from '../contract/orders.ts'
 import { labFor } from '../labs/index.ts'
 import { advanceOrder } from './advance.ts'
@@ -11,15 +11,25 @@ export const DISPATCH = 'dispatch orders'
 
 /** Sends to the lab what is due on its team's clock, of one team or of any; answers whether there may be more. */
 export async function dispatchDue(app: App, team_id?: string) {
-  const due = await store.dueDispatches(app.db, app.wall(), AT_ONCE, team_id)
-  await forEach(due, (order) => dispatch(inTeamTime(app, order.clock_offset_ms), order))
+  const due = await store.dueDispatches(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
+  await forEach(app, due, (order) => dispatch(inTeamTime(app, order.clock_offset_ms), order))
   return due.length === AT_ONCE
 }
 
-/** An order that fails holds up no other; its failure is told in the end. */
-async function forEach<T>(due: T[], work: (one: T) => Promise<unknown>) {
+const PUT_OFF = MINUTE
+const put = { until: new Map<string, string>(), off: (now: string) => [...put.until].filter(([, until]) => until > now).map(([id]) => id) }
+
+/** An order that fails holds up no other: it is put off for a while, and its failure is told in the end. */
+async function forEach<T extends { id: string }>(app: App, due: T[], work: (one: T) => Promise<unknown>) {
   const failures: unknown[] = []
-  for (const one of due) await work(one).catch((error) => failures.push(error))
+  for (const one of due)
+    await work(one).then(
+      () => put.until.delete(one.id),
+      (error) => {
+        failures.push(error)
+        if (!app.transaction) put.until.set(one.id, later(app.wall(), PUT_OFF))
+      },
+    )
   if (failures.length) throw failures[0]
 }
 
@@ -64,8 +74,8 @@ export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
 
 /** Does the work on every order whose next simulated step is due; answers whether there may be more. */
 export async function onDueSteps(app: App, team_id: string | undefined, work: (app: App, order: Loaded) => Promise<unknown>) {
-  const due = await store.dueSteps(app.db, app.wall(), AT_ONCE, team_id)
-  await forEach(due, (one) =>
+  const due = await store.dueSteps(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
+  await forEach(app, due, (one) =>
     onClaimed(inTeamTime(app, one.clock_offset_ms), one, async (app, { step_at }) => {
       if (step_at && step_at <= app.now()) await work(app, await lockedOrder(app, one.team_id, one.id))
     }),

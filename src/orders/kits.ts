@@ -11,7 +11,8 @@ import { drafted, insertDrafted, replied, seedOf, termsOf } from './insert.ts'
 import { careOf } from './judge.ts'
 import { infoOf, normalised } from './patient.ts'
 import * as rules from './rules.ts'
-import { refusalOf, warningsOf } from './rules-findings.ts'
+import { answeredAoE, aoeFindings } from './rules-aoe.ts'
+import { asAdvice, refusalOf, warningsOf } from './rules-findings.ts'
 import { personFindings } from './rules-patients.ts'
 import { stateCode } from './rules-states.ts'
 import { dispatchAt, mayActivateOn, zoneOf } from './rules-zones.ts'
@@ -46,7 +47,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
       method: 'testkit',
       zone,
       activate_by,
-      dispatch_at: dispatchAt(activate_by, now, zone),
+      dispatch_at: dispatchAt(activate_by, app, zone),
       seed: seedOf(patient, lab_test.slug),
       registrable: true,
     },
@@ -71,8 +72,13 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
     rules.checkRegistrable(order)
     const patient = await patientOf(app, caller.team_id, body.user_id ?? order.user_id)
     const { patient_details, patient_address } = normalised(body, patient.info)
+    rules.checkServed(order.lab_test.lab, patient_address.state)
     const zone = zoneOf(patient_address, patient.team_zone)
-    const findings = personFindings(body, careOf(app, patient, zone, 'testkit'))
+    const answers = body.aoe_answers ?? []
+    const findings = [
+      ...personFindings(body, careOf(app, patient, zone, 'testkit')),
+      ...aoeFindings(order.lab_test.markers, answers).map((found) => (answers.length ? found : asAdvice(found))),
+    ]
     const refusal = refusalOf(findings)
     if (refusal) throw refusal
     await recordInfo(app, patient, infoOf({ patient_details, patient_address }, patient.info))
@@ -87,13 +93,15 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
 
 /** The kit has a patient now. */
 export async function registerKit(app: App, order: Loaded, registration: Omit<Registration, 'sample_id' | 'user_id'>, warnings: Warning[]) {
-  const { patient_details, patient_address, consents } = registration
+  const { patient_details, patient_address, consents, aoe_answers } = registration
+  const { markers, fasting } = order.lab_test
   const document: OrderDocument = {
     ...order.document,
     patient_details,
     patient_address,
     ...withoutImages(registration),
     consents,
+    aoe_answers: answeredAoE(markers, aoe_answers ?? [], fasting),
     warnings,
   }
   await store.setTerms(app.db, order.id, await termsOf(app, order.team_id, document))

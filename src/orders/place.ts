@@ -6,12 +6,13 @@ import { DISPATCH } from './dispatch.ts'
 import { type OrderDocument, withoutImages } from './document.ts'
 import { keepImages, recordInsurance } from './extras.ts'
 import { drafted, insertDrafted, replied, seedOf } from './insert.ts'
-import { judged } from './judge.ts'
+import { careOf, judged } from './judge.ts'
 import { infoOf, normalised } from './patient.ts'
 import { answeredAoE } from './rules-aoe.ts'
 import { abnNeeded } from './rules-billing.ts'
+import { generalFindings } from './rules-checks.ts'
 import { type Finding, refusalOf, warningsOf } from './rules-findings.ts'
-import { dispatchAt } from './rules-zones.ts'
+import { dispatchAt, zoneOf } from './rules-zones.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
 type Plan = Awaited<ReturnType<typeof planOf>>
@@ -56,13 +57,21 @@ async function planOf(app: App, caller: TeamCaller, sent: NewOrder) {
   // Who the order is for is judged first; what becomes of the tests is awaited below.
   tests.catch(() => {})
   const patient = await patientOf(app, caller.team_id, sent.user_id)
-  const resolved = await tests
+  const resolved = await tests.catch((error) => {
+    throw faultsBeside(app, sent, patient) ?? error
+  })
   return { body: normalised(sent, patient.info), patient, resolved, ...(await judged(app, caller, sent, { patient, resolved })) }
+}
+
+/** What is wrong with the request itself is told before that its tests do not fit together. */
+function faultsBeside(app: App, sent: NewOrder, patient: Awaited<ReturnType<typeof patientOf>>) {
+  const zone = zoneOf(sent.patient_address, patient.team_zone)
+  const found = generalFindings(sent, careOf(app, patient, zone, sent.collection_method ?? ''))
+  return refusalOf(found.filter(({ status }) => status === 422))
 }
 
 function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: Plan) {
   const activate_by = body.activate_by ?? null
-  const now = app.now()
   return {
     team_id: patient.team_id,
     user_id: patient.user_id,
@@ -73,7 +82,7 @@ function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: P
     method: resolved.method as Method,
     zone,
     activate_by,
-    dispatch_at: dispatchAt(activate_by, now, zone),
+    dispatch_at: dispatchAt(activate_by, app, zone),
     seed: seedOf(patient, resolved.lab_test?.slug ?? resolved.recipe.name),
     billing_type: body.billing_type,
     priority: body.priority,

@@ -38,7 +38,7 @@ async function follow(app: App, parent: Loaded, origin: 'redraw' | 'recreation')
       document: { ...document, shipment: null },
       registrable: parent.registrable && !document.patient_details,
       activate_by: null,
-      dispatch_at: now,
+      dispatch_at: app.wall(),
       seed: `${parent.seed}/${origin}`,
       parent,
       origin,

@@ -81,12 +81,12 @@ function missing(markers: Asking[], answers: Answer[]): Finding[] {
     (marker.aoe?.questions ?? [])
       .filter(({ required, default: otherwise }) => required && !otherwise)
       .filter(({ id }) => !answers.some((one) => one.marker_id === marker.id && one.question_id === id && one.answer.trim()))
-      .map(({ id, value }) =>
+      .map(({ id, value, answers }) =>
         faulty(
           'aoe_answer_missing',
           ['aoe_answers'],
           `The marker ${marker.id} needs an answer to its question ${id} ("${value}").`,
-          'Add it to aoe_answers.',
+          `Add { marker_id: ${marker.id}, question_id: ${id}, answer } to aoe_answers${answers.length ? `; the codes are ${answers.map(({ code }) => code).join(', ')}` : ''}.`,
         ),
       ),
   )

@@ -25,6 +25,9 @@ export const faulty = (code: string, ...said: Said): Finding => ({ ...found(code
 
 export const advised = (code: string, ...said: Said): Finding => ({ ...found(code, said), severity: 'advisory' })
 
+/** The same, where it does not refuse. */
+export const asAdvice = ({ status: _, ...found }: Finding): Finding => ({ ...found, severity: 'advisory' })
+
 /** The finding where the condition holds. */
 export const when = (condition: unknown, finding: () => Finding): Finding[] => (condition ? [finding()] : [])
 

@@ -83,8 +83,13 @@ export function startOfDay(day: string, zone: string): string {
 /** Today or later, here or there: whoever counts days in UTC and whoever counts them at the patient's both mean well. */
 export const mayActivateOn = (day: string, now: string, zone: string) => day >= now.slice(0, 10) || day >= dayIn(zone, now)
 
-/** When an order goes to the lab: at the beginning of its day there, or now. */
-export function dispatchAt(activate_by: string | null, now: string, zone: string) {
-  const begins = activate_by ? startOfDay(activate_by, zone) : now
-  return begins > now ? begins : now
+type Clocks = { now(): string; wall(): string }
+
+/**
+ * When an order goes to the lab: at the beginning of its day there, or at once.
+ * At once is real time, which a team's clock never runs behind, so that it stays due however the clock is moved.
+ */
+export function dispatchAt(activate_by: string | null, clocks: Clocks, zone: string) {
+  const begins = activate_by && startOfDay(activate_by, zone)
+  return begins && begins > clocks.now() ? begins : clocks.wall()
 }

@@ -127,7 +127,12 @@ export function checkDraw(order: Order) {
   if (order.method !== 'on_site_collection')
     throw problem('NOT_ON_SITE', 'Only an order that is collected on site is drawn by you; for other methods the provider reports it.')
   if (!mayFollow(order, 'draw_completed'))
-    throw problem('DRAW_NOT_POSSIBLE', `An order in ${order.low_level} cannot be drawn; wait for its requisition.`)
+    throw problem(
+      'DRAW_NOT_POSSIBLE',
+      order.low_level === 'ordered'
+        ? 'The order has not gone to the lab yet; wait for its requisition.'
+        : `An order in ${order.low_level} is past its draw.`,
+    )
 }
 
 /** The step that tells us that the sample was taken, where the lab does not say when. */
@@ -164,7 +169,8 @@ export function checkServed(lab: { name: string; excluded_states: string[] }, st
 }
 
 export function checkRegistrable(order: Order) {
-  if (!order.registrable) throw problem('KIT_HAS_A_PATIENT', 'The kit was ordered for a patient, so there is nothing to register.')
+  if (!order.registrable)
+    throw problem('KIT_HAS_A_PATIENT', 'The order with this sample_id was placed for a patient, so there is nothing to register.')
   if (passed(order, 'registered')) throw problem('KIT_REGISTERED', 'The kit is registered already.')
   // Whoever has the kit in hand registers it, whether or not the courier scanned it.
   if (!reachableFrom('testkit', order.low_level).has('registered'))

@@ -284,13 +284,15 @@ const latestMoment = (wall: string) =>
   sql<string>`(select ${wall}::timestamptz + max(clock_offset_ms) * interval '1 millisecond' from teams)`
 
 /** Orders that go to the lab by now, on their team's clock. */
-export const dueDispatches = (db: Db, wall: string, limit: number, team_id?: string) =>
+type Looking = { limit: number; team_id?: string | undefined; except: string[] }
+
+export const dueDispatches = (db: Db, wall: string, { limit, team_id, except }: Looking) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
     .select(['orders.id', 'orders.team_id', 'orders.dispatch_at as at', 'teams.clock_offset_ms'])
     .where('orders.dispatch_at', '<=', latestMoment(wall))
-    .where(sql<boolean>`orders.dispatch_at <= ${moment(wall)}`)
+    .where(sql<boolean>`orders.dispatch_at <= ${moment(wall)} and orders.id <> all(${except}::uuid[])`)
     .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
     .orderBy('orders.dispatch_at')
     .orderBy('orders.created_at')
@@ -298,12 +300,12 @@ export const dueDispatches = (db: Db, wall: string, limit: number, team_id?: str
     .limit(limit)
     .execute()
 
-const steps = (db: Db, wall: string, limit: number, team_id: string | undefined) =>
+const steps = (db: Db, wall: string, { limit, team_id, except }: Looking) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
     .select(['orders.id', 'orders.team_id', 'orders.step_at as at', 'teams.clock_offset_ms', 'orders.created_at'])
-    .where(sql<boolean>`orders.step_at <= ${moment(wall)}`)
+    .where(sql<boolean>`orders.step_at <= ${moment(wall)} and orders.id <> all(${except}::uuid[])`)
     .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
     .orderBy('orders.step_at')
     .orderBy('orders.created_at')
@@ -314,8 +316,8 @@ const steps = (db: Db, wall: string, limit: number, team_id: string | undefined)
  * Orders whose simulator takes a step by now: all of a team whose simulator runs by itself, and those that simulate asked for.
  * Apart, so that the many that rest in other teams are not looked at.
  */
-export function dueSteps(db: Db, wall: string, limit: number, team_id?: string) {
-  const all = steps(db, wall, limit, team_id)
+export function dueSteps(db: Db, wall: string, looking: Looking) {
+  const all = steps(db, wall, looking)
   const byItself = all.where('teams.simulator', '=', 'auto')
   const askedFor = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
   const either = db
@@ -328,18 +330,17 @@ export function dueSteps(db: Db, wall: string, limit: number, team_id?: string) 
     .orderBy('at')
     .orderBy('created_at')
     .orderBy('id')
-    .limit(limit)
+    .limit(looking.limit)
     .execute()
 }
 
+/** On the team's clock: no order goes before it was placed. */
 export const nextDispatch = (db: Db, team_id: string) =>
   db
     .selectFrom('orders')
-    .select('dispatch_at as at')
+    .select((eb) => eb.fn.min(sql<string>`greatest(dispatch_at, created_at)`).as('at'))
     .where('team_id', '=', team_id)
     .where('dispatch_at', 'is not', null)
-    .orderBy('dispatch_at')
-    .limit(1)
     .executeTakeFirst()
 
 export const nextStep = (db: Db, team_id: string) =>

@@ -6,7 +6,7 @@ import { emit } from '../events/emit.ts'
 import { advanceOrder, changeOrder } from '../orders/advance.ts'
 import { checkOpen, judgeReport } from '../orders/rules.ts'
 import { type Loaded, ordersOfTransaction, requireOrder, shown } from '../orders/show.ts'
-import { problem } from '../problem.ts'
+import { Problem, problem } from '../problem.ts'
 import { derive, open, seal } from '../sealing/seal.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -25,8 +25,10 @@ export type Report = {
 /** Keeps a report of a lab, unless it came before. One that does not say when it was made may return to what an earlier one said. */
 export async function recordResults(app: App, order: Loaded, posted: NewResults): Promise<Loaded> {
   const known = await store.findByDigest(app.db, order.id, digestOf(order, posted))
-  const again = known && (posted.reported_at || known.version === order.result_version)
-  return again ? order : keepReport(app, order, posted)
+  if (known && (posted.reported_at || known.version === order.result_version)) return order
+  const faults = rules.faultsOf(await orderedOf(app, order.lab_test), posted.results)
+  if (faults.length) throw new Problem('invalid', faults)
+  return keepReport(app, order, posted)
 }
 
 const digestOf = ({ key }: Loaded, posted: NewResults) =>
@@ -138,6 +140,8 @@ export function resultsOf(app: App, order: Loaded, report: Report) {
   const collected_at = report.collected_at ?? order.collected_at
   return {
     ...report,
+    // What is not there yet is not missing.
+    missing_results: report.status === 'partial' ? [] : report.missing_results,
     metadata: {
       ...rules.metadataOf({ ...report, patient, physician: document.physician, lab: lab_test.lab, sample_id, collected_at }),
       patient_id: order.user_id,

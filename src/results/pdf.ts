@@ -11,15 +11,18 @@ export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: st
   return reportPdf(order, report, [{ results: report.results, missing: missingOf(report) }])
 }
 
-/** One section for each order: a reader sees which sample a value came from. */
+/** One section for each order: a reader sees which sample a value came from, and of each measurement the newest only. */
 export async function transactionResultsPdf(app: App, caller: TeamCaller, transaction_id: string) {
   const reported = await transactionReports(app, caller, transaction_id)
   const { order, report } = reported.at(-1) as (typeof reported)[number]
   const titled = reported.length > 1
-  const sections = reported.map((one) => ({
-    title: titled ? `Order ${one.order.id} (${one.order.origin})` : null,
-    results: one.report.results,
-    missing: missingOf(one.report),
+  const sections = reported.map((one, i) => ({
+    title: titled ? `Order ${one.order.id} (${one.order.origin}), sample ${one.order.sample_id ?? 'unknown'}` : null,
+    results: rules.notIn(
+      one.report.results,
+      reported.slice(i + 1).flatMap((later) => later.report.results),
+    ),
+    missing: i === reported.length - 1 ? missingOf(one.report) : [],
   }))
   return reportPdf(order, report, sections)
 }

@@ -1,4 +1,5 @@
 import type { Analyte, Ordered } from '../contract/analyte.ts'
+import type { Fault } from '../contract/faults.ts'
 import {
   type BiomarkerResult,
   type Interpretation,
@@ -37,6 +38,28 @@ export const complete = (ordered: Ordered, patient: Patient, { results, reported
       source_sample_id: patient.sample_id ?? null,
     }
   })
+
+/** What a lab mistyped: a measurement that the catalogue does not have by that slug, or that it reports twice. */
+export function faultsOf(ordered: Ordered, results: NewResult[]): Fault[] {
+  const seen = new Set<string>()
+  return results.flatMap((posted, i) => {
+    const analyte = analyteNamed(ordered, posted)
+    const at = (field: string) => ['body', 'results', i, field]
+    if (posted.slug && analyte?.slug !== posted.slug)
+      return [
+        {
+          type: 'measurement_unknown',
+          loc: at('slug'),
+          msg: 'The catalogue has no such measurement; name it by its LOINC code, or leave it out.',
+        },
+      ]
+    const key = analyte?.slug ?? posted.loinc ?? posted.provider_id ?? ''
+    if (seen.has(key))
+      return [{ type: 'measurement_twice', loc: at('result'), msg: 'The report has this measurement before; send it once.' }]
+    seen.add(key)
+    return []
+  })
+}
 
 type Named = Pick<NewResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
 
@@ -124,6 +147,12 @@ export function merge(versions: Versions) {
   const there = new Set(results.map(keyOf))
   const missing = latest(versions.flatMap((version) => version.missing_results))
   return { results, missing_results: missing.filter((one) => !there.has(keyOf(one))) }
+}
+
+/** Those of the results that no later one replaces. */
+export const notIn = (results: BiomarkerResult[], later: BiomarkerResult[]) => {
+  const newer = new Set(later.map(keyOf))
+  return results.filter((one) => !newer.has(keyOf(one)))
 }
 
 type Identity = Pick<BiomarkerResult, 'slug' | 'loinc' | 'provider_id' | 'name'>

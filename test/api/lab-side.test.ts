@@ -274,7 +274,7 @@ describe('a hostile report', () => {
   test('is kept as it came where it can only be read: an unknown measurement, odd text, another unit', async () => {
     const id = await sent()
     await post(id, [
-      { slug: 'moon-dust', result: '7' },
+      { loinc: '8888888-8', name: 'Moon dust', result: '7' },
       { slug: 'sodium', result: 'NaN' },
       { slug: 'potassium', result: '1e400' },
       { slug: 'glucose', result: '27.9', unit: 'mmol/L' },
@@ -293,19 +293,34 @@ describe('a hostile report', () => {
       ['glucose', '27.9', 'numeric', 27.9, 'unknown', 1],
       ['sodium', 'NaN', 'comment', -1, 'unknown', 1],
       ['potassium', '1e400', 'comment', -1, 'unknown', 1],
-      ['moon-dust', '7', 'numeric', 7, 'unknown', 0],
+      ['', '7', 'numeric', 7, 'unknown', 0],
       ['', '<script>alert(1)</script>', 'comment', -1, 'unknown', 0],
     ])
     expect(missing_results?.map(({ slug }) => slug)).not.toContain('sodium')
     expect(await read(id)).toMatchObject({ interpretation: 'unknown', has_missing_results: true })
   })
-  test('of five hundred results is taken, and the same measurement twice counts as its last', async () => {
+  test('of five hundred results is taken', async () => {
     const id = await sent()
-    const many = Array.from({ length: 499 }, (_, i) => ({ slug: `extra-${i % 250}`, result: String(i) }))
+    const many = Array.from({ length: 499 }, (_, i) => ({ loinc: `${1000 + i}-0`, result: String(i) }))
     await post(id, [...many, { slug: 'glucose', result: '91' }])
-    const { results } = await api.getResults({ params: { order_id: id } })
-    expect(results).toHaveLength(251)
-    expect(results[1]).toMatchObject({ slug: 'extra-0', result: '250' })
+    expect((await api.getResults({ params: { order_id: id } })).results).toHaveLength(500)
+  })
+  test('that is mistyped is sent back: a measurement that nobody knows, and one that stands there twice', async () => {
+    const id = await sent()
+    const before = await traceOf(w.url, id)
+    const twice = [
+      { slug: 'moon-dust', result: '7' },
+      { slug: 'glucose', result: '91' },
+      { slug: 'glucose', result: '92' },
+    ]
+    expect(await refusal(post(id, twice))).toMatchObject({
+      status: 422,
+      detail: [
+        { type: 'measurement_unknown', loc: ['body', 'results', 0, 'slug'] },
+        { type: 'measurement_twice', loc: ['body', 'results', 2, 'result'] },
+      ],
+    })
+    expect(await traceOf(w.url, id)).toEqual(before)
   })
   test('cannot take the sample number of another order of the lab', async () => {
     const [one, two] = [await sent(), await sent()]

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { later } from '../../app.ts'
 import { nextStep } from '../../orders/rules.ts'
 import type { Loaded } from '../../orders/show.ts'
@@ -8,7 +9,7 @@ import { stepDelay } from './delays.ts'
 export const simulator: Lab = {
   send: async (_, order) => ({
     low_level: order.registrable ? 'awaiting_registration' : 'requisition_created',
-    sample_id: sampleId(order.id),
+    sample_id: newSampleId(),
   }),
   cancel: async () => {},
   nextAt: (order, now) => {
@@ -25,13 +26,5 @@ const isCustomers = (low: string) => low === 'registered'
 
 const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** Sixty bits of the order's id, in letters and digits that nobody mistakes for each other. */
-export function sampleId(order_id: string) {
-  let rest = BigInt(`0x${order_id.replaceAll('-', '').slice(17)}`)
-  let text = ''
-  for (let i = 0; i < 12; i++) {
-    text = digits[Number(rest & 31n)] + text
-    rest >>= 5n
-  }
-  return text
-}
+/** Sixty bits that nobody can foretell, in letters and digits that nobody mistakes for each other. */
+export const newSampleId = () => Array.from(randomBytes(12), (byte) => digits[byte & 31]).join('')

@@ -24,10 +24,13 @@ export function simulateResults(wish: Simulation): Pick<NewResults, 'status' | '
   const expected = expectedOf(wish)
   const who: Who = { sex: sexOf(wish), age: wish.age }
   const target = targetOf(wish, expected, who.sex)
-  const missing = wish.has_missing_results && target ? missingOf(wish.seed, expected, target.slug) : []
+  const last = target ? missingOf(wish.seed, expected, target.slug) : []
+  const missing = wish.has_missing_results ? last : []
+  // What the final report may lack is not in a partial one, so that it can still be missing.
+  const absent = wish.version === 'partial' && last.length < expected.length ? last : missing
   const values = target ? valuesOf(wish, expected, who, target) : new Map()
   const results = expected.map((analyte, i) => word(wish, analyte, values, { who, target, type: typeAt(wish, analyte, i) }))
-  const there = results.filter(({ slug }) => !missing.some((one) => one.slug === slug))
+  const there = results.filter(({ slug }) => !absent.some((one) => one.slug === slug))
   return {
     status: wish.version,
     results: target ? arrived(wish, expected, there, target.slug) : [],

@@ -12,7 +12,7 @@ import { type Loaded, lockedOrder } from '../../orders/show.ts'
 import { problem } from '../../problem.ts'
 import { keepReport } from '../../results/actions.ts'
 import { ageOn } from '../../results/rules.ts'
-import { sampleId } from './index.ts'
+import { newSampleId } from './index.ts'
 import { someone, someShipment } from './people.ts'
 import { simulateResults } from './values.ts'
 
@@ -74,7 +74,7 @@ async function takeStep(app: App, order: Loaded, low: string, simulation?: Simul
   const last = !simulation?.steps.length
   return advanceOrder(app, order, low, {
     sent_at: order.sent_at ?? app.now(),
-    sample_id: order.sample_id ?? sampleId(order.id),
+    sample_id: order.sample_id ?? newSampleId(),
     status_detail: last ? (simulation?.status_detail ?? usualDetail(low)) : usualDetail(low),
     ...(low === 'transit_customer' && !order.document.shipment ? { document: { shipment: someShipment(order, app.now()) } } : {}),
   })
@@ -101,7 +101,7 @@ async function reportOf(app: App, order: Loaded, status: Status, simulation: Sim
     version: status,
     share: status === 'partial' ? 1 - 0.5 ** (partials + 1) : 1,
   })
-  return { status, results, missing_results, reported_at: now }
+  return { status, results, missing_results, collected_at: order.collected_at ?? now, reported_at: now }
 }
 
 export const STEP = 'simulate steps'
