@@ -84,15 +84,20 @@ async function sendAgain(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
   const keyed = attempts.filter(({ body }) => isKeyed(body))
   const unheard = keyed.filter(({ answer }) => !answer)
   const heard = keyed.filter(({ answer }) => answer).slice(-20)
-  const faults = await Promise.all(
-    [...unheard, ...heard].map(async (attempt) => {
-      // The lease of a process that was killed has to run out first.
-      const { order } = await eventually(() => api.createOrder({ body: attempt.body, headers: keyOf(attempt.body) }), 60_000)
-      if (attempt.answer && !isDeepStrictEqual(attempt.answer.order, order)) return [`${order.passthrough} was answered differently`]
-      attempt.answer = { order, status: 'success', message: '' }
-      return []
-    }),
-  )
+  const waiting = [...unheard, ...heard]
+  const faults: string[] = []
+  const again = async () => {
+    for (let attempt = waiting.pop(); attempt; attempt = waiting.pop()) faults.push(...(await sendOnce(api, attempt)))
+  }
+  await Promise.all(Array.from({ length: 16 }, again))
   const { lost, faults: found } = await compare(api, attempts)
-  return [...faults.flat(), ...found, ...(lost ? [`${lost} lost at the end`] : [])]
+  return [...faults, ...found, ...(lost ? [`${lost} lost at the end`] : [])]
+}
+
+async function sendOnce(api: Client, attempt: Attempt<NewOrder, Placed>) {
+  // The lease of a process that was killed has to run out first.
+  const { order } = await eventually(() => api.createOrder({ body: attempt.body, headers: keyOf(attempt.body) }), 60_000)
+  if (attempt.answer && !isDeepStrictEqual(attempt.answer.order, order)) return [`${order.passthrough} was answered differently`]
+  attempt.answer = { order, status: 'success', message: '' }
+  return []
 }
