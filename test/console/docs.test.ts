@@ -12,6 +12,8 @@ test.skipIf(!browser).each([1440, 390])(
     const { base } = await world()
     const { page, asked, complaints } = await watched(width)
     await page.goto(`${base}/docs`)
+    // A long reference draws its operations when they come near.
+    await page.getByRole('heading', { name: /^Users/ }).scrollIntoViewIfNeeded()
     await page.getByRole('heading', { name: 'Create a user' }).waitFor()
     await scrolledThrough(page)
 
