@@ -5,6 +5,7 @@ import { Settings } from '../src/config.ts'
 import { errorTypes, statusOf } from '../src/contract/errors.ts'
 import { canBecome, isEnd, type Method, methods, statusOfStep, stepsOf } from '../src/contract/lifecycle.ts'
 import { openapi } from '../src/contract/openapi.ts'
+import { eventsPage } from './events-page.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
@@ -13,6 +14,7 @@ export const generated: Record<string, () => string> = {
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'docs/config.md': configPage,
   'docs/errors.md': errorsPage,
+  'docs/events.md': eventsPage,
   'docs/orders.md': ordersPage,
 }
 

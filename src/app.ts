@@ -21,7 +21,11 @@ export type App = {
   /** Set inside a transaction. */
   transaction?: true
   /** Looks for due work now instead of at the next turn. Call it after the commit. */
-  wake(job: string): void
+  wake(job: string, about?: Iterable<string>): void
+  /** The webhooks that a transaction has something for, until it commits. */
+  told?: Set<string>
+  /** Set where the answer is a stream: the caller has gone, or we stop. */
+  ends?: AbortSignal | undefined
   /** What a request commits together with the action: its audit row and its idempotent outcome. */
   beforeCommit?: ((app: App, result: unknown) => Promise<void>) | undefined
   /** The same rows for an action that writes everything in one statement of its own. */
@@ -63,18 +67,36 @@ const TRIES = 3
 /** Runs `work` in a transaction, or in the caller's if there is one. Use the app it hands out: the outer `db` escapes the transaction. */
 export async function inTransaction<T>(app: App, work: (app: App) => Promise<T>, tries = 1): Promise<T> {
   if (app.transaction) return work(app)
+  const told = new Set<string>()
   try {
-    return await app.db.transaction().execute(async (db) => {
-      const inside: App = { ...app, db, transaction: true }
+    const result = await app.db.transaction().execute(async (db) => {
+      const inside: App = { ...app, db, transaction: true, told }
       const result = await work(inside)
       await app.beforeCommit?.(inside, result)
       return result
     })
+    if (told.size) wakeFor(app, told)
+    return result
   } catch (error) {
     // Two that waited for each other: PostgreSQL undid this one, so it can go again.
     if (!isDeadlock(error) || tries === TRIES) throw error
     return inTransaction(app, work, tries + 1)
   }
+}
+
+export const DELIVER = 'deliver'
+export const NUMBER = 'number events'
+
+/** A strict webhook is told once the event has its number. */
+function wakeFor(app: App, webhook_ids: Iterable<string>) {
+  app.wake(DELIVER, webhook_ids)
+  app.wake(NUMBER)
+}
+
+/** Something waits for these webhooks: once the transaction has committed, or now. */
+export function told(app: App, webhook_ids: string[]) {
+  if (app.told) for (const id of webhook_ids) app.told.add(id)
+  else if (webhook_ids.length) wakeFor(app, webhook_ids)
 }
 
 export const later = (instant: string, ms: number) => new Date(Date.parse(instant) + ms).toISOString()

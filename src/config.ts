@@ -10,6 +10,7 @@ const whole = (low: number, high: number) =>
     .max(high, `must be at most ${high}`)
 const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.enum(values, `must be one of ${values.join(', ')}`)
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
+const network = z.union([z.cidrv4(), z.cidrv6()])
 const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 visible characters and no space')
 
 export const Settings = z.object({
@@ -50,6 +51,19 @@ export const Settings = z.object({
     .default({})
     .describe('From which age a patient needs no medical_proxy, by state, such as AL=19,NE=19. Default: 18 everywhere.'),
   DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('Connections to PostgreSQL that one process opens at most.'),
+  EVENT_RETENTION_DAYS: whole(1, 3650).default(90).describe('How long events, messages that wait and attempts are kept.'),
+  WEBHOOK_ALLOW_LOOPBACK: oneOf(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe('Whether webhooks may go to this machine. Default: true in the sandbox, false in production.'),
+  WEBHOOK_ALLOWED_NETWORKS: z
+    .string()
+    .transform((text) => text.split(',').map((network) => network.trim()))
+    .refine((list) => list.every((text) => network.safeParse(text).success), 'must be networks, such as 10.20.0.0/16,fd12::/48')
+    .default([])
+    .describe(
+      'Private networks that webhooks may reach, such as 10.20.0.0/16,fd12::/48; addresses where clouds hand out credentials stay shut. Default: none.',
+    ),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()
     .describe('How much is logged, as JSON lines on standard output. Default: info; on a terminal warn.'),

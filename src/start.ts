@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import type { App } from './app.ts'
+import { type App, DELIVER } from './app.ts'
 import { loadCatalogue } from './catalogue-file/actions.ts'
 import type { Config } from './config.ts'
 import { type Credentials, openCredentials } from './credentials.ts'
@@ -19,6 +19,10 @@ import { safeError } from './log.ts'
 import { makePrivateFolder } from './private-files.ts'
 import { setupProblem } from './problem.ts'
 import { openVault } from './sealing/vault.ts'
+import { policyOf } from './webhooks/address.ts'
+import { notifier } from './webhooks/notify.ts'
+import { openSender } from './webhooks/send.ts'
+import { startWorker } from './webhooks/worker.ts'
 
 export type Service = { app: App; listening: string; credentials: Credentials; close(): Promise<void> }
 
@@ -34,17 +38,38 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const server = await buildServer(app, metrics, { ready: () => ready })
   const port = await listen(server, config)
   const loop = startJobs(app, config.ROLE === 'api' ? jobs.filter((job) => job.everywhere) : jobs, failureOf(app, metrics))
-  app.wake = loop.wake
+  const couriers = config.ROLE === 'api' ? notifier(app) : await openCourier(app, database, metrics)
+  app.wake = (job, about = []) => (job === DELIVER ? couriers.wake(about) : loop.wake(job))
   // The last requests still note which keys they used.
   opened.defer(() => flushLastUses(app))
   opened.defer(async () => {
-    await Promise.all([loop.stop(), server.close()])
+    await Promise.all([loop.stop(), server.close(), couriers.stop()])
   })
   const listening = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`
   const credentials = await openCredentials(app, config.PUBLIC_URL ?? listening)
   ready = true
   const running = opened.move()
   return { app, listening, credentials, close: () => running.disposeAsync() }
+}
+
+/** Delivers to webhooks. */
+async function openCourier(app: App, { pool }: Database, metrics: Metrics) {
+  const failed = failureOf(app, metrics)
+  const sender = openSender({ policy: policyOf(app.config) })
+  const worker = await startWorker(
+    app,
+    () => pool.connect(),
+    sender.post,
+    (error) => failed(DELIVER, error),
+    metrics.deliveries.note,
+  )
+  return {
+    wake: worker.wake,
+    stop: async () => {
+      await worker.stop()
+      await sender.close()
+    },
+  }
 }
 
 const failureOf =

@@ -32,6 +32,7 @@ export async function request(baseUrl: string, row: Row, sent: Sent): Promise<Re
     ...(hasBody ? { body: JSON.stringify(sent.body) } : {}),
   })
   const { status, headers: got } = response
+  if (row.media === 'text/event-stream' && status < 300) return { status, headers: got, body: response.body }
   if (row.media && status < 300) return { status, headers: got, body: new Uint8Array(await response.arrayBuffer()) }
   const text = await response.text()
   return { status, headers: got, body: text ? JSON.parse(text) : undefined }

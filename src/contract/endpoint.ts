@@ -27,12 +27,14 @@ export type Row = {
   idempotent?: true
   /** Carries images: the body may be as large as several of them. */
   largeBody?: true
-  /** What is answered instead of JSON; `returns` is then bytes. */
-  media?: 'application/pdf'
+  /** What is answered instead of JSON; `returns` is then bytes, or pieces of text that come until the caller or we end it. */
+  media?: 'application/pdf' | 'text/event-stream'
   /** 204 answers have no body. */
   status?: 200 | 204
   params?: z.ZodObject
   query?: z.ZodObject
+  /** Headers that say more than who calls, in lower case. */
+  headers?: z.ZodObject
   body?: z.ZodType
   returns: z.ZodType
   /** Documented refusals besides 401, 403 and 422: status → what it means. */
@@ -46,7 +48,11 @@ type Part<S> = S extends z.ZodType ? z.output<S> : undefined
 type Sent<S> = S extends z.ZodType ? z.input<S> : undefined
 
 /** What a handler gets: validated, defaults filled in. */
-export type Input<R extends Row> = { params: Part<R['params']>; query: Part<R['query']>; body: Part<R['body']> }
+export type Input<R extends Row> = { params: Part<R['params']>; query: Part<R['query']>; body: Part<R['body']> } & (R extends {
+  headers: infer H
+}
+  ? { headers: Part<H> }
+  : unknown)
 
 /** What a handler gives back; fields that the row does not name are dropped at the edge. */
 export type Output<R extends Row> = z.input<R['returns']>

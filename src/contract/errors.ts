@@ -9,6 +9,7 @@ export type ProblemKind =
   | 'conflict'
   | 'too_large'
   | 'unsupported'
+  | 'too_many'
   | 'failed'
   | 'unavailable'
 
@@ -22,6 +23,7 @@ export const statusOf: Record<ProblemKind, number> = {
   conflict: 409,
   too_large: 413,
   unsupported: 415,
+  too_many: 429,
   failed: 500,
   unavailable: 503,
 }
@@ -40,6 +42,7 @@ export const errorTypes = {
   CLOSED_BETA: { kind: 'forbidden', meaning: 'The route is in closed beta and the team is not enabled for it.' },
   COMPANY_NAME_REQUIRED: { kind: 'refused', meaning: 'brand_information would be left without a company_name.' },
   DATABASE_UNAVAILABLE: { kind: 'unavailable', meaning: 'The database cannot be reached; send the request again.' },
+  EVENT_TYPE_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such event type in the catalogue.' },
   EXPIRY_IN_THE_PAST: { kind: 'refused', meaning: 'A key was to be made that has expired already.' },
   IDEMPOTENCY_IN_FLIGHT: {
     kind: 'conflict',
@@ -129,9 +132,15 @@ export const errorTypes = {
   REDRAW_NOT_OFFERED: { kind: 'refused', meaning: 'The lab does no redraws, or the order is one itself.' },
   RESULTS_NOT_AVAILABLE: { kind: 'not_found', meaning: 'The lab has not reported results yet.' },
   STATUS_NOT_REACHABLE: { kind: 'refused', meaning: 'No arrow of the lifecycle leads from where the order stands to that status.' },
+  TOO_MANY_STREAMS: { kind: 'too_many', meaning: 'The team has as many event streams open as one process serves.' },
   TOO_MANY_TO_RESEND: { kind: 'refused', meaning: 'The window holds more orders than are resent at once.' },
   TOO_MANY_TO_SORT: { kind: 'refused', meaning: 'More orders match than are sorted by name.' },
   TRANSACTION_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such order transaction in the team.' },
+  ATTEMPT_NOT_FOUND: { kind: 'not_found', meaning: 'The webhook has no such attempt, or its time is over.' },
+  EVENT_NOT_FOUND: { kind: 'not_found', meaning: 'The team has no such event, or it is no longer kept.' },
+  WEBHOOK_DISABLED: { kind: 'refused', meaning: 'A message was to be sent to a webhook that is disabled.' },
+  WEBHOOK_JOB_NOT_FOUND: { kind: 'not_found', meaning: 'The webhook has no such job.' },
+  WEBHOOK_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such webhook of the team.' },
   WRONG_DEPLOYMENT_KEY: { kind: 'unauthenticated', meaning: 'The key belongs to another deployment.' },
   BILLING_TYPE_NOT_ALLOWED: { kind: 'refused', meaning: "The lab account may not bill that way in the patient's state." },
   BILLING_TYPE_NOT_SUPPORTED: { kind: 'refused', meaning: 'The lab does not bill that way.' },
@@ -156,6 +165,9 @@ export const errorTypes = {
   },
   NO_TESTS_NAMED: { kind: 'refused', meaning: 'An order names no lab test and no marker.' },
   PHYSICIAN_REQUIRED: { kind: 'refused', meaning: "The lab takes orders from the patient's state only with a physician." },
+  INVALID_WEBHOOK_SECRET: { kind: 'refused', meaning: 'A webhook secret is not whsec_ and 24 to 75 bytes in base64.' },
+  WEBHOOK_HEADER_REFUSED: { kind: 'refused', meaning: 'A custom header of a webhook cannot be sent, or belongs to the delivery itself.' },
+  WEBHOOK_URL_REFUSED: { kind: 'refused', meaning: 'Webhooks may not go to the URL; reason in detail says which part is at fault.' },
   SEVERAL_METHODS: { kind: 'refused', meaning: 'The tests are collected in different ways; collection_method says which to use.' },
 } as const satisfies Record<string, ErrorType>
 

@@ -1,5 +1,6 @@
 import { catalogEndpoints } from './catalog.ts'
 import type { Row } from './endpoint.ts'
+import { eventEndpoints } from './events-log.ts'
 import { insuranceEndpoints } from './insurance.ts'
 import { labAccountEndpoints } from './lab-accounts.ts'
 import { labSideEndpoints } from './lab-side.ts'
@@ -8,6 +9,8 @@ import { resultEndpoints } from './order-results.ts'
 import { orderEndpoints } from './orders.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { userEndpoints } from './users.ts'
+import { webhookRepairEndpoints } from './webhook-repair.ts'
+import { webhookEndpoints } from './webhooks.ts'
 
 /** The whole API. */
 export const endpoints = {
@@ -17,6 +20,9 @@ export const endpoints = {
   ...orderEndpoints,
   ...resultEndpoints,
   ...managementEndpoints,
+  ...eventEndpoints,
+  ...webhookEndpoints,
+  ...webhookRepairEndpoints,
   ...labAccountEndpoints,
   ...labSideEndpoints,
   ...sandboxEndpoints,

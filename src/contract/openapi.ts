@@ -1,11 +1,9 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Row } from './endpoint.ts'
 import { errorTypes } from './errors.ts'
 import { rows } from './index.ts'
+import { type Io, type Json, toSchema } from './json-schema.ts'
 import { version } from './version.ts'
-
-type Json = { [key: string]: unknown }
-type Io = 'input' | 'output'
 
 /** The OpenAPI 3.1 document, made from the endpoint table alone. */
 export function openapi(): Json {
@@ -60,6 +58,8 @@ const tags = {
   Catalogue: 'Labs, markers and lab tests that can be ordered, and the accounts at the labs.',
   Orders: 'Lab-test orders, from placing to the lab and back.',
   Results: 'What the labs report, and the papers of an order.',
+  Events: 'What customers are told: the catalogue, and the log to read from any place.',
+  Webhooks: 'Where events are sent, signed and in order.',
   Insurance: 'Payors and diagnosis codes.',
   'Lab side': 'What a partner lab calls, with a key that the operator made for it.',
   Sandbox: "A team's own clock, to see today what happens next week.",
@@ -195,13 +195,18 @@ function parametersOf(row: Row, schemaOf: (type: z.ZodType, io: Io) => Json) {
       required: where === 'path' || !(type as z.ZodType).safeParse(undefined).success,
       schema: schemaOf(type as z.ZodType, 'input'),
     }))
-  const parameters = [...from(row.params, 'path'), ...from(row.query, 'query'), ...(row.idempotent ? idempotencyHeaders : [])]
+  const parameters = [
+    ...from(row.params, 'path'),
+    ...from(row.query, 'query'),
+    ...from(row.headers, 'header'),
+    ...(row.idempotent ? idempotencyHeaders : []),
+  ]
   return parameters.length ? { parameters } : {}
 }
 
 /** Moves the named shapes of a zod type into components and refuses one name for a request and an answer. */
 function inComponents(type: z.ZodType, io: Io, schemas: Map<string, { io: Io; schema: Json }>): Json {
-  const { $schema, $defs, ...schema } = z.toJSONSchema(type, { io, unrepresentable: 'any', override: simplify }) as Json
+  const { $schema, $defs, ...schema } = toSchema(type, io)
   for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) keep(id, definition)
   const id = type.meta()?.['id'] as string | undefined
   if (!id || '$ref' in schema) return repoint(schema)
@@ -217,14 +222,3 @@ function inComponents(type: z.ZodType, io: Io, schemas: Map<string, { io: Io; sc
 }
 
 const repoint = (schema: Json): Json => JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))
-
-/**
- * Answers may gain fields and unknown fields of a request are ignored, so no object is closed.
- * What a format says already, and that a number fits into JavaScript, is left out: it only makes reading hard.
- */
-function simplify({ jsonSchema }: { jsonSchema: Json }) {
-  if (jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties']
-  if (jsonSchema['format']) delete jsonSchema['pattern']
-  if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum']
-  if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum']
-}

@@ -1,8 +1,21 @@
 import { z } from 'zod'
-import { Instant, InstantIn } from './common.ts'
+import { Cursor, Id, Instant, InstantIn, Nothing } from './common.ts'
 import { endpoint } from './endpoint.ts'
 
 const Clock = z.object({ now: Instant, offset_seconds: z.number() }).meta({ id: 'SandboxClock' })
+
+const InboxMessage = z
+  .object({
+    id: Id,
+    received_at: Instant,
+    verified: z.boolean(),
+    verdict: z.string().describe('verified, or why not.'),
+    headers: z.record(z.string(), z.string()),
+    event: z.looseObject({}).describe('The message, as a webhook gets it.'),
+  })
+  .meta({ id: 'InboxMessage' })
+
+const inbox = { auth: 'team', tag: 'Sandbox', sandbox: true, path: '/sandbox/inbox' } as const
 
 const clock = { auth: 'team', tag: 'Sandbox', sandbox: true, returns: Clock } as const
 
@@ -25,4 +38,21 @@ export const sandboxEndpoints = {
     refusals: { 400: 'The moment lies before the clock.' },
   }),
   resetClock: endpoint({ ...clock, method: 'post', path: '/sandbox/clock/reset', summary: "Set the team's clock back to real time" }),
+  readInbox: endpoint({
+    ...inbox,
+    method: 'get',
+    summary: "Read the team's inbox, newest first",
+    description:
+      'A webhook of our own that needs no receiver: events come to it signed, are verified and kept for 7 days. The first call opens it and sends it the last 100 events of the team, so it may be empty for a moment.',
+    query: z.object({ limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }),
+    returns: z.object({ messages: z.array(InboxMessage), next_cursor: z.string().nullable() }).meta({ id: 'Inbox' }),
+  }),
+  emptyInbox: endpoint({
+    ...inbox,
+    method: 'delete',
+    status: 204,
+    summary: "Empty the team's inbox",
+    description: 'It stays open for what comes.',
+    returns: Nothing,
+  }),
 }

@@ -6,6 +6,9 @@ import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
 
+/** A connection of one's own, taken out of the pool. */
+export type Line = pg.PoolClient
+
 export type Database = { db: Db; pool: pg.Pool; close(): Promise<void> }
 
 const INT8 = 20
@@ -102,6 +105,9 @@ export function isUniqueViolation(error: unknown, index?: string) {
 
 /** Two transactions that waited for each other, or could not be put in an order. */
 export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error as { code?: string }).code ?? '')
+
+/** Somebody else held a lock for longer than was to be waited. */
+export const isLockTimeout = (error: unknown) => (error as { code?: string }).code === '55P03'
 
 /** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */
 export function isDatabaseAway(error: unknown) {

@@ -1,41 +1,58 @@
 import { randomUUID } from 'node:crypto'
-import type { App } from '../app.ts'
+import { type App, told } from '../app.ts'
+import type { DataOf, EventName } from '../contract/events.ts'
 import { open, type SealingKey, seal } from '../sealing/seal.ts'
-import { userSealingKey } from '../sealing/vault.ts'
+import { teamSealingKey, userSealingKey } from '../sealing/vault.ts'
 import * as store from './store.ts'
 
 /** Something that the customer is told. Events of one `key` are told in their order. */
-export type Happening = {
+export type Happening<N extends EventName = EventName> = {
   team_id: string
-  user_id: string
+  user_id: string | null
   order_id?: string | undefined
-  client_user_id: string
-  event_type: string
+  client_user_id: string | null
+  event_type: N
   key: string
-  data: unknown
+  data: DataOf<N>
   at: string
+  /** A partial report: in the log always, told to teams that asked for them. */
+  partial?: boolean
 }
 
 /** The event as its row: the payload is sealed by the user's key, so that it is gone with the user. */
-export function eventRow(user: SealingKey, { client_user_id, data, ...event }: Happening): store.NewEvent {
+export function eventRow<N extends EventName>(user: SealingKey, { client_user_id, data, ...event }: Happening<N>): store.NewEvent {
   const id = randomUUID()
-  return { ...event, id, order_id: event.order_id ?? null, sealed: seal(user, place(id), { client_user_id, data }) }
+  return {
+    ...event,
+    id,
+    order_id: event.order_id ?? null,
+    partial: event.partial ?? false,
+    sealed: seal(user, place(id), { client_user_id, data }),
+  }
 }
 
 /** Writes the event in the caller's transaction. */
-export const emit = (app: App, user: SealingKey, event: Happening) => emitRow(app, eventRow(user, event))
+export const emit = <N extends EventName>(app: App, user: SealingKey, event: Happening<N>) => emitRow(app, eventRow(user, event))
 
-export const emitRow = (app: App, row: store.NewEvent) => store.emit(app.db, row)
+export const emitRow = async (app: App, row: store.NewEvent) => told(app, await store.emit(app.db, row))
 
-type Told = { client_user_id: string; data: Record<string, unknown> }
+/** An event that is about nobody; the team's key seals it. */
+export const emitForTeam = async <N extends EventName>(app: App, event: Omit<Happening<N>, 'user_id' | 'client_user_id' | 'order_id'>) => {
+  const row = eventRow<N>(await teamSealingKey(app, event.team_id), { ...event, user_id: null, client_user_id: null })
+  return emitRow(app, row)
+}
 
-/** The log of a team after a place in it, oldest first, as the customer reads it. */
+export type Told = { client_user_id: string | null; data: Record<string, unknown> }
+
+export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<Told>(key, place(id), sealed)
+
+/** Everything a team was told, in the order it was written, whether or not it has a place in the log yet. */
 export async function readLog(app: App, team_id: string, after = 0, limit = 1000) {
-  const rows = await store.eventsAfter(app.db, team_id, after, limit)
+  const rows = await store.eventsSince(app.db, team_id, after, limit)
   return Promise.all(
-    rows.map(async ({ sealed, key: _, ...row }) => {
-      const key = (await userSealingKey(app, team_id, row.user_id)) as SealingKey
-      return { ...row, ...open<Told>(key, place(row.id), sealed) }
+    rows.map(async ({ sealed, ...row }) => {
+      const key = row.user_id ? await userSealingKey(app, team_id, row.user_id) : await teamSealingKey(app, team_id)
+      return { ...row, ...openEvent(key as SealingKey, row.id, sealed) }
     }),
   )
 }

@@ -7,7 +7,7 @@ import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput } from './input.ts'
 import { deed, subjectUser, type Visit } from './request.ts'
 
-type Sent = { params: unknown; query: unknown; body: unknown }
+type Sent = { params: unknown; query: unknown; body: unknown; headers: unknown }
 
 /** A request whose caller is known: validate, execute once, shape, audit. What is refused is thrown. */
 export async function answer(app: App, audit: AuditBatch, visit: Visit, sent: Sent): Promise<Outcome & { replayed?: boolean }> {
@@ -16,7 +16,7 @@ export async function answer(app: App, audit: AuditBatch, visit: Visit, sent: Se
   checkText('query', sent.query)
   visit.input = parseInput(route.row, sent)
   checkPath(app, caller, visit.input.params as Visit['params'] | undefined)
-  const outcome = await withIdempotency(app, visit, (turn) => execute(appFor(app, caller), audit, visit, turn))
+  const outcome = await withIdempotency(app, visit, (turn) => execute({ ...appFor(app, caller), ends: visit.ends }, audit, visit, turn))
   if (outcome.replayed && caller) await audit(auditRow(app, caller, deed(visit, outcome.status, outcome.body)))
   return outcome
 }

@@ -3,6 +3,9 @@ import * as catalog from '../catalog/actions.ts'
 import * as markers from '../catalog/markers.ts'
 import type { Input, Output } from '../contract/endpoint.ts'
 import type { EndpointName, Endpoints } from '../contract/index.ts'
+import * as catalogue from '../events/catalogue.ts'
+import { listEvents } from '../events/log.ts'
+import { streamEvents } from '../events/stream.ts'
 import * as insurance from '../insurance/actions.ts'
 import * as keys from '../keys/actions.ts'
 import * as labAccounts from '../lab-accounts/actions.ts'
@@ -22,6 +25,12 @@ import * as teams from '../teams/actions.ts'
 import * as orgs from '../teams/orgs.ts'
 import * as users from '../users/actions.ts'
 import * as records from '../users/records.ts'
+import * as webhooks from '../webhooks/actions.ts'
+import * as attempts from '../webhooks/attempts.ts'
+import { sendWebhookExample } from '../webhooks/example.ts'
+import * as inbox from '../webhooks/inbox.ts'
+import * as repairs from '../webhooks/jobs.ts'
+import * as messages from '../webhooks/messages.ts'
 
 type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; lab: LabCaller; none: undefined }
 
@@ -114,7 +123,34 @@ export const handlers: Handlers = {
   reportLabResults: (app, caller, { params, body }) => labSide.reportResults(app, caller, params.order_id, body),
   recreateLabOrder: (app, caller, { params }) => labSide.recreate(app, caller, params.order_id),
 
+  listEventTypes: () => catalogue.listEventTypes(),
+  getEventType: (_, __, { params }) => catalogue.getEventType(params.event_type),
+  listEvents: (app, caller, { query }) => listEvents(app, caller, query),
+  streamEvents: (app, caller, { query, headers }) => streamEvents(app, caller, { ...query, last_event_id: headers['last-event-id'] }),
+
+  listWebhooks: (app, caller, { params, query }) => webhooks.listWebhooks(app, caller, params, query),
+  createWebhook: (app, caller, { params, body }) => webhooks.createWebhook(app, caller, params, body),
+  getWebhook: (app, caller, { params }) => webhooks.getWebhook(app, caller, params),
+  patchWebhook: (app, caller, { params, body }) => webhooks.patchWebhook(app, caller, params, body),
+  deleteWebhook: (app, caller, { params }) => webhooks.deleteWebhook(app, caller, params),
+  getWebhookHeaders: (app, caller, { params }) => webhooks.getWebhookHeaders(app, caller, params),
+  putWebhookHeaders: (app, caller, { params, body }) => webhooks.putWebhookHeaders(app, caller, params, body),
+  getWebhookSecret: (app, caller, { params }) => webhooks.getWebhookSecret(app, caller, params),
+  rotateWebhookSecret: (app, caller, { params, body }) => webhooks.rotateWebhookSecret(app, caller, params, body.key),
+  listWebhookAttempts: (app, caller, { params, query }) => attempts.listWebhookAttempts(app, caller, params, query),
+  getWebhookAttempt: (app, caller, { params }) => attempts.getWebhookAttempt(app, caller, params),
+  listWebhookMessages: (app, caller, { params, query }) => messages.listWebhookMessages(app, caller, params, query),
+  retryWebhookMessage: (app, caller, { params }) => messages.retryWebhookMessage(app, caller, params),
+  recoverWebhook: (app, caller, { params, body }) => repairs.recoverWebhook(app, caller, params, body),
+  replayWebhook: (app, caller, { params, body }) => repairs.replayWebhook(app, caller, params, body),
+  listWebhookJobs: (app, caller, { params, query }) => repairs.listWebhookJobs(app, caller, params, query),
+  getWebhookJob: (app, caller, { params }) => repairs.getWebhookJob(app, caller, params),
+  stopWebhookJob: (app, caller, { params }) => repairs.stopWebhookJob(app, caller, params),
+  sendWebhookExample: (app, caller, { params, body }) => sendWebhookExample(app, caller, params, body.event_type),
+
   getClock: (app, caller) => sandbox.getClock(app, caller),
   moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),
   resetClock: (app, caller) => sandbox.resetClock(app, caller),
+  readInbox: (app, caller, { query }) => inbox.readInbox(app, caller, query),
+  emptyInbox: (app, caller) => inbox.emptyInbox(app, caller),
 }

@@ -4,10 +4,10 @@ import type { Row } from '../contract/endpoint.ts'
 import { type Fault, faultsOf } from '../contract/faults.ts'
 import { invalid, Problem } from '../problem.ts'
 
-type Sent = { params: unknown; query: unknown; body: unknown }
+type Sent = { params: unknown; query: unknown; body: unknown; headers: unknown }
 
 /** Validates a request by its row; every fault of every part at once. */
-export function parseInput(row: Row, { params, query, body }: Sent) {
+export function parseInput(row: Row, { params, query, body, headers }: Sent) {
   const faults: Fault[] = []
   const parse = (part: string, shape: z.ZodType | undefined, sent: unknown) => {
     if (!shape) return undefined
@@ -19,6 +19,7 @@ export function parseInput(row: Row, { params, query, body }: Sent) {
     params: parse('path', row.params, row.params && typed(row.params, params as Record<string, unknown>)),
     query: parse('query', row.query, row.query && typed(row.query, query as Record<string, unknown>)),
     body: parse('body', row.body, body),
+    headers: parse('header', row.headers, headers),
   }
   if (faults.length) throw new Problem('invalid', faults)
   return input

@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../db/open.ts'
+import { type Deliveries, deliveryMetrics } from './delivery-metrics.ts'
 
-export type Metrics = { registry: Registry; requests: Histogram; jobFailures: Counter }
+export type Metrics = { registry: Registry; requests: Histogram; jobFailures: Counter; deliveries: Deliveries }
 
 /** Labels are route templates, never addresses: a path may hold a customer's id of a user. */
 export function createMetrics(database: Database): Metrics {
@@ -31,5 +32,5 @@ export function createMetrics(database: Database): Metrics {
     labelNames: ['job'],
     registers: [registry],
   })
-  return { registry, requests, jobFailures }
+  return { registry, requests, jobFailures, deliveries: deliveryMetrics(registry, database) }
 }

@@ -15,6 +15,8 @@ export type Visit = {
   headers: Headers
   params: Record<string, string>
   caller?: Caller | undefined
+  /** Of a stream: the caller has gone, or we stop. */
+  ends?: AbortSignal | undefined
   /** What the contract read; fields that it does not know are not in it. */
   input?: ReturnType<typeof parseInput>
 }
@@ -24,14 +26,14 @@ const NAMED_AT_MOST = 50
 /** What goes into the audit log: the endpoint and the ids it was about, never a value that a patient gave. */
 export function deed(visit: Visit, status: number, result?: unknown) {
   const { org_id: _, env: __, region: ___, ...ids } = visit.params
-  const { api_key_id } = (visit.input?.query ?? {}) as { api_key_id?: unknown }
+  const { api_key_id, order_id } = (visit.input?.query ?? {}) as { api_key_id?: unknown; order_id?: unknown }
   const listed = usersIn(result)
   const named = {
     user_id: [subjectUser(visit, result), ...listed.slice(0, NAMED_AT_MOST)],
     ...ids,
     api_key_id,
     id: (result as { id?: unknown } | undefined)?.id,
-    order_id: ids['order_id'] ?? orderIn(result)?.id,
+    order_id: ids['order_id'] ?? order_id ?? orderIn(result)?.id,
   }
   const subjects = Object.entries(named).flatMap(([name, value]) =>
     [value]
@@ -61,8 +63,8 @@ const orderIn = (result: unknown) => (result as { order?: { id?: unknown; user_i
 
 /** Whom a list shows. */
 function usersIn(result: unknown) {
-  const lists = (result ?? {}) as { users?: unknown; orders?: unknown }
-  const list = Array.isArray(result) ? result : (lists.users ?? lists.orders)
+  const lists = (result ?? {}) as { users?: unknown; orders?: unknown; events?: unknown }
+  const list = Array.isArray(result) ? result : (lists.users ?? lists.orders ?? lists.events)
   return Array.isArray(list) ? list.map((one) => (one as { user_id?: unknown } | null)?.user_id).filter(isId) : []
 }
 

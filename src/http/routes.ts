@@ -7,6 +7,7 @@ import { authenticate, checkGates, usedDeprecatedHeader } from './authenticate.t
 import { problemOf, statusOfProblem } from './problems.ts'
 import { sendProblem } from './refuse.ts'
 import { type AnyHandler, deed, type Route, type Visit } from './request.ts'
+import { openStreams, type Streams, sendPieces } from './stream.ts'
 
 export type Table = { endpoints: Record<string, Row>; handlers: Record<string, AnyHandler> }
 
@@ -23,6 +24,7 @@ export const callerOf = (request: FastifyRequest): Caller | undefined => visits.
 /** Mounts every row that exists here. */
 export function mountTable(app: App, server: FastifyInstance, table: Table) {
   const audit = auditBatch(app)
+  const streams = openStreams(server)
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isHere(app, row)) continue
     const route: Route = { name, row, handler: table.handlers[name] as AnyHandler }
@@ -33,7 +35,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
         config: { template: row.path },
         ...(row.largeBody ? { bodyLimit: LARGE_BODY } : {}),
         onRequest: (request, reply) => admit(app, route, request, reply),
-        handler: (request, reply) => give(app, audit, request, reply),
+        handler: (request, reply) => give(app, { audit, streams }, request, reply),
         errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
       })
   }
@@ -55,10 +57,15 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   checkGates(route.row, visit.caller)
 }
 
-async function give(app: App, audit: AuditBatch, request: FastifyRequest, reply: FastifyReply) {
-  const { status, body, replayed } = await answer(app, audit, visits.get(request) as Visit, request)
+type Shared = { audit: AuditBatch; streams: Streams }
+
+async function give(app: App, { audit, streams }: Shared, request: FastifyRequest, reply: FastifyReply) {
+  const visit = visits.get(request) as Visit
+  const { media } = visit.route.row
+  if (media === 'text/event-stream') visit.ends = streams.open(visit, reply)
+  const { status, body, replayed } = await answer(app, audit, visit, request)
   if (replayed) reply.header('x-idempotency-replayed', 'true')
-  const { media } = (visits.get(request) as Visit).route.row
+  if (media === 'text/event-stream') return sendPieces(app, visit, body as AsyncIterable<string>, reply)
   if (media)
     return reply
       .code(status)

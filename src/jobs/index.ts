@@ -1,5 +1,6 @@
-import { type App, HOUR, MINUTE, SECOND } from '../app.ts'
+import { type App, HOUR, MINUTE, NUMBER, SECOND } from '../app.ts'
 import { chainAudit } from '../audit/actions.ts'
+import { numberEvents } from '../events/log.ts'
 import { pruneIdempotency } from '../idempotency/actions.ts'
 import { pruneTokens } from '../keys/actions.ts'
 import { flushLastUses } from '../keys/last-use.ts'
@@ -7,6 +8,10 @@ import { STEP, takeDueSteps } from '../labs/simulator/walk.ts'
 import { DISPATCH, dispatchDue } from '../orders/dispatch.ts'
 import { eraseNextTeam } from '../teams/actions.ts'
 import { eraseDueUsers } from '../users/actions.ts'
+import { pruneInboxes } from '../webhooks/inbox.ts'
+import { REPAIR } from '../webhooks/jobs.ts'
+import { repairWebhooks } from '../webhooks/repair.ts'
+import { keepDays, sweepLanes } from '../webhooks/retention.ts'
 
 export type Job = {
   name: string
@@ -19,11 +24,16 @@ export type Job = {
 
 export const jobs: Job[] = [
   { name: DISPATCH, everyMs: SECOND / 2, run: (app) => dispatchDue(app) },
+  { name: NUMBER, everyMs: SECOND / 10, run: numberEvents },
   { name: STEP, everyMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },
   { name: 'record last uses of keys', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },
+  { name: 'make and drop days of events', everyMs: HOUR, run: keepDays },
+  { name: REPAIR, everyMs: SECOND / 2, run: repairWebhooks },
+  { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
+  { name: 'sweep lanes', everyMs: MINUTE, run: sweepLanes },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
   { name: 'prune access tokens', everyMs: HOUR, run: pruneTokens },
 ]

@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import { type App, told } from '../app.ts'
 import type { StatusDetail } from '../contract/orders.ts'
 import { eventRow } from '../events/emit.ts'
 import { labFor } from '../labs/index.ts'
@@ -41,7 +41,8 @@ export async function advanceOrder(app: App, order: Loaded, low: string, change:
     at,
   )
   if (rest.step_at === undefined) moved.step_at = labFor(app, moved).nextAt(moved, at)
-  await store.updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at), { status_detail })
+  const event = orderEvent(app, moved, 'labtest.order.updated', at, { partial: low === 'partial_results' })
+  told(app, await store.updateOrder(app.db, moved, event, { status_detail }))
   return moved
 }
 
@@ -49,7 +50,7 @@ export async function advanceOrder(app: App, order: Loaded, low: string, change:
 export async function changeOrder(app: App, order: Loaded, change: Omit<Change, 'status_detail'>) {
   const at = app.now()
   const moved = changed(order, change, at)
-  await store.updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at))
+  told(app, await store.updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at)))
   return moved
 }
 
@@ -71,8 +72,11 @@ function resultDates({ collected_at, zone, lab_test }: Loaded) {
   return datesOf(dayIn(zone, collected_at), lab_test.common_tat_days, lab_test.worst_case_tat_days)
 }
 
+type OrderEventName = 'labtest.order.created' | 'labtest.order.updated'
+type Telling = { data?: ReturnType<typeof shown> | undefined; partial?: boolean }
+
 /** The log entry that tells of an order as it is now. */
-export const orderEvent = (app: App, order: Loaded, event_type: string, at: string, data = shown(app, order)) =>
+export const orderEvent = (app: App, order: Loaded, event_type: OrderEventName, at: string, { data, partial = false }: Telling = {}) =>
   eventRow(order.key, {
     team_id: order.team_id,
     user_id: order.user_id,
@@ -80,6 +84,7 @@ export const orderEvent = (app: App, order: Loaded, event_type: string, at: stri
     client_user_id: order.client_user_id,
     event_type,
     key: `order:${order.id}`,
-    data,
+    data: data ?? shown(app, order),
     at,
+    partial,
   })

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { App } from '../app.ts'
+import { type App, told } from '../app.ts'
 import { isUniqueViolation } from '../db/open.ts'
 import { lostTurn } from '../idempotency/actions.ts'
 import { invalid } from '../problem.ts'
@@ -76,10 +76,11 @@ type Extra = { data?: ReturnType<typeof shown>; info?: store.Placing['info']; al
 /** Writes a drafted order with its first event and tells the customer, in one statement. */
 export async function insertDrafted(app: App, order: Loaded, { data, info, along }: Extra = {}) {
   const terms = await termsOf(app, order.team_id, order.document)
-  const event = orderEvent(app, order, 'labtest.order.created', order.created_at, data)
-  await store.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, along }).catch((error) => {
+  const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
+  const webhooks = await store.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, along }).catch((error) => {
     throw store.isLostTurn(error) ? lostTurn() : error
   })
+  told(app, webhooks)
   return order
 }
 

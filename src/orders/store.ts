@@ -146,7 +146,7 @@ type NewRow = {
   [C in (typeof columns)[number]]: C extends 'terms' ? string[] : C extends 'simulation' ? string | null : OrderRow[C & keyof OrderRow]
 }
 
-type NewEvent = { id: string; event_type: string; key: string; sealed: Buffer }
+type NewEvent = { id: string; event_type: string; key: string; partial: boolean; sealed: Buffer }
 type Info = { sealed: Buffer; terms: string[] }
 
 type Audit = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
@@ -182,7 +182,7 @@ audited as (insert into audit_log (${auditColumns.join(', ')}) values (${auditCo
 
 const tell = `
 select emit(${at(EVENT)}, ${place('team_id')}, ${place('user_id')}, ${place('id')}, ${at(EVENT + 1)}, ${at(EVENT + 2)}, ${at(EVENT + 3)},
-  ${place('created_at')})`
+  ${place('created_at')}, false) as told`
 
 const keep = `, keep_outcome(${['uuid', 'text', 'bytea', 'uuid', 'smallint', 'bytea', 'uuid'].map((type, i) => `${at(KEPT + i)}::${type}`).join(', ')})`
 
@@ -207,7 +207,7 @@ export function insertPlaced(db: Db, { row, event, info, along }: Placing) {
   const kept = along?.kept
   if (kept) values.push(kept.team_id, kept.operation, kept.key_hash, kept.owner, kept.status, kept.sealed, kept.user_id)
   const text = kept ? placeKept : along ? placeAlong : placeAlone
-  return db.executeQuery(CompiledQuery.raw(text, values))
+  return toldBy(db, text, values)
 }
 
 const LOST_TURN = 'AS001'
@@ -244,9 +244,9 @@ const changeOrder = `
 with changed as (update orders set changed_at = date_trunc('milliseconds', now()), ${mutable.map((column, i) => `${column} = ${at(i + 1)}`).join(', ')} where id = $1)`
 const appendEvent = `,
 event as (insert into order_events (order_id, id, low_level, status_detail, created_at)
-  values ($1, ${at(mutable.indexOf('last_event') + 1)}, ${at(mutable.indexOf('low_level') + 1)}, ${at(M + 6)}, ${at(mutable.indexOf('last_event_at') + 1)}))`
+  values ($1, ${at(mutable.indexOf('last_event') + 1)}, ${at(mutable.indexOf('low_level') + 1)}, ${at(M + 7)}, ${at(mutable.indexOf('last_event_at') + 1)}))`
 const tellChange = `
-select emit(${at(M)}, ${at(M + 1)}, ${at(mutable.indexOf('user_id') + 1)}, $1, ${at(M + 2)}, ${at(M + 3)}, ${at(M + 4)}, ${at(M + 5)})`
+select emit(${at(M)}, ${at(M + 1)}, ${at(mutable.indexOf('user_id') + 1)}, $1, ${at(M + 2)}, ${at(M + 3)}, ${at(M + 4)}, ${at(M + 5)}, ${at(M + 6)}) as told`
 
 const advance = prepared('advance_order', changeOrder + appendEvent + tellChange)
 const change = prepared('change_order', changeOrder + tellChange)
@@ -254,9 +254,15 @@ const change = prepared('change_order', changeOrder + tellChange)
 /** A change of a locked order and the log entry that tells of it, with the step it took if it took one. */
 export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: string }, step?: { status_detail: string | null }) {
   const values: unknown[] = [row.id, ...mutable.map((column) => (column === 'simulation' ? json(row.simulation) : row[column]))]
-  values.push(event.id, row.team_id, event.event_type, event.key, event.sealed, event.at)
+  values.push(event.id, row.team_id, event.event_type, event.key, event.sealed, event.at, event.partial)
   if (step) values.push(step.status_detail)
-  return db.executeQuery(CompiledQuery.raw(step ? advance : change, values))
+  return toldBy(db, step ? advance : change, values)
+}
+
+/** The webhooks that a statement has something for. */
+async function toldBy(db: Db, text: string, values: unknown[]) {
+  const { rows } = await db.executeQuery<{ told: string[] }>(CompiledQuery.raw(text, values))
+  return rows[0]?.told ?? []
 }
 
 const json = (value: unknown) => (value === null ? null : JSON.stringify(value))

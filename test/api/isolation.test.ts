@@ -5,9 +5,11 @@ import type { z } from 'zod'
 import { type Client, client } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
+import { emitForTeam } from '../../src/events/emit.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aKit, aPatient, place as placeOrder, testId } from '../support/orders.ts'
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
+import { textOf } from '../support/raw.ts'
 import { bare, defOf, exampleOf, fieldsOf } from '../support/shapes.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
@@ -35,6 +37,10 @@ type Kind =
   | 'order'
   | 'transaction'
   | 'sample'
+  | 'webhook'
+  | 'attempt'
+  | 'event'
+  | 'webhookJob'
 
 /** What the ids of the table name. A new one fails the test below until it is listed here. */
 const kinds: Record<string, Kind> = {
@@ -56,6 +62,10 @@ const kinds: Record<string, Kind> = {
   transaction_id: 'transaction',
   order_transaction_id: 'transaction',
   sample_id: 'sample',
+  webhook_id: 'webhook',
+  attempt_id: 'attempt',
+  event_id: 'event',
+  job_id: 'webhookJob',
 }
 
 const notOurs = new Set([
@@ -104,7 +114,9 @@ async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
   // An account of the team's own narrows what it may order.
   const orders = withOrders ? await someOrders(api) : undefined
   const labAccount = await aLabAccount(w.app.db, { org_id, team_id })
+  const hook = await someWebhook(tenant)
   const ids = {
+    ...hook,
     user: user.user_id,
     client: user.client_user_id,
     team: team_id,
@@ -119,6 +131,19 @@ async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
     sample: randomUUID(),
   }
   return { orders, ids, gone: { user: gone.user_id, client: gone.client_user_id }, tenant }
+}
+
+/** A webhook with an attempt, a job, and an event that waits for it. */
+async function someWebhook({ admin, org_id, team_id }: Tenant) {
+  const team = { org_id, team_id, env: 'sandbox' as const }
+  const { id: webhook } = await admin.createWebhook({ params: team, body: { url: `${w.base}/health` } })
+  const params = { ...team, webhook_id: webhook }
+  const data = { webhook_id: webhook, because: 'gone' }
+  await emitForTeam(w.app, { team_id, event_type: 'endpoint.disabled', key: `webhook:${webhook}`, data, at: w.app.wall() })
+  const { data: waiting } = await admin.listWebhookMessages({ params })
+  const { id: attempt } = await admin.sendWebhookExample({ params, body: { event_type: 'labtest.order.updated' } })
+  const { id: webhookJob } = await admin.replayWebhook({ params, body: { from: '2020-01-01T00:00:00Z' } })
+  return { webhook, attempt, webhookJob, event: waiting[0]?.event_id as string }
 }
 
 async function someOrders(api: Client) {
@@ -220,6 +245,11 @@ const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
   rescheduleOrder: { activate_by: '2037-01-03' },
   reportLabStep: { status: 'appointment_pending' },
   reportLabResults: { status: 'final', results: [{ slug: 'glucose', result: '91' }] },
+  createWebhook: { url: `${w.base}/health` },
+  putWebhookHeaders: { headers: { 'x-shop': 'north' } },
+  recoverWebhook: { since: '2020-01-01T00:00:00Z' },
+  replayWebhook: { from: '2020-01-01T00:00:00Z' },
+  sendWebhookExample: { event_type: 'labtest.order.updated' },
 })
 
 const aPerson = { patient_details: aPatient(), patient_address: aHome() }
@@ -273,7 +303,7 @@ async function ask(headers: Record<string, string>, row: Row, { params, query, b
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const head = [...response.headers].filter(([name]) => !['date', 'x-request-id'].includes(name))
-  return { status: response.status, head: JSON.stringify(head), text: await response.text() }
+  return { status: response.status, head: JSON.stringify(head), text: await textOf(response) }
 }
 
 /** Answers may repeat the id that was asked for; a success also names what it made, and when. */

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { DAY, later } from '../../src/app.ts'
 import { methods } from '../../src/contract/lifecycle.ts'
 import { readLog } from '../../src/events/emit.ts'
+import { expectCatalogued } from '../support/catalogued.ts'
 import { leaksIn } from '../support/leaks.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
@@ -11,6 +12,7 @@ import { refusal, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
 const { passes, runJobs } = w
+afterAll(() => expectCatalogued(w.app))
 
 const CREATED = 'labtest.order.created'
 const UPDATED = 'labtest.order.updated'

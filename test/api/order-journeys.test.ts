@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { DAY } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
 import { readLog } from '../../src/events/emit.ts'
+import { expectCatalogued } from '../support/catalogued.ts'
 import { query } from '../support/cluster.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
@@ -10,6 +11,7 @@ import { refusal, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
 const { app, runJobs } = w
+afterAll(() => expectCatalogued(app))
 const { lab } = await w.labSide(1)
 const { lab: kitLab } = await w.labSide(3)
 

@@ -147,6 +147,10 @@ describe('what is served', () => {
       ...(await catalogAnswers()),
       ...(await labAnswers()),
       ...(await orderAnswers()),
+      ...(await webhookAnswers()),
+      listEventTypes: await api.listEventTypes(),
+      getEventType: await api.getEventType({ params: { event_type: 'labtest.order.created' } }),
+      listEvents: await api.listEvents(),
       getClock: await api.getClock(),
       moveClock: await api.moveClock({ body: { advance_seconds: 1 } }),
       resetClock: await api.resetClock(),
@@ -238,6 +242,35 @@ describe('what is served', () => {
         getResultsMetadata: await api.getResultsMetadata(ours),
       }
       return result
+    }
+
+    async function webhookAnswers() {
+      const params = { org_id, team_id, env: 'sandbox' as const }
+      const webhook = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', filter_types: ['labtest.*'] } })
+      const its = { params: { ...params, webhook_id: webhook.id } }
+      const { event_id } = (await api.listEvents()).events[0] as { event_id: string }
+      const example = await admin.sendWebhookExample({ ...its, body: { event_type: 'labtest.order.updated' } })
+      const replay = await admin.replayWebhook({ ...its, body: { from: '2020-01-01T00:00:00Z' } })
+      const itsJob = { params: { ...its.params, job_id: replay.id } }
+      return {
+        createWebhook: webhook,
+        sendWebhookExample: example,
+        listWebhookAttempts: await admin.listWebhookAttempts(its),
+        getWebhookAttempt: await admin.getWebhookAttempt({ params: { ...its.params, attempt_id: example.id } }),
+        retryWebhookMessage: await admin.retryWebhookMessage({ params: { ...its.params, event_id } }),
+        listWebhookMessages: await admin.listWebhookMessages(its),
+        recoverWebhook: await admin.recoverWebhook({ ...its, body: { since: '2020-01-01T00:00:00Z' } }),
+        replayWebhook: replay,
+        listWebhookJobs: await admin.listWebhookJobs(its),
+        getWebhookJob: await admin.getWebhookJob(itsJob),
+        stopWebhookJob: await admin.stopWebhookJob(itsJob),
+        readInbox: await api.readInbox(),
+        getWebhook: await admin.getWebhook(its),
+        patchWebhook: await admin.patchWebhook({ ...its, body: { disabled: true } }),
+        listWebhooks: await admin.listWebhooks({ params }),
+        getWebhookHeaders: await admin.getWebhookHeaders(its),
+        getWebhookSecret: await admin.getWebhookSecret(its),
+      }
     }
 
     async function keyAnswers() {

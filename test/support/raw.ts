@@ -12,9 +12,16 @@ export async function sendRaw(url: string, method: string, { headers, body }: Se
     redirect: 'manual',
     ...(body === undefined ? {} : { body: new Uint8Array(Buffer.from(body)) }),
   })
-  const text = await response.text()
+  const text = await textOf(response)
   const isJson = text && response.headers.get('content-type')?.includes('json')
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} }
+}
+
+/** A stream has no end of its own; its head is enough. */
+export async function textOf(response: Response) {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
+  await response.body?.cancel()
+  return ''
 }
 
 /** What every refusal must be: 4xx, JSON with a detail, traceable, and silent about people. */

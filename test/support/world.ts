@@ -3,12 +3,13 @@ import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, inject } from 'vitest'
-import { type App, inTransaction, later } from '../../src/app.ts'
+import { type App, DELIVER, inTransaction, later, NUMBER } from '../../src/app.ts'
 import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Client, client } from '../../src/contract/client.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { claimDatabase } from '../../src/deployment/actions.ts'
+import { numberEvents } from '../../src/events/log.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import type { Table } from '../../src/http/routes.ts'
 import { buildServer } from '../../src/http/server.ts'
@@ -19,6 +20,9 @@ import { noLastUses } from '../../src/keys/last-use.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../src/keys/rules.ts'
 import { openVault } from '../../src/sealing/vault.ts'
 import { foundOrg } from '../../src/teams/orgs.ts'
+import { policyOf } from '../../src/webhooks/address.ts'
+import { openSender, type Sender } from '../../src/webhooks/send.ts'
+import { startWorker } from '../../src/webhooks/worker.ts'
 import { databaseUrl, query } from './cluster.ts'
 
 export const ENCRYPTION_KEY = 'only-for-tests-0123456789abcdef0123456789'
@@ -61,7 +65,8 @@ export async function replica({ env = {}, database, table }: Options = {}) {
   const app: App = { config, db: opened.db, vault: openVault(ENCRYPTION_KEY), lastUses: noLastUses(), log, now: wall, wall, wake: () => {} }
   await claimDatabase(app, true)
   if (config.ENVIRONMENT === 'sandbox') await loadCatalogue(app)
-  const server = await buildServer(app, createMetrics(opened), { table })
+  const metrics = createMetrics(opened)
+  const server = await buildServer(app, metrics, { table })
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
   atEnd(() => server.close())
   return {
@@ -75,6 +80,26 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     },
     runJobs: async () => {
       for (const job of jobs) while ((await job.run(app)) === true);
+    },
+    /** Delivers to webhooks from now on. */
+    courier: async (send?: Sender['post']) => {
+      const sender = openSender({ policy: policyOf(config) })
+      const worker = await startWorker(
+        app,
+        () => opened.pool.connect(),
+        send ?? sender.post,
+        (error) => app.log.error({ err: String(error) }),
+        metrics.deliveries.note,
+      )
+      app.wake = (job, about = []) => {
+        if (job === DELIVER) worker.wake(about)
+        if (job === NUMBER) numberEvents(app).catch((error) => app.log.error({ err: String(error) }))
+      }
+      atEnd(async () => {
+        await worker.stop()
+        await sender.close()
+      })
+      return worker
     },
     /** A fresh organisation with a team and both keys. */
     tenant: (names: Partial<Parameters<typeof foundOrg>[1]> = {}) => tenant(app, base, names),

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { Cursor, Environment, Id, Instant, Nothing } from './common.ts'
+import { endpoint } from './endpoint.ts'
+
+export const orderings = ['per_key', 'strict', 'unordered'] as const
+
+const team = { org_id: Id, team_id: Id, env: Environment }
+const TeamPath = z.object(team)
+const WebhookPath = z.object({ ...team, webhook_id: Id })
+
+const Url = z
+  .string()
+  .min(1)
+  .max(2083, 'Must have at most 2083 characters.')
+  .meta({ format: 'uri', example: 'https://example.com/webhooks' })
+const Rate = z.int().min(1).max(10_000).describe('Messages a second at most.')
+const Filter = z
+  .array(z.string().regex(/^[a-z0-9_.]{1,100}\*?$/, 'Must be an event type, which may end in *.'))
+  .max(200)
+  .describe('Event types; a type may end in *. Null or absent takes all.')
+const Ordering = z
+  .enum(orderings)
+  .describe('per_key: the messages about one order or user resource in their order; strict: all of them; unordered: each on its own.')
+const Headers = z
+  .record(z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'Must be the name of a header.'), z.string().max(4096))
+  .refine((headers) => Object.keys(headers).length <= 50, 'Send at most 50 headers.')
+
+export const NewWebhook = z
+  .object({
+    url: Url,
+    description: z.string().max(1000).nullish().describe('Default empty.'),
+    rate_limit: Rate.nullish(),
+    disabled: z.boolean().nullish().describe('Default false. A disabled webhook is sent nothing and loses nothing.'),
+    filter_types: Filter.nullish(),
+    secret: z.string().max(200).nullish().describe('whsec_ and 24 to 64 bytes in base64; made when absent.'),
+    ordering: Ordering.nullish().describe('Default per_key.'),
+  })
+  .meta({ id: 'NewWebhook' })
+
+export const WebhookPatch = z
+  .object({
+    url: Url.nullish(),
+    description: z.string().max(1000).nullish(),
+    rate_limit: Rate.nullish().describe('Null takes the limit away.'),
+    disabled: z.boolean().nullish(),
+    filter_types: Filter.nullish().describe('Null takes every type.'),
+    ordering: Ordering.nullish(),
+  })
+  .meta({ id: 'WebhookPatch' })
+
+const Webhook = z
+  .object({
+    id: Id,
+    description: z.string().nullable(),
+    rate_limit: z.int().nullable(),
+    url: z.string(),
+    disabled: z.boolean().nullable(),
+    disabled_because: z.string().nullable().describe('Why we disabled it: gone (410) or failing for days. Null when you did.'),
+    filter_types: z.array(z.string()).nullable(),
+    ordering: z.string().meta({ 'x-extensible-enum': orderings }),
+    created_at: Instant,
+    updated_at: Instant,
+    waiting: z.int().describe('Messages that wait to be delivered.'),
+    next_try_at: Instant.nullable(),
+    failures: z.int().describe('Failures in a row.'),
+    failing_since: Instant.nullable(),
+  })
+  .meta({ id: 'Webhook' })
+
+const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks' } as const
+const root = '/v1/org/{org_id}/team/{team_id}/{env}/webhook'
+const noWebhook = { 404: 'No such webhook of the team.' }
+
+export const webhookEndpoints = {
+  listWebhooks: endpoint({
+    ...webhooks,
+    method: 'get',
+    path: root,
+    summary: 'List the webhooks of a team',
+    params: TeamPath,
+    query: z.object({ limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }),
+    returns: z.object({ data: z.array(Webhook), next_cursor: z.string().nullable() }).meta({ id: 'WebhookList' }),
+  }),
+  createWebhook: endpoint({
+    ...webhooks,
+    method: 'post',
+    path: root,
+    summary: 'Create a webhook',
+    params: TeamPath,
+    body: NewWebhook,
+    returns: Webhook,
+    refusals: { 400: 'The address cannot be sent to, or the secret is none.' },
+  }),
+  getWebhook: endpoint({
+    ...webhooks,
+    method: 'get',
+    path: `${root}/{webhook_id}`,
+    summary: 'Get a webhook',
+    params: WebhookPath,
+    returns: Webhook,
+    refusals: noWebhook,
+  }),
+  patchWebhook: endpoint({
+    ...webhooks,
+    method: 'patch',
+    path: `${root}/{webhook_id}`,
+    summary: 'Change, disable or enable a webhook',
+    params: WebhookPath,
+    body: WebhookPatch,
+    returns: Webhook,
+    refusals: { 400: 'The address cannot be sent to.', ...noWebhook },
+  }),
+  deleteWebhook: endpoint({
+    ...webhooks,
+    method: 'delete',
+    path: `${root}/{webhook_id}`,
+    status: 204,
+    summary: 'Delete a webhook with everything that waits for it',
+    params: WebhookPath,
+    returns: Nothing,
+    refusals: noWebhook,
+  }),
+  getWebhookHeaders: endpoint({
+    ...webhooks,
+    method: 'get',
+    path: `${root}/{webhook_id}/headers`,
+    summary: 'Get the headers that are sent along',
+    params: WebhookPath,
+    returns: z.object({ headers: z.record(z.string(), z.string()), sensitive: z.array(z.string()) }).meta({ id: 'WebhookHeaders' }),
+    refusals: noWebhook,
+  }),
+  putWebhookHeaders: endpoint({
+    ...webhooks,
+    method: 'put',
+    path: `${root}/{webhook_id}/headers`,
+    status: 204,
+    summary: 'Replace the headers that are sent along',
+    description: 'Values of headers that look like credentials, or are named in sensitive, are never answered again.',
+    params: WebhookPath,
+    body: z.object({ headers: Headers, sensitive: z.array(z.string().max(100)).max(50).nullish() }).meta({ id: 'NewWebhookHeaders' }),
+    returns: Nothing,
+    refusals: { 400: 'A header that we set ourselves.', ...noWebhook },
+  }),
+  getWebhookSecret: endpoint({
+    ...webhooks,
+    method: 'get',
+    path: `${root}/{webhook_id}/secret`,
+    summary: 'Get the secret that signs',
+    params: WebhookPath,
+    returns: z.object({ key: z.string() }).meta({ id: 'WebhookSecret' }),
+    refusals: noWebhook,
+  }),
+  rotateWebhookSecret: endpoint({
+    ...webhooks,
+    method: 'post',
+    path: `${root}/{webhook_id}/secret/rotate`,
+    status: 204,
+    summary: 'Change the secret; the old one signs along for 24 hours',
+    params: WebhookPath,
+    body: z.object({ key: z.string().max(200).nullish().describe('Made when absent.') }).meta({ id: 'RotateWebhookSecret' }),
+    returns: Nothing,
+    refusals: { 400: 'The secret is none.', ...noWebhook },
+  }),
+}

@@ -1,0 +1,20 @@
+import { describeEvent, eventNames, isEventName } from '../contract/events.ts'
+import { problem } from '../problem.ts'
+
+type Described = ReturnType<typeof describeEvent>
+
+const described = new Map<string, Described>()
+
+/** Made once for each type: the catalogue does not change while we run. */
+function describe(name: (typeof eventNames)[number]) {
+  const known = described.get(name) ?? describeEvent(name)
+  described.set(name, known)
+  return known
+}
+
+export const listEventTypes = async () => ({ event_types: eventNames.map(describe) })
+
+export async function getEventType(name: string) {
+  if (isEventName(name)) return describe(name)
+  throw problem('EVENT_TYPE_NOT_FOUND', 'There is no such event type; GET /event-types lists every one.')
+}

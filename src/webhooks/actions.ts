@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import { type App, HOUR, inTransaction, later, type ManagementCaller } from '../app.ts'
+import type { NewWebhook, WebhookPatch } from '../contract/webhooks.ts'
+import { pageAfter, pageOf } from '../paging.ts'
+import { problem } from '../problem.ts'
+import { requireTeam } from '../teams/actions.ts'
+import { policyOf } from './address.ts'
+import { openSecrets, sealSecrets } from './endpoints.ts'
+import { checkHeaders } from './rules-headers.ts'
+import { newSecret, parseSecret } from './sign.ts'
+import * as store from './store.ts'
+import { checkUrl } from './url.ts'
+
+type Path = { team_id: string }
+
+export async function listWebhooks(
+  app: App,
+  caller: ManagementCaller,
+  { team_id }: Path,
+  query: { limit: number; next_cursor?: string | null | undefined },
+) {
+  await requireTeam(app, caller, team_id)
+  const page = pageAfter(query.next_cursor, query.limit)
+  const found = await store.listWebhooks(app.db, team_id, page)
+  const { rows, next_cursor } = pageOf(found, page, (webhook) => ({ at: webhook.created_at, id: webhook.id }))
+  return { data: await shown(app, rows), next_cursor }
+}
+
+export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: Path, body: z.output<typeof NewWebhook>) =>
+  inTransaction(app, async (app) => {
+    await requireTeam(app, caller, team_id)
+    checkUrl(body.url, policyOf(app.config))
+    const id = randomUUID()
+    const key = body.secret ?? newSecret()
+    parseSecret(key)
+    const now = app.wall()
+    const row = await store.insertWebhook(app.db, {
+      id,
+      team_id,
+      url: body.url,
+      description: body.description ?? '',
+      filter_types: body.filter_types?.length ? body.filter_types : null,
+      rate_limit: body.rate_limit ?? null,
+      ordering: body.ordering ?? 'per_key',
+      sealed: await sealSecrets(app, { id, team_id }, { keys: [{ key, until: null }], headers: {}, sensitive: [] }),
+      created_at: now,
+      updated_at: now,
+      disabled_at: body.disabled ? now : null,
+    })
+    return one(app, row)
+  })
+
+export const getWebhook = async (app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) =>
+  one(app, await requireWebhook(app, caller, path))
+
+export const patchWebhook = (
+  app: App,
+  caller: ManagementCaller,
+  path: Path & { webhook_id: string },
+  patch: z.output<typeof WebhookPatch>,
+) =>
+  inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    if (patch.url) checkUrl(patch.url, policyOf(app.config))
+    const now = app.wall()
+    const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
+      updated_at: now,
+      ...(patch.url ? { url: patch.url } : {}),
+      ...(patch.description === undefined ? {} : { description: patch.description ?? '' }),
+      ...(patch.rate_limit === undefined ? {} : { rate_limit: patch.rate_limit }),
+      ...(patch.filter_types === undefined ? {} : { filter_types: patch.filter_types?.length ? patch.filter_types : null }),
+      ...(patch.ordering ? { ordering: patch.ordering } : {}),
+      ...switched(webhook, patch.disabled, now),
+    })
+    return one(app, row)
+  })
+
+/** Enabling it forgets that it was ill. */
+function switched({ disabled_at }: store.WebhookRow, disabled: boolean | null | undefined, now: string) {
+  if (disabled === true) return { disabled_at: disabled_at ?? now }
+  if (disabled !== false) return {}
+  return {
+    disabled_at: null,
+    disabled_because: null,
+    failures: 0,
+    trips: 0,
+    paused_until: null,
+    first_failure_at: null,
+    last_failure_at: null,
+    clock_started_at: null,
+  }
+}
+
+export const deleteWebhook = (app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) =>
+  inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    await store.deleteWebhook(app.db, path.team_id, webhook.id)
+  })
+
+export async function getWebhookHeaders(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
+  const { headers, sensitive } = await openSecrets(app, await requireWebhook(app, caller, path))
+  const open = Object.entries(headers).filter(([name]) => !sensitive.includes(name))
+  return { headers: Object.fromEntries(open), sensitive }
+}
+
+const credentials = /authorization|token|secret|api-?key|password|cookie/i
+
+type NewHeaders = { headers: Record<string, string>; sensitive?: string[] | null | undefined }
+
+export const putWebhookHeaders = (
+  app: App,
+  caller: ManagementCaller,
+  path: Path & { webhook_id: string },
+  { headers, sensitive }: NewHeaders,
+) =>
+  inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    checkHeaders(headers)
+    const known = await openSecrets(app, webhook)
+    const named = (sensitive ?? []).map((name) => name.toLowerCase())
+    const hidden = Object.keys(headers).filter((name) => credentials.test(name) || named.includes(name.toLowerCase()))
+    await keep(app, webhook, { ...known, headers, sensitive: hidden })
+  })
+
+export async function getWebhookSecret(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
+  const { keys } = await openSecrets(app, await requireWebhook(app, caller, path))
+  return { key: keys[0]?.key as string }
+}
+
+const OVERLAP = 24 * HOUR
+
+export const rotateWebhookSecret = (
+  app: App,
+  caller: ManagementCaller,
+  path: Path & { webhook_id: string },
+  sent: string | null | undefined,
+) =>
+  inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    const key = sent ?? newSecret()
+    parseSecret(key)
+    const now = app.wall()
+    const known = await openSecrets(app, webhook)
+    const old = known.keys.map((one) => ({ ...one, until: one.until ?? later(now, OVERLAP) })).filter(({ until }) => until > now)
+    await keep(app, webhook, { ...known, keys: [{ key, until: null }, ...old.filter((one) => one.key !== key)] })
+  })
+
+async function keep(app: App, webhook: store.WebhookRow, secrets: Parameters<typeof sealSecrets>[2]) {
+  await store.updateWebhook(app.db, webhook.team_id, webhook.id, {
+    updated_at: app.wall(),
+    sealed: await sealSecrets(app, webhook, secrets),
+  })
+}
+
+export async function requireWebhook(
+  app: App,
+  caller: ManagementCaller,
+  { team_id, webhook_id }: Path & { webhook_id: string },
+  find = store.findWebhook,
+) {
+  await requireTeam(app, caller, team_id)
+  const webhook = await find(app.db, team_id, webhook_id)
+  if (!webhook) throw problem('WEBHOOK_NOT_FOUND', 'There is no such webhook of this team; list the webhooks to see their ids.')
+  return webhook
+}
+
+const one = async (app: App, row: store.WebhookRow) => (await shown(app, [row]))[0] as Awaited<ReturnType<typeof shown>>[number]
+
+async function shown(app: App, rows: store.WebhookRow[]) {
+  const backlog = new Map(
+    (
+      await store.backlogOf(
+        app.db,
+        rows.map(({ id }) => id),
+      )
+    ).map((one) => [one.webhook_id, one]),
+  )
+  return rows.map((row) => ({
+    ...row,
+    disabled: row.disabled_at !== null,
+    waiting: Number(backlog.get(row.id)?.waiting ?? 0),
+    failing_since: row.first_failure_at,
+    next_try_at: backlog.get(row.id)?.next_at ?? null,
+  }))
+}

@@ -1,0 +1,97 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import type { Config } from '../config.ts'
+
+export type Cidr = { bytes: number[]; bits: number }
+
+/** What the operator lets webhooks reach beside the public internet. */
+export type Policy = { https_only: boolean; allow_loopback: boolean; allowed: Cidr[] }
+
+export const policyOf = (config: Pick<Config, 'ENVIRONMENT' | 'WEBHOOK_ALLOWED_NETWORKS' | 'WEBHOOK_ALLOW_LOOPBACK'>): Policy => ({
+  https_only: config.ENVIRONMENT === 'production',
+  allow_loopback: config.WEBHOOK_ALLOW_LOOPBACK ?? config.ENVIRONMENT === 'sandbox',
+  allowed: config.WEBHOOK_ALLOWED_NETWORKS.map(cidr),
+})
+
+export const closed: Policy = { https_only: true, allow_loopback: false, allowed: [] }
+
+/** Whether webhooks must not go to the address. Whatever is not plainly an address is forbidden, one with a zone too. */
+export function isForbidden(ip: string, policy: Policy = closed) {
+  const bytes = bytesOf(ip)
+  if (!bytes) return true
+  // On networks with IPv6 only, public IPv4 hosts look like this; the address inside decides, and no setting opens it.
+  if (inside(bytes, nat64)) return isIn(bytes.slice(12), [...never, ...blocked])
+  if (isIn(bytes, never)) return true
+  if (isIn(bytes, policy.allowed) || (policy.allow_loopback && isIn(bytes, loopback))) return false
+  return isIn(bytes, blocked)
+}
+
+export function cidr(text: string): Cidr {
+  const [ip = '', bits] = text.split('/')
+  const bytes = bytesOf(ip)
+  if (!bytes) throw new Error('not a network')
+  return { bytes, bits: bits === undefined ? bytes.length * 8 : Number(bits) }
+}
+
+const isIn = (bytes: number[], networks: Cidr[]) => networks.some((network) => inside(bytes, network))
+
+function inside(bytes: number[], { bytes: base, bits }: Cidr) {
+  if (bytes.length !== base.length) return false
+  return base.every((byte, i) => {
+    const rest = Math.min(8, Math.max(0, bits - i * 8))
+    return byte >> (8 - rest) === (bytes[i] as number) >> (8 - rest)
+  })
+}
+
+function bytesOf(ip: string) {
+  if (isIPv4(ip)) return ip.split('.').map(Number)
+  if (!isIPv6(ip) || ip.includes('%')) return undefined
+  const [head = [], tail] = ip.split('::').map(bytesOfGroups)
+  return tail ? [...head, ...Array<number>(16 - head.length - tail.length).fill(0), ...tail] : head
+}
+
+const bytesOfGroups = (text: string) =>
+  text.split(':').flatMap((group) => {
+    if (group === '') return []
+    if (group.includes('.')) return group.split('.').map(Number)
+    const value = Number.parseInt(group, 16)
+    return [value >> 8, value & 255]
+  })
+
+const loopback = ['127.0.0.0/8', '::1/128'].map(cidr)
+const nat64 = cidr('64:ff9b::/96')
+
+/** Where clouds hand out credentials; no setting opens these. */
+const never = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  '168.63.129.16/32', // Azure, although the range is public
+  '100.100.100.200/32', // Alibaba
+  '192.0.0.192/32', // Oracle
+  'fd00:ec2::/32', // Amazon
+  'fd20:ce::/32', // Google
+].map(cidr)
+
+const blocked = [
+  '0.0.0.0/8', // this host
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT
+  '127.0.0.0/8', // loopback
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments
+  '192.0.2.0/24', // documentation
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // class E and broadcast
+  // Of IPv6 only 2000::/3 is handed out: this leaves out loopback, mapped and compatible IPv4, local NAT64, SRv6, ULA and multicast.
+  '::/3',
+  '4000::/2',
+  '8000::/1',
+  '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4
+  '3fff::/20', // documentation
+].map(cidr)

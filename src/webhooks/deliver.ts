@@ -1,0 +1,128 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { type App, inTransaction, later, SECOND } from '../app.ts'
+import { attemptOf, bodyOf, headersOfMessage, keyOfMessage, signatureOf } from './contents.ts'
+import { type Endpoint, endpointsOf } from './endpoints.ts'
+import { tellExhausted } from './exhausted.ts'
+import { noteHealth } from './health.ts'
+import { receive } from './inbox.ts'
+import * as rules from './rules.ts'
+import type { Outcome } from './rules-outcome.ts'
+import type { Sender } from './send.ts'
+import * as store from './store-lanes.ts'
+
+/** How many messages of a lane are sent before they are settled. */
+const IN_A_ROW = 8
+/** How many lanes one worker has in hand, and how many of one webhook. */
+const AT_ONCE = 256
+const OF_ONE = 64
+const LEASE = 60 * SECOND
+
+type Turn = { settled: store.SettledLane & { lease: string }; attempts: store.NewAttempt[]; outcomes: Outcome[]; endpoint: Endpoint }
+
+export type Courier = {
+  app: App
+  worker: number
+  send: Sender['post']
+  settle(turn: Turn): void
+  /** Measures what was recorded. */
+  noted(attempts: store.NewAttempt[]): void
+  inHand: number
+}
+
+/** Claims due lanes of these webhooks and sends their messages; answers how many lanes it took. */
+export async function deliverDue(courier: Courier, webhook_ids: string[]) {
+  const { app, worker } = courier
+  const room = AT_ONCE - courier.inHand
+  if (room <= 0 || !webhook_ids.length) return 0
+  const now = app.wall()
+  const lease = randomUUID()
+  const lanes = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, most: room, each: OF_ONE, until: later(now, LEASE) })
+  if (!lanes.length) return 0
+  courier.inHand += lanes.length
+  const endpoints = await endpointsOf(app, lanes)
+  const messages = await store.waitingMessages(
+    app.db,
+    lanes.map((lane) => lane.id),
+    IN_A_ROW,
+  )
+  const byLane = Map.groupBy(messages, (message) => message.lane_id)
+  for (const lane of lanes) {
+    const endpoint = endpoints.get(lane.webhook_id) as Endpoint
+    const first = byLane.get(lane.id) ?? []
+    void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? first.slice(0, 1) : first)
+  }
+  return lanes.length
+}
+
+/** Sends the messages of a lane in their order and stops at the first that fails. */
+async function sendLane(courier: Courier, lane: store.Lane, lease: string, endpoint: Endpoint, messages: store.Message[]) {
+  const turn: Turn = { settled: { ...lane, lease, run_at: null }, attempts: [], outcomes: [], endpoint }
+  try {
+    for (const message of messages) if (!(await sendOne(courier, turn, message))) break
+  } catch (error) {
+    // What cannot be sent for a reason of ours is tried again; it must not take the worker down.
+    courier.app.log.error({ webhook_id: lane.webhook_id, code: (error as { code?: string }).code }, 'a message could not be sent')
+    turn.settled.run_at = later(courier.app.wall(), 30 * SECOND)
+  }
+  courier.settle(turn)
+}
+
+async function sendOne({ app, send }: Courier, turn: Turn, message: store.Message): Promise<boolean> {
+  const { settled, endpoint } = turn
+  // The user was erased, and with it what was to be told.
+  if (!message.sealed) {
+    settled.head = message.n
+    return true
+  }
+  const key = await keyOfMessage(app, message)
+  const body = bodyOf(key, message)
+  const at = app.wall()
+  const signature = signatureOf(endpoint, message, body, at)
+  const headers = { ...endpoint.headers, ...headersOfMessage(message, signature, at) }
+  const outcome = endpoint.inbox
+    ? await receive(app, key, endpoint, { user_id: message.user_id, headers, body })
+    : await send({ url: endpoint.url, headers, body })
+  // We are stopping: nothing came of it, so it is nothing that was tried.
+  if (outcome.error === 'aborted') return false
+  const attempt = settled.attempts + 1
+  const verdict = rules.afterAttempt({ attempts: attempt, outcome, at: app.wall(), random: Math.random() })
+  turn.outcomes.push(outcome)
+  if (!endpoint.inbox) turn.attempts.push(attemptOf(key, endpoint, message, { attempt, at, outcome, verdict, signature }))
+  if (verdict.state === 'waiting') {
+    settled.attempts = attempt
+    settled.run_at = verdict.due_at
+    return false
+  }
+  settled.head = message.n
+  settled.attempts = 0
+  return true
+}
+
+/** Records what came of turns and what it says about the health of their webhooks. Answers the webhooks that have more to do. */
+export async function settleTurns(courier: Courier, turns: Turn[]) {
+  const { app } = courier
+  const settled = await record(app, turns)
+  courier.inHand -= turns.length
+  courier.noted(turns.flatMap((turn) => turn.attempts))
+  // What was recorded must not be recorded once more because this fails; the next failure says the same again.
+  await noteHealth(app, turns).catch((error: { code?: string }) => app.log.error({ code: error.code }, 'health could not be noted'))
+  return new Set(settled.filter(({ more }) => more).map(({ webhook_id }) => webhook_id))
+}
+
+/** That a message is given up is told in the transaction that gives it up. */
+async function record(app: App, turns: Turn[]) {
+  const attempts = turns.flatMap((turn) => turn.attempts)
+  const settlement = { lanes: turns.map((turn) => turn.settled), attempts, now: app.wall() }
+  if (attempts.every(({ outcome }) => outcome !== 'exhausted')) return store.settleLanes(app.db, settlement)
+  return inTransaction(app, async (app) => {
+    const settled = await store.settleLanes(app.db, settlement)
+    const held = new Set(settled.map(({ id }) => id))
+    await tellExhausted(
+      app,
+      turns.filter((turn) => held.has(turn.settled.id)).flatMap((turn) => turn.attempts),
+    )
+    return settled
+  })
+}
+
+export const newWorkerNumber = () => randomInt(1, 2 ** 31 - 1)

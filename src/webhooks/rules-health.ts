@@ -1,0 +1,70 @@
+import { type Answered, isGone, later } from './rules.ts'
+
+const SECOND = 1000
+const HOUR = 3600 * SECOND
+const DAY = 24 * HOUR
+
+export type Breaker = { failures: number; trips: number; open_until: string | null; probing: boolean }
+
+export const closedBreaker: Breaker = { failures: 0, trips: 0, open_until: null, probing: false }
+
+/** So many failures in a row open it; each probe that fails keeps it open for the next of the pauses. */
+const THRESHOLD = 5
+export const pauses = [15 * SECOND, 30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND]
+const LONGEST = Math.max(...pauses)
+
+/** A probe that was never heard of again, such as one of a killed worker, stops being waited for. */
+const PROBE = 30 * SECOND
+
+export type Passage = { go: true; breaker: Breaker } | { go: false; until: string }
+
+/** Whether a delivery may be tried now. While the answer is no, nothing is sent and no attempt is spent; after a pause one goes ahead alone. */
+export function passage(breaker: Breaker, at: string): Passage {
+  const { open_until } = breaker
+  if (open_until === null) return { go: true, breaker }
+  if (Date.parse(at) < Date.parse(open_until)) return { go: false, until: open_until }
+  return { go: true, breaker: { ...breaker, probing: true, open_until: later(at, PROBE) } }
+}
+
+export function breaker(state: Breaker, outcome: Answered, at: string): Breaker {
+  if (outcome.error === 'aborted') return state
+  if (!isTrouble(outcome)) return closedBreaker
+  // What was under way when it opened says nothing new.
+  if (state.open_until !== null && !state.probing) return state
+  const failures = state.failures + 1
+  const asked = asksForRest(outcome) ? Math.min(outcome.retry_after_ms ?? 0, LONGEST) : 0
+  if (!state.probing && failures < THRESHOLD) return { ...state, failures, open_until: asked ? later(at, asked) : null }
+  const pause = pauses[Math.min(state.trips, pauses.length - 1)] as number
+  return { failures, trips: state.trips + 1, open_until: later(at, Math.max(pause, asked)), probing: false }
+}
+
+/** Other answers of the 400s are about one message: the receiver lives, and the next message may please it. */
+const isTrouble = ({ ok, status, error }: Answered) =>
+  !ok && (error !== 'status' || status === null || status >= 500 || [408, 425, 429].includes(status))
+
+const asksForRest = ({ status }: Answered) => status === 429 || status === 503
+
+/** What the auto-disable remembers of an endpoint; all null while the last attempt succeeded. */
+export type Health = { first_failure_at: string | null; last_failure_at: string | null; clock_started_at: string | null }
+
+export const healthy: Health = { first_failure_at: null, last_failure_at: null, clock_started_at: null }
+
+const WINDOW = DAY
+const SPAN = 12 * HOUR
+const PATIENCE = 5 * DAY
+
+/** The clock starts once two failures of an unbroken row lie at least 12 and at most 24 hours apart. */
+export function healthAfter(health: Health, outcome: Answered, at: string): Health {
+  if (outcome.ok) return healthy
+  if (outcome.error === 'aborted') return health
+  // If the first failure is too old to count, no failure lies 12 to 24 hours after it, or the clock would run; so only the last can still count.
+  const first = [health.first_failure_at, health.last_failure_at].find((then) => then !== null && apart(then, at) <= WINDOW) ?? at
+  const clock_started_at = health.clock_started_at ?? (apart(first, at) >= SPAN ? at : null)
+  return { first_failure_at: first, last_failure_at: at, clock_started_at }
+}
+
+/** Whether the attempt just made is the one after which the endpoint is disabled. */
+export const mayDisable = (health: Health, outcome: Answered, at: string) =>
+  isGone(outcome) || (!outcome.ok && health.clock_started_at !== null && apart(health.clock_started_at, at) >= PATIENCE)
+
+const apart = (from: string, to: string) => Date.parse(to) - Date.parse(from)

@@ -1,0 +1,42 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type JsonWebKey, sign, verify as verifySignature } from 'node:crypto'
+import { signed, verifyBy } from './sign.ts'
+
+const PRIVATE = 'whsk_'
+const PUBLIC = 'whpk_'
+
+/** `whsk_` is the seed and the public key in base64, as Svix writes it; `whpk_` is the public key alone and may be shown. */
+export function newKeyPair() {
+  const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+  const [seed, point] = [Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url')]
+  return { private_key: PRIVATE + Buffer.concat([seed, point]).toString('base64'), public_key: PUBLIC + point.toString('base64') }
+}
+
+export function signEd25519(private_key: string, id: string, timestamp: number, body: string | Buffer) {
+  return `v1a,${sign(null, signed(id, timestamp, body), privateKeyOf(private_key)).toString('base64')}`
+}
+
+export const publicKeyOf = (private_key: string) => PUBLIC + bytesAfter(PRIVATE, private_key, 64).subarray(32).toString('base64')
+
+/** As an entry of a published key list. */
+export const jwkOf = (public_key: string): JsonWebKey => jwk(bytesAfter(PUBLIC, public_key, 32))
+
+export function verifyEd25519(public_key: string, headers: Record<string, string | undefined>, body: string | Buffer, now: string) {
+  const key = createPublicKey({ format: 'jwk', key: jwkOf(public_key) })
+  return verifyBy(headers, body, now, (text, signature) => {
+    const [version, given = ''] = signature.split(',')
+    return version === 'v1a' && verifySignature(null, text, key, Buffer.from(given, 'base64'))
+  })
+}
+
+function privateKeyOf(text: string) {
+  const bytes = bytesAfter(PRIVATE, text, 64)
+  return createPrivateKey({ format: 'jwk', key: { ...jwk(bytes.subarray(32)), d: bytes.subarray(0, 32).toString('base64url') } })
+}
+
+const jwk = (point: Buffer): JsonWebKey => ({ kty: 'OKP', crv: 'Ed25519', x: point.toString('base64url') })
+
+function bytesAfter(prefix: string, text: string, length: number) {
+  const bytes = Buffer.from(text.slice(prefix.length), 'base64')
+  if (!text.startsWith(prefix) || bytes.length !== length) throw new Error(`not a ${prefix} key`)
+  return bytes
+}

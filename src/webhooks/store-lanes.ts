@@ -1,0 +1,246 @@
+import { CompiledQuery, sql } from 'kysely'
+import { type Db, prepared } from '../db/open.ts'
+
+export type Lane = { id: number; webhook_id: string; key: string; head: number; attempts: number }
+
+/** Webhooks that have something due, and when the others have. */
+export const webhooksWithWork = async (db: Db) => {
+  const { rows } = await sql<{ webhook_id: string; run_at: string }>`
+    with recursive known as (
+      (select webhook_id from lanes where run_at is not null order by webhook_id limit 1)
+      union all
+      select (select l.webhook_id from lanes l where l.run_at is not null and l.webhook_id > known.webhook_id order by l.webhook_id limit 1)
+      from known where known.webhook_id is not null
+    )
+    select webhook_id, (select min(run_at) from lanes l where l.webhook_id = known.webhook_id and l.run_at is not null) as run_at
+    from known where webhook_id is not null`.execute(db)
+  return rows
+}
+
+/** Failures in a row after which only one message at a time is tried. */
+export const SUSPECT = 5
+
+const claim = prepared(
+  'claim_lanes',
+  `
+with ready as (
+  select w.id,
+    least(
+      $6::int,
+      case when w.rate_limit is null then $6::int
+           else floor(least(w.rate_limit, w.tokens + extract(epoch from $2::timestamptz - w.tokens_at) * w.rate_limit))::int end,
+      case when w.failures >= ${SUSPECT} then 1 else $6::int end
+    ) - (select count(*) from lanes held where held.webhook_id = w.id and held.worker is not null)::int as room
+  from webhooks w
+  where w.id = any($1::uuid[]) and w.disabled_at is null and (w.paused_until is null or w.paused_until <= $2::timestamptz)
+),
+due as (
+  select l.id, l.webhook_id from ready cross join lateral (
+    select lanes.id, lanes.webhook_id from lanes
+    where lanes.webhook_id = ready.id and lanes.run_at <= $2::timestamptz and lanes.worker is null
+    order by lanes.run_at limit greatest(ready.room, 0) for update skip locked
+  ) l limit $5::int
+),
+spent as (
+  update webhooks w
+  set tokens = least(w.rate_limit, w.tokens + extract(epoch from $2::timestamptz - w.tokens_at) * w.rate_limit) - c.taken, tokens_at = $2::timestamptz
+  from (select webhook_id, count(*) as taken from due group by webhook_id) c
+  where w.id = c.webhook_id and w.rate_limit is not null
+)
+update lanes set worker = $3::int, lease = $4::uuid, leased_until = $7::timestamptz
+from due where lanes.id = due.id
+returning lanes.id, lanes.webhook_id, lanes.key, lanes.head, lanes.attempts`,
+)
+
+type Claim = { webhook_ids: string[]; now: string; worker: number; lease: string; most: number; each: number; until: string }
+
+/** Takes lanes in hand: of each webhook as many as its health, its rate and its share allow. */
+export const claimLanes = async (db: Db, { webhook_ids, now, worker, lease, most, each, until }: Claim) =>
+  (await db.executeQuery<Lane>(CompiledQuery.raw(claim, [webhook_ids, now, worker, lease, most, each, until]))).rows
+
+export type Message = {
+  lane_id: number
+  n: number
+  event_id: string
+  event_at: string
+  event_type: string
+  team_id: string
+  /** Null for what is about nobody. */
+  user_id: string | null
+  created_at: string
+  key: string
+  sealed: Buffer
+  key_id: string | null
+  wrapped_key: Buffer | null
+}
+
+const waiting = prepared(
+  'waiting_messages',
+  `
+select d.lane_id, d.n, d.event_id, d.event_at, e.event_type, e.team_id, e.user_id, e.created_at, l.key, e.sealed,
+       k.id as key_id, k.wrapped as wrapped_key
+from lanes l
+join deliveries d on d.lane_id = l.id and d.n > l.head and d.n <= l.head + $2::int
+left join events e on e.id = d.event_id and e.logged_at = d.event_at
+left join sealing_keys k on k.user_id = e.user_id
+where l.id = any($1::bigint[])
+order by d.lane_id, d.n`,
+)
+
+/** The first messages of lanes, in their order. One whose user was erased has no payload any more. */
+export const waitingMessages = async (db: Db, lane_ids: number[], most: number) =>
+  (await db.executeQuery<Message>(CompiledQuery.raw(waiting, [lane_ids, most]))).rows
+
+export type SettledLane = { id: number; head: number; attempts: number; run_at: string | null }
+export type NewAttempt = {
+  id: string
+  at: string
+  team_id: string
+  webhook_id: string
+  user_id: string | null
+  event_id: string
+  event_at: string
+  event_type: string
+  key: string
+  n: number
+  attempt: number
+  outcome: 'delivered' | 'retried' | 'exhausted'
+  status: number | null
+  error: string | null
+  ms: number
+  next_at: string | null
+  sealed: Buffer
+}
+
+const attemptTypes = {
+  id: 'uuid',
+  at: 'timestamptz',
+  team_id: 'uuid',
+  webhook_id: 'uuid',
+  user_id: 'uuid',
+  event_id: 'uuid',
+  event_at: 'timestamptz',
+  event_type: 'text',
+  key: 'text',
+  n: 'bigint',
+  attempt: 'int',
+  outcome: 'text',
+  status: 'smallint',
+  error: 'text',
+  ms: 'int',
+  next_at: 'timestamptz',
+  sealed: 'bytea',
+} as const satisfies Record<keyof NewAttempt, string>
+const attemptColumns = Object.keys(attemptTypes) as (keyof NewAttempt)[]
+
+const settle = prepared(
+  'settle_lanes',
+  `
+with done as (
+  select * from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::int[], $5::timestamptz[]) as done (id, lease, head, attempts, run_at)
+),
+settled as (
+  update lanes l set head = done.head, attempts = done.attempts, worker = null, lease = null, leased_until = null,
+    run_at = case when l.tail > done.head then coalesce(done.run_at, $6::timestamptz) end
+  from done where l.id = done.id and l.lease = done.lease
+  returning l.id, l.head, l.webhook_id, l.tail > done.head as more
+),
+gone as (delete from deliveries d using settled where d.lane_id = settled.id and d.n <= settled.head),
+logged as (
+  insert into attempts (${attemptColumns.join(', ')})
+  select a.* from unnest(${attemptColumns.map((column, i) => `$${i + 7}::${attemptTypes[column]}[]`).join(', ')}) as a
+  where a.user_id is null or exists (select from users where users.user_id = a.user_id)
+)
+select id, webhook_id, more from settled`.replace(') as a\n', `) as a (${attemptColumns.join(', ')})\n`),
+)
+
+type Settlement = { lanes: (SettledLane & { lease: string })[]; attempts: NewAttempt[]; now: string }
+
+/** Records what came of lanes, all in one statement; whoever lost a lane meanwhile changes nothing of it. Answers those that were still held. */
+export const settleLanes = async (db: Db, { lanes, attempts, now }: Settlement) => {
+  const values = [
+    lanes.map((lane) => lane.id),
+    lanes.map((lane) => lane.lease),
+    lanes.map((lane) => lane.head),
+    lanes.map((lane) => lane.attempts),
+    lanes.map((lane) => lane.run_at),
+    now,
+    ...attemptColumns.map((column) => attempts.map((attempt) => attempt[column])),
+  ]
+  return (await db.executeQuery<{ id: number; webhook_id: string; more: boolean }>(CompiledQuery.raw(settle, values))).rows
+}
+
+/** Of a message that is on no lane. */
+export const logAttempt = (db: Db, attempt: NewAttempt) => settleLanes(db, { lanes: [], attempts: [attempt], now: attempt.at })
+
+export const WORKERS = 4117
+
+/** Gives lanes back whose worker died: its connection is gone, and with it the lock on its number. Or whose time is over. */
+export const freeDeadLanes = (db: Db, now: string) =>
+  sql`update lanes set worker = null, lease = null, leased_until = null
+      where worker is not null and (leased_until <= ${now} or worker not in (
+        select objid::bigint::int from pg_locks where locktype = 'advisory' and classid = ${WORKERS}
+          and database = (select oid from pg_database where datname = current_database())))`.execute(db)
+
+/** Gives back what a worker still has in hand. */
+export const returnLanes = (db: Db, worker: number) =>
+  sql`update lanes set worker = null, lease = null, leased_until = null where worker = ${worker}`.execute(db)
+
+export async function sweepPassing(db: Db, most: number) {
+  const { numAffectedRows } = await sql`
+    delete from lanes where id in (select id from lanes where passing and run_at is null and worker is null and head = tail limit ${most})`.execute(
+    db,
+  )
+  return Number(numAffectedRows ?? 0)
+}
+
+export const CHANNEL = 'assay_events'
+
+export const notifyWorkers = (db: Db) => sql`select pg_notify(${CHANNEL}, '')`.execute(db)
+
+export const makePartitions = (db: Db, day: string) =>
+  sql`select make_partition(parent, ${day}::date) from unnest(array['events', 'attempts']) as parent`.execute(db)
+
+/** Of events and attempts; their names end in their day. */
+export async function partitionsBefore(db: Db, day: string) {
+  const { rows } = await sql<{ name: string }>`
+    select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid join pg_class parent on parent.oid = inhparent
+    where parent.relname in ('events', 'attempts') and child.relname ~ '_\\d{8}$' and right(child.relname, 8) < ${day.replaceAll('-', '')}`.execute(
+    db,
+  )
+  return rows
+}
+
+export const dropPartition = (db: Db, name: string) => sql`drop table if exists ${sql.ref(name)}`.execute(db)
+
+/** What came while its day had no partition of its own. */
+export const deleteFromDefaults = (db: Db, before: string) =>
+  sql`with old as (delete from events_default where logged_at < ${before}) delete from attempts_default where at < ${before}`.execute(db)
+
+/**
+ * Lanes of disabled webhooks go past messages whose event is no longer kept; enabled ones do so by themselves.
+ * `last`: the highest number of the messages that this statement sees, which may not be the newest of the lane.
+ */
+export async function passGone(db: Db, before: string, after: number, most: number) {
+  const { rows } = await sql<{ last: number | null }>`
+    with old as materialized (
+      select l.id, l.head from lanes l join webhooks w on w.id = l.webhook_id
+      where w.disabled_at is not null and l.run_at < ${before} and l.worker is null and l.id > ${after}
+      order by l.id limit ${most} for update of l skip locked
+    ),
+    kept as (
+      select old.id, coalesce((
+        select d.n - 1 from deliveries d join events e on e.id = d.event_id and e.logged_at = d.event_at
+        where d.lane_id = old.id and d.n > old.head order by d.n limit 1
+      ), (select max(d.n) from deliveries d where d.lane_id = old.id)) as head
+      from old
+    ),
+    passed as (
+      update lanes l set head = kept.head, attempts = 0, run_at = case when l.tail > kept.head then l.run_at end
+      from kept where l.id = kept.id and kept.head > l.head
+      returning l.id, l.head
+    ),
+    gone as (delete from deliveries d using passed where d.lane_id = passed.id and d.n <= passed.head)
+    select max(id) as last from old`.execute(db)
+  return rows[0]?.last ?? null
+}

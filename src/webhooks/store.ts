@@ -1,0 +1,49 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Db } from '../db/open.ts'
+import { onePage } from '../db/page.ts'
+import type { Tables } from '../db/tables.ts'
+import type { Page } from '../paging.ts'
+
+export type WebhookRow = Selectable<Tables['webhooks']>
+
+/** The inbox of the sandbox is ours, not the team's. */
+const ofTeam = (db: Db, team_id: string) => db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('inbox', '=', false)
+
+export const insertWebhook = (db: Db, row: Insertable<Tables['webhooks']>) =>
+  db.insertInto('webhooks').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const findWebhook = (db: Db, team_id: string, id: string) => ofTeam(db, team_id).where('id', '=', id).executeTakeFirst()
+
+export const lockWebhook = (db: Db, team_id: string, id: string) => ofTeam(db, team_id).where('id', '=', id).forUpdate().executeTakeFirst()
+
+export const listWebhooks = (db: Db, team_id: string, page: Page) =>
+  ofTeam(db, team_id)
+    .$call(onePage(page, 'created_at', 'id'))
+    .execute()
+
+/** Of any team, for the worker. */
+export const findByIds = (db: Db, ids: string[]) =>
+  db.selectFrom('webhooks').selectAll().where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+
+export const updateWebhook = (db: Db, team_id: string, id: string, change: Updateable<Tables['webhooks']>) =>
+  db.updateTable('webhooks').set(change).where('team_id', '=', team_id).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+
+export const deleteWebhook = (db: Db, team_id: string, id: string) =>
+  db.deleteFrom('webhooks').where('team_id', '=', team_id).where('id', '=', id).execute()
+
+/** Of any team, for the worker. Messages may be put in line meanwhile. */
+export const lockHealth = (db: Db, id: string) =>
+  db.selectFrom('webhooks').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+
+export const updateHealth = (db: Db, id: string, health: Updateable<Tables['webhooks']>) =>
+  db.updateTable('webhooks').set(health).where('id', '=', id).execute()
+
+/** How much waits for a webhook, since when, and for how long it has. */
+export const backlogOf = (db: Db, webhook_ids: string[]) =>
+  db
+    .selectFrom('lanes')
+    .select(['webhook_id', (eb) => eb.fn.sum<string>(sql`tail - head`).as('waiting'), (eb) => eb.fn.min('run_at').as('next_at')])
+    .where('webhook_id', '=', sql<string>`any(${webhook_ids}::uuid[])`)
+    .where('run_at', 'is not', null)
+    .groupBy('webhook_id')
+    .execute()

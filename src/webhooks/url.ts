@@ -1,0 +1,72 @@
+import { isIP } from 'node:net'
+import { problem } from '../problem.ts'
+import { isForbidden, type Policy } from './address.ts'
+
+const MAX_LENGTH = 2048
+
+/** The URL as it will be called. A name is judged again by its addresses at every connection. */
+export function checkUrl(text: string, policy: Policy) {
+  if (text.length > MAX_LENGTH) throw refused('length', `A webhook URL has at most ${MAX_LENGTH} characters; use a shorter path or query.`)
+  if (!/^[!-~]+$/.test(text) || text.includes('\\'))
+    throw refused('malformed', 'Write the URL in visible ASCII: percent-encode its path and query, and write the host in its xn-- form.')
+  const authority = authorityOf(text)
+  if (text.includes('#')) throw refused('fragment', 'A fragment is never sent; leave out # and what follows.')
+  if (authority.includes('@')) throw refused('credentials', 'Leave user and password out of the URL; set a header on the webhook instead.')
+  const url = URL.parse(text)
+  if (!url) throw refused('malformed', 'The URL cannot be read; write it as https://host/path.')
+  if (url.protocol !== 'https:' && policy.https_only) throw refused('scheme', 'In production webhooks go to https only.')
+  checkHost(authority, url.hostname, policy)
+  checkPort(url)
+  return url.href
+}
+
+function authorityOf(text: string) {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(text) ?? []
+  if (scheme && !/^https?$/i.test(scheme)) throw refused('scheme', 'Webhooks go to https, or to http in the sandbox.')
+  const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(text) ?? []
+  if (!authority) throw refused('malformed', 'Write the URL as https://host/path.')
+  return authority
+}
+
+/** A host in disguise (decimal, octal or hexadecimal addresses, escapes) has no honest use, so only the plain form passes. */
+function checkHost(authority: string, hostname: string, policy: Policy) {
+  const written = authority.replace(/:\d+$/, '').toLowerCase()
+  if (written !== hostname)
+    throw refused('host', 'Write the host plainly: a name, an IPv4 address as a.b.c.d, or a shortened IPv6 address in [].')
+  const ip = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(ip)) {
+    if (isForbidden(ip, policy)) throw notPublic()
+    return
+  }
+  const labels = hostname.split('.')
+  if (hostname.length > 253 || labels.some((label) => label === '' || label.length > 63))
+    throw refused('host', 'The host is no name that DNS can hold; it has 1 to 63 characters between dots and no dot at the end.')
+  if (!mayBeReached(labels, policy)) throw notPublic()
+}
+
+/** Names that never lead to the public internet are refused at once instead of failing at every delivery. */
+function mayBeReached(labels: string[], policy: Policy) {
+  const last = labels.at(-1) as string
+  if (last === 'localhost') return !isForbidden('127.0.0.1', policy)
+  const local = labels.length === 1 || last === 'local' || last === 'internal' || labels.slice(-2).join('.') === 'home.arpa'
+  return !local || policy.allowed.length > 0
+}
+
+/** From 1024 on: what browsers refuse as well, because other protocols listen there. */
+const otherProtocols = [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080]
+
+function checkPort({ port }: URL) {
+  const number = Number(port || 443)
+  if ((number < 1024 && number !== 80 && number !== 443) || otherProtocols.includes(number))
+    throw refused('port', 'Use port 443 or 80, or one from 1024 on that no other protocol has.')
+}
+
+const notPublic = () =>
+  refused(
+    'address',
+    'Webhooks go to public addresses only. Use a public host; whoever operates the service can open networks with WEBHOOK_ALLOWED_NETWORKS.',
+  )
+
+type Reason = 'length' | 'malformed' | 'scheme' | 'fragment' | 'credentials' | 'host' | 'address' | 'port'
+
+const refused = (reason: Reason, message: string) => problem('WEBHOOK_URL_REFUSED', message, { reason })

@@ -1,0 +1,368 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { describe, expect, test } from 'vitest'
+import { SECOND } from '../../src/app.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { methods } from '../../src/contract/lifecycle.ts'
+import { emit, emitForTeam } from '../../src/events/emit.ts'
+import { type SealingKey, seal } from '../../src/sealing/seal.ts'
+import { userSealingKey } from '../../src/sealing/vault.ts'
+import { expectCatalogued } from '../support/catalogued.ts'
+import { query } from '../support/cluster.ts'
+import { aUser, place, testId } from '../support/orders.ts'
+import { sendRaw } from '../support/raw.ts'
+import { listen } from '../support/sse.ts'
+import { atEnd, refusal, replica, type Tenant, world } from '../support/world.ts'
+
+const w = await world()
+const { app, runJobs } = w
+
+const typesOf = ({ events }: { events: { event_type: string }[] }) => events.map(({ event_type }) => event_type)
+const keyOf = ({ team_api_key }: Tenant) => ({ 'x-service-api-key': team_api_key })
+const simulate = ({ api }: Tenant, order_id: string, body: object = {}) =>
+  api.simulateOrder({ params: { order_id }, query: {}, body: body as never })
+
+/** Reads on until nothing comes any more. */
+async function readAll({ api }: Tenant, limit: number, sent: object = {}) {
+  const pages = []
+  let after: string | undefined
+  for (;;) {
+    const page = await api.listEvents({ query: { limit, after, ...sent } })
+    after = page.next_cursor
+    if (!page.events.length) return { events: pages.flat(), after }
+    pages.push(page.events)
+  }
+}
+
+describe('the catalogue', () => {
+  test('is open to anybody, and each type can be read alone', async () => {
+    const { event_types } = (await (await fetch(`${w.base}/event-types`)).json()) as { event_types: { type: string }[] }
+    expect(event_types.map(({ type }) => type)).toContain('labtest.result.critical')
+    const one = await w.api.getEventType({ params: { event_type: 'labtest.order.updated' } })
+    expect(event_types).toContainEqual(one)
+    expect(one).toMatchObject({ key: 'order', example: { event_type: 'labtest.order.updated' }, schema: { type: 'object' } })
+    expect(await refusal(w.api.getEventType({ params: { event_type: 'labtest.order.sung' } }))).toMatchObject({
+      status: 404,
+      detail: { error_type: 'EVENT_TYPE_NOT_FOUND' },
+    })
+  })
+
+  test('describes everything that orders of every method tell, and what a webhook that is disabled does', async () => {
+    const tenant = await w.tenant()
+    for (const method of methods) {
+      const { id } = await place(tenant.api, method)
+      await runJobs()
+      await simulate(tenant, id, { interpretation: 'critical', partials: method === 'walk_in_test' ? 1 : 0 })
+    }
+    const { id } = await place(tenant.api, 'walk_in_test', { activate_by: '2037-01-02' })
+    await tenant.api.rescheduleOrder({ params: { order_id: id }, body: { activate_by: '2037-01-03' } })
+    await tenant.api.cancelOrder({ params: { order_id: id } })
+    const data = { webhook_id: randomUUID(), because: 'gone' }
+    await emitForTeam(app, { team_id: tenant.team_id, event_type: 'endpoint.disabled', key: 'webhook:1', data, at: app.now() })
+    await runJobs()
+    expect(await expectCatalogued(app)).toEqual(
+      new Set(['labtest.order.created', 'labtest.order.updated', 'labtest.result.critical', 'endpoint.disabled']),
+    )
+  })
+})
+
+describe('the log', () => {
+  test('is read in pages from the oldest event on, and goes on from its end', async () => {
+    const tenant = await w.tenant()
+    const { api, team_id } = tenant
+    const before = await api.listEvents()
+    expect(before.events).toEqual([])
+    const { user_id } = await api.createUser({ body: { client_user_id: 'ward-7' } })
+    const order = await place(api, 'walk_in_test', { user_id })
+    await runJobs()
+    const { id: second } = await place(api)
+    await runJobs()
+    const { events, after } = await readAll(tenant, 2)
+    expect(events.map(({ event_type, data }) => [event_type.split('.')[2], (data as { id: string }).id])).toEqual([
+      ['created', order.id],
+      ['updated', order.id],
+      ['created', second],
+      ['updated', second],
+    ])
+    expect(events[0]).toEqual({
+      event_type: 'labtest.order.created',
+      data: order,
+      team_id,
+      user_id,
+      client_user_id: 'ward-7',
+      event_id: expect.any(String),
+      created_at: order.created_at,
+      cursor: expect.any(String),
+    })
+    expect(new Set(events.map(({ event_id }) => event_id)).size).toBe(4)
+    expect((await api.listEvents({ query: { after: events[1]?.cursor } })).events).toEqual(events.slice(2))
+    expect((await api.listEvents({ query: { after: before.next_cursor } })).events).toEqual(events)
+
+    await api.cancelOrder({ params: { order_id: second } })
+    await runJobs()
+    expect((await api.listEvents({ query: { after } })).events).toMatchObject([{ data: { status: 'cancelled' } }])
+  })
+
+  test('is narrowed by type, user and order, alone and together', async () => {
+    const tenant = await w.tenant()
+    const { api } = tenant
+    const [mine, other] = [await aUser(api), await aUser(api)]
+    const { id } = await place(api, 'walk_in_test', { user_id: mine })
+    const { id: theirs } = await place(api, 'testkit', { user_id: other })
+    await runJobs()
+    await simulate(tenant, id, { interpretation: 'critical' })
+    await runJobs()
+    const all = (await readAll(tenant, 100)).events
+    const read = async (sent: object) => (await readAll(tenant, 3, sent)).events
+    const of = (keep: (event: (typeof all)[number]) => boolean) => all.filter(keep)
+
+    expect(await read({ event_type: ['labtest.result.critical'] })).toEqual(of((event) => event.event_type === 'labtest.result.critical'))
+    expect(await read({ event_type: ['labtest.order.*'] })).toEqual(of((event) => event.event_type.startsWith('labtest.order.')))
+    expect(await read({ event_type: ['labtest.order.created', 'labtest.result.*'], user_id: mine })).toEqual(
+      of(({ user_id, event_type }) => user_id === mine && event_type !== 'labtest.order.updated'),
+    )
+    expect(await read({ user_id: other })).toEqual(of((event) => event.user_id === other))
+    expect(await read({ order_id: theirs })).toEqual(of((event) => event.user_id === other))
+    expect(await read({ order_id: theirs, user_id: mine })).toEqual([])
+    expect(await read({ event_type: ['*'] })).toEqual(all)
+    expect(typesOf({ events: all }).filter((type) => type === 'labtest.result.critical').length).toBeGreaterThan(0)
+  })
+
+  test('has what was left out behind it: a reader with a filter does not read it again', async () => {
+    const { api } = await w.tenant()
+    await place(api)
+    await runJobs()
+    const nothing = await api.listEvents({ query: { event_type: ['provider.*'] } })
+    expect(nothing.events).toEqual([])
+    expect((await api.listEvents({ query: { after: nothing.next_cursor } })).events).toEqual([])
+    expect((await api.listEvents({ query: { after: 'end' } })).next_cursor).toBe(nothing.next_cursor)
+  })
+
+  test('never skips an event that is committed after later ones were read', async () => {
+    const tenant = await w.tenant()
+    const late = await aUser(tenant.api)
+    const client = new pg.Client(w.url)
+    await client.connect()
+    atEnd(() => client.end())
+    const id = randomUUID()
+    await client.query('begin')
+    const sealed = await sealedFor(tenant.team_id, late, id)
+    await client.query(`select emit($1, $2, $3, null, 'labtest.order.updated', 'late', $4, now(), false)`, [
+      id,
+      tenant.team_id,
+      late,
+      sealed,
+    ])
+
+    const early = []
+    let after: string | undefined
+    for (let i = 0; i < 3; i++) {
+      await place(tenant.api)
+      await runJobs()
+      const page = await tenant.api.listEvents({ query: { after } })
+      after = page.next_cursor
+      early.push(...page.events)
+    }
+    expect(early).toHaveLength(6)
+
+    await client.query('commit')
+    expect((await tenant.api.listEvents({ query: { after } })).events).toEqual([])
+    await runJobs()
+    expect((await tenant.api.listEvents({ query: { after } })).events).toMatchObject([{ event_id: id, data: { told: 'late' } }])
+    expect((await readAll(tenant, 100)).events.at(-1)?.event_id).toBe(id)
+  })
+
+  test('loses and doubles nothing while many write, some roll back, and two processes number', async () => {
+    const tenant = await w.tenant()
+    const other = await replica()
+    const user_id = await aUser(tenant.api)
+    const key = (await userSealingKey(app, tenant.team_id, user_id)) as SealingKey
+    const about = { team_id: tenant.team_id, user_id, client_user_id: null, event_type: 'provider.connection.error' as const, key: 'k' }
+    const error = { user_id, provider: 'tidemark', message: '', error_type: 'unknown', error_details: '' }
+    const write = (n: number) =>
+      app.db.transaction().execute(async (db) => {
+        const event = { ...about, data: { ...error, message: String(n) }, at: app.now() }
+        await emit({ ...app, db, transaction: true, told: new Set() }, key, event)
+        if (n % 7 === 0) throw new Error('rolled back')
+      })
+    let writing = true
+    const written = Promise.all(Array.from({ length: 140 }, (_, n) => write(n).catch(() => {}))).finally(() => {
+      writing = false
+    })
+    const seen: number[] = []
+    let after: string | undefined
+    for (let over = false; !over; ) {
+      over = !writing
+      await Promise.all([runJobs(), other.runJobs()])
+      const page = await tenant.api.listEvents({ query: { after, limit: 10 } })
+      after = page.next_cursor
+      seen.push(...page.events.map(({ data }) => Number((data as { message: string }).message)))
+      if (page.events.length) over = false
+    }
+    await written
+    expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 140 }, (_, n) => n).filter((n) => n % 7))
+  })
+
+  test('holds only so much in one page, and leaves nothing out for it', async () => {
+    const tenant = await w.tenant()
+    const user_id = await aUser(tenant.api)
+    const key = (await userSealingKey(app, tenant.team_id, user_id)) as SealingKey
+    const about = { team_id: tenant.team_id, user_id, client_user_id: null, event_type: 'provider.connection.error' as const, key: 'k' }
+    for (const message of ['a', 'b', 'c'].map((letter) => letter.repeat(5_000_000))) {
+      const data = { user_id, provider: 'tidemark', message, error_type: 'unknown', error_details: '' }
+      await emit(app, key, { ...about, data, at: app.now() })
+    }
+    await runJobs()
+    const letters = (events: { data: unknown }[]) => events.map(({ data }) => (data as { message: string }).message[0]).join('')
+    expect(letters((await tenant.api.listEvents()).events)).toBe('ab')
+    expect(letters((await readAll(tenant, 100)).events)).toBe('abc')
+  })
+
+  test('takes no cursor that it did not give', async () => {
+    const { api } = await w.tenant()
+    for (const after of ['0', 'ZTE=', 'e1', Buffer.from('e-1').toString('base64url'), Buffer.from('e1 ').toString('base64url'), 'ende'])
+      expect(await refusal(api.listEvents({ query: { after } }))).toMatchObject({ status: 422, detail: [{ loc: ['query', 'after'] }] })
+  })
+
+  test('says in the audit log whose events were read', async () => {
+    const { api, team_id } = await w.tenant()
+    const { user_id, id } = await place(api)
+    await runJobs()
+    await api.listEvents({ query: { order_id: id } })
+    const [row] = await query(w.url, `select subject from audit_log where team_id = $1 and action = 'listEvents'`, [team_id])
+    expect((row as { subject: string }).subject.split(' ')).toEqual(expect.arrayContaining([`user_id:${user_id}`, `order_id:${id}`]))
+  })
+
+  test('is gone for a user who is erased, and holds nothing of another team', async () => {
+    const tenant = await w.tenant()
+    const { user_id, id } = await place(tenant.api)
+    await place(tenant.api)
+    await runJobs()
+    const stranger = await w.tenant()
+    expect((await stranger.api.listEvents()).events).toEqual([])
+    expect((await stranger.api.listEvents({ query: { order_id: id, user_id } })).events).toEqual([])
+    await query(w.url, 'delete from users where user_id = $1', [user_id])
+    expect((await readAll(tenant, 100)).events.filter((event) => event.user_id === user_id)).toEqual([])
+    expect((await readAll(tenant, 100)).events).toHaveLength(2)
+  })
+})
+
+describe('the stream', () => {
+  const stream = (tenant: Tenant, search = '', headers: Record<string, string> = {}) =>
+    listen(`${w.base}/events/stream${search}`, { ...keyOf(tenant), ...headers })
+
+  test('tells what is in the log and then what is added to it, and goes on after Last-Event-ID', async () => {
+    const tenant = await w.tenant()
+    const order = await place(tenant.api)
+    await runJobs()
+    const first = await stream(tenant)
+    expect(first.type).toMatch(/^text\/event-stream/)
+    const [created, updated] = [await first.next(), await first.next()]
+    const { events } = await tenant.api.listEvents()
+    const { cursor, ...envelope } = events[0] as (typeof events)[number]
+    expect(created).toEqual({ id: cursor, event: 'labtest.order.created', data: envelope })
+    expect(updated).toMatchObject({ id: events[1]?.cursor, event: 'labtest.order.updated' })
+    first.leave()
+
+    await tenant.api.cancelOrder({ params: { order_id: order.id } })
+    await runJobs()
+    const second = await stream(tenant, `?after=${cursor}`, { 'last-event-id': updated?.id as string })
+    expect(await second.next()).toMatchObject({ event: 'labtest.order.updated', data: { data: { status: 'cancelled' } } })
+    const live = second.next()
+    const { id } = await place(tenant.api)
+    await runJobs()
+    expect(await live).toMatchObject({ event: 'labtest.order.created', data: { data: { id } } })
+    second.leave()
+  })
+
+  test('is narrowed as the log is, begins at the end where it is asked to, and shows that it lives', async () => {
+    const tenant = await w.tenant()
+    await place(tenant.api)
+    await runJobs()
+    const { status, next, leave } = await stream(tenant, '?after=end&event_type=labtest.order.created')
+    expect(status).toBe(200)
+    const [, { id }] = [await place(tenant.api, 'testkit'), await place(tenant.api)]
+    await runJobs()
+    expect(await next()).toMatchObject({ event: 'labtest.order.created' })
+    expect(await next()).toMatchObject({ event: 'labtest.order.created', data: { data: { id } } })
+    w.passes(15 * SECOND)
+    const beat = await next()
+    expect(beat).toEqual({ comment: 'still here', id: (await tenant.api.listEvents({ query: { after: 'end' } })).next_cursor })
+    leave()
+  })
+
+  test('is refused like any read, and is one read in the audit log', async () => {
+    const tenant = await w.tenant()
+    const url = `${w.base}/events/stream`
+    expect((await sendRaw(url, 'GET')).status).toBe(401)
+    expect((await sendRaw(`${url}?after=nonsense`, 'GET', { headers: keyOf(tenant) })).status).toBe(422)
+    const wrong = await fetch(url, { headers: { ...keyOf(tenant), 'last-event-id': 'nonsense' } })
+    expect(await wrong.json()).toMatchObject({ detail: [{ loc: ['header', 'last-event-id'] }] })
+    await place(tenant.api)
+    await runJobs()
+    const { next, leave } = await stream(tenant)
+    await next()
+    await next()
+    leave()
+    const rows = await query(w.url, `select status from audit_log where team_id = $1 and action = 'streamEvents' order by status`, [
+      tenant.team_id,
+    ])
+    expect(rows.map((row) => (row as { status: number }).status)).toEqual([200, 422, 422])
+  })
+
+  test('ends when its key is revoked', async () => {
+    const { admin, org_id, team_id, ...tenant } = await w.tenant()
+    const params = { org_id, env: 'sandbox' as const, region: 'us' as const }
+    const { id, value } = await admin.createTeamKey({ params, body: { label: 'reader', team_id } })
+    const { next } = await listen(`${w.base}/events/stream`, { 'x-service-api-key': value })
+    w.passes(15 * SECOND)
+    expect(await next()).toMatchObject({ comment: 'still here' })
+    await admin.deleteTeamKeys({ params, query: { api_key_id: [id] } })
+    w.passes(15 * SECOND)
+    await place(tenant.api)
+    await runJobs()
+    expect(await next()).toBeUndefined()
+  })
+
+  test('is for one team only, and only so many at once', async () => {
+    const [tenant, stranger] = [await w.tenant(), await w.tenant()]
+    const foreign = await stream(stranger)
+    const { id } = await place(tenant.api)
+    await place(stranger.api)
+    await runJobs()
+    const told = await foreign.next()
+    expect(told).toMatchObject({ data: { team_id: stranger.team_id } })
+    expect(JSON.stringify(told)).not.toContain(id)
+
+    const open = await Promise.all(Array.from({ length: 20 }, () => stream(tenant)))
+    const refused = await fetch(`${w.base}${endpoints.streamEvents.path}`, { headers: keyOf(tenant) })
+    expect([refused.status, await refused.json()]).toMatchObject([429, { detail: { error_type: 'TOO_MANY_STREAMS' } }])
+    for (const { leave } of open) leave()
+    foreign.leave()
+    let again = await stream(tenant)
+    while (again.status === 429) {
+      again.leave()
+      again = await stream(tenant)
+    }
+    expect(again.status).toBe(200)
+  })
+
+  test('ends by itself when the server stops, with nothing cut in two', async () => {
+    const here = await replica()
+    const tenant = await here.tenant()
+    await testId(tenant.api, 'essential-wellness')
+    await place(tenant.api)
+    await here.runJobs()
+    const { next } = await listen(`${here.base}/events/stream`, keyOf(tenant))
+    expect(await next()).toMatchObject({ event: 'labtest.order.created' })
+    await here.server.close()
+    const rest = []
+    for (let told = await next(); told; told = await next()) rest.push(told.event)
+    expect(rest.length).toBeLessThanOrEqual(1)
+  })
+})
+
+async function sealedFor(team_id: string, user_id: string, id: string) {
+  const key = (await userSealingKey(app, team_id, user_id)) as SealingKey
+  return seal(key, `events.sealed.${id}`, { client_user_id: null, data: { told: 'late' } })
+}

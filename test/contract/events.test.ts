@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { describeEvent, eventNames, messageOf } from '../../src/contract/events.ts'
+
+describe.each(eventNames)('%s', (name) => {
+  const { example, schema, description, key } = describeEvent(name)
+  const takes = (value: unknown) => z.fromJSONSchema(schema).safeParse(value).success
+
+  test('has an example that its shape and its JSON Schema take whole', () => {
+    expect(messageOf(name).parse(example)).toEqual(example)
+    expect(takes(example)).toBe(true)
+    expect([description, key].every(Boolean)).toBe(true)
+  })
+  test('is no other event, and is not empty', () => {
+    expect(takes({ ...example, event_type: 'labtest.order.sung' })).toBe(false)
+    expect(takes({ ...example, data: Array.isArray(example.data) ? [{}] : {} })).toBe(false)
+  })
+})
+
+test('a receiver that checks a message is not broken by a field that is new', () => {
+  const { schema, example } = describeEvent('labtest.order.created')
+  expect(z.fromJSONSchema(schema).safeParse({ ...example, data: { ...example.data, brand_new: 1 }, also_new: true }).success).toBe(true)
+})
+
+test('everything that is published of the kind has its row', () => {
+  const families = new Set(eventNames.map((name) => name.replace(/\.data\.\w+\./, '.data.R.')))
+  expect([...families].sort()).toEqual([
+    'continuous_query.result_table.changed',
+    'daily.data.R.created',
+    'daily.data.R.updated',
+    'endpoint.disabled',
+    'historical.data.R.created',
+    'lab_report.parsing_job.created',
+    'lab_report.parsing_job.updated',
+    'labtest.appointment.created',
+    'labtest.appointment.updated',
+    'labtest.match_review.created',
+    'labtest.match_review.updated',
+    'labtest.order.created',
+    'labtest.order.updated',
+    'labtest.result.critical',
+    'message.attempt.exhausted',
+    'provider.connection.created',
+    'provider.connection.error',
+    'provider.device.created',
+    'provider.device.updated',
+  ])
+  const resources = eventNames.flatMap((name) => /^historical\.data\.(\w+)\.created$/.exec(name)?.[1] ?? [])
+  expect(resources).toHaveLength(60)
+  for (const resource of resources)
+    expect(eventNames).toEqual(expect.arrayContaining([`daily.data.${resource}.created`, `daily.data.${resource}.updated`]))
+})

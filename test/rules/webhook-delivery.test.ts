@@ -1,0 +1,369 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Answered, afterAttempt, fullBucket, isGone, later, matches, take, waits } from '../../src/webhooks/rules.ts'
+import { checkHeaders } from '../../src/webhooks/rules-headers.ts'
+import {
+  type Breaker,
+  breaker,
+  closedBreaker,
+  type Health,
+  healthAfter,
+  healthy,
+  mayDisable,
+  passage,
+} from '../../src/webhooks/rules-health.ts'
+import { failureOfCode, failureOfStatus, failures, retryAfterMs } from '../../src/webhooks/rules-outcome.ts'
+
+const start = '2026-03-01T12:00:00.000Z'
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const plus = (ms: number) => later(start, ms)
+
+const delivered: Answered = { ok: true, status: 200, error: null, retry_after_ms: null }
+const answered = (status: number, retry_after_ms: number | null = null): Answered => ({
+  ok: false,
+  status,
+  error: failureOfStatus(status),
+  retry_after_ms,
+})
+const dead: Answered = { ok: false, status: null, error: 'timeout', retry_after_ms: null }
+const stopped: Answered = { ok: false, status: null, error: 'aborted', retry_after_ms: null }
+
+describe('after an attempt', () => {
+  const next = (attempts: number, outcome: Answered, random = 0) => afterAttempt({ attempts, outcome, at: start, random })
+
+  test('any success delivers', () => {
+    for (const attempts of [1, 4, 8]) expect(next(attempts, delivered)).toEqual({ state: 'delivered' })
+  })
+
+  test.each([
+    [1, 5 * SECOND],
+    [2, 5 * MINUTE],
+    [3, 30 * MINUTE],
+    [4, 2 * HOUR],
+    [5, 5 * HOUR],
+    [6, 10 * HOUR],
+    [7, 10 * HOUR],
+  ])('failure number %i is tried again after the published wait', (attempts, wait) => {
+    expect(next(attempts, dead)).toEqual({ state: 'waiting', due_at: plus(wait) })
+    expect(next(attempts, dead, 1)).toEqual({ state: 'waiting', due_at: plus(wait * 1.1) })
+  })
+
+  test('the eighth failure is the last', () => {
+    expect(next(8, answered(500))).toEqual({ state: 'exhausted' })
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBe(27 * HOUR + 35 * MINUTE + 5 * SECOND)
+  })
+
+  test.each([
+    ['shorter than the wait', 2, 4 * MINUTE, 5 * MINUTE],
+    ['longer', 2, 7 * MINUTE, 7 * MINUTE],
+    ['twice as long', 2, 10 * MINUTE, 10 * MINUTE],
+    ['longer still', 2, 3 * HOUR, 10 * MINUTE],
+    ['zero', 1, 0, 5 * SECOND],
+  ])('Retry-After %s', (_, attempts, asked, wait) => {
+    expect(next(attempts, answered(503, asked))).toEqual({ state: 'waiting', due_at: plus(wait) })
+  })
+
+  test('an endpoint may have a schedule of its own', () => {
+    const own = { outcome: dead, at: start, random: 0, schedule: [1 * SECOND] }
+    expect(afterAttempt({ ...own, attempts: 1 })).toEqual({ state: 'waiting', due_at: plus(SECOND) })
+    expect(afterAttempt({ ...own, attempts: 2 })).toEqual({ state: 'exhausted' })
+  })
+
+  test('chance and Retry-After lengthen a wait and never shorten it', () => {
+    const cases = fc.tuple(fc.integer({ min: 1, max: 7 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.option(fc.nat(30 * DAY)))
+    fc.assert(
+      fc.property(cases, ([attempts, random, asked]) => {
+        const wait = waits[attempts - 1] as number
+        const { due_at } = next(attempts, answered(429, asked), random) as { due_at: string }
+        const waited = Date.parse(due_at) - Date.parse(start)
+        expect(waited).toBeGreaterThanOrEqual(Math.max(wait, Math.min(asked ?? 0, 2 * wait)))
+        expect(waited).toBeLessThanOrEqual(2 * wait * 1.1)
+      }),
+    )
+  })
+
+  test('only 410 says that nobody lives there', () => {
+    expect([answered(410), answered(404), answered(400), delivered, dead].map(isGone)).toEqual([true, false, false, false, false])
+    expect(next(1, answered(410))).toEqual({ state: 'waiting', due_at: plus(5 * SECOND) })
+  })
+})
+
+describe('the breaker', () => {
+  /** What becomes of it when outcomes arrive one second apart. */
+  const run = (outcomes: Answered[], from: Breaker = closedBreaker) =>
+    outcomes.reduce((state, outcome, i) => breaker(state, outcome, plus(i * SECOND)), from)
+  const open = run(Array(5).fill(dead))
+  const probe = (state: Breaker, at: string) => {
+    const passed = passage(state, at)
+    if (!passed.go) throw new Error('still open')
+    return passed.breaker
+  }
+
+  test('lets everything pass until five failures in a row', () => {
+    expect(passage(run(Array(4).fill(dead)), start).go).toBe(true)
+    expect(passage(run([dead, dead, dead, dead, delivered, dead]), start).go).toBe(true)
+    expect(open.open_until).toBe(plus(4 * SECOND + 15 * SECOND))
+  })
+
+  test.each<[string, Answered, boolean]>([
+    ['500', answered(500), true],
+    ['503', answered(503), true],
+    ['429', answered(429), true],
+    ['408', answered(408), true],
+    ['a redirect', answered(302), true],
+    ['silence', dead, true],
+    ['400, which is about one message', answered(400), false],
+    ['404', answered(404), false],
+    ['422', answered(422), false],
+    ['our own stopping', stopped, false],
+  ])('%s', (_, outcome, opens) => {
+    expect(run(Array(5).fill(outcome)).open_until !== null).toBe(opens)
+  })
+
+  test('holds everything while it is open, until a moment it can name', () => {
+    expect(passage(open, plus(18_999))).toEqual({ go: false, until: plus(19_000) })
+  })
+
+  test('is not kept open by what was under way when it opened', () => {
+    expect(run(Array(50).fill(dead), open)).toEqual(open)
+  })
+
+  test('then lets one go ahead, alone', () => {
+    const probing = probe(open, plus(19_000))
+    expect(passage(probing, plus(19_001))).toEqual({ go: false, until: plus(49_000) })
+    expect(passage(probing, plus(49_000)).go).toBe(true)
+  })
+
+  test('a probe that succeeds closes it', () => {
+    expect(breaker(probe(open, plus(19_000)), delivered, plus(20_000))).toEqual(closedBreaker)
+  })
+
+  test('probes that fail make the pauses longer, up to five minutes', () => {
+    let state = open
+    const seen: number[] = []
+    for (let i = 0; i < 6; i++) {
+      const at = state.open_until as string
+      state = breaker(probe(state, at), dead, at)
+      seen.push((Date.parse(state.open_until as string) - Date.parse(at)) / SECOND)
+    }
+    expect(seen).toEqual([30, 60, 120, 300, 300, 300])
+  })
+
+  test('Retry-After of one answer rests the endpoint for as long, up to five minutes', () => {
+    expect(run([answered(429, 2 * SECOND)]).open_until).toBe(plus(2 * SECOND))
+    expect(run([answered(503, HOUR)]).open_until).toBe(plus(5 * MINUTE))
+    expect(run([answered(500, 2 * SECOND)]).open_until).toBe(null)
+  })
+
+  test('our own stopping changes nothing', () => {
+    const failing = run([dead, dead])
+    expect(breaker(failing, stopped, start)).toEqual(failing)
+    expect(breaker(open, stopped, start)).toEqual(open)
+  })
+})
+
+describe('disabling an endpoint that fails', () => {
+  const hours = (...list: number[]) => list.reduce((health: Health, hour) => healthAfter(health, dead, plus(hour * HOUR)), healthy)
+  const started = (...list: number[]) => hours(...list).clock_started_at
+
+  test.each([
+    ['one failure', [0], null],
+    ['failures within 12 hours', [0, 1, 5, 11.9], null],
+    ['two that lie 12 hours apart', [0, 12], 12],
+    ['two that lie 24 hours apart', [0, 24], 24],
+    ['two that lie further apart', [0, 25], null],
+    ['the second and the third', [0, 10, 25], 25],
+    ['the last two of many', [0, 1, 2, 3, 26], 26],
+    ['a new row after a day of rest', [0, 1, 40, 53], 53],
+    ['the first that qualifies counts', [0, 13, 20, 30], 13],
+  ])('the clock and %s', (_, list, hour) => {
+    expect(started(...list)).toBe(hour === null ? null : plus(hour * HOUR))
+  })
+
+  test('five days later it is disabled, at the next failure', () => {
+    const health = hours(0, 12)
+    const end = 12 * HOUR + 5 * DAY
+    expect(mayDisable(health, dead, plus(end - 1))).toBe(false)
+    expect(mayDisable(health, dead, plus(end))).toBe(true)
+    expect(mayDisable(health, delivered, plus(end))).toBe(false)
+  })
+
+  test('one success begins anew', () => {
+    const recovered = healthAfter(hours(0, 12, 100), delivered, plus(101 * HOUR))
+    expect(recovered).toEqual(healthy)
+    expect(mayDisable(healthAfter(recovered, dead, plus(140 * HOUR)), dead, plus(140 * HOUR))).toBe(false)
+  })
+
+  test('our own stopping is no failure', () => {
+    const health = hours(0)
+    expect(healthAfter(health, stopped, plus(12 * HOUR))).toEqual(health)
+  })
+
+  test('410 disables at once', () => {
+    expect(mayDisable(healthAfter(healthy, answered(410), start), answered(410), start)).toBe(true)
+  })
+
+  test('the clock starts exactly when some two failures lie 12 to 24 hours apart', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(30), { minLength: 1, maxLength: 12 }), (gaps) => {
+        const list = gaps.map((_, i) => gaps.slice(0, i + 1).reduce((sum, gap) => sum + gap, 0))
+        const pair = list.some((a) => list.some((b) => b - a >= 12 && b - a <= 24))
+        expect(started(...list) !== null).toBe(pair)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('the rate of an endpoint', () => {
+  test('a full bucket gives one second’s worth at once, then one by one', () => {
+    let bucket = fullBucket(2, start)
+    const taken = [0, 0, 0, 500, 500, 900, 1000].map((ms) => {
+      const { wait_ms, ...next } = take(bucket, 2, plus(ms))
+      bucket = next.bucket
+      return wait_ms
+    })
+    expect(taken).toEqual([0, 0, 500, 0, 500, 100, 0])
+  })
+
+  test('less than one in a second is possible', () => {
+    const { bucket } = take(fullBucket(0.1, start), 0.1, start)
+    expect(take(bucket, 0.1, plus(SECOND)).wait_ms).toBe(9000)
+    expect(take(bucket, 0.1, plus(10 * SECOND)).wait_ms).toBe(0)
+  })
+
+  test('rest does not save up more than a second', () => {
+    let bucket = take(fullBucket(3, start), 3, start).bucket
+    const waited = Array.from({ length: 4 }, () => {
+      const { wait_ms, ...next } = take(bucket, 3, plus(HOUR))
+      bucket = next.bucket
+      return wait_ms > 0
+    })
+    expect(waited).toEqual([false, false, false, true])
+  })
+
+  test('a clock that is set back gives nothing away', () => {
+    const empty = { tokens: 0, at: plus(HOUR) }
+    const { bucket, wait_ms } = take(empty, 1, start)
+    expect([bucket, wait_ms]).toEqual([empty, 1000])
+  })
+
+  test('over any stretch no more pass than the rate and one bucket', () => {
+    const run = fc.tuple(fc.integer({ min: 1, max: 50 }), fc.array(fc.nat(400), { minLength: 1, maxLength: 200 }))
+    fc.assert(
+      fc.property(run, ([rate, gaps]) => {
+        let bucket = fullBucket(rate, start)
+        let ms = 0
+        let passed = 0
+        for (const gap of gaps) {
+          ms += gap
+          const taken = take(bucket, rate, plus(ms))
+          bucket = taken.bucket
+          if (taken.wait_ms === 0) passed++
+          else expect(take(bucket, rate, plus(ms + taken.wait_ms)).wait_ms).toBe(0)
+        }
+        expect(passed).toBeLessThanOrEqual(rate + (rate * ms) / SECOND + 1e-6)
+      }),
+    )
+  })
+})
+
+test.each<[string[] | null, string, boolean]>([
+  [null, 'labtest.order.created', true],
+  [[], 'labtest.order.created', false],
+  [['*'], 'labtest.order.created', true],
+  [['labtest.*'], 'labtest.order.created', true],
+  [['labtest.order.*'], 'labtest.order.created', true],
+  [['labtest.*'], 'labtests.order.created', false],
+  [['daily.data.*'], 'labtest.order.created', false],
+  [['labtest.order.created'], 'labtest.order.created', true],
+  [['labtest.order'], 'labtest.order.created', false],
+  [['labtest.order.created'], 'labtest.order.created.more', false],
+  [['*.created'], 'labtest.order.created', false],
+  [['labtest.order.updated', 'labtest.order.c*'], 'labtest.order.created', true],
+])('the filter %j and %s: %s', (filter, type, answer) => {
+  expect(matches(filter, type)).toBe(answer)
+})
+
+describe('what an outcome is called', () => {
+  test.each([
+    ['ECONNREFUSED', 'refused'],
+    ['ECONNRESET', 'reset'],
+    ['UND_ERR_SOCKET', 'reset'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+    ['EHOSTUNREACH', 'unreachable'],
+    ['CERT_HAS_EXPIRED', 'tls'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
+    ['HPE_INVALID_CONSTANT', 'bad_response'],
+    ['UND_ERR_INVALID_ARG', 'bad_header'],
+    ['EMFILE', 'failed'],
+    ['', 'failed'],
+  ])('%s is %s', (code, name) => {
+    expect(failureOfCode(code)).toBe(name)
+    expect(failures).toHaveProperty(name)
+  })
+
+  test.each([
+    [undefined, null],
+    ['', null],
+    ['0', 0],
+    ['120', 120_000],
+    ['999999999999', 7 * DAY],
+    ['-5', null],
+    ['1.5', null],
+    ['soon', null],
+    ['2027', 2_027_000],
+    ['Sun, 01 Mar 2026 12:01:00 GMT', MINUTE],
+    ['Sun, 01 Mar 2026 11:00:00 GMT', 0],
+    ['Sun, 99 Mar 2026 12:01:00 GMT', null],
+    ['2026-03-01T12:01:00Z', null],
+  ])('Retry-After: %s', (text, ms) => {
+    expect(retryAfterMs(text, start)).toBe(ms)
+  })
+})
+
+describe('custom headers', () => {
+  const secret = 'hunter2-hunter2'
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, secret]))
+
+  test.each<Record<string, string>[]>([
+    [{}],
+    [{ Authorization: `Bearer ${secret}`, 'X-My-Token': 'a b\tc', 'user-agent': 'Mine/2', 'x-empty': '' }],
+    [many(50)],
+    [{ 'x-long': 'x'.repeat(4096), ['x'.repeat(128)]: '' }],
+    [{ hosts: 'a', 'x-webhook-id': 'b' }],
+  ])('%j are taken', (headers) => {
+    expect(() => checkHeaders(headers)).not.toThrow()
+  })
+
+  test.each<Record<string, string>[]>([
+    [{ Host: secret }],
+    [{ 'Content-Length': '5' }],
+    [{ 'Content-Type': 'text/plain' }],
+    [{ 'Transfer-Encoding': 'chunked' }],
+    [{ connection: 'close' }],
+    [{ 'Proxy-Authorization': secret }],
+    [{ 'Svix-Signature': secret }],
+    [{ 'webhook-sequence': '1' }],
+    [{ 'x-a': `${secret}\r\nx-b: c` }],
+    [{ 'x-a': `${secret}\0` }],
+    [{ 'x-a': `${secret}ä` }],
+    [{ 'x-a': 'x'.repeat(4097) }],
+    [{ 'x a': secret }],
+    [{ '': secret }],
+    [{ 'x:a': secret }],
+    [{ ['x'.repeat(129)]: secret }],
+    [{ 'x-a': secret, 'X-A': secret }],
+    [many(51)],
+  ])('%j are refused, without repeating a value', (headers) => {
+    const refused = expect.objectContaining({ error_type: 'WEBHOOK_HEADER_REFUSED', error_message: expect.not.stringContaining(secret) })
+    expect(() => checkHeaders(headers)).toThrow(expect.objectContaining({ detail: refused }))
+  })
+})

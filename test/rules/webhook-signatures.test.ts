@@ -1,0 +1,206 @@
+import { createPublicKey, verify as verifySignature } from 'node:crypto'
+import fc from 'fast-check'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { describe, expect, test } from 'vitest'
+import { headersOf, newSecret, parseSecret, signatures, textOfSecret, verify } from '../../src/webhooks/sign.ts'
+import { jwkOf, newKeyPair, publicKeyOf, signEd25519, verifyEd25519 } from '../../src/webhooks/sign-ed25519.ts'
+
+const id = 'msg_2b6f0cc9'
+const body = JSON.stringify({ event_type: 'labtest.order.created', data: { note: 'Zähne, 歯, 🦷' } })
+const nowSeconds = () => Math.floor(Date.now() / 1000)
+
+const sent = (secrets: string[], { timestamp = nowSeconds(), text = body as string | Buffer } = {}) =>
+  headersOf({ id, timestamp, signature: signatures(secrets.map(parseSecret), id, timestamp, text), sequence: 41, key: 'order_1' })
+
+const only = (prefix: string, headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith(prefix)))
+
+const verifiers = [
+  ['svix', SvixWebhook, 'svix-'],
+  ['standardwebhooks', StandardWebhook, 'webhook-'],
+] as const
+
+describe.each(verifiers)('the public verifier of %s', (_, Webhook, prefix) => {
+  /** Throws what the library throws. */
+  const accept = (secret: string, text: string, headers: Record<string, string>) => new Webhook(secret).verify(text, headers)
+
+  test('accepts what we send', () => {
+    const secret = newSecret()
+    expect(() => accept(secret, body, sent([secret]))).not.toThrow()
+    expect(() => accept(secret, body, only(prefix, sent([secret])))).not.toThrow()
+    expect(() => accept(newSecret(), body, sent([secret]))).toThrow('No matching signature')
+  })
+
+  test('accepts bytes as well as text', () => {
+    const secret = newSecret()
+    expect(() => accept(secret, body, sent([secret], { text: Buffer.from(body) }))).not.toThrow()
+  })
+
+  test('accepts it during a rotation with the new and with the old secret', () => {
+    const [current, old, strange] = [newSecret(), newSecret(), newSecret()]
+    const headers = sent([current, old])
+    for (const secret of [current, old]) expect(() => accept(secret, body, headers)).not.toThrow()
+    expect(() => accept(strange, body, headers)).toThrow('No matching signature')
+  })
+
+  test('accepts it beside an ed25519 signature', () => {
+    const secret = newSecret()
+    const timestamp = nowSeconds()
+    const headers = sent([secret], { timestamp })
+    const both = `${signEd25519(newKeyPair().private_key, id, timestamp, body)} ${headers['svix-signature']}`
+    expect(() => accept(secret, body, { ...headers, 'svix-signature': both, 'webhook-signature': both })).not.toThrow()
+  })
+
+  test('refuses a changed body, a changed id and times too far off', () => {
+    const secret = newSecret()
+    expect(() => accept(secret, `${body} `, sent([secret]))).toThrow('No matching signature')
+    expect(() => accept(secret, body, { ...sent([secret]), 'svix-id': 'msg_2', 'webhook-id': 'msg_2' })).toThrow('No matching signature')
+    expect(() => accept(secret, body, sent([secret], { timestamp: nowSeconds() - 310 }))).toThrow('too old')
+    expect(() => accept(secret, body, sent([secret], { timestamp: nowSeconds() + 310 }))).toThrow('too new')
+  })
+
+  test('signs as we do, whatever the secret and the body', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 24, maxLength: 75 }), fc.string({ unit: 'grapheme' }), (bytes, text) => {
+        const secret = Buffer.from(bytes)
+        const at = new Date(1_700_000_000_000)
+        expect(signatures([secret], id, 1_700_000_000, text)).toBe(new Webhook(textOfSecret(secret)).sign(id, at, text))
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+test('a signature is the one of the published example', () => {
+  const secret = parseSecret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
+  const signature = signatures([secret], 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330, '{"test": 2432232314}')
+  expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+})
+
+test('the headers come in both spellings, with the place in the sequence', () => {
+  expect(headersOf({ id, timestamp: 1_700_000_000, signature: 'v1,abc', sequence: 41, key: 'order_1' })).toEqual({
+    'svix-id': id,
+    'svix-timestamp': '1700000000',
+    'svix-signature': 'v1,abc',
+    'webhook-id': id,
+    'webhook-timestamp': '1700000000',
+    'webhook-signature': 'v1,abc',
+    'webhook-sequence': '41',
+    'webhook-key': 'order_1',
+  })
+})
+
+describe('secrets', () => {
+  test('a new one is random, has the prefix and reads back', () => {
+    const secrets = Array.from({ length: 100 }, newSecret)
+    for (const secret of secrets) expect(secret).toMatch(/^whsec_[a-zA-Z0-9+/]{40}$/)
+    expect(new Set(secrets).size).toBe(100)
+    expect(secrets.map((secret) => textOfSecret(parseSecret(secret)))).toEqual(secrets)
+  })
+
+  const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
+
+  test.each([
+    ['24 bytes', `whsec_${base64(24)}`, 24],
+    ['64 bytes', `whsec_${base64(64)}`, 64],
+    ['75 bytes', `whsec_${base64(75)}`, 75],
+    ['no prefix', base64(32), 32],
+  ])('%s are taken', (_, text, bytes) => {
+    expect(parseSecret(text).length).toBe(bytes)
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['the prefix alone', 'whsec_'],
+    ['23 bytes', `whsec_${base64(23).replace(/=/g, '')}`],
+    ['76 bytes', `whsec_${base64(76)}`],
+    ['text that is no base64', `whsec_${'not base64!'.repeat(4)}`],
+    ['base64 for URLs', `whsec_${'-_'.repeat(20)}`],
+    ['padding that is missing', `whsec_${base64(32).replace(/=/g, '')}`],
+    ['padding in the middle', `whsec_${base64(25)}${base64(25)}`],
+    ['bits left over', `whsec_${base64(31).replace(/.=$/, 'd=')}`],
+    ['a space', ` whsec_${base64(24)}`],
+    ['a line break', `whsec_${base64(24)}\n`],
+    ['another prefix', `whsk_${base64(24)}`],
+  ])('%s is refused', (_, text) => {
+    expect(() => parseSecret(text)).toThrow(
+      expect.objectContaining({ detail: expect.objectContaining({ error_type: 'INVALID_WEBHOOK_SECRET' }) }),
+    )
+  })
+})
+
+describe('our own verifier', () => {
+  const secret = newSecret()
+  const timestamp = 1_700_000_000
+  const now = new Date(timestamp * 1000).toISOString()
+  const headers = sent([newSecret(), secret], { timestamp })
+  const without = (...names: string[]) => Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
+  const at = (seconds: number) => new Date((timestamp + seconds) * 1000).toISOString()
+
+  test.each([
+    ['what was sent', headers, body, now, 'verified'],
+    ['the svix headers alone', without('webhook-id', 'webhook-timestamp', 'webhook-signature'), body, now, 'verified'],
+    ['the webhook headers alone', without('svix-id', 'svix-timestamp', 'svix-signature'), body, now, 'verified'],
+    ['bytes', headers, Buffer.from(body), now, 'verified'],
+    ['five minutes late', headers, body, at(300), 'verified'],
+    ['later', headers, body, at(301), 'too_old'],
+    ['five minutes early', headers, body, at(-300), 'verified'],
+    ['earlier', headers, body, at(-301), 'too_new'],
+    ['another body', headers, `${body}x`, now, 'wrong_signature'],
+    ['another id', { ...headers, 'svix-id': 'msg_x' }, body, now, 'wrong_signature'],
+    ['another time', { ...headers, 'svix-timestamp': String(timestamp + 1) }, body, now, 'wrong_signature'],
+    ['no id', without('svix-id', 'webhook-id'), body, now, 'headers_missing'],
+    ['no signature', without('svix-signature', 'webhook-signature'), body, now, 'headers_missing'],
+    ['a time that is none', { ...headers, 'svix-timestamp': '1e9' }, body, now, 'headers_missing'],
+    ['an empty signature', { ...headers, 'svix-signature': 'v1,' }, body, now, 'wrong_signature'],
+    [
+      'another version',
+      { ...headers, 'svix-signature': headers['svix-signature']?.replaceAll('v1,', 'v2,') },
+      body,
+      now,
+      'wrong_signature',
+    ],
+    ['nonsense', { ...headers, 'svix-signature': 'v1 , ,,v1' }, body, now, 'wrong_signature'],
+  ])('%s', (_, given, text, when, verdict) => {
+    expect(verify(parseSecret(secret), given, text, when)).toBe(verdict)
+  })
+
+  test('takes what the public library signs', () => {
+    const signature = new StandardWebhook(secret).sign(id, new Date(timestamp * 1000), body)
+    expect(verify(parseSecret(secret), { ...headers, 'svix-signature': signature }, body, now)).toBe('verified')
+  })
+})
+
+describe('ed25519', () => {
+  const pair = newKeyPair()
+  const timestamp = 1_700_000_000
+  const now = new Date(timestamp * 1000).toISOString()
+  const signature = signEd25519(pair.private_key, id, timestamp, body)
+  const headers = headersOf({ id, timestamp, signature: `v1,AAAA ${signature}`, sequence: 1, key: 'k' })
+
+  test('whoever has the public key can verify with OpenSSL alone', () => {
+    const key = createPublicKey({ format: 'jwk', key: jwkOf(pair.public_key) })
+    const [version, text = ''] = signature.split(',')
+    expect(version).toBe('v1a')
+    expect(verifySignature(null, Buffer.from(`${id}.${timestamp}.${body}`), key, Buffer.from(text, 'base64'))).toBe(true)
+  })
+
+  test('the keys are written as whsk_ and whpk_, and the first holds the second', () => {
+    expect(pair.private_key).toMatch(/^whsk_[a-zA-Z0-9+/]{86}==$/)
+    expect(pair.public_key).toMatch(/^whpk_[a-zA-Z0-9+/]{43}=$/)
+    expect(publicKeyOf(pair.private_key)).toBe(pair.public_key)
+  })
+
+  test('our own verifier', () => {
+    expect(verifyEd25519(pair.public_key, headers, body, now)).toBe('verified')
+    expect(verifyEd25519(pair.public_key, headers, `${body} `, now)).toBe('wrong_signature')
+    expect(verifyEd25519(newKeyPair().public_key, headers, body, now)).toBe('wrong_signature')
+    expect(verifyEd25519(pair.public_key, headers, body, new Date((timestamp + 301) * 1000).toISOString())).toBe('too_old')
+  })
+
+  test('a key of the wrong kind is a fault of ours', () => {
+    expect(() => signEd25519(pair.public_key, id, timestamp, body)).toThrow('not a whsk_ key')
+    expect(() => jwkOf(pair.private_key)).toThrow('not a whpk_ key')
+  })
+})

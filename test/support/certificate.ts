@@ -1,0 +1,44 @@
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { isIPv4 } from 'node:net'
+
+const tagged = (tag: number, ...parts: Buffer[]) => {
+  const content = Buffer.concat(parts)
+  const length = content.length < 128 ? [content.length] : [0x82, content.length >> 8, content.length & 255]
+  return Buffer.concat([Buffer.from([tag, ...length]), content])
+}
+const sequence = (...parts: Buffer[]) => tagged(0x30, ...parts)
+const bits = (content: Buffer) => tagged(0x03, Buffer.from([0]), content)
+const oid = (hex: string) => tagged(0x06, Buffer.from(hex, 'hex'))
+const utcTime = (at: Date) => tagged(0x17, Buffer.from(`${at.toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`))
+
+const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'))
+const name = sequence(tagged(0x31, sequence(oid('550403'), tagged(0x0c, Buffer.from('Assay test receiver')))))
+const DAY = 24 * 3600 * 1000
+
+const alternative = (host: string) =>
+  isIPv4(host) ? tagged(0x87, Buffer.from(host.split('.').map(Number))) : tagged(0x82, Buffer.from(host))
+
+/** A certificate that vouches for itself, valid for the hosts until so many days from now. Node can read certificates and not make them. */
+export function newCertificate(hosts: string[], days = 1) {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const extensions = [
+    sequence(oid('551d11'), tagged(0x04, sequence(...hosts.map(alternative)))),
+    sequence(oid('551d13'), tagged(0x04, sequence(tagged(0x01, Buffer.from([255]))))),
+  ]
+  const content = sequence(
+    tagged(0xa0, tagged(0x02, Buffer.from([2]))),
+    tagged(0x02, Buffer.from([1]), randomBytes(8)),
+    ecdsaWithSha256,
+    name,
+    sequence(utcTime(new Date(Date.now() - 30 * DAY)), utcTime(new Date(Date.now() + days * DAY))),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    tagged(0xa3, sequence(...extensions)),
+  )
+  const certificate = sequence(content, ecdsaWithSha256, bits(sign('sha256', content, privateKey)))
+  const lines = certificate.toString('base64').replace(/.{64}/g, '$&\n')
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  }
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { atEnd } from './world.ts'
+
+export type Told = { id?: string; event?: string; data?: Record<string, unknown>; comment?: string }
+
+/** Reads server-sent events one after the other, as a browser would. */
+export async function listen(url: string, headers: Record<string, string>) {
+  // fetch keeps a spare connection when a stream is left, and a server that stops waits for it.
+  const request = get(url, { headers, agent: false }).on('error', () => {})
+  atEnd(async () => request.destroy())
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  const pieces = response.setEncoding('utf8').iterator({ destroyOnReturn: false }) as AsyncIterator<string>
+  let text = ''
+  /** The next block with something in it, or undefined at the end. */
+  async function next(): Promise<Told | undefined> {
+    const end = text.indexOf('\n\n')
+    if (end < 0) {
+      const { done, value } = await pieces.next()
+      if (done) return undefined
+      text += value
+      return next()
+    }
+    const block = parsed(text.slice(0, end))
+    text = text.slice(end + 2)
+    return Object.keys(block).length ? block : next()
+  }
+  return { status: response.statusCode, type: response.headers['content-type'], next, leave: () => request.destroy() }
+}
+
+function parsed(block: string): Told {
+  const told: Told = {}
+  for (const line of block.split('\n')) {
+    const [, name, value = ''] = /^(\w*): ?(.*)$/.exec(line) ?? []
+    if (name === '') told.comment = value
+    if (name === 'id' || name === 'event') told[name] = value
+    if (name === 'data') told.data = JSON.parse(value)
+  }
+  return told
+}

@@ -1,0 +1,46 @@
+import { vi } from 'vitest'
+import { type Behaviour, faults, openReceiver } from './receiver.ts'
+import { atEnd, type Tenant } from './world.ts'
+
+/** A receiver that can be waited for. `behaves` is asked anew for each message, beginning with 1. */
+export async function aReceiver(behaves: (n: number) => Behaviour = () => faults.ok) {
+  let answer = behaves
+  let came = 0
+  const receiver = await openReceiver((response) => answer(++came)(response))
+  atEnd(() => receiver.close())
+  return {
+    ...receiver,
+    behave: (next: (n: number) => Behaviour) => {
+      answer = next
+    },
+    has: async (count: number) => {
+      await soon(() => {
+        if (receiver.received.length < count) throw new Error(`${receiver.received.length} of ${count} messages came`)
+      })
+      return receiver.received
+    },
+    sequences: () => receiver.received.map(({ headers }) => Number(headers['webhook-sequence'])),
+    events: () => receiver.received.map(({ body }) => JSON.parse(body) as Told),
+  }
+}
+
+type Told = { event_type: string; event_id: string; user_id: string | null; data: Record<string, unknown> }
+
+export const soon = <T>(holds: () => T | Promise<T>) => vi.waitFor(holds, { timeout: 15_000, interval: 20 })
+
+/** A webhook of the tenant, and what is done to it. */
+export async function aWebhook({ admin, org_id, team_id }: Tenant, body: { url: string } & Record<string, unknown>) {
+  const team = { org_id, team_id, env: 'sandbox' as const }
+  const { id } = await admin.createWebhook({ params: team, body })
+  const params = { ...team, webhook_id: id }
+  return {
+    id,
+    params,
+    get: () => admin.getWebhook({ params }),
+    patch: (body: Parameters<typeof admin.patchWebhook>[0]['body']) => admin.patchWebhook({ params, body }),
+    attempts: async (query: NonNullable<Parameters<typeof admin.listWebhookAttempts>[0]['query']> = {}) =>
+      (await admin.listWebhookAttempts({ params, query })).data,
+    waiting: async () => (await admin.listWebhookMessages({ params })).data,
+    retry: (event_id: string) => admin.retryWebhookMessage({ params: { ...params, event_id } }),
+  }
+}

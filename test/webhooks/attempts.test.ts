@@ -1,0 +1,139 @@
+import { Webhook } from 'svix'
+import { expect, test } from 'vitest'
+import { place } from '../support/orders.ts'
+import { faults } from '../support/receiver.ts'
+import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
+import { refusal, world } from '../support/world.ts'
+
+const one = await world()
+await one.courier()
+
+/** An order whose first message failed once, and its two attempts. */
+async function aFailureAndASuccess() {
+  const tenant = await one.tenant()
+  const receiver = await aReceiver((n) => (n === 1 ? faults.status(503, { 'content-type': 'text/plain' }, 'come back') : faults.ok))
+  const webhook = await aWebhook(tenant, { url: receiver.url })
+  await tenant.admin.putWebhookHeaders({
+    params: webhook.params,
+    body: { headers: { 'X-Shop': 'north', Authorization: 'Bearer very-secret' } },
+  })
+  const order = await place(tenant.api)
+  await soon(async () => expect(await webhook.attempts()).toHaveLength(1))
+  one.passes(10_000)
+  const attempts = await soon(async () => {
+    const attempts = await webhook.attempts()
+    expect(attempts).toHaveLength(2)
+    return attempts
+  })
+  return { ...tenant, receiver, webhook, order, attempts }
+}
+
+test('every try is listed with what came of it, the newest first', async () => {
+  const { attempts, order, receiver, webhook } = await aFailureAndASuccess()
+  const { event_id } = JSON.parse(receiver.received[0]?.body as string)
+  const about = {
+    event_id,
+    event_type: 'labtest.order.created',
+    key: `order:${order.id}`,
+    sequence: 1,
+    example: false,
+    webhook_id: webhook.id,
+  }
+  expect(attempts).toEqual([
+    { ...about, ...attempts[0], attempt: 2, outcome: 'delivered', status: 200, error: null, error_message: null, next_try_at: null },
+    {
+      ...about,
+      ...attempts[1],
+      attempt: 1,
+      outcome: 'retried',
+      status: 503,
+      error: 'status',
+      error_message: 'The receiver answered with something else than 2xx.',
+    },
+  ])
+  const [second, first] = attempts as [(typeof attempts)[0], (typeof attempts)[0]]
+  expect(Date.parse(first.next_try_at as string) - Date.parse(first.at)).toBeGreaterThanOrEqual(5000)
+  expect(second.at >= (first.next_try_at as string)).toBe(true)
+})
+
+test('attempts are found by outcome, type, event and time, page by page', async () => {
+  const { attempts, admin, webhook } = await aFailureAndASuccess()
+  const [second, first] = attempts.map(({ id }) => id)
+  const [{ at, event_id }] = attempts as [(typeof attempts)[0]]
+  const ids = async (query: Parameters<typeof webhook.attempts>[0]) => (await webhook.attempts(query)).map(({ id }) => id)
+  expect(await ids({ outcome: 'retried' })).toEqual([first])
+  expect(await ids({ outcome: 'exhausted' })).toEqual([])
+  expect(await ids({ event_type: 'labtest.*' })).toEqual([second, first])
+  expect(await ids({ event_type: 'labtest.order.updated' })).toEqual([])
+  expect(await ids({ event_id })).toEqual([second, first])
+  expect(await ids({ since: at })).toEqual([second])
+  expect(await ids({ until: at })).toEqual([first])
+  const page = await admin.listWebhookAttempts({ params: webhook.params, query: { limit: 1 } })
+  const next = await admin.listWebhookAttempts({ params: webhook.params, query: { limit: 1, next_cursor: page.next_cursor } })
+  expect([page.data[0]?.id, next.data[0]?.id, next.next_cursor]).toEqual([second, first, null])
+})
+
+test('an attempt shows what was sent and what was answered', async () => {
+  const { attempts, admin, webhook, receiver } = await aFailureAndASuccess()
+  const { key } = await admin.getWebhookSecret({ params: webhook.params })
+  const detail = await admin.getWebhookAttempt({ params: { ...webhook.params, attempt_id: attempts[1]?.id as string } })
+  expect(detail).toMatchObject({
+    url: receiver.url,
+    response_body: 'come back',
+    truncated: false,
+    response_headers: { 'content-type': 'text/plain' },
+  })
+  expect(detail.request_body).toBe(receiver.received[0]?.body)
+  expect(detail.request_headers).toMatchObject({ 'X-Shop': 'north', Authorization: '(hidden)' })
+  new Webhook(key).verify(detail.request_body as string, detail.request_headers)
+  const sent = receiver.received[0]?.headers ?? {}
+  for (const name of ['svix-signature', 'webhook-timestamp', 'webhook-sequence', 'webhook-key', 'content-type', 'user-agent'])
+    expect([name, detail.request_headers[name]]).toEqual([name, sent[name]])
+})
+
+test('an answer that is too long is kept as far as it was read', async () => {
+  const tenant = await one.tenant()
+  const receiver = await aReceiver(() => faults.bodyOf(1_000_000))
+  const webhook = await aWebhook(tenant, { url: receiver.url })
+  await place(tenant.api)
+  const [attempt] = await soon(async () => {
+    const attempts = await webhook.attempts()
+    expect(attempts).toHaveLength(1)
+    return attempts
+  })
+  const detail = await tenant.admin.getWebhookAttempt({ params: { ...webhook.params, attempt_id: attempt?.id as string } })
+  expect([detail.outcome, detail.truncated, detail.response_body.length]).toEqual(['delivered', true, 64 * 1024])
+})
+
+test('attempts of another webhook are not there', async () => {
+  const { attempts, admin, org_id, team_id } = await aFailureAndASuccess()
+  const other = await aWebhook({ admin, org_id, team_id } as Parameters<typeof aWebhook>[0], { url: 'https://example.com/other' })
+  const attempt_id = attempts[0]?.id as string
+  expect(await refusal(admin.getWebhookAttempt({ params: { ...other.params, attempt_id } }))).toMatchObject({
+    status: 404,
+    detail: { error_type: 'ATTEMPT_NOT_FOUND' },
+  })
+  expect(await other.attempts()).toEqual([])
+})
+
+test('an example is sent once, signed, and says nothing about the health of the webhook', async () => {
+  const tenant = await one.tenant()
+  const { admin, team_id } = tenant
+  const receiver = await aReceiver((n) => (n === 1 ? faults.ok : faults.status(500)))
+  const webhook = await aWebhook(tenant, { url: receiver.url, disabled: true, filter_types: ['nothing'] })
+  const send = (event_type: string) => admin.sendWebhookExample({ params: webhook.params, body: { event_type } })
+  const sent = await send('labtest.order.updated')
+  expect(sent).toMatchObject({ outcome: 'delivered', status: 200, example: true, sequence: 0, key: 'example', next_try_at: null })
+  const [message] = receiver.received
+  expect(JSON.parse(message?.body as string)).toMatchObject({ event_type: 'labtest.order.updated', team_id, event_id: sent.event_id })
+  const { key } = await admin.getWebhookSecret({ params: webhook.params })
+  const detail = await admin.getWebhookAttempt({ params: { ...webhook.params, attempt_id: sent.id } })
+  expect(detail.request_body).toBe(message?.body)
+  expect(message?.headers['svix-signature']).toBe(detail.request_headers['svix-signature'])
+  expect(key).toMatch(/^whsec_/)
+
+  expect(await send('daily.data.sleep.created')).toMatchObject({ outcome: 'exhausted', status: 500, error: 'status', next_try_at: null })
+  expect(await webhook.get()).toMatchObject({ failures: 0, waiting: 0 })
+  expect(await refusal(send('labtest.order.lost'))).toMatchObject({ status: 404, detail: { error_type: 'EVENT_TYPE_NOT_FOUND' } })
+  expect((await webhook.attempts()).map(({ example }) => example)).toEqual([true, true])
+})

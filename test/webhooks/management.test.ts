@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { Webhook } from 'svix'
+import { describe, expect, test } from 'vitest'
+import { HOUR } from '../../src/app.ts'
+import { place } from '../support/orders.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { atEnd, refusal, world } from '../support/world.ts'
+
+const w = await world()
+await w.courier()
+
+const tenant = async () => {
+  const one = await w.tenant()
+  const params = { org_id: one.org_id, team_id: one.team_id, env: 'sandbox' as const }
+  return {
+    ...one,
+    params,
+    create: (body: object = {}) => one.admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', ...body } }),
+  }
+}
+
+describe('a webhook', () => {
+  test('is made, listed, changed and deleted', async () => {
+    const { admin, params, create } = await tenant()
+    const made = await create({ description: 'Ours', filter_types: ['labtest.*'], rate_limit: 5, ordering: 'strict' })
+    expect(made).toMatchObject({
+      description: 'Ours',
+      filter_types: ['labtest.*'],
+      rate_limit: 5,
+      ordering: 'strict',
+      disabled: false,
+      waiting: 0,
+    })
+    const its = { params: { ...params, webhook_id: made.id } }
+    expect((await admin.listWebhooks({ params })).data).toEqual([made])
+    const changed = await admin.patchWebhook({ ...its, body: { rate_limit: null, filter_types: null, disabled: true, description: null } })
+    expect(changed).toMatchObject({ rate_limit: null, filter_types: null, disabled: true, disabled_because: null, description: '' })
+    expect(await admin.getWebhook(its)).toEqual(changed)
+    await admin.deleteWebhook(its)
+    expect(await refusal(admin.getWebhook(its))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
+  })
+  test('of another team is as unknown as one that never was', async () => {
+    const [ours, theirs] = [await tenant(), await tenant()]
+    const made = await theirs.create()
+    const foreign = await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: made.id } }))
+    expect(foreign).toEqual(await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: randomUUID() } })))
+  })
+  test.each(['ftp://example.com/', 'http://169.254.169.254/latest', 'https://user:pass@example.com/', 'http://10.0.0.1/hook'])(
+    'does not go to %s',
+    async (url) => {
+      const { create } = await tenant()
+      expect(await refusal(create({ url }))).toMatchObject({ status: 400, detail: { error_type: 'WEBHOOK_URL_REFUSED' } })
+    },
+  )
+  test('keeps what is sensitive about its headers to itself', async () => {
+    const { admin, params, create } = await tenant()
+    const its = { params: { ...params, webhook_id: (await create()).id } }
+    await admin.putWebhookHeaders({
+      ...its,
+      body: { headers: { 'X-Tag': 'a', Authorization: 'Bearer b', 'X-Own': 'c' }, sensitive: ['x-own'] },
+    })
+    expect(await admin.getWebhookHeaders(its)).toEqual({ headers: { 'X-Tag': 'a' }, sensitive: ['Authorization', 'X-Own'] })
+    expect(await refusal(admin.putWebhookHeaders({ ...its, body: { headers: { 'svix-id': 'a' } } }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'WEBHOOK_HEADER_REFUSED' },
+    })
+  })
+  test('takes a secret that is one', async () => {
+    const { admin, params, create } = await tenant()
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+    const made = await create({ secret })
+    expect(await admin.getWebhookSecret({ params: { ...params, webhook_id: made.id } })).toEqual({ key: secret })
+    expect(await refusal(create({ secret: 'whsec_short' }))).toMatchObject({
+      status: 400,
+      detail: { error_type: 'INVALID_WEBHOOK_SECRET' },
+    })
+  })
+})
+
+test('both secrets sign for 24 hours after a rotation, then the new one alone', async () => {
+  const { api, admin, params, create } = await tenant()
+  const receiver = await openReceiver()
+  atEnd(() => receiver.close())
+  const made = await create({ url: receiver.url })
+  const its = { params: { ...params, webhook_id: made.id } }
+  const old = (await admin.getWebhookSecret(its)).key
+  await admin.rotateWebhookSecret({ ...its, body: {} })
+  const fresh = (await admin.getWebhookSecret(its)).key
+  expect(fresh).not.toBe(old)
+  const accepts = (key: string, { headers, body }: { headers: Record<string, string>; body: string }) => {
+    try {
+      new Webhook(key).verify(body, headers)
+      return true
+    } catch {
+      return false
+    }
+  }
+  await place(api)
+  const [first] = await receiver.has(1)
+  expect([accepts(old, first as never), accepts(fresh, first as never)]).toEqual([true, true])
+  w.passes(25 * HOUR)
+  await place(api)
+  const [, second] = await receiver.has(2)
+  const names = (second as unknown as { headers: Record<string, string> }).headers['svix-signature']?.split(' ')
+  expect(names).toHaveLength(1)
+})

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { place } from '../support/orders.ts'
+import { faults } from '../support/receiver.ts'
+import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
+import { refusal, world } from '../support/world.ts'
+
+const one = await world()
+await one.courier()
+
+test('what waits for a disabled webhook is listed key by key, with what is before it', async () => {
+  const tenant = await one.tenant()
+  const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
+  const first = await place(tenant.api)
+  const second = await place(tenant.api)
+  await one.runJobs()
+  const waiting = await webhook.waiting()
+  expect(waiting.map(({ key, sequence, behind, attempts, next_try_at }) => [key, sequence, behind, attempts, next_try_at])).toEqual(
+    [first, second].flatMap(({ id }) => [
+      [`order:${id}`, 1, 0, 0, null],
+      [`order:${id}`, 2, 1, 0, null],
+    ]),
+  )
+  const { admin } = tenant
+  const pages: string[] = []
+  let next_cursor: string | null = null
+  do {
+    const page: Awaited<ReturnType<typeof admin.listWebhookMessages>> = await admin.listWebhookMessages({
+      params: webhook.params,
+      query: { limit: 1, next_cursor },
+    })
+    pages.push(...page.data.map(({ event_id }) => event_id))
+    next_cursor = page.next_cursor
+  } while (next_cursor)
+  expect(pages).toEqual(waiting.map(({ event_id }) => event_id))
+})
+
+test('a message that waits is tried at once and keeps its place', async () => {
+  const tenant = await one.tenant()
+  const receiver = await aReceiver((n) => (n === 1 ? faults.status(500) : faults.ok))
+  const webhook = await aWebhook(tenant, { url: receiver.url })
+  await place(tenant.api)
+  await soon(async () => expect(await webhook.attempts()).toHaveLength(1))
+  await one.runJobs()
+  const [first, second] = await webhook.waiting()
+  expect([first?.attempts, second?.behind, second?.next_try_at]).toEqual([1, 1, null])
+  expect(first?.next_try_at).toBe((await webhook.attempts())[0]?.next_try_at)
+
+  expect(await webhook.retry(second?.event_id as string)).toEqual({
+    event_id: second?.event_id,
+    action: 'retried',
+    sequence: 2,
+    behind: 1,
+  })
+  await receiver.has(3)
+  expect(receiver.sequences()).toEqual([1, 1, 2])
+})
+
+test('a retry ends the pause of a failing webhook and goes before everything else that waits', async () => {
+  const tenant = await one.tenant()
+  const receiver = await aReceiver(() => faults.status(500))
+  const webhook = await aWebhook(tenant, { url: receiver.url })
+  for (let n = 0; n < 6; n++) await place(tenant.api)
+  await soon(async () => expect((await webhook.get()).failures).toBeGreaterThanOrEqual(5))
+  const waiting = await soon(async () => {
+    const waiting = await webhook.waiting()
+    expect(waiting).toHaveLength(6)
+    return waiting
+  })
+  const tried = receiver.received.length
+  const last = waiting.at(-1)?.event_id as string
+  await webhook.retry(last)
+  await receiver.has(tried + 1)
+  expect(receiver.events()[tried]?.event_id).toBe(last)
+})
+
+test('what was delivered is sent again at the end of its key', async () => {
+  const tenant = await one.tenant()
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(tenant, { url: receiver.url })
+  await place(tenant.api)
+  await one.runJobs()
+  await receiver.has(2)
+  await soon(async () => expect(await webhook.waiting()).toEqual([]))
+  const [created] = receiver.events()
+  expect(await webhook.retry(created?.event_id as string)).toMatchObject({ action: 'resent', sequence: 3, behind: 0 })
+  await receiver.has(3)
+  expect(receiver.sequences()).toEqual([1, 2, 3])
+  expect(receiver.received[2]?.body).toBe(receiver.received[0]?.body)
+  expect(receiver.received[2]?.headers['webhook-id']).toBe(receiver.received[0]?.headers['webhook-id'])
+})
+
+test.each(['strict', 'unordered'] as const)('a %s webhook is sent an event again as it takes all others', async (ordering) => {
+  const tenant = await one.tenant()
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(tenant, { url: receiver.url, ordering })
+  await place(tenant.api)
+  await one.runJobs()
+  await receiver.has(2)
+  await soon(async () => expect(await webhook.waiting()).toEqual([]))
+  const [first] = receiver.events()
+  await webhook.retry(first?.event_id as string)
+  const got = await receiver.has(3)
+  expect(got[2]?.headers['webhook-key']).toBe(ordering === 'strict' ? '*' : first?.event_id)
+  expect(got[2]?.body).toBe(got[0]?.body)
+})
+
+test('nothing is sent to a disabled webhook, and no event that is not there', async () => {
+  const tenant = await one.tenant()
+  const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
+  await place(tenant.api)
+  const [message] = await webhook.waiting()
+  expect(await refusal(webhook.retry(message?.event_id as string))).toMatchObject({
+    status: 400,
+    detail: { error_type: 'WEBHOOK_DISABLED' },
+  })
+  await webhook.patch({ disabled: false })
+  expect(await refusal(webhook.retry(randomUUID()))).toMatchObject({ status: 404, detail: { error_type: 'EVENT_NOT_FOUND' } })
+})
