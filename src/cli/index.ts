@@ -9,6 +9,7 @@ import { createKey, listKeys, revokeKey } from './keys.ts'
 import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
 import { createKeyOfLab, listKeysOfLabs, revokeKeyOfLab } from './lab-keys.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
+import { listenCommand } from './listen.ts'
 import { orgCommand, teamCommand } from './org.ts'
 import { serve } from './serve.ts'
 
@@ -30,6 +31,7 @@ const commands: Record<string, Command> = {
   'lab-accounts set-status': setAccountStatus,
   'lab-tests pending': pendingTests,
   'lab-tests approve': approveTest,
+  listen: listenCommand,
   'audit verify': auditVerify,
 }
 
