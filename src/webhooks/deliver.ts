@@ -15,7 +15,7 @@ const IN_A_ROW = 8
 /** How many lanes one worker has in hand, and how many of one webhook. */
 const AT_ONCE = 256
 const OF_ONE = 64
-const LEASE = 60 * SECOND
+export const LEASE = 60 * SECOND
 
 type Turn = { settled: store.SettledLane & { lease: string }; attempts: store.NewAttempt[]; outcomes: Outcome[]; endpoint: Endpoint }
 
@@ -39,12 +39,11 @@ export async function deliverDue(courier: Courier, webhook_ids: string[]) {
   const lanes = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, most: room, each: OF_ONE, until: later(now, LEASE) })
   if (!lanes.length) return 0
   courier.inHand += lanes.length
-  const endpoints = await endpointsOf(app, lanes)
-  const messages = await store.waitingMessages(
-    app.db,
-    lanes.map((lane) => lane.id),
-    IN_A_ROW,
-  )
+  const { endpoints, messages } = await load(app, lanes).catch(async (error) => {
+    courier.inHand -= lanes.length
+    await store.returnLanes(app.db, worker, lease).catch(() => {})
+    throw error
+  })
   const byLane = Map.groupBy(messages, (message) => message.lane_id)
   for (const lane of lanes) {
     const endpoint = endpoints.get(lane.webhook_id) as Endpoint
@@ -52,6 +51,16 @@ export async function deliverDue(courier: Courier, webhook_ids: string[]) {
     void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? first.slice(0, 1) : first)
   }
   return lanes.length
+}
+
+async function load(app: App, lanes: store.Lane[]) {
+  const endpoints = await endpointsOf(app, lanes)
+  const messages = await store.waitingMessages(
+    app.db,
+    lanes.map((lane) => lane.id),
+    IN_A_ROW,
+  )
+  return { endpoints, messages }
 }
 
 /** Sends the messages of a lane in their order and stops at the first that fails. */
@@ -98,16 +107,20 @@ async function sendOne({ app, send }: Courier, turn: Turn, message: store.Messag
   return true
 }
 
-/** Records what came of turns and what it says about the health of their webhooks. Answers the webhooks that have more to do. */
+/** Records what came of turns and what it says about the health of their webhooks. Answers the webhooks that have more to do, and what is to be settled later. */
 export async function settleTurns(courier: Courier, turns: Turn[]) {
   const { app } = courier
   const settled = await record(app, turns)
-  courier.inHand -= turns.length
-  courier.noted(turns.flatMap((turn) => turn.attempts))
+  const waiting = new Set(settled.filter(({ busy }) => busy).map(({ id }) => id))
+  const [busy, done] = [turns.filter(isOf(waiting)), turns.filter((turn) => !isOf(waiting)(turn))]
+  courier.inHand -= done.length
+  courier.noted(done.flatMap((turn) => turn.attempts))
   // What was recorded must not be recorded once more because this fails; the next failure says the same again.
-  await noteHealth(app, turns).catch((error: { code?: string }) => app.log.error({ code: error.code }, 'health could not be noted'))
-  return new Set(settled.filter(({ more }) => more).map(({ webhook_id }) => webhook_id))
+  await noteHealth(app, done).catch((error: { code?: string }) => app.log.error({ code: error.code }, 'health could not be noted'))
+  return { busy, more: new Set(settled.filter(({ more, busy }) => more && !busy).map(({ webhook_id }) => webhook_id)) }
 }
+
+const isOf = (lanes: Set<number>) => (turn: Turn) => lanes.has(turn.settled.id)
 
 /** That a message is given up is told in the transaction that gives it up. */
 async function record(app: App, turns: Turn[]) {
@@ -116,11 +129,8 @@ async function record(app: App, turns: Turn[]) {
   if (attempts.every(({ outcome }) => outcome !== 'exhausted')) return store.settleLanes(app.db, settlement)
   return inTransaction(app, async (app) => {
     const settled = await store.settleLanes(app.db, settlement)
-    const held = new Set(settled.map(({ id }) => id))
-    await tellExhausted(
-      app,
-      turns.filter((turn) => held.has(turn.settled.id)).flatMap((turn) => turn.attempts),
-    )
+    const held = new Set(settled.filter(({ busy }) => !busy).map(({ id }) => id))
+    await tellExhausted(app, turns.filter(isOf(held)).flatMap((turn) => turn.attempts))
     return settled
   })
 }

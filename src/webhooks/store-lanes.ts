@@ -139,24 +139,37 @@ const settle = prepared(
 with done as (
   select * from unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::int[], $5::timestamptz[]) as done (id, lease, head, attempts, run_at)
 ),
+held as materialized (select l.id from lanes l join done on l.id = done.id and l.lease = done.lease for update of l skip locked),
+busy as (
+  select l.id, l.webhook_id, l.key from lanes l join done on l.id = done.id and l.lease = done.lease
+  where l.id not in (select id from held)
+),
 settled as (
   update lanes l set head = done.head, attempts = done.attempts, worker = null, lease = null, leased_until = null,
     run_at = case when l.tail > done.head then coalesce(done.run_at, $6::timestamptz) end
-  from done where l.id = done.id and l.lease = done.lease
+  from done join held on held.id = done.id where l.id = done.id
   returning l.id, l.head, l.webhook_id, l.tail > done.head as more
 ),
 gone as (delete from deliveries d using settled where d.lane_id = settled.id and d.n <= settled.head),
 logged as (
   insert into attempts (${attemptColumns.join(', ')})
   select a.* from unnest(${attemptColumns.map((column, i) => `$${i + 7}::${attemptTypes[column]}[]`).join(', ')}) as a
-  where a.user_id is null or exists (select from users where users.user_id = a.user_id)
+  where (a.user_id is null or exists (select from users where users.user_id = a.user_id))
+    and (a.webhook_id, a.key) not in (select webhook_id, key from busy)
 )
-select id, webhook_id, more from settled`.replace(') as a\n', `) as a (${attemptColumns.join(', ')})\n`),
+select id, webhook_id, more, false as busy from settled union all select id, webhook_id, true, true from busy`.replace(
+    ') as a\n',
+    `) as a (${attemptColumns.join(', ')})\n`,
+  ),
 )
 
+type Settled = { id: number; webhook_id: string; more: boolean; busy: boolean }
 type Settlement = { lanes: (SettledLane & { lease: string })[]; attempts: NewAttempt[]; now: string }
 
-/** Records what came of lanes, all in one statement; whoever lost a lane meanwhile changes nothing of it. Answers those that were still held. */
+/**
+ * Records what came of lanes, all in one statement; whoever lost a lane meanwhile changes nothing of it. Answers those that were still held.
+ * Of a lane that a transaction is writing to, nothing is recorded yet: waiting for it could be waiting for each other. It is answered as busy.
+ */
 export const settleLanes = async (db: Db, { lanes, attempts, now }: Settlement) => {
   const values = [
     lanes.map((lane) => lane.id),
@@ -167,7 +180,7 @@ export const settleLanes = async (db: Db, { lanes, attempts, now }: Settlement) 
     now,
     ...attemptColumns.map((column) => attempts.map((attempt) => attempt[column])),
   ]
-  return (await db.executeQuery<{ id: number; webhook_id: string; more: boolean }>(CompiledQuery.raw(settle, values))).rows
+  return (await db.executeQuery<Settled>(CompiledQuery.raw(settle, values))).rows
 }
 
 /** Of a message that is on no lane. */
@@ -175,16 +188,20 @@ export const logAttempt = (db: Db, attempt: NewAttempt) => settleLanes(db, { lan
 
 export const WORKERS = 4117
 
-/** Gives lanes back whose worker died: its connection is gone, and with it the lock on its number. Or whose time is over. */
+/**
+ * Gives lanes back whose worker died: its connection is gone, and with it the lock on its number. Or whose time is over.
+ * After a start of PostgreSQL no worker has its lock yet; those that live get a moment to say so and to settle what they sent.
+ */
 export const freeDeadLanes = (db: Db, now: string) =>
   sql`update lanes set worker = null, lease = null, leased_until = null
-      where worker is not null and (leased_until <= ${now} or worker not in (
+      where worker is not null and (leased_until <= ${now} or pg_postmaster_start_time() < now() - interval '2 seconds' and worker not in (
         select objid::bigint::int from pg_locks where locktype = 'advisory' and classid = ${WORKERS}
           and database = (select oid from pg_database where datname = current_database())))`.execute(db)
 
-/** Gives back what a worker still has in hand. */
-export const returnLanes = (db: Db, worker: number) =>
-  sql`update lanes set worker = null, lease = null, leased_until = null where worker = ${worker}`.execute(db)
+/** Gives back what a worker still has in hand, all or of one claim. */
+export const returnLanes = (db: Db, worker: number, lease: string | null = null) =>
+  sql`update lanes set worker = null, lease = null, leased_until = null
+      where worker = ${worker} and (${lease}::uuid is null or lease = ${lease})`.execute(db)
 
 export async function sweepPassing(db: Db, most: number) {
   const { numAffectedRows } = await sql`

@@ -1,6 +1,6 @@
 import { type App, NUMBER, SECOND } from '../app.ts'
 import type { Line } from '../db/open.ts'
-import { type Courier, deliverDue, newWorkerNumber, settleTurns } from './deliver.ts'
+import { type Courier, deliverDue, LEASE, newWorkerNumber, settleTurns } from './deliver.ts'
 import type { Sender } from './send.ts'
 import * as store from './store-lanes.ts'
 
@@ -9,6 +9,8 @@ const POLL = 250
 /** Turns are settled together: as many, or after so many milliseconds. */
 const TOGETHER = 64
 const SOON = 2
+const RETRY = 100
+const BUSY = 10
 const END_WITHIN = 10 * SECOND
 
 export type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promise<void> }
@@ -23,8 +25,8 @@ export async function startWorker(
   failed: (error: unknown) => void,
   noted: Courier['noted'] = () => {},
 ): Promise<Worker> {
-  const worker = newWorkerNumber()
   const hot = new Set<string>()
+  let line: Line | undefined
   let stopping = false
   let turns: Turns = []
   let flushing: NodeJS.Timeout | undefined
@@ -33,7 +35,7 @@ export async function startWorker(
   let again = false
   const courier: Courier = {
     app,
-    worker,
+    worker: 0,
     send,
     inHand: 0,
     noted,
@@ -56,14 +58,16 @@ export async function startWorker(
   /** A batch that could not be recorded is tried again: what was sent must not be sent once more for want of a note. */
   async function settle(batch: Turns, tries = 0): Promise<void> {
     try {
-      wake(await settleTurns(courier, batch))
+      const { more, busy } = await settleTurns(courier, batch)
+      if (busy.length) setTimeout(() => busy.forEach(courier.settle), BUSY)
+      wake(more)
     } catch (error) {
       failed(error)
-      if (tries === 20) {
+      if (stopping || tries * RETRY > LEASE) {
         courier.inHand -= batch.length
         return
       }
-      await new Promise((done) => setTimeout(done, 250))
+      await new Promise((done) => setTimeout(done, RETRY))
       return settle(batch, tries + 1)
     }
   }
@@ -75,23 +79,24 @@ export async function startWorker(
       const took = await deliverDue(courier, asked)
       if (took) again = true
       else for (const id of asked) hot.delete(id)
-    } while (again && !stopping)
+    } while (again && line && !stopping)
   }
 
   function wake(webhook_ids: Iterable<string>) {
     for (const id of webhook_ids) hot.add(id)
-    if (stopping || !hot.size) return
+    if (stopping || !line || !hot.size) return
     again = true
     pumping ??= pump()
       .catch(failed)
       .finally(() => {
         pumping = undefined
-        if (again && hot.size && !stopping) wake([])
+        if (again) wake([])
       })
   }
 
   /** Has the log numbered what was committed, frees what the dead held, and finds what is due. */
   async function look() {
+    if (!line) return
     app.wake(NUMBER)
     await store.freeDeadLanes(app.db, app.wall())
     const now = app.wall()
@@ -112,29 +117,38 @@ export async function startWorker(
       })
   }
 
-  let line: Line | undefined
-  /** Without its line a worker counts as dead, so it is taken up again at once. */
+  /**
+   * Without its line a worker counts as dead and takes nothing in hand. It comes back as another one, so that
+   * lanes are freed of which it never learned that it had them. What it had sent by then it still settles: leases tell.
+   */
   async function hold(): Promise<void> {
     if (stopping) return
+    const client = await connect().catch(failed)
+    if (!client) return void setTimeout(hold, RETRY)
+    let lost = false
+    const lose = () => {
+      if (lost) return
+      lost = true
+      line = undefined
+      client.release(true)
+      setTimeout(hold, RETRY)
+    }
+    client.once('error', lose)
+    client.on('notification', lookNow)
+    const worker = newWorkerNumber()
     try {
-      const client = await connect()
-      client.once('error', () => {
-        client.release(true)
-        line = undefined
-        setTimeout(hold, POLL)
-      })
-      client.on('notification', lookNow)
       await client.query('select pg_advisory_lock($1, $2)', [store.WORKERS, worker])
       await client.query(`listen ${store.CHANNEL}`)
-      line = client
     } catch (error) {
       failed(error)
-      setTimeout(hold, SECOND)
+      return lose()
     }
+    courier.worker = worker
+    line = client
+    lookNow()
   }
 
   await hold()
-  lookNow()
 
   return {
     wake,
@@ -148,7 +162,7 @@ export async function startWorker(
         await settling
         if (courier.inHand > 0) await new Promise((done) => setTimeout(done, 20))
       }
-      await store.returnLanes(app.db, worker).catch(failed)
+      await store.returnLanes(app.db, courier.worker).catch(failed)
       line?.removeAllListeners('notification')
       line?.release(true)
       line = undefined
