@@ -1,0 +1,134 @@
+import pg from 'pg'
+import { type App, inTransaction } from '../../src/app.ts'
+import { emitForTeam } from '../../src/events/emit.ts'
+import { type Courier, deliverDue, newWorkerNumber, settleTurns } from '../../src/webhooks/deliver.ts'
+import type { Outcome } from '../../src/webhooks/rules-outcome.ts'
+import type { Message } from '../../src/webhooks/send.ts'
+import { WORKERS } from '../../src/webhooks/store-lanes.ts'
+import { query } from './cluster.ts'
+import { eventually } from './process.ts'
+import type { Tenant } from './world.ts'
+
+export type Turn = Parameters<Courier['settle']>[0]
+
+/** What a receiver got, as it reads the headers. */
+export type Got = { path: string; n: number; key: string; id: string; headers: Record<string, string>; body: string }
+
+export const gotOf = ({ url, headers, body }: Message): Got => ({
+  path: new URL(url).pathname,
+  n: Number(headers['webhook-sequence']),
+  key: headers['webhook-key'] as string,
+  id: headers['webhook-id'] as string,
+  headers,
+  body: body.toString(),
+})
+
+/** What an exchange ends in, without one. */
+export const outcome = (status: number | null, error: Outcome['error'] = null, retry_after_ms: number | null = null): Outcome => ({
+  ok: status === 200,
+  status,
+  error: error ?? (status === 200 ? null : 'status'),
+  retry_after_ms,
+  response_headers: {},
+  response_body: Buffer.alloc(0),
+  truncated: false,
+  ms: { connected: null, answered: null, total: 1 },
+})
+
+export const ok = outcome(200)
+
+/** A worker whose every step the test takes: what it claims is sent at once and settled when the test says so. */
+export async function drivenWorker(app: App, url: string, send: (got: Got) => Outcome | Promise<Outcome>) {
+  let line = await aliveAs(url, newWorkerNumber())
+  const turns: Turn[] = []
+  const courier: Courier = {
+    app,
+    worker: line.number,
+    inHand: 0,
+    send: async (message) => send(gotOf(message)),
+    settle: (turn) => turns.push(turn),
+  }
+  let sending = 0
+  const renew = async () => {
+    await line.end()
+    line = await aliveAs(url, newWorkerNumber())
+    courier.worker = line.number
+  }
+  return {
+    courier,
+    /** Claims and sends; answers how many lanes it took. */
+    async turn(webhook_ids: string[]) {
+      sending += await deliverDue(courier, webhook_ids)
+      await eventually(() => turns.length >= sending)
+      return sending
+    },
+    /** Claims, without waiting for what is being sent. */
+    claim: (webhook_ids: string[]) => deliverDue(courier, webhook_ids),
+    /** Answers how many it could not settle yet. */
+    async settle(most = turns.length) {
+      const batch = turns.splice(0, most)
+      const { busy } = await settleTurns(courier, batch)
+      turns.unshift(...busy)
+      sending -= batch.length - busy.length
+      return busy.length
+    },
+    /** As kill -9: nothing of what was sent is recorded. */
+    async crash() {
+      sending -= turns.splice(0).length
+      courier.inHand = 0
+      await renew()
+    },
+    /** Others take it for dead, but it lives and settles what it sent. */
+    loseLine: renew,
+    end: () => line.end(),
+  }
+}
+
+/** A connection that holds the lock of a worker that lives. */
+async function aliveAs(url: string, number: number) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('select pg_advisory_lock($1, $2)', [WORKERS, number])
+  const pid = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
+  return {
+    number,
+    async end() {
+      await client.end()
+      await eventually(async () => (await query(url, 'select from pg_stat_activity where pid = $1', [pid])).length === 0)
+    },
+  }
+}
+
+/** Events of these keys in one transaction. Rolled back, they never were. */
+export const emitTo = async (app: App, team_id: string, keys: string[], rollback = false) => {
+  const written = inTransaction(app, async (app) => {
+    for (const key of keys)
+      await emitForTeam(app, {
+        team_id,
+        event_type: 'endpoint.disabled',
+        key,
+        data: { webhook_id: team_id, because: 'gone' },
+        at: app.wall(),
+      })
+    if (rollback) throw new Error('rolled back')
+  })
+  await (rollback ? written.catch(() => {}) : written)
+}
+
+export type Ordering = 'per_key' | 'strict' | 'unordered'
+
+/** A webhook that nobody listens on: its messages are known by their path. */
+export const aWebhook = ({ admin, org_id, team_id }: Tenant, path: string, body: { ordering?: Ordering; rate_limit?: number } = {}) =>
+  admin.createWebhook({ params: { org_id, team_id, env: 'sandbox' }, body: { url: `http://127.0.0.1:8099${path}`, ...body } })
+
+/** What still waits for webhooks. */
+export const waitingFor = async (url: string, webhook_ids: string[]) =>
+  Number(
+    (
+      await query<{ count: string }>(
+        url,
+        'select count(*) from deliveries d join lanes l on l.id = d.lane_id where l.webhook_id = any($1::uuid[])',
+        [webhook_ids],
+      )
+    )[0]?.count,
+  )

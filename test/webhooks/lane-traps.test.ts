@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest'
+import { inTransaction } from '../../src/app.ts'
+import { emitForTeam } from '../../src/events/emit.ts'
+import type { Outcome } from '../../src/webhooks/rules-outcome.ts'
+import { freeDeadLanes } from '../../src/webhooks/store-lanes.ts'
+import { query } from '../support/cluster.ts'
+import { aWebhook, drivenWorker, emitTo, type Got, gotOf, ok, waitingFor } from '../support/lanes.ts'
+import { eventually } from '../support/process.ts'
+import { atEnd, replica } from '../support/world.ts'
+
+const one = await replica()
+const { app, url } = one
+
+/** A webhook of a team of its own, a worker for it, and what was sent so far. */
+async function begin(answer: (got: Got) => Outcome | Promise<Outcome> = () => ok) {
+  const tenant = await one.tenant()
+  const { id } = await aWebhook(tenant, '/')
+  const sent: Got[] = []
+  const receive = (got: Got) => {
+    sent.push(got)
+    return answer(got)
+  }
+  const newWorker = async () => {
+    const worker = await drivenWorker(app, url, receive)
+    atEnd(() => worker.end())
+    return worker
+  }
+  return { id, team_id: tenant.team_id, sent, newWorker, emit: (...keys: string[]) => emitTo(app, tenant.team_id, keys) }
+}
+
+const numbers = (sent: Got[]) => sent.map(({ n }) => n)
+const isHeld = async (id: string) => (await query(url, 'select from lanes where webhook_id = $1 and worker is not null', [id])).length > 0
+
+test('a lane that is not finished is not settled: no other worker sends from its middle', async () => {
+  const second = Promise.withResolvers<Outcome>()
+  const { id, sent, newWorker, emit } = await begin(({ n }) => (n === 2 ? second.promise : ok))
+  const [one, other] = [await newWorker(), await newWorker()]
+  await emit('a', 'a', 'a')
+  await one.claim([id])
+  await eventually(() => sent.length === 2)
+  await one.settle()
+  expect(await other.claim([id])).toBe(0)
+  expect(await waitingFor(url, [id])).toBe(3)
+  second.resolve(ok)
+  await eventually(() => sent.length === 3)
+  await eventually(async () => {
+    await one.settle()
+    return !(await isHeld(id))
+  })
+  expect(numbers(sent)).toEqual([1, 2, 3])
+  expect(await waitingFor(url, [id])).toBe(0)
+})
+
+test('a message that commits while its lane is settled is not forgotten', async () => {
+  const { id, team_id, sent, newWorker, emit } = await begin()
+  const worker = await newWorker()
+  await emit('a')
+  await worker.turn([id])
+  const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const commit = inTransaction(app, async (app) => {
+    const data = { webhook_id: team_id, because: 'gone' }
+    await emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: 'a', data, at: app.wall() })
+    written.resolve()
+    await mayCommit.promise
+  })
+  await written.promise
+  expect(await worker.settle()).toBe(1)
+  mayCommit.resolve()
+  await commit
+  expect(await worker.settle()).toBe(0)
+  const [lane] = await query<{ due: boolean }>(
+    url,
+    'select run_at is not null and worker is null as due from lanes where webhook_id = $1',
+    [id],
+  )
+  expect(lane).toEqual({ due: true })
+  await worker.turn([id])
+  await worker.settle()
+  expect(numbers(sent)).toEqual([1, 2])
+})
+
+test('a lane that is claimed without a message is given back', async () => {
+  const { id, sent, newWorker, emit } = await begin()
+  const worker = await newWorker()
+  await emit('a')
+  await worker.turn([id])
+  await worker.settle()
+  await query(url, 'update lanes set run_at = now() where webhook_id = $1', [id])
+  expect(await worker.turn([id])).toBe(1)
+  await worker.settle()
+  const [lane] = await query(url, 'select run_at, worker, head, tail, attempts from lanes where webhook_id = $1', [id])
+  expect(lane).toEqual({ run_at: null, worker: null, head: 1, tail: 1, attempts: 0 })
+  expect(numbers(sent)).toEqual([1])
+})
+
+test('the last of a burst is settled as soon as the first, and nothing is sent twice', async () => {
+  const { id, sent, emit } = await begin()
+  const worker = await one.courier(async (message) => {
+    sent.push(gotOf(message))
+    return ok
+  })
+  atEnd(() => worker.stop())
+  for (const burst of [1, 65, 129, 63]) {
+    const before = sent.length
+    await emit(...Array.from({ length: burst }, (_, i) => `${burst} ${i}`))
+    await eventually(async () => (await waitingFor(url, [id])) === 0 && !(await isHeld(id)))
+    expect(sent.length - before).toBe(burst)
+  }
+  await worker.stop()
+})
+
+test('a worker that dies has sent at most one turn of each of its lanes, and only that comes again', async () => {
+  const { id, sent, newWorker, emit } = await begin()
+  const [dying, other] = [await newWorker(), await newWorker()]
+  for (const key of ['a', 'b', 'c']) await emit(...Array.from({ length: 20 }, () => key))
+  await dying.turn([id])
+  const before = sent.length
+  await dying.crash()
+  await freeDeadLanes(app.db, app.wall())
+  while ((await waitingFor(url, [id])) > 0) {
+    await other.turn([id])
+    await other.settle()
+  }
+  const again = sent.length - 60
+  expect([before, again]).toEqual([3 * 8, 3 * 8])
+  for (const key of ['a', 'b', 'c']) {
+    const its = numbers(sent.filter((got) => got.key === key))
+    expect(its).toEqual([...count(8), ...count(20)])
+  }
+})
+
+const count = (to: number) => Array.from({ length: to }, (_, i) => i + 1)

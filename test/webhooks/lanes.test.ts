@@ -1,0 +1,182 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { HOUR, SECOND } from '../../src/app.ts'
+import { numberEvents } from '../../src/events/log.ts'
+import type { Outcome } from '../../src/webhooks/rules-outcome.ts'
+import { parseSecret, verify } from '../../src/webhooks/sign.ts'
+import { freeDeadLanes } from '../../src/webhooks/store-lanes.ts'
+import { query } from '../support/cluster.ts'
+import { aWebhook, drivenWorker, emitTo, type Got, type Ordering, ok, outcome, waitingFor } from '../support/lanes.ts'
+import { replica } from '../support/world.ts'
+
+const one = await replica()
+const { app, url } = one
+
+const orderings: Ordering[] = ['per_key', 'per_key', 'strict', 'unordered']
+const answers = {
+  ok,
+  wrong: outcome(400),
+  down: outcome(500),
+  busy: outcome(429, null, 60 * SECOND),
+  gone: outcome(410),
+  reset: outcome(null, 'reset'),
+  stopped: outcome(null, 'aborted'),
+} satisfies Record<string, Outcome>
+type Answer = keyof typeof answers
+
+type Does<D extends string, With = object> = D extends string ? { does: D } & With : never
+type Step =
+  | Does<'emit', { keys: number[]; rollback: boolean }>
+  | Does<'send', { worker: number; answers: Answer[] }>
+  | Does<'settle', { worker: number; most: number }>
+  | Does<'crash' | 'lose line', { worker: number }>
+  | Does<'number' | 'free'>
+  | Does<'pass', { seconds: number }>
+  | Does<'rotate' | 'disable' | 'enable', { webhook: number }>
+
+const worker = fc.nat({ max: 1 })
+const webhook = fc.nat({ max: orderings.length - 1 })
+const mostlyFine = fc.oneof({ weight: 3, arbitrary: fc.constant<Answer>('ok') }, fc.constantFrom(...(Object.keys(answers) as Answer[])))
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    does: fc.constant('emit' as const),
+    keys: fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 6 }),
+    rollback: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
+  }),
+  fc.record({ does: fc.constant('send' as const), worker, answers: fc.array(mostlyFine, { maxLength: 12 }) }),
+  fc.record({ does: fc.constant('send' as const), worker, answers: fc.constant<Answer[]>([]) }),
+  fc.record({ does: fc.constant('settle' as const), worker, most: fc.integer({ min: 1, max: 20 }) }),
+  fc.record({ does: fc.constantFrom('crash' as const, 'lose line' as const), worker }),
+  fc.record({ does: fc.constantFrom('number' as const, 'free' as const) }),
+  fc.record({ does: fc.constant('pass' as const), seconds: fc.constantFrom(1, 20, 400, 4000) }),
+  fc.record({ does: fc.constantFrom('rotate' as const, 'disable' as const, 'enable' as const), webhook }),
+)
+
+test('whatever fails, crashes, pauses or is rotated, every lane is received whole and in order', { timeout: 120_000 }, async () => {
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), live), { numRuns: 20, endOnFailure: true })
+})
+
+/** Lives through the steps, lets everything recover, and compares what was told with what was received. */
+async function live(steps: Step[]) {
+  const story = await begin()
+  try {
+    for (const step of steps) await story.take(step)
+    await story.recover()
+    await story.check()
+  } finally {
+    await story.end()
+  }
+}
+
+async function begin() {
+  const tenant = await one.tenant()
+  const { admin, org_id, team_id } = tenant
+  const webhooks = await Promise.all(orderings.map((ordering, i) => aWebhook(tenant, `/${i}`, { ordering })))
+  const ids = webhooks.map(({ id }) => id)
+  const path = (i: number) => ({ org_id, team_id, env: 'sandbox' as const, webhook_id: ids[i] as string })
+  const secretOf = async (i: number) => (await admin.getWebhookSecret({ params: path(i) })).key
+  const receiver = newReceiver(await Promise.all(ids.map((_, i) => secretOf(i))))
+  const workers = await Promise.all([drivenWorker(app, url, receiver.receive), drivenWorker(app, url, receiver.receive)])
+
+  async function take(step: Step) {
+    const courier = 'worker' in step ? (workers[step.worker] as (typeof workers)[number]) : undefined
+    receiver.answers = step.does === 'send' ? step.answers.map((name) => answers[name]) : []
+    if (step.does === 'emit') {
+      const keys = step.keys.map((key) => `key ${key}`)
+      await emitTo(app, team_id, keys, step.rollback)
+    } else if (step.does === 'send') await courier?.turn(ids)
+    else if (step.does === 'settle') await courier?.settle(step.most)
+    else if (step.does === 'crash') await courier?.crash()
+    else if (step.does === 'lose line') await courier?.loseLine()
+    else if (step.does === 'number') await numberEvents(app)
+    else if (step.does === 'free') await freeDeadLanes(app.db, app.wall())
+    else if (step.does === 'pass') one.passes(step.seconds * SECOND)
+    else if (step.does === 'rotate') {
+      await admin.rotateWebhookSecret({ params: path(step.webhook), body: {} })
+      receiver.secrets[step.webhook]?.push(await secretOf(step.webhook))
+    } else await admin.patchWebhook({ params: path(step.webhook), body: { disabled: step.does === 'disable' } })
+  }
+
+  /** Receivers are well again, nobody dies, and time passes until nothing waits. */
+  async function recover() {
+    receiver.answers = []
+    for (const worker of workers) await worker.settle()
+    for (const i of ids.keys()) await take({ does: 'enable', webhook: i })
+    for (let turns = 0; turns < 50; turns++) {
+      one.passes(11 * HOUR)
+      await numberEvents(app)
+      await freeDeadLanes(app.db, app.wall())
+      for (const worker of workers) await worker.turn(ids)
+      for (const worker of workers) await worker.settle()
+      if ((await waitingFor(url, ids)) === 0) return
+    }
+    throw new Error('something waits for ever')
+  }
+
+  async function check() {
+    const told = await query<Told>(url, 'select id, key from events where team_id = $1 order by seq', [team_id])
+    const byPlace = await query<Told>(url, 'select id, key from events where team_id = $1 order by no', [team_id])
+    for (const [i, ordering] of orderings.entries())
+      expect({ [ordering]: receiver.lanesOf(`/${i}`) }).toEqual({ [ordering]: expected(ordering, ordering === 'strict' ? byPlace : told) })
+    expect(receiver.faults).toEqual([])
+    const lanes = await query(url, `select from lanes where webhook_id = any($1::uuid[]) and (head <> tail or run_at is not null)`, [ids])
+    expect(lanes).toEqual([])
+    const logged = await query<{ count: string }>(
+      url,
+      `select count(distinct (webhook_id, key, n)) from attempts where webhook_id = any($1::uuid[]) and outcome <> 'retried'`,
+      [ids],
+    )
+    expect(Number(logged[0]?.count)).toBe(told.length * orderings.length)
+  }
+
+  const end = () => Promise.all(workers.map((worker) => worker.end()))
+  return { take, recover, check, end }
+}
+
+type Told = { id: string; key: string }
+
+/** The event ids of each lane in the order of their numbers. */
+function expected(ordering: Ordering, told: Told[]) {
+  const keyOf = ({ id, key }: Told) => ({ per_key: key, strict: '*', unordered: id })[ordering]
+  return Object.fromEntries([...Map.groupBy(told, keyOf)].map(([key, its]) => [key, its.map(({ id }) => id)]))
+}
+
+/** Tries in the schedule: the message is given up after so many. */
+const TRIES = 8
+
+/** Checks on the spot what a receiver can: signatures, and that nothing comes before what precedes it was taken. */
+function newReceiver(first: string[]) {
+  const lanes = new Map<string, { path: string; key: string; ids: string[]; done: number; failed: number }>()
+  const secrets = first.map((secret) => [secret])
+  const faults: string[] = []
+  const state = { answers: [] as Outcome[], secrets, faults, receive, lanesOf }
+
+  function receive(got: Got): Outcome {
+    const answer = state.answers.shift() ?? ok
+    const name = `${got.path} ${got.key}`
+    const lane = lanes.get(name) ?? { path: got.path, key: got.key, ids: [], done: 0, failed: 0 }
+    lanes.set(name, lane)
+    // What was sent already may come again; what follows may not come before it.
+    if (got.n > lane.done + 1) faults.push(`${name}: ${got.n} after ${lane.done}`)
+    lane.ids[got.n - 1] ??= got.id
+    if (lane.ids[got.n - 1] !== got.id) faults.push(`${name}: ${got.n} is another event`)
+    const newest = secrets[Number(got.path.slice(1))]?.at(-1) as string
+    const verdict = verify(parseSecret(newest), got.headers, got.body, app.wall())
+    if (verdict !== 'verified') faults.push(`${name}: ${verdict}`)
+    if (got.n === lane.done + 1) progress(lane, answer)
+    return answer
+  }
+
+  function lanesOf(path: string) {
+    return Object.fromEntries([...lanes.values()].filter((lane) => lane.path === path).map(({ key, ids }) => [key, ids]))
+  }
+  return state
+}
+
+function progress(lane: { done: number; failed: number }, answer: Outcome) {
+  if (answer.error === 'aborted') return
+  lane.failed = answer.ok ? 0 : lane.failed + 1
+  if (!answer.ok && lane.failed < TRIES) return
+  lane.done++
+  lane.failed = 0
+}
