@@ -2,23 +2,32 @@ import { parseArgs } from 'node:util'
 import { orders } from '../test/torture/orders.ts'
 import { type Kind, type Result, summaryOf, torture } from '../test/torture/rounds.ts'
 import { users } from '../test/torture/users.ts'
+import { summaryOfWebhooks, tortureWebhooks } from '../test/torture/webhooks.ts'
 
 const subjects = {
   users: (kind: Kind, rounds: number) => torture(users, kind, { rounds, say: console.log }),
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, say: console.log }),
 }
-const usage = 'npm run torture -- users|orders [--rounds N] [--outside]'
+const usage = 'npm run torture -- users|orders [--rounds N] [--outside], or webhooks [--rounds N]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { rounds: { type: 'string', default: '20' }, outside: { type: 'boolean', default: false } },
 })
 const rounds = Number(values.rounds)
-const kill = subjects[positionals.join() as keyof typeof subjects]
-if (!kill || !Number.isInteger(rounds) || rounds < 1) {
+const subject = positionals.join()
+const kill = subjects[subject as keyof typeof subjects]
+if ((!kill && subject !== 'webhooks') || !Number.isInteger(rounds) || rounds < 1) {
   console.error(
-    `Usage: ${usage}\nKills the process and PostgreSQL (embedded, or outside) N times each while users are created or orders placed.`,
+    `Usage: ${usage}\nKills the process and PostgreSQL (embedded, or outside) N times each while users are created or orders placed,
+or N times a worker, an API process or PostgreSQL while webhooks are delivered.`,
   )
   process.exit(2)
+}
+
+if (!kill) {
+  const delivered = await tortureWebhooks({ rounds, say: console.log })
+  console.log(summaryOfWebhooks(delivered))
+  process.exit(delivered.some(({ lost, misplaced, faults }) => lost || misplaced || faults.length) ? 1 : 0)
 }
 
 const database = values.outside ? 'outside' : 'embedded'

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { parseSecret, verify } from '../../src/webhooks/sign.ts'
+
+/** `ids` by sequence number; `taken` is the number of the last message that was answered with 200. */
+type Lane = { ids: string[]; taken: number }
+type Webhook = { secret: Buffer; lanes: Map<string, Lane>; takenAt: Map<string, number> }
+
+/** Listens and checks each message as it comes: its signature, and that all that precedes it in its lane was taken. */
+export async function openVerifier() {
+  const webhooks = new Map<string, Webhook>()
+  const counts = { taken: 0, repeated: 0, refused: 0 }
+  const faults: string[] = []
+  let refuseEvery = Number.POSITIVE_INFINITY
+  let requests = 0
+
+  const server = createServer(async (request, response) => {
+    const body = await textOf(request).catch(() => undefined)
+    // Whoever was killed while sending has not sent it.
+    if (body === undefined) return
+    const refused = ++requests % refuseEvery === 0
+    if (refused) counts.refused++
+    else take(request.url ?? '', request.headers as Record<string, string>, body)
+    response.writeHead(refused ? 503 : 200).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+
+  function take(path: string, headers: Record<string, string>, body: string) {
+    const webhook = webhooks.get(path)
+    if (!webhook) return faults.push(`${path} is no webhook`)
+    const { 'webhook-id': id = '', 'webhook-key': key = '', 'webhook-sequence': sequence } = headers
+    const n = Number(sequence)
+    const lane = webhook.lanes.get(key) ?? { ids: [], taken: 0 }
+    webhook.lanes.set(key, lane)
+    const verdict = verify(webhook.secret, headers, body, new Date().toISOString())
+    if (verdict !== 'verified') faults.push(`${path} ${id}: ${verdict}`)
+    if (JSON.parse(body).event_id !== id) faults.push(`${path} ${id}: another body`)
+    if (n > lane.taken + 1) faults.push(`${path} ${key}: ${n} came after ${lane.taken}`)
+    if (n <= lane.taken) {
+      counts.repeated++
+      if (lane.ids[n - 1] !== id) faults.push(`${path} ${key}: ${n} was another event before`)
+      return
+    }
+    lane.ids[n - 1] = id
+    lane.taken = n
+    webhook.takenAt.set(id, Date.now())
+    counts.taken++
+  }
+
+  return {
+    counts,
+    faults,
+    urlOf: (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    expect: (path: string, secret: string) => webhooks.set(path, { secret: parseSecret(secret), lanes: new Map(), takenAt: new Map() }),
+    at: (path: string) => webhooks.get(path) as Webhook,
+    /** Answers every so many requests with 503. */
+    refuse: (every: number) => {
+      refuseEvery = every
+    },
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+export type Verifier = Awaited<ReturnType<typeof openVerifier>>
+
+async function textOf(request: IncomingMessage) {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part)
+  return Buffer.concat(parts).toString()
+}

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { client } from '../../src/contract/client.ts'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { aNewOrder, aUser } from '../support/orders.ts'
+import { credentialsIn, eventually, postmasterOf, type Service, startProcess } from '../support/process.ts'
+import { openVerifier } from './webhook-receiver.ts'
+
+export const roles = ['worker', 'worker', 'api', 'api'] as const
+export const orderings = ['per_key', 'per_key', 'strict', 'unordered'] as const
+export type Site = Awaited<ReturnType<typeof openSite>>
+
+/** Two workers and two API processes on a PostgreSQL that is as durable as it comes, and a receiver that checks what it gets. */
+export async function openSite(log?: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
+  const server = await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }) })
+  const dataDir = join(folder, 'data')
+  const env = { DATA_DIR: dataDir, DATABASE_URL: server.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' }
+  const start = (i: number) => startProcess({ ...env, ROLE: roles[i] }, log)
+  const services: Service[] = await Promise.all(roles.map((_, i) => start(i)))
+  const receiver = await openVerifier()
+  const site = {
+    url: server.url,
+    services,
+    receiver,
+    kept: credentialsIn(dataDir),
+    start,
+    killService: (i: number) => process.kill((services[i] as Service).pid, 'SIGKILL'),
+    killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
+    async close() {
+      for (const service of services) service.child.kill('SIGKILL')
+      await Promise.all(services.map((service) => service.ended))
+      await receiver.close()
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+  await makeWebhooks(site)
+  return site
+}
+
+async function makeWebhooks({ services, kept, receiver }: Pick<Site, 'services' | 'kept' | 'receiver'>) {
+  const admin = client((services[2] as Service).url, { 'x-management-key': kept.management_key })
+  const params = { org_id: kept.org_id, team_id: kept.team_id, env: 'sandbox' as const }
+  for (const [i, ordering] of orderings.entries()) {
+    const { id } = await admin.createWebhook({ params, body: { url: receiver.urlOf(`/${i}`), ordering } })
+    receiver.expect(`/${i}`, (await admin.getWebhookSecret({ params: { ...params, webhook_id: id } })).key)
+  }
+}
+
+const WRITERS = 6
+const USERS = 10
+
+/** Clients that place orders at any API process and cancel them again, as well as they are let. */
+export async function startClients({ services, kept }: Site) {
+  const apis = () => services.slice(2).map(({ url }) => client(url, { 'x-service-api-key': kept.team_api_key }))
+  const [first] = apis() as [ReturnType<typeof client>]
+  const body = await eventually(() => aNewOrder(first))
+  const user_ids = await Promise.all(Array.from({ length: USERS }, () => eventually(() => aUser(first))))
+  let stopping = false
+  let placed = 0
+  const write = async (writer: number) => {
+    for (let n = writer; !stopping; n++) {
+      const api = apis()[n % 2] as typeof first
+      try {
+        const { order } = await api.createOrder({ body: { ...body, user_id: user_ids[n % USERS] as string } })
+        placed++
+        if (n % 2) await api.cancelOrder({ params: { order_id: order.id } })
+      } catch {
+        // Whatever has no answer may have happened or not; the tables tell.
+        await sleep(20)
+      }
+    }
+  }
+  const writing = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)))
+  return {
+    placed: () => placed,
+    async stop() {
+      stopping = true
+      await writing
+    },
+  }
+}

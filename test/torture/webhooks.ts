@@ -1,0 +1,145 @@
+import { randomInt } from 'node:crypto'
+import { query } from '../support/cluster.ts'
+import { eventually, type Service } from '../support/process.ts'
+import { openSite, orderings, roles, type Site, startClients } from './webhook-site.ts'
+
+type Event = { id: string; key: string; at: number }
+export type Round = {
+  round: number
+  killed: string
+  events: number
+  deliveries: number
+  lost: number
+  misplaced: number
+  repeated: number
+  refused: number
+  /** How long after the kill the last message came that was due by then or soon after. */
+  slowestMs: number
+  faults: string[]
+}
+
+type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void }
+
+const PATIENCE_MS = 60_000
+/** Messages that are told so long after the kill still count to its recovery. */
+const AFTERMATH_MS = 1000
+
+/** Kills workers, API processes and PostgreSQL under load, again and again, and compares after each time what was committed with what was received. */
+export async function tortureWebhooks({ rounds, log, say = () => {} }: Options) {
+  const site = await openSite(log)
+  const done: Round[] = []
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const result = await killDuringDelivery(site, round)
+      done.push(result)
+      say(lineOf(result))
+    }
+    return done
+  } finally {
+    await site.close()
+  }
+}
+
+async function killDuringDelivery(site: Site, round: number): Promise<Round> {
+  const { receiver } = site
+  const before = { ...receiver.counts, faults: receiver.faults.length, events: await countEvents(site) }
+  // Every third round the receiver is in trouble as well.
+  receiver.refuse(round % 3 === 0 ? 150 : Number.POSITIVE_INFINITY)
+  const clients = await startClients(site)
+  const enough = randomInt(30, 90)
+  await eventually(() => clients.placed() >= enough, PATIENCE_MS)
+  const victims = victimsOf(round)
+  const killedAt = Date.now()
+  for (const victim of victims) victim < 0 ? site.killPostgres() : site.killService(victim)
+  const placed = clients.placed()
+  await restart(site, victims)
+  await eventually(() => clients.placed() > placed + enough / 2, PATIENCE_MS)
+  await clients.stop()
+  const { events, lost, misplaced } = await reconcile(site)
+  const near = events.filter(({ at }) => at < killedAt + AFTERMATH_MS)
+  const takenAt = receiver.at('/0').takenAt
+  return {
+    round,
+    killed: victims.map((victim) => roles[victim] ?? 'PostgreSQL').join(' and '),
+    events: events.length - before.events,
+    deliveries: receiver.counts.taken - before.taken,
+    lost,
+    misplaced,
+    repeated: receiver.counts.repeated - before.repeated,
+    refused: receiver.counts.refused - before.refused,
+    slowestMs: Math.max(...near.map(({ id, at }) => (takenAt.get(id) ?? 0) - Math.max(at, killedAt))),
+    faults: receiver.faults.slice(before.faults),
+  }
+}
+
+const POSTGRES = -1
+
+/** A worker, PostgreSQL and an API process in turn, now and then two at once. */
+function victimsOf(round: number) {
+  const first = [randomInt(0, 2), POSTGRES, randomInt(2, 4)][round % 3] as number
+  const second = randomInt(-1, 10)
+  return second < roles.length && second !== first ? [first, second] : [first]
+}
+
+async function restart(site: Site, victims: number[]) {
+  await eventually(() => query(site.url, 'select 1'), PATIENCE_MS)
+  for (const victim of victims.filter((victim) => victim !== POSTGRES)) {
+    await (site.services[victim] as Service).ended
+    site.services[victim] = await site.start(victim)
+  }
+}
+
+const countEvents = async ({ url }: Site) =>
+  (await query<{ count: string }>(url, 'select count(*) from events'))[0]?.count as unknown as number
+
+/** Everything that was committed, against what every webhook took: all of it, in its order, by its number. */
+async function reconcile(site: Site) {
+  const { url, receiver } = site
+  await eventually(
+    async () => (await query(url, `select 1 from deliveries union all select 1 from events where no is null limit 1`)).length === 0,
+    PATIENCE_MS,
+  ).catch(() => {})
+  const read = (order: string) =>
+    query<Event>(
+      url,
+      `select id, key, (extract(epoch from logged_at) * 1000)::float8 as at from events where no is not null order by ${order}`,
+    )
+  const [bySeq, byPlace] = [await read('seq'), await read('no')]
+  const missing = () => orderings.map((_, i) => bySeq.filter(({ id }) => !receiver.at(`/${i}`).takenAt.has(id)).length)
+  await eventually(() => missing().every((count) => count === 0), PATIENCE_MS / 2).catch(() => {})
+  const lost = missing().reduce((sum, count) => sum + count, 0)
+  const misplaced = orderings.map((ordering, i) => misplacedIn(site, `/${i}`, lanesOf(ordering, ordering === 'strict' ? byPlace : bySeq)))
+  return { events: bySeq, lost, misplaced: misplaced.reduce((sum, count) => sum + count, 0) }
+}
+
+function lanesOf(ordering: (typeof orderings)[number], events: Event[]) {
+  return Map.groupBy(events, ({ id, key }) => ({ per_key: key, strict: '*', unordered: id })[ordering])
+}
+
+/** Messages that have another number than their place in the lane. */
+function misplacedIn({ receiver }: Site, path: string, lanes: Map<string, Event[]>) {
+  const got = receiver.at(path).lanes
+  return [...lanes].flatMap(([key, events]) => events.filter(({ id }, i) => (got.get(key)?.ids[i] ?? id) !== id)).length
+}
+
+const lineOf = ({ round, killed, events, deliveries, lost, misplaced, repeated, refused, slowestMs, faults }: Round) =>
+  `round ${round}, kill -9 of ${killed}: ${events} events, ${deliveries} deliveries${refused ? `, ${refused} refused by the receiver` : ''}, ` +
+  `${lost} lost, ${misplaced + faults.length} out of order, ${repeated} sent twice, slowest ${Math.round(slowestMs)} ms${faults.map((fault) => `\n  ${fault}`).join('')}`
+
+export function summaryOfWebhooks(rounds: Round[]) {
+  const sum = (of: (round: Round) => number) => rounds.reduce((total, round) => total + of(round), 0)
+  const lines = [...Map.groupBy(rounds, ({ killed }) => killed)].map(([killed, its]) => {
+    const repeated = its.map((round) => round.repeated).sort((a, b) => a - b)
+    const slowest = its
+      .filter(({ refused }) => !refused)
+      .map((round) => Math.round(round.slowestMs))
+      .sort((a, b) => a - b)
+    const middle = (sorted: number[]) => sorted[Math.floor(sorted.length / 2)] ?? '–'
+    return `  ${killed}: ${its.length} kills, sent twice median ${middle(repeated)}, most ${repeated.at(-1)}; slowest message median ${middle(slowest)} ms, longest ${slowest.at(-1) ?? '–'} ms`
+  })
+  return [
+    `kill -9 during delivery: ${rounds.length} rounds, ${sum(({ events }) => events)} events, ${sum(({ deliveries }) => deliveries)} deliveries, ` +
+      `${sum(({ lost }) => lost)} lost, ${sum(({ misplaced, faults }) => misplaced + faults.length)} out of order or wrong, ${sum(({ repeated }) => repeated)} sent twice`,
+    ...lines,
+  ].join('\n')
+}
