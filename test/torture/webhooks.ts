@@ -44,7 +44,7 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
   const { receiver } = site
   const before = { ...receiver.counts, faults: receiver.faults.length, events: await countEvents(site) }
   // Every third round the receiver is in trouble as well.
-  receiver.refuse(round % 3 === 0 ? 150 : Number.POSITIVE_INFINITY)
+  receiver.refuse(round % 3 === 0 ? 400 : Number.POSITIVE_INFINITY)
   const clients = await startClients(site)
   const enough = randomInt(30, 90)
   await eventually(() => clients.placed() >= enough, PATIENCE_MS)
@@ -77,7 +77,7 @@ const POSTGRES = -1
 /** A worker, PostgreSQL and an API process in turn, now and then two at once. */
 function victimsOf(round: number) {
   const first = [randomInt(0, 2), POSTGRES, randomInt(2, 4)][round % 3] as number
-  const second = randomInt(-1, 10)
+  const second = randomInt(-1, 20)
   return second < roles.length && second !== first ? [first, second] : [first]
 }
 
