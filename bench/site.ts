@@ -15,17 +15,19 @@ export async function openSite(connections: number) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   const server = await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }) })
   const dataDir = join(folder, 'data')
+  const encryptionKey = 'bench-0123456789abcdef0123456789abcdef'
   const urlOf = (name: string) => databaseUrl(server.url, name)
   return {
     urlOf,
     dataDir,
+    encryptionKey,
     postmaster: postmasterOf(join(folder, 'server')),
     create: (name: string, template?: string) => query(server.url, `create database ${name} ${template ? `template ${template}` : ''}`),
     async serve(name: string) {
       const env = {
         DATA_DIR: dataDir,
         DATABASE_URL: urlOf(name),
-        ENCRYPTION_KEY: 'bench-0123456789abcdef0123456789abcdef',
+        ENCRYPTION_KEY: encryptionKey,
         DATABASE_POOL_SIZE: String(connections),
       }
       const service = await startProcess(env)

@@ -1,0 +1,80 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { type App, DELIVER } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { client } from '../src/contract/client.ts'
+import { eventTypes } from '../src/contract/events.ts'
+import { eventRow } from '../src/events/emit.ts'
+import { emit } from '../src/events/store.ts'
+import { userSealingKey } from '../src/sealing/vault.ts'
+import { openApp } from '../src/start.ts'
+import { sealSecrets } from '../src/webhooks/endpoints.ts'
+import { notifier } from '../src/webhooks/notify.ts'
+import { textOfSecret } from '../src/webhooks/sign.ts'
+import { insertWebhook } from '../src/webhooks/store.ts'
+import type { Running, Site } from './site.ts'
+
+const USERS = 100
+export const SECRET = randomBytes(30)
+
+export type Writer = Awaited<ReturnType<typeof openWriter>>
+
+/** Writes events as an API process does, in this process, and wakes the service that delivers as one does. */
+export async function openWriter(site: Site, running: Running, team_id: string) {
+  const opened = new AsyncDisposableStack()
+  const env = { DATABASE_URL: running.database, ENCRYPTION_KEY: site.encryptionKey, DATA_DIR: site.dataDir, DATABASE_POOL_SIZE: '8' }
+  const { app } = await openApp(readConfig(env), pino({ level: 'silent' }), () => Promise.reject(new Error('not embedded')), opened)
+  const bell = notifier(app)
+  app.wake = (job) => {
+    if (job === DELIVER) bell.wake()
+  }
+  const users = await makeUsers(app, running, team_id)
+  const row = (key: string) => {
+    const { key: sealing, user_id } = users[Math.floor(Math.random() * USERS)] as (typeof users)[number]
+    const data = eventTypes['labtest.order.created'].example as never
+    return eventRow(sealing, { team_id, user_id, client_user_id: 'bench', event_type: 'labtest.order.created', key, data, at: app.wall() })
+  }
+  return {
+    app,
+    /** One event in a transaction of its own; answers its id once it is committed. */
+    async tell(key: string) {
+      const event = row(key)
+      app.wake(DELIVER, await emit(app.db, event))
+      return event.id
+    },
+    /** The same to one webhook, whatever it takes. */
+    async tellOne(webhook_id: string, key: string) {
+      const e = row(key)
+      await sql`with told as materialized (
+          select emit(${e.id}, ${team_id}, ${e.user_id}, null, ${e.event_type}, ${key}, ${e.sealed}, ${e.at}, false) as told)
+        select enqueue(${webhook_id}, ${key}, false, ${e.id}, now()) from told`.execute(app.db)
+      app.wake(DELIVER, [webhook_id])
+      return e.id
+    },
+    close: async () => {
+      await bell.stop()
+      await opened.disposeAsync()
+    },
+  }
+}
+
+async function makeUsers(app: App, running: Running, team_id: string) {
+  const api = client(running.url, running.headers)
+  const users = []
+  for (let i = 0; i < USERS; i++) {
+    const { user_id } = await api.createUser({ body: { client_user_id: `bench-${i}` } })
+    users.push({ user_id, key: (await userSealingKey(app, team_id, user_id)) as NonNullable<Awaited<ReturnType<typeof userSealingKey>>> })
+  }
+  return users
+}
+
+/** `filter_types`: of none, what is told to it is put on its lanes by hand. */
+export async function makeWebhook(app: App, team_id: string, url: string, filter_types: string[] | null = null) {
+  const id = randomUUID()
+  const at = app.wall()
+  const sealed = await sealSecrets(app, { id, team_id }, { keys: [{ key: textOfSecret(SECRET), until: null }], headers: {}, sensitive: [] })
+  const fixed = { description: '', rate_limit: null, ordering: 'per_key' as const, created_at: at, updated_at: at, disabled_at: null }
+  await insertWebhook(app.db, { id, team_id, url, filter_types, sealed, ...fixed })
+  return id
+}

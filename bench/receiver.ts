@@ -1,0 +1,43 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { verify } from '../src/webhooks/sign.ts'
+
+export type Told = { count: number; wrong: number; firstAt: number; lastAt: number; receipts: [id: string, path: string, at: number][] }
+
+const now = () => performance.timeOrigin + performance.now()
+
+/** Runs in a process of its own: checks signature and order of what it gets, answers, and says on /told what came since it was asked last. */
+async function main(secret: Buffer) {
+  const fresh = (): Told => ({ count: 0, wrong: 0, firstAt: 0, lastAt: 0, receipts: [] })
+  let told = fresh()
+  const lanes = new Map<string, number>()
+  const server = createServer((request, response) => {
+    const path = request.url ?? ''
+    if (path === '/told' || path === '/count') {
+      const { receipts, ...rest } = told
+      response.end(JSON.stringify(path === '/told' ? { ...rest, receipts } : rest))
+      if (path === '/told') told = fresh()
+      return
+    }
+    const parts: Buffer[] = []
+    request.on('data', (part) => parts.push(part))
+    request.on('end', () => {
+      const at = now()
+      if (path === '/dead') return
+      const { 'webhook-id': id, 'webhook-key': key, 'webhook-sequence': n } = request.headers as Record<string, string>
+      const lane = `${path} ${key}`
+      const isNext = Number(n) === (lanes.get(lane) ?? 0) + 1
+      lanes.set(lane, Number(n))
+      if (!isNext || verify(secret, request.headers, Buffer.concat(parts), new Date().toISOString()) !== 'verified') told.wrong++
+      told.count++
+      told.firstAt ||= at
+      told.lastAt = at
+      if (!path.startsWith('/drain')) told.receipts.push([id as string, path, at])
+      response.end()
+    })
+  })
+  server.keepAliveTimeout = 60_000
+  server.listen(0, '127.0.0.1', () => console.log(`listening at http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+}
+
+if (process.argv[2] && import.meta.filename === process.argv[1]) await main(Buffer.from(process.argv[2], 'base64'))
