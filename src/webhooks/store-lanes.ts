@@ -188,13 +188,10 @@ export const logAttempt = (db: Db, attempt: NewAttempt) => settleLanes(db, { lan
 
 export const WORKERS = 4117
 
-/**
- * Gives lanes back whose worker died: its connection is gone, and with it the lock on its number. Or whose time is over.
- * After a start of PostgreSQL no worker has its lock yet; those that live get a moment to say so and to settle what they sent.
- */
+/** Gives lanes back whose worker died: its connection is gone, and with it the lock on its number. Or whose time is over. */
 export const freeDeadLanes = (db: Db, now: string) =>
   sql`update lanes set worker = null, lease = null, leased_until = null
-      where worker is not null and (leased_until <= ${now} or pg_postmaster_start_time() < now() - interval '2 seconds' and worker not in (
+      where worker is not null and (leased_until <= ${now} or worker not in (
         select objid::bigint::int from pg_locks where locktype = 'advisory' and classid = ${WORKERS}
           and database = (select oid from pg_database where datname = current_database())))`.execute(db)
 

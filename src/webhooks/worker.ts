@@ -11,6 +11,8 @@ const TOGETHER = 64
 const SOON = 2
 const RETRY = 100
 const BUSY = 10
+/** When PostgreSQL was away everybody lost the line, so a worker lets the others come back and settle before it takes them for dead. */
+const GRACE = SECOND
 const END_WITHIN = 10 * SECOND
 
 export type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promise<void> }
@@ -27,6 +29,7 @@ export async function startWorker(
 ): Promise<Worker> {
   const hot = new Set<string>()
   let line: Line | undefined
+  let heldAt = 0
   let stopping = false
   let turns: Turns = []
   let flushing: NodeJS.Timeout | undefined
@@ -98,7 +101,7 @@ export async function startWorker(
   async function look() {
     if (!line) return
     app.wake(NUMBER)
-    await store.freeDeadLanes(app.db, app.wall())
+    if (performance.now() - heldAt > GRACE) await store.freeDeadLanes(app.db, app.wall())
     const now = app.wall()
     const known = await store.webhooksWithWork(app.db)
     wake(known.filter(({ run_at }) => run_at <= now).map(({ webhook_id }) => webhook_id))
@@ -145,6 +148,7 @@ export async function startWorker(
     }
     courier.worker = worker
     line = client
+    heldAt = performance.now()
     lookNow()
   }
 
