@@ -130,7 +130,10 @@ async function record(app: App, turns: Turn[]) {
   return inTransaction(app, async (app) => {
     const settled = await store.settleLanes(app.db, settlement)
     const held = new Set(settled.filter(({ busy }) => !busy).map(({ id }) => id))
-    await tellExhausted(app, turns.filter(isOf(held)).flatMap((turn) => turn.attempts))
+    await tellExhausted(
+      app,
+      turns.filter(isOf(held)).flatMap((turn) => turn.attempts),
+    )
     return settled
   })
 }

@@ -45,6 +45,7 @@ export async function drivenWorker(app: App, url: string, send: (got: Got) => Ou
     app,
     worker: line.number,
     inHand: 0,
+    noted: () => {},
     send: async (message) => send(gotOf(message)),
     settle: (turn) => turns.push(turn),
   }
