@@ -145,7 +145,9 @@ describe('management routes take a management key', () => {
   })
 })
 
-test.each(Object.entries<Row>(endpoints))('%s answers nobody without a credential', async (_, row) => {
+const guarded = Object.entries<Row>(endpoints).filter(([, row]) => row.auth !== 'none')
+
+test.each(guarded)('%s answers nobody without a credential', async (_, row) => {
   const params = { ...w, user_id: randomUUID(), client_user_id: 'x', key_id: randomUUID(), env: 'sandbox', region: 'us' }
   const { status, body } = await request(w.base, row, { params, ...(row.body ? { body: {} } : {}) })
   expect(status).toBe(401)
@@ -241,7 +243,8 @@ describe('another organisation', () => {
     const other = await w.tenant()
     const answers = []
     for (const org_id of [other.org_id, randomUUID()]) {
-      const params = { org_id, team_id: other.team_id, key_id: randomUUID(), account_id: randomUUID(), env: 'sandbox', region: 'us' }
+      const ids = { key_id: ID, account_id: ID, webhook_id: ID, attempt_id: ID, event_id: ID, job_id: ID }
+      const params = { org_id, team_id: other.team_id, ...ids, env: 'sandbox', region: 'us' }
       const { status, body } = await request(w.base, row, {
         params,
         headers: { 'x-management-key': w.management_key },
@@ -254,7 +257,14 @@ describe('another organisation', () => {
     expect(answers[0]).toMatchObject([404, { detail: { error_type: 'ORG_NOT_FOUND' } }])
   })
 
+  const ID = randomUUID()
   const bodies: Record<string, object> = {
+    webhook: { url: 'https://example.com/hook' },
+    headers: { headers: {} },
+    rotate: {},
+    recover: { since: '2026-01-01T00:00:00Z' },
+    replay: { from: '2026-01-01T00:00:00Z' },
+    example: { event_type: 'labtest.order.updated' },
     team: { name: 'x', region: 'us' },
     management_key: { label: 'x', role: 'org_admin' },
     '{region}': { label: 'x', team_id: randomUUID() },
