@@ -1,5 +1,6 @@
 import { type App, inTransaction, later, MINUTE } from '../app.ts'
 import type { Simulation } from '../contract/orders.ts'
+import { isDatabaseAway } from '../db/open.ts'
 import { labFor } from '../labs/index.ts'
 import { advanceOrder } from './advance.ts'
 import { type Loaded, lockedOrder } from './show.ts'
@@ -26,6 +27,8 @@ async function forEach<T extends { id: string }>(app: App, due: T[], work: (one:
     await work(one).then(
       () => put.until.delete(one.id),
       (error) => {
+        // No order's fault: the whole turn comes again.
+        if (isDatabaseAway(error)) throw error
         failures.push(error)
         if (!app.transaction) put.until.set(one.id, later(app.wall(), PUT_OFF))
       },

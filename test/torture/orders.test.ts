@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const kinds: Kind[] = [
   { victim: 'process', database: 'embedded' },
-  { victim: 'PostgreSQL', database: 'embedded' },
+  { victim: 'PostgreSQL', database: 'outside' },
 ]
 
 // npm run torture -- orders kills twenty times, and with --outside the other way round.

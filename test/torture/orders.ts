@@ -82,8 +82,7 @@ async function everyOrder(api: Client) {
 /** Whoever sent a key and heard nothing sends it again, and there is one order then; whoever did hear, hears the same. */
 async function sendAgain(api: Client, attempts: Attempt<NewOrder, Placed>[]) {
   const keyed = attempts.filter(({ body }) => isKeyed(body))
-  // While the database is away thousands are refused; as many as can be sent again in a minute tell the same.
-  const unheard = keyed.filter(({ answer }) => !answer).slice(-200)
+  const unheard = keyed.filter(({ answer }) => !answer)
   const heard = keyed.filter(({ answer }) => answer).slice(-20)
   const waiting = [...unheard, ...heard]
   const faults: string[] = []
