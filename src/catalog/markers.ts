@@ -45,9 +45,11 @@ export async function listOrderSetMarkers(app: App, caller: TeamCaller, set: z.o
 export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_ids, add_on, lab_account_id }: z.output<typeof OrderSet>) {
   if (!lab_test_ids?.length && !add_on) throw problem('ORDER_SET_EMPTY', 'The order set is empty: name lab_test_ids, add_on or both.')
   if (add_on) rules.checkNamed(add_on)
-  const tests = lab_test_ids?.length ? await labTestsOf(app, caller.team_id, lab_test_ids) : []
+  const [tests, accounts] = await Promise.all([
+    lab_test_ids?.length ? labTestsOf(app, caller.team_id, lab_test_ids) : [],
+    store.usableLabAccounts(app.db, caller),
+  ])
   rules.checkAllTests(lab_test_ids ?? [], tests)
-  const accounts = await store.usableLabAccounts(app.db, caller)
   const account = lab_account_id ? rules.knownAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined
   const lab_of_tests = tests.length ? rules.oneLab(tests.map((test) => test.lab_id)) : undefined
   const added = add_on ? await pickMarkers(app, add_on, add_on.provider_ids?.length ? (lab_of_tests ?? account?.lab_id) : undefined) : []

@@ -2,6 +2,7 @@ import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { setupProblem } from '../problem.ts'
+import { gathered, openLine, openLines, type SharedLine } from './lines.ts'
 import type { Tables } from './tables.ts'
 
 export type Db = Kysely<Tables>
@@ -22,8 +23,18 @@ pg.types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text).toISOString())
 /** Our timestamps are UTC whatever the server's own setting is. */
 const options = '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000'
 
+/** How many of the connections requests share for their hot statements, where there are enough of them. */
+const WRITING = 3
+const SHARED = 1 + WRITING
+const ENOUGH = 2 * SHARED
+
+/** Whoever waits for a lock on a shared line keeps all behind it waiting; after this long it waits on a connection of its own. */
+const LOCKED_MS = 100
+
 export function openDatabase(url: string, size: number, log: Logger): Database {
-  const pool = new pg.Pool({ connectionString: url, max: size, connectionTimeoutMillis: 10_000, application_name: 'assay', options })
+  const config = { connectionString: url, connectionTimeoutMillis: 10_000, application_name: 'assay', options }
+  const shares = size >= ENOUGH
+  const pool = new pg.Pool({ ...config, max: shares ? size - SHARED : size })
   // A connection that breaks, idle or in a transaction, is replaced by the next query; without a listener it would end the process.
   let closing = false
   pool.on('connect', (client) => {
@@ -34,14 +45,37 @@ export function openDatabase(url: string, size: number, log: Logger): Database {
   })
   pool.on('error', () => {})
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  const close = () => {
+  const sharing = { ...config, options: `${options} -c lock_timeout=${LOCKED_MS}` }
+  const lines = shares ? { reading: gathered(openLine(sharing)), writing: openLines(sharing, WRITING) } : undefined
+  if (lines) shared.set(db, lines)
+  const close = async () => {
     closing = true
-    return db.destroy()
+    await lines?.reading.close()
+    await lines?.writing.close()
+    await db.destroy()
   }
   return { db, pool, close }
 }
 
+type Lines = { reading: SharedLine; writing: SharedLine }
+
+/** Of the database outside any transaction; inside one, statements go where it is. */
+const shared = new WeakMap<Db, Lines>()
+
 const hot = new Map<string, string>()
+
+/** Runs a statement that was `prepared`. */
+export async function runHot<R>(db: Db, text: string, values: unknown[], kind: keyof Lines): Promise<R[]> {
+  const line = shared.get(db)?.[kind]
+  const alone = async () => (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
+  if (!line) return alone()
+  try {
+    return (await line.run({ name: hot.get(text) as string, text, values })).rows as R[]
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error
+    return alone()
+  }
+}
 
 /** A statement that the server parses once for each connection. For the few hot ones; the text is what Kysely is given too. */
 export function prepared(name: string, text: string) {
@@ -65,8 +99,7 @@ export function preparedRead<A extends unknown[], R>(name: string, build: Build<
   }
   return async (db: Db, ...sent: A) => {
     known ??= compile(db, sent.length)
-    const { rows } = await db.executeQuery(CompiledQuery.raw(known.text, known.valuesOf(sent)))
-    return rows as R[]
+    return runHot<R>(db, known.text, known.valuesOf(sent), 'reading')
   }
 }
 

@@ -8,11 +8,12 @@ import { type OrderDocument, sealDocument } from './document.ts'
 import * as rules from './rules.ts'
 import { dayIn } from './rules-zones.ts'
 import { type Loaded, shown } from './show.ts'
-import * as store from './store.ts'
+import type { OrderRow } from './store.ts'
+import { updateOrder } from './store-write.ts'
 
 export type Change = Partial<
   Pick<
-    store.OrderRow,
+    OrderRow,
     | 'activate_by'
     | 'dispatch_at'
     | 'sent_at'
@@ -42,7 +43,7 @@ export async function advanceOrder(app: App, order: Loaded, low: string, change:
   )
   if (rest.step_at === undefined) moved.step_at = labFor(app, moved).nextAt(moved, at)
   const event = orderEvent(app, moved, 'labtest.order.updated', at, { partial: low === 'partial_results' })
-  told(app, await store.updateOrder(app.db, moved, event, { status_detail }))
+  told(app, await updateOrder(app.db, moved, event, { status_detail }))
   return moved
 }
 
@@ -50,7 +51,7 @@ export async function advanceOrder(app: App, order: Loaded, low: string, change:
 export async function changeOrder(app: App, order: Loaded, change: Omit<Change, 'status_detail'>) {
   const at = app.now()
   const moved = changed(order, change, at)
-  told(app, await store.updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at)))
+  told(app, await updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at)))
   return moved
 }
 

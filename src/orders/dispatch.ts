@@ -5,6 +5,7 @@ import { labFor } from '../labs/index.ts'
 import { advanceOrder } from './advance.ts'
 import { type Loaded, lockedOrder } from './show.ts'
 import * as store from './store.ts'
+import * as dueStore from './store-due.ts'
 
 const AT_ONCE = 100
 
@@ -12,7 +13,7 @@ export const DISPATCH = 'dispatch orders'
 
 /** Sends to the lab what is due on its team's clock, of one team or of any; answers whether there may be more. */
 export async function dispatchDue(app: App, team_id?: string) {
-  const due = await store.dueDispatches(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
+  const due = await dueStore.dueDispatches(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
   await forEach(app, due, (order) => dispatch(inTeamTime(app, order.clock_offset_ms), order))
   return due.length === AT_ONCE
 }
@@ -36,7 +37,7 @@ async function forEach<T extends { id: string }>(app: App, due: T[], work: (one:
   if (failures.length) throw failures[0]
 }
 
-export const nextDispatch = async (app: App, team_id: string) => (await store.nextDispatch(app.db, team_id))?.at ?? undefined
+export const nextDispatch = async (app: App, team_id: string) => (await dueStore.nextDispatch(app.db, team_id))?.at ?? undefined
 
 /** In a journey of the clock, time stands still at the due moment already. */
 export const inTeamTime = (app: App, clock_offset_ms: number): App =>
@@ -77,7 +78,7 @@ export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
 
 /** Does the work on every order whose next simulated step is due; answers whether there may be more. */
 export async function onDueSteps(app: App, team_id: string | undefined, work: (app: App, order: Loaded) => Promise<unknown>) {
-  const due = await store.dueSteps(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
+  const due = await dueStore.dueSteps(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
   await forEach(app, due, (one) =>
     onClaimed(inTeamTime(app, one.clock_offset_ms), one, async (app, { step_at }) => {
       if (step_at && step_at <= app.now()) await work(app, await lockedOrder(app, one.team_id, one.id))
@@ -86,7 +87,7 @@ export async function onDueSteps(app: App, team_id: string | undefined, work: (a
   return due.length === AT_ONCE
 }
 
-export const nextDueStep = async (app: App, team_id: string) => (await store.nextStep(app.db, team_id))?.at ?? undefined
+export const nextDueStep = async (app: App, team_id: string) => (await dueStore.nextStep(app.db, team_id))?.at ?? undefined
 
 /** The steps that an order takes one after the other, the first of them then. */
 export const planSteps = (app: App, id: string, step_at: string, simulation: Simulation) =>

@@ -8,7 +8,7 @@ import { teamSealingKey } from '../sealing/vault.ts'
 import { orderEvent } from './advance.ts'
 import { type OrderDocument, sealDocument } from './document.ts'
 import { type Loaded, shown } from './show.ts'
-import * as store from './store.ts'
+import * as write from './store-write.ts'
 
 /** What a new order is made of; the rest follows. */
 export type Draft = Pick<
@@ -71,14 +71,14 @@ export function drafted({ parent, origin, ...draft }: Draft, at: string): Loaded
 }
 
 /** `data`: the order as it is shown, where that is known already. */
-type Extra = { data?: ReturnType<typeof shown>; info?: store.Placing['info']; along?: store.Placing['along'] }
+type Extra = { data?: ReturnType<typeof shown>; info?: write.Placing['info']; along?: write.Placing['along'] }
 
 /** Writes a drafted order with its first event and tells the customer, in one statement. */
 export async function insertDrafted(app: App, order: Loaded, { data, info, along }: Extra = {}) {
   const terms = await termsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
-  const webhooks = await store.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, along }).catch((error) => {
-    throw store.isLostTurn(error) ? lostTurn() : error
+  const webhooks = await write.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, along }).catch((error) => {
+    throw write.isLostTurn(error) ? lostTurn() : error
   })
   told(app, webhooks)
   return order

@@ -57,12 +57,7 @@ function clockOf(timeZone: string) {
 
 /** What a clock on the wall shows there, as if it were UTC. */
 function wallTime(zone: string, ms: number) {
-  const part = Object.fromEntries(
-    clockOf(zone)
-      .formatToParts(ms)
-      .map(({ type, value }) => [type, Number(value)]),
-  )
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part
+  const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = clockOf(zone).format(ms).split(/\D+/).map(Number)
   return Date.UTC(year, month - 1, day, hour, minute, second)
 }
 

@@ -13,7 +13,6 @@ test.each(methods)('a %s order is placed, sent to the lab and walked to its resu
   expect(steps(await api.getOrder({ params: { order_id: order.id } }))).toEqual(['ordered', 'requisition_created'])
   expect(await api.simulateOrder({ params: { order_id: order.id }, query: {}, body: undefined as never })).toBe('Success')
   const done = await api.getOrder({ params: { order_id: order.id } })
-  console.log(JSON.stringify(done.events), done.interpretation, done.expected_result_by_date)
   expect(done.last_event.status).toBe(`completed.${method}.completed`)
   const results = await api.getResults({ params: { order_id: order.id } })
   expect(results.results.length).toBeGreaterThan(0)

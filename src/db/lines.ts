@@ -1,0 +1,100 @@
+import pg from 'pg'
+
+/** A prepared statement that stands alone: it is its own transaction. */
+export type Statement = { name: string; text: string; values: unknown[] }
+
+export type SharedLine = { run(statement: Statement): Promise<{ rows: unknown[] }>; close(): Promise<void> }
+
+type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): void } } }
+
+/**
+ * A connection that requests share: each sends its statement without waiting for the answers to those before,
+ * and what comes up in the same turn of the event loop leaves in one piece. Handing a statement over costs
+ * more than running it, so this serves twice as many as a connection for each.
+ */
+export function openLine(config: pg.ClientConfig): SharedLine {
+  let open: Promise<Pipelined> | undefined
+  let waiting = false
+  const forget = () => {
+    open = undefined
+  }
+  const connect = async () => {
+    const client = new pg.Client({ ...config, pipeline: true } as pg.ClientConfig) as Pipelined
+    client.on('error', forget)
+    client.on('end', forget)
+    await client.connect()
+    return client
+  }
+  const gather = ({ connection: { stream } }: Pipelined) => {
+    if (waiting) return
+    waiting = true
+    stream.cork()
+    setImmediate(() => {
+      waiting = false
+      stream.uncork()
+    })
+  }
+  return {
+    async run(statement) {
+      open ??= connect()
+      const client = await open.catch((error) => {
+        forget()
+        throw error
+      })
+      gather(client)
+      return client.query(statement)
+    },
+    async close() {
+      const client = await open?.catch(() => undefined)
+      forget()
+      await client?.end()
+    },
+  }
+}
+
+/** Several lines as one; a statement goes where the fewest wait. */
+export function openLines(config: pg.ClientConfig, count: number): SharedLine {
+  const lines = Array.from({ length: count }, () => ({ line: openLine(config), waiting: 0 }))
+  return {
+    async run(statement) {
+      const least = lines.reduce((least, one) => (one.waiting < least.waiting ? one : least))
+      least.waiting++
+      return least.line.run(statement).finally(() => least.waiting--)
+    },
+    close: async () => void (await Promise.all(lines.map(({ line }) => line.close()))),
+  }
+}
+
+/**
+ * Reads that came up while others were under way go together, and of those that ask the same only one goes:
+ * each still sees everything that was committed before it was asked. What they give is shared, so it is not to be changed.
+ */
+export function gathered(line: SharedLine): SharedLine {
+  type Answer = ReturnType<SharedLine['run']>
+  let next = new Map<string, { statement: Statement; answer: PromiseWithResolvers<Awaited<Answer>> }>()
+  let busy = false
+  const go = async () => {
+    const batch = [...next.values()]
+    next = new Map()
+    const answers = batch.map(({ statement, answer }) => line.run(statement).then(answer.resolve, answer.reject))
+    await Promise.all(answers)
+    if (next.size) return void setImmediate(go)
+    busy = false
+  }
+  return {
+    run(statement) {
+      const key = keyOf(statement)
+      const known = next.get(key)
+      if (known) return known.answer.promise
+      const answer = Promise.withResolvers<Awaited<Answer>>()
+      next.set(key, { statement, answer })
+      if (!busy) setImmediate(go)
+      busy = true
+      return answer.promise
+    },
+    close: line.close,
+  }
+}
+
+const keyOf = ({ name, values }: Statement) =>
+  [name, ...values.map((value) => (Buffer.isBuffer(value) ? value.toString('base64') : JSON.stringify(value)))].join('\0')
