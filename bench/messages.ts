@@ -26,8 +26,8 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
   const env = { DATABASE_URL: running.database, ENCRYPTION_KEY: site.encryptionKey, DATA_DIR: site.dataDir, DATABASE_POOL_SIZE: '8' }
   const { app } = await openApp(readConfig(env), pino({ level: 'silent' }), () => Promise.reject(new Error('not embedded')), opened)
   const bell = notifier(app)
-  app.wake = (job) => {
-    if (job === DELIVER) bell.wake()
+  app.wake = (job, about = []) => {
+    if (job === DELIVER) bell.wake(about)
   }
   const users = await makeUsers(app, running, team_id)
   const row = (key: string) => {

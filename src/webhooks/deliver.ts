@@ -39,29 +39,36 @@ export async function deliverDue(courier: Courier, webhook_ids: string[]) {
   const lanes = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, most: room, each: OF_ONE, until: later(now, LEASE) })
   if (!lanes.length) return 0
   courier.inHand += lanes.length
-  const { endpoints, messages } = await load(app, lanes).catch(async (error) => {
-    courier.inHand -= lanes.length
-    await store.returnLanes(app.db, worker, lease).catch(() => {})
-    throw error
-  })
-  const byLane = Map.groupBy(messages, (message) => message.lane_id)
-  for (const lane of lanes) {
-    const endpoint = endpoints.get(lane.webhook_id) as Endpoint
-    const first = byLane.get(lane.id) ?? []
-    void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? first.slice(0, 1) : first)
-  }
+  // The next lanes are claimed while these are loaded.
+  void sendLanes(courier, lanes, lease)
   return lanes.length
 }
 
-async function load(app: App, lanes: store.Lane[]) {
-  const endpoints = await endpointsOf(app, lanes)
-  const messages = await store.waitingMessages(
-    app.db,
-    lanes.map((lane) => lane.id),
-    IN_A_ROW,
-  )
-  return { endpoints, messages }
+async function sendLanes(courier: Courier, lanes: store.Lane[], lease: string) {
+  const { app, worker } = courier
+  try {
+    const [endpoints, messages] = await Promise.all([endpointsOf(app, lanes), messagesOf(app, lanes)])
+    for (const lane of lanes) {
+      const endpoint = endpoints.get(lane.webhook_id) as Endpoint
+      const first = messages.get(lane.id) ?? []
+      void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? first.slice(0, 1) : first)
+    }
+  } catch (error) {
+    app.log.error({ code: (error as { code?: string }).code }, 'lanes could not be loaded')
+    courier.inHand -= lanes.length
+    await store.returnLanes(app.db, worker, lease).catch(() => {})
+  }
 }
+
+const messagesOf = async (app: App, lanes: store.Lane[]) =>
+  Map.groupBy(
+    await store.waitingMessages(
+      app.db,
+      lanes.map((lane) => lane.id),
+      IN_A_ROW,
+    ),
+    (message) => message.lane_id,
+  )
 
 /** Sends the messages of a lane in their order and stops at the first that fails. */
 async function sendLane(courier: Courier, lane: store.Lane, lease: string, endpoint: Endpoint, messages: store.Message[]) {

@@ -210,7 +210,8 @@ export async function sweepPassing(db: Db, most: number) {
 
 export const CHANNEL = 'assay_events'
 
-export const notifyWorkers = (db: Db) => sql`select pg_notify(${CHANNEL}, '')`.execute(db)
+/** Naming none means that any may have work. */
+export const notifyWorkers = (db: Db, webhook_ids: string[]) => sql`select pg_notify(${CHANNEL}, ${webhook_ids.join()})`.execute(db)
 
 export const makePartitions = (db: Db, day: string) =>
   sql`select make_partition(parent, ${day}::date) from unnest(array['events', 'attempts']) as parent`.execute(db)

@@ -107,16 +107,25 @@ export async function startWorker(
     wake(known.filter(({ run_at }) => run_at <= now).map(({ webhook_id }) => webhook_id))
   }
 
+  function hear(webhook_ids: string[]) {
+    app.wake(NUMBER)
+    wake(webhook_ids)
+  }
+
   let looking: Promise<void> | undefined
+  let lookAgain = false
   let timer: NodeJS.Timeout | undefined
   function lookNow() {
     if (stopping) return
     clearTimeout(timer)
+    // Whoever looks now may have passed already what there is to see.
+    if (looking) lookAgain = true
     looking ??= look()
       .catch(failed)
       .finally(() => {
         looking = undefined
-        if (!stopping) timer = setTimeout(lookNow, POLL)
+        if (!stopping) timer = setTimeout(lookNow, lookAgain ? 0 : POLL)
+        lookAgain = false
       })
   }
 
@@ -137,7 +146,7 @@ export async function startWorker(
       setTimeout(hold, RETRY)
     }
     client.once('error', lose)
-    client.on('notification', lookNow)
+    client.on('notification', ({ payload }) => (payload ? hear(payload.split(',')) : lookNow()))
     const worker = newWorkerNumber()
     try {
       await client.query('select pg_advisory_lock($1, $2)', [store.WORKERS, worker])
