@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type App, told } from '../app.ts'
 import type { DataOf, EventName } from '../contract/events.ts'
-import { open, type SealingKey, seal } from '../sealing/seal.ts'
+import { open, openText, type SealingKey, seal } from '../sealing/seal.ts'
 import { teamSealingKey, userSealingKey } from '../sealing/vault.ts'
 import * as store from './store.ts'
 
@@ -43,6 +43,9 @@ export const emitForTeam = async <N extends EventName>(app: App, event: Omit<Hap
 }
 
 export type Told = { client_user_id: string | null; data: Record<string, unknown> }
+
+/** The same as JSON text, for those who send it on. */
+export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, place(id), sealed)
 
 export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<Told>(key, place(id), sealed)
 

@@ -32,7 +32,10 @@ export function openBytes(key: SealingKey, place: string, sealed: Buffer): Buffe
 /** Seals one document. */
 export const seal = (key: SealingKey, place: string, document: unknown) => sealBytes(key, place, Buffer.from(JSON.stringify(document)))
 
-export const open = <T>(key: SealingKey, place: string, sealed: Buffer) => JSON.parse(openBytes(key, place, sealed).toString()) as T
+export const open = <T>(key: SealingKey, place: string, sealed: Buffer) => JSON.parse(openText(key, place, sealed)) as T
+
+/** A document as the text that it was sealed as. */
+export const openText = (key: SealingKey, place: string, sealed: Buffer) => openBytes(key, place, sealed).toString()
 
 /** The id of the key that opens it. */
 export const sealedBy = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))

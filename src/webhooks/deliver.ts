@@ -36,39 +36,35 @@ export async function deliverDue(courier: Courier, webhook_ids: string[]) {
   if (room <= 0 || !webhook_ids.length) return 0
   const now = app.wall()
   const lease = randomUUID()
-  const lanes = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, most: room, each: OF_ONE, until: later(now, LEASE) })
-  if (!lanes.length) return 0
-  courier.inHand += lanes.length
-  // The next lanes are claimed while these are loaded.
-  void sendLanes(courier, lanes, lease)
-  return lanes.length
+  const until = later(now, LEASE)
+  const share = { most: room, each: OF_ONE, in_a_row: IN_A_ROW }
+  const claimed = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, until, ...share })
+  if (!claimed.length) return 0
+  courier.inHand += claimed.length
+  // The next lanes are claimed while these are sent.
+  void sendLanes(courier, claimed, lease)
+  return claimed.length
 }
 
-async function sendLanes(courier: Courier, lanes: store.Lane[], lease: string) {
+type Claimed = Awaited<ReturnType<typeof store.claimLanes>>
+
+async function sendLanes(courier: Courier, claimed: Claimed, lease: string) {
   const { app, worker } = courier
   try {
-    const [endpoints, messages] = await Promise.all([endpointsOf(app, lanes), messagesOf(app, lanes)])
-    for (const lane of lanes) {
+    const endpoints = await endpointsOf(
+      app,
+      claimed.map(({ lane }) => lane),
+    )
+    for (const { lane, messages } of claimed) {
       const endpoint = endpoints.get(lane.webhook_id) as Endpoint
-      const first = messages.get(lane.id) ?? []
-      void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? first.slice(0, 1) : first)
+      void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? messages.slice(0, 1) : messages)
     }
   } catch (error) {
-    app.log.error({ code: (error as { code?: string }).code }, 'lanes could not be loaded')
-    courier.inHand -= lanes.length
+    app.log.error({ code: (error as { code?: string }).code }, 'webhooks could not be loaded')
+    courier.inHand -= claimed.length
     await store.returnLanes(app.db, worker, lease).catch(() => {})
   }
 }
-
-const messagesOf = async (app: App, lanes: store.Lane[]) =>
-  Map.groupBy(
-    await store.waitingMessages(
-      app.db,
-      lanes.map((lane) => lane.id),
-      IN_A_ROW,
-    ),
-    (message) => message.lane_id,
-  )
 
 /** Sends the messages of a lane in their order and stops at the first that fails. */
 async function sendLane(courier: Courier, lane: store.Lane, lease: string, endpoint: Endpoint, messages: store.Message[]) {

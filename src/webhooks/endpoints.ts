@@ -29,17 +29,43 @@ export const openSecrets = async (app: App, { id, team_id, sealed }: { id: strin
 
 const HIDDEN = '(hidden)'
 
-/** The webhooks of lanes, ready to be sent to. */
-export async function endpointsOf(app: App, lanes: { webhook_id: string }[]): Promise<Map<string, Endpoint>> {
-  const rows = await store.findByIds(app.db, [...new Set(lanes.map(({ webhook_id }) => webhook_id))])
+type Opened = Omit<Endpoint, 'secrets'> & { keys: { secret: Buffer; until: string | null }[] }
+
+const MOST = 2000
+
+/** Webhooks as they were at a version, for each database that the process works on: opening one costs more than claiming for it. */
+const known = new WeakMap<App['vault'], Map<string, { version: string; opened: Opened }>>()
+
+/** The webhooks of lanes, ready to be sent to. Without a version they are read anew. */
+export async function endpointsOf(app: App, lanes: { webhook_id: string; version?: string }[]): Promise<Map<string, Endpoint>> {
+  const kept = known.get(app.vault) ?? new Map<string, { version: string; opened: Opened }>()
+  known.set(app.vault, kept)
+  const versions = new Map(lanes.map(({ webhook_id, version }) => [webhook_id, version]))
+  const missing = [...versions].filter(([id, version]) => !version || kept.get(id)?.version !== version).map(([id]) => id)
+  if (kept.size + missing.length > MOST) kept.clear()
+  const loaded = missing.length ? await store.findByIds(app.db, missing) : []
+  for (const { version, ...row } of loaded) kept.set(row.id, { version, opened: await opened(app, row) })
   const now = app.wall()
-  const opened = await Promise.all(
-    rows.map(async ({ sealed, ...row }) => {
-      const { keys, headers, sensitive } = await openSecrets(app, { ...row, sealed })
-      const secrets = keys.filter(({ until }) => !until || until > now).map(({ key }) => parseSecret(key))
-      const hidden = Object.fromEntries(sensitive.map((name) => [name, HIDDEN]))
-      return [row.id, { ...row, secrets, headers, shown_headers: { ...headers, ...hidden } }] as const
+  return new Map(
+    [...versions.keys()].flatMap((id) => {
+      const one = kept.get(id)?.opened
+      return one ? [[id, validAt(one, now)] as const] : []
     }),
   )
-  return new Map(opened)
 }
+
+async function opened(app: App, { sealed, ...row }: store.WebhookRow): Promise<Opened> {
+  const { keys, headers, sensitive } = await openSecrets(app, { ...row, sealed })
+  const hidden = Object.fromEntries(sensitive.map((name) => [name, HIDDEN]))
+  return {
+    ...row,
+    keys: keys.map(({ key, until }) => ({ secret: parseSecret(key), until })),
+    headers,
+    shown_headers: { ...headers, ...hidden },
+  }
+}
+
+const validAt = ({ keys, ...endpoint }: Opened, now: string): Endpoint => ({
+  ...endpoint,
+  secrets: keys.filter(({ until }) => !until || until > now).map(({ secret }) => secret),
+})

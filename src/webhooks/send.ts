@@ -24,12 +24,15 @@ export type Sender = ReturnType<typeof openSender>
 /** Posts to receivers that nobody trusts. */
 export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_000, ca, connections = 256, maxOrigins = 1000 }: Settings) {
   const pools = openPools({ policy, resolve, connectTimeoutMs: timeoutMs, ca, connections, maxOrigins })
+  const targets = new Map<string, URL | Failure>()
   let isOpen = true
 
   /** Never fails: whatever goes wrong on the way is an outcome. */
   async function post({ url, headers, body, signal, ...message }: Message): Promise<Outcome> {
     if (!isOpen) return notSent('aborted')
-    const target = targetOf(url, policy)
+    const target = targets.get(url) ?? targetOf(url, policy)
+    if (targets.size > maxOrigins) targets.clear()
+    targets.set(url, target)
     if (typeof target === 'string') return notSent(target)
     const sent = { ...fixedHeaders, ...inLowerCase(headers) }
     // Another host would be the one that the certificate is compared with.

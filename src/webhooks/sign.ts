@@ -19,7 +19,7 @@ export function parseSecret(text: string) {
 }
 
 export const signed = (id: string, timestamp: number, body: string | Buffer) =>
-  Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body)])
+  typeof body === 'string' ? Buffer.from(`${id}.${timestamp}.${body}`) : Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body])
 
 /** One signature for each secret that is valid now; a receiver that knows any of them is content. */
 export const signatures = (secrets: Buffer[], id: string, timestamp: number, body: string | Buffer) =>

@@ -1,7 +1,8 @@
 import { CompiledQuery, sql } from 'kysely'
 import { type Db, prepared } from '../db/open.ts'
 
-export type Lane = { id: number; webhook_id: string; key: string; head: number; attempts: number }
+/** `version`: which state of its webhook it was claimed under. */
+export type Lane = { id: number; webhook_id: string; version: string; key: string; head: number; attempts: number }
 
 /** Webhooks that have something due, and when the others have. */
 export const webhooksWithWork = async (db: Db) => {
@@ -46,20 +47,51 @@ spent as (
   set tokens = least(w.rate_limit, w.tokens + extract(epoch from $2::timestamptz - w.tokens_at) * w.rate_limit) - c.taken, tokens_at = $2::timestamptz
   from (select webhook_id, count(*) as taken from due group by webhook_id) c
   where w.id = c.webhook_id and w.rate_limit is not null
+),
+claimed as (
+  update lanes set worker = $3::int, lease = $4::uuid, leased_until = $7::timestamptz
+  from due where lanes.id = due.id
+  returning lanes.id, lanes.webhook_id, lanes.key, lanes.head, lanes.attempts
 )
-update lanes set worker = $3::int, lease = $4::uuid, leased_until = $7::timestamptz
-from due where lanes.id = due.id
-returning lanes.id, lanes.webhook_id, lanes.key, lanes.head, lanes.attempts`,
+select c.id, c.webhook_id, (select xmin::text from webhooks where webhooks.id = c.webhook_id) as version, c.key, c.head, c.attempts,
+       d.n, d.event_id, d.event_at, e.event_type, e.team_id, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped as wrapped_key
+from claimed c
+left join lateral (
+  select d.n, d.event_id, d.event_at from deliveries d where d.lane_id = c.id and d.n > c.head order by d.n limit $8::int
+) d on true
+left join lateral (
+  select e.event_type, e.team_id, e.user_id, e.created_at, e.sealed from events e where e.id = d.event_id and e.logged_at = d.event_at limit 1
+) e on true
+left join sealing_keys k on k.user_id = e.user_id
+order by c.id, d.n`,
 )
 
-type Claim = { webhook_ids: string[]; now: string; worker: number; lease: string; most: number; each: number; until: string }
+type Claim = {
+  webhook_ids: string[]
+  now: string
+  worker: number
+  lease: string
+  most: number
+  each: number
+  until: string
+  in_a_row: number
+}
 
-/** Takes lanes in hand: of each webhook as many as its health, its rate and its share allow. */
-export const claimLanes = async (db: Db, { webhook_ids, now, worker, lease, most, each, until }: Claim) =>
-  (await db.executeQuery<Lane>(CompiledQuery.raw(claim, [webhook_ids, now, worker, lease, most, each, until]))).rows
+/**
+ * Takes lanes in hand, of each webhook as many as its health, its rate and its share allow, with their first messages in their order.
+ * A message whose user was erased has no payload any more. A lane may come without any: the statement saw it, and not yet what it brings.
+ */
+export async function claimLanes(db: Db, { webhook_ids, now, worker, lease, most, each, until, in_a_row }: Claim) {
+  const { rows } = await db.executeQuery<Claimed>(CompiledQuery.raw(claim, [webhook_ids, now, worker, lease, most, each, until, in_a_row]))
+  return [...Map.groupBy(rows, ({ id }) => id).values()].map((rows) => ({
+    lane: laneOf(rows[0] as Claimed),
+    messages: rows.filter((row): row is Claimed & Message => row.n !== null),
+  }))
+}
+
+const laneOf = ({ id, webhook_id, version, key, head, attempts }: Claimed): Lane => ({ id, webhook_id, version, key, head, attempts })
 
 export type Message = {
-  lane_id: number
   n: number
   event_id: string
   event_at: string
@@ -74,22 +106,7 @@ export type Message = {
   wrapped_key: Buffer | null
 }
 
-const waiting = prepared(
-  'waiting_messages',
-  `
-select d.lane_id, d.n, d.event_id, d.event_at, e.event_type, e.team_id, e.user_id, e.created_at, l.key, e.sealed,
-       k.id as key_id, k.wrapped as wrapped_key
-from lanes l
-join deliveries d on d.lane_id = l.id and d.n > l.head and d.n <= l.head + $2::int
-left join events e on e.id = d.event_id and e.logged_at = d.event_at
-left join sealing_keys k on k.user_id = e.user_id
-where l.id = any($1::bigint[])
-order by d.lane_id, d.n`,
-)
-
-/** The first messages of lanes, in their order. One whose user was erased has no payload any more. */
-export const waitingMessages = async (db: Db, lane_ids: number[], most: number) =>
-  (await db.executeQuery<Message>(CompiledQuery.raw(waiting, [lane_ids, most]))).rows
+type Claimed = Lane & { [F in keyof Message]: F extends keyof Lane ? Message[F] : Message[F] | null }
 
 export type SettledLane = { id: number; head: number; attempts: number; run_at: string | null }
 export type NewAttempt = {

@@ -23,7 +23,12 @@ export const listWebhooks = (db: Db, team_id: string, page: Page) =>
 
 /** Of any team, for the worker. */
 export const findByIds = (db: Db, ids: string[]) =>
-  db.selectFrom('webhooks').selectAll().where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+  db
+    .selectFrom('webhooks')
+    .selectAll()
+    .select(sql<string>`xmin::text`.as('version'))
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute()
 
 export const updateWebhook = (db: Db, team_id: string, id: string, change: Updateable<Tables['webhooks']>) =>
   db.updateTable('webhooks').set(change).where('team_id', '=', team_id).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
