@@ -157,16 +157,22 @@ export const testNotFound = () =>
   problem('LAB_TEST_NOT_FOUND', 'There is no such lab test in the catalogue or of this team; GET /v3/lab_test lists them.')
 
 export function checkAllTests(ids: string[], found: { id: string }[]) {
-  if (ids.some((id) => !found.some((test) => test.id === id)))
+  const lab_test_ids = ids.filter((id) => !found.some((test) => test.id === id))
+  if (lab_test_ids.length)
     throw problem(
       'UNKNOWN_LAB_TEST',
       'lab_test_ids names a lab test that is neither in the catalogue nor of this team; GET /v3/lab_test lists them.',
+      { lab_test_ids },
     )
 }
 
-export function checkActive(tests: { name: string; status: string }[]) {
-  const waiting = tests.find(({ status }) => status !== 'active')
-  if (waiting) throw problem('LAB_TEST_NOT_ACTIVE', `The lab test "${waiting.name}" is ${waiting.status}; order one that is active.`)
+export function checkActive(tests: { id: string; name: string; status: string }[]) {
+  const waiting = tests.filter(({ status }) => status !== 'active')
+  const [first] = waiting
+  if (first)
+    throw problem('LAB_TEST_NOT_ACTIVE', `The lab test "${first.name}" is ${first.status}; order one that is active.`, {
+      lab_test_ids: waiting.map(({ id }) => id),
+    })
 }
 
 const minor = (dollars: string | number) => Math.round(Number(dollars) * 100)

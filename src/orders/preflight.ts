@@ -6,9 +6,10 @@ import { patientOf } from '../users/records.ts'
 import { careOf, judged } from './judge.ts'
 import { generalFindings } from './rules-checks.ts'
 import { type Finding, findingsOf } from './rules-findings.ts'
-import { besideFaults, mended } from './rules-preflight.ts'
+import { besideFaults, mended, withoutRefused } from './rules-preflight.ts'
+import type { Named } from './rules-tests.ts'
 import { zoneOf } from './rules-zones.ts'
-import { resolveTests } from './tests.ts'
+import { type Resolved, resolveTests } from './tests.ts'
 
 /** Everything that placing would stumble over or warn of, without writing anything. */
 export async function validateOrder(app: App, caller: TeamCaller, sent: Record<string, unknown>) {
@@ -33,15 +34,32 @@ const nobody = { team_zone: null, minor_ordering_enabled: true, info: undefined,
 
 /** Looks on where placing would stop: at a user or tests that are not there. */
 async function judgedAll(app: App, caller: TeamCaller, order: NewOrder): Promise<Finding[]> {
-  const [known, resolved] = await Promise.all([
+  const [known, { resolved, refused }] = await Promise.all([
     attempt(patientOf(app, caller.team_id, order.user_id)),
-    attempt(resolveTests(app, caller, order)),
+    resolveAll(app, caller, order),
   ])
   const patient = known instanceof Problem ? nobody : known
-  const refusals = [known, resolved].flatMap((one) => (one instanceof Problem ? findingsOf(one) : []))
-  if (!(resolved instanceof Problem)) return [...refusals, ...(await judged(app, caller, order, { patient, resolved })).findings]
+  const refusals = [...(known instanceof Problem ? findingsOf(known) : []), ...refused]
+  if (resolved && !refused.length) return [...refusals, ...(await judged(app, caller, order, { patient, resolved })).findings]
   const care = careOf(app, patient, zoneOf(order.patient_address, patient.team_zone), order.collection_method ?? '')
   return [...refusals, ...generalFindings(order, care)]
+}
+
+const isAboutAccount = ({ path }: Finding) => path[0] === 'lab_account_id'
+
+/** What is refused about tests, markers, method and account: each part is told, and the rest looked up as if that part had not been named. */
+async function resolveAll(app: App, caller: TeamCaller, order: NewOrder) {
+  const refused: Finding[] = []
+  let named: Named | undefined = order
+  while (named) {
+    const resolved: Resolved | Problem = await attempt(resolveTests(app, caller, named))
+    if (!(resolved instanceof Problem)) return { resolved, refused }
+    const findings = findingsOf(resolved)
+    // Without the account that was named there may be several; to whoever named one that says nothing.
+    if (!refused.some(isAboutAccount) || !findings.some(isAboutAccount)) refused.push(...findings)
+    named = withoutRefused(named, resolved)
+  }
+  return { refused }
 }
 
 const attempt = <T>(work: Promise<T>): Promise<T | Problem> =>

@@ -1,4 +1,6 @@
-import type { Finding } from './rules-findings.ts'
+import type { Problem } from '../problem.ts'
+import { type Finding, findingsOf } from './rules-findings.ts'
+import type { Named } from './rules-tests.ts'
 
 type Json = Record<string, unknown>
 type Place = Finding['path']
@@ -42,3 +44,18 @@ export const besideFaults = (findings: Finding[], faults: Finding[]) =>
   )
 
 const within = (inner: Place, outer: Place) => outer.every((step, i) => inner[i] === step)
+
+/** What an order names but for the part that was refused; undefined where nothing is left that could be looked up. */
+export function withoutRefused({ lab_test_id, order_set, collection_method, lab_account_id }: Named, refusal: Problem): Named | undefined {
+  const part = findingsOf(refusal)[0]?.path.join('.')
+  const account = lab_account_id ?? order_set?.lab_account_id
+  if (part === 'lab_account_id')
+    return account ? { lab_test_id, order_set: order_set && { ...order_set, lab_account_id: null }, collection_method } : undefined
+  if (part === 'order_set.add_on' && (lab_test_id || order_set?.lab_test_ids?.length))
+    return { lab_test_id, order_set: { ...order_set, add_on: null }, collection_method, lab_account_id }
+  const refused = (refusal.detail as { lab_test_ids?: string[] }).lab_test_ids
+  if (part !== 'order_set.lab_test_ids' || !refused) return undefined
+  const left = [...(lab_test_id ? [lab_test_id] : []), ...(order_set?.lab_test_ids ?? [])].filter((id) => !refused.includes(id))
+  if (!left.length && !order_set?.add_on) return undefined
+  return { order_set: { ...order_set, lab_test_ids: left }, collection_method, lab_account_id }
+}

@@ -118,6 +118,18 @@ describe('everything is told at once', () => {
     ])
   })
 
+  test('tests, markers and an account that are not there, all at once', async () => {
+    const unknown = 'ffffffff-0000-4000-8000-000000000000'
+    const named = [known.tests['colon-fit-home'], unknown, known.tests['gut-inflammation-home']]
+    const order_set = { lab_test_ids: named, add_on: { marker_ids: [99_999_999] }, lab_account_id: unknown }
+    expect(hardOf(await checked(aBody(known, { lab_test_id: undefined, order_set, collection_method: 'testkit' })))).toEqual([
+      '400 UNKNOWN_LAB_TEST order_set.lab_test_ids',
+      '400 UNKNOWN_LAB_ACCOUNT lab_account_id',
+      '400 UNKNOWN_MARKER order_set.add_on',
+      '400 LAB_TEST_NOT_ACTIVE order_set.lab_test_ids',
+    ])
+  })
+
   test('nothing at all is told field by field', async () => {
     expect((await checked({})).map(written)).toEqual([
       '422 missing user_id',
