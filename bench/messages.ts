@@ -33,7 +33,15 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
   const row = (key: string) => {
     const { key: sealing, user_id } = users[Math.floor(Math.random() * USERS)] as (typeof users)[number]
     const data = eventTypes['labtest.order.created'].example as never
-    return eventRow(sealing, { team_id, user_id, client_user_id: 'bench', event_type: 'labtest.order.created', key, data, at: app.wall() })
+    return eventRow(app, sealing, {
+      team_id,
+      user_id,
+      client_user_id: 'bench',
+      event_type: 'labtest.order.created',
+      key,
+      data,
+      at: app.wall(),
+    })
   }
   return {
     app,

@@ -52,6 +52,9 @@ export const Settings = z.object({
     .describe('From which age a patient needs no medical_proxy, by state, such as AL=19,NE=19. Default: 18 everywhere.'),
   DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('Connections to PostgreSQL that one process opens at most.'),
   EVENT_RETENTION_DAYS: whole(1, 3650).default(90).describe('How long events, messages that wait and attempts are kept.'),
+  EVENT_MAX_KB: whole(16, 1024)
+    .default(256)
+    .describe('The largest event in kB of 1,024 bytes. Batches are divided; of anything else the largest lists and texts are left out.'),
   WEBHOOK_ALLOW_LOOPBACK: oneOf(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()

@@ -29,7 +29,17 @@ const Sample = z.looseObject({
 })
 
 const Batch = (value: z.ZodRawShape) =>
-  z.looseObject({ user_id: Id, source: Source, source_id: z.int(), data: z.array(Sample.extend(value)) })
+  z.looseObject({
+    user_id: Id,
+    source: Source,
+    source_id: z.int(),
+    data: z.array(Sample.extend(value)),
+    chunk_index: z
+      .int()
+      .optional()
+      .describe('Which part of a batch that was too large for one event, from 0 on. Each can be used on its own.'),
+    total_chunks: z.int().optional().describe('Into how many events the batch was divided.'),
+  })
 
 const Stream = z.looseObject({
   user_id: Id,

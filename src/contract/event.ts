@@ -26,6 +26,12 @@ export const EventEnvelope = z
     client_user_id: z.string().nullable(),
     event_id: Id.describe('The same however often the event is sent.'),
     created_at: Instant.describe("When it happened, on the team's clock."),
+    left_out: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'Only where the event was too large: the lists and texts that are empty in it, such as data.lab_test.markers. Read the resource.',
+      ),
   })
   .meta({ id: 'EventEnvelope' })
 export type EventEnvelope = z.output<typeof EventEnvelope>

@@ -56,6 +56,6 @@ function opened(
   { no, id, event_type, user_id, created_at, sealed, key_id, wrapped }: store.LogRow,
 ): LoggedEvent {
   const key = user_id && key_id && wrapped ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped }) : team
-  const { client_user_id, data } = openEvent(key, id, sealed)
-  return { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, cursor: rules.cursorOf(no) }
+  const { client_user_id, data, ...left } = openEvent(key, id, sealed)
+  return { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, ...left, cursor: rules.cursorOf(no) }
 }

@@ -78,7 +78,7 @@ type Telling = { data?: ReturnType<typeof shown> | undefined; partial?: boolean 
 
 /** The log entry that tells of an order as it is now. */
 export const orderEvent = (app: App, order: Loaded, event_type: OrderEventName, at: string, { data, partial = false }: Telling = {}) =>
-  eventRow(order.key, {
+  eventRow(app, order.key, {
     team_id: order.team_id,
     user_id: order.user_id,
     order_id: order.id,

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { emit } from '../../src/events/emit.ts'
+import { chunks } from '../../src/events/rules-size.ts'
+import type { SealingKey } from '../../src/sealing/seal.ts'
+import { userSealingKey } from '../../src/sealing/vault.ts'
+import { expectCatalogued } from '../support/catalogued.ts'
+import { aUser, place } from '../support/orders.ts'
+import { aReceiver, aWebhook } from '../support/webhooks.ts'
+import { world } from '../support/world.ts'
+
+const w = await world({ env: { EVENT_MAX_KB: '16' } })
+const { app, api } = w
+await w.courier()
+
+test('an order that is too large for a message is told without its longest text, and is read whole', async () => {
+  const tenant = await w.tenant()
+  const receiver = await aReceiver()
+  await aWebhook(tenant, { url: receiver.url })
+  const passthrough = '符'.repeat(10_000)
+  const order = await place(tenant.api, 'walk_in_test', { passthrough })
+  await w.runJobs()
+  await receiver.has(2)
+  for (const { body } of receiver.received) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(16 * 1024)
+  expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
+    event_type: 'labtest.order.created',
+    data: { ...order, passthrough: '' },
+    left_out: ['data.passthrough'],
+  })
+  expect(await tenant.api.getOrder({ params: { order_id: order.id } })).toMatchObject({ passthrough })
+  expect((await tenant.api.listEvents()).events).toMatchObject([{ left_out: ['data.passthrough'] }, { left_out: ['data.passthrough'] }])
+  await expectCatalogued(app)
+})
+
+test('an order of the usual size is told whole and says nothing of what was left out', async () => {
+  const tenant = await w.tenant()
+  const order = await place(tenant.api)
+  await w.runJobs()
+  const [created] = (await tenant.api.listEvents()).events
+  expect(created?.data).toEqual(order)
+  expect(created).not.toHaveProperty('left_out')
+})
+
+test('a long batch of samples arrives in chunks that each fit and together are the batch', async () => {
+  const receiver = await aReceiver()
+  await aWebhook(w, { url: receiver.url, filter_types: ['daily.*'] })
+  const user_id = await aUser(api)
+  const key = (await userSealingKey(app, w.team_id, user_id)) as SealingKey
+  const source = { name: 'Tidemark', slug: 'tidemark', logo: '', provider: 'tidemark', type: 'watch' }
+  const data = Array.from({ length: 400 }, (_, i) => ({ timestamp: new Date(60_000 * i).toISOString(), unit: 'count', value: i }))
+  const parts = chunks({ user_id, source, source_id: 17, data }, app.config.EVENT_MAX_KB)
+  const happening = { team_id: w.team_id, user_id, client_user_id: null, key: `${user_id}:steps`, at: app.now() }
+  for (const data of parts) await emit(app, key, { ...happening, event_type: 'daily.data.steps.created', data })
+  expect(parts.length).toBeGreaterThan(1)
+  await receiver.has(parts.length)
+  const told = receiver.events().map((event) => event.data as { data: object[]; chunk_index: number; total_chunks: number })
+  expect(told.map(({ chunk_index, total_chunks }) => [chunk_index, total_chunks])).toEqual(parts.map((_, i) => [i, parts.length]))
+  expect(told.flatMap((chunk) => chunk.data)).toEqual(data)
+  expect(receiver.events().every((event) => !('left_out' in event))).toBe(true)
+  await expectCatalogued(app)
+})
