@@ -208,14 +208,15 @@ describe('the log', () => {
     const user_id = await aUser(tenant.api)
     const key = (await userSealingKey(app, tenant.team_id, user_id)) as SealingKey
     const about = { team_id: tenant.team_id, user_id, client_user_id: null, event_type: 'provider.connection.error' as const, key: 'k' }
-    for (const message of ['a', 'b', 'c'].map((letter) => letter.repeat(5_000_000))) {
-      const data = { user_id, provider: 'tidemark', message, error_type: 'unknown', error_details: '' }
+    for (let n = 0; n < 40; n++) {
+      const data = { user_id, provider: 'tidemark', message: `${n} `.padEnd(250_000, '.'), error_type: 'unknown', error_details: '' }
       await emit(app, key, { ...about, data, at: app.now() })
     }
     await runJobs()
-    const letters = (events: { data: unknown }[]) => events.map(({ data }) => (data as { message: string }).message[0]).join('')
-    expect(letters((await tenant.api.listEvents()).events)).toBe('ab')
-    expect(letters((await readAll(tenant, 100)).events)).toBe('abc')
+    const numbers = (events: { data: unknown }[]) => events.map(({ data }) => Number.parseInt((data as { message: string }).message, 10))
+    const count = (to: number) => Array.from({ length: to }, (_, n) => n)
+    expect(numbers((await tenant.api.listEvents({ query: { limit: 100 } })).events)).toEqual(count(34))
+    expect(numbers((await readAll(tenant, 100)).events)).toEqual(count(40))
   })
 
   test('takes no cursor that it did not give', async () => {
