@@ -5,6 +5,7 @@ import { parseSecret, verify } from '../../src/webhooks/sign.ts'
 
 /** `ids` by sequence number; `taken` is the number of the last message that was answered with 200. */
 type Lane = { ids: string[]; taken: number }
+export type Place = { path: string; key: string; n: number }
 type Webhook = { secret: Buffer; lanes: Map<string, Lane>; takenAt: Map<string, number> }
 
 /** Listens and checks each message as it comes: its signature, and that all that precedes it in its lane was taken. */
@@ -12,25 +13,31 @@ export async function openVerifier() {
   const webhooks = new Map<string, Webhook>()
   const counts = { taken: 0, repeated: 0, refused: 0 }
   const faults: string[] = []
+  const repeats: (Place & { at: number })[] = []
+  const unanswered = new Set<Place>()
   let refuseEvery = Number.POSITIVE_INFINITY
   let requests = 0
+  let silence: PromiseWithResolvers<void> | undefined
 
   const server = createServer(async (request, response) => {
     const body = await textOf(request).catch(() => undefined)
     // Whoever was killed while sending has not sent it.
     if (body === undefined) return
     const refused = ++requests % refuseEvery === 0
+    const place = placeOf(request)
     if (refused) counts.refused++
-    else take(request.url ?? '', request.headers as Record<string, string>, body)
+    else take(place, request.headers as Record<string, string>, body)
+    unanswered.add(place)
+    await silence?.promise
+    unanswered.delete(place)
     response.writeHead(refused ? 503 : 200).end()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
 
-  function take(path: string, headers: Record<string, string>, body: string) {
+  function take({ path, key, n }: Place, headers: Record<string, string>, body: string) {
     const webhook = webhooks.get(path)
     if (!webhook) return faults.push(`${path} is no webhook`)
-    const { 'webhook-id': id = '', 'webhook-key': key = '', 'webhook-sequence': sequence } = headers
-    const n = Number(sequence)
+    const { 'webhook-id': id = '' } = headers
     const lane = webhook.lanes.get(key) ?? { ids: [], taken: 0 }
     webhook.lanes.set(key, lane)
     const verdict = verify(webhook.secret, headers, body, new Date().toISOString())
@@ -39,6 +46,7 @@ export async function openVerifier() {
     if (n > lane.taken + 1) faults.push(`${path} ${key}: ${n} came after ${lane.taken}`)
     if (n <= lane.taken) {
       counts.repeated++
+      repeats.push({ path, key, n, at: Date.now() })
       if (lane.ids[n - 1] !== id) faults.push(`${path} ${key}: ${n} was another event before`)
       return
     }
@@ -51,6 +59,18 @@ export async function openVerifier() {
   return {
     counts,
     faults,
+    /** Messages that came again, and when. */
+    repeats,
+    /** Where nobody has an answer yet. */
+    unanswered: () => [...unanswered],
+    /** Takes what comes and answers nothing until `speak`. */
+    fallSilent: () => {
+      silence = Promise.withResolvers()
+    },
+    speak: () => {
+      silence?.resolve()
+      silence = undefined
+    },
     urlOf: (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
     expect: (path: string, secret: string) => webhooks.set(path, { secret: parseSecret(secret), lanes: new Map(), takenAt: new Map() }),
     at: (path: string) => webhooks.get(path) as Webhook,
@@ -65,6 +85,12 @@ export async function openVerifier() {
     },
   }
 }
+
+const placeOf = ({ url = '', headers }: IncomingMessage): Place => ({
+  path: url,
+  key: String(headers['webhook-key']),
+  n: Number(headers['webhook-sequence']),
+})
 
 export type Verifier = Awaited<ReturnType<typeof openVerifier>>
 

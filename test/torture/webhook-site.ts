@@ -9,11 +9,11 @@ import { aNewOrder, aUser } from '../support/orders.ts'
 import { credentialsIn, eventually, postmasterOf, type Service, startProcess } from '../support/process.ts'
 import { openVerifier } from './webhook-receiver.ts'
 
-export const roles = ['worker', 'worker', 'api', 'api'] as const
+export const roles = ['worker', 'worker', 'api', 'api', 'api'] as const
 export const orderings = ['per_key', 'per_key', 'strict', 'unordered'] as const
 export type Site = Awaited<ReturnType<typeof openSite>>
 
-/** Two workers and two API processes on a PostgreSQL that is as durable as it comes, and a receiver that checks what it gets. */
+/** Two workers and three API processes on a PostgreSQL that is as durable as it comes, and a receiver that checks what it gets. */
 export async function openSite(log?: string) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
   const server = await startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }) })
@@ -64,7 +64,8 @@ export async function startClients({ services, kept }: Site) {
   let placed = 0
   const write = async (writer: number) => {
     for (let n = writer; !stopping; n++) {
-      const api = apis()[n % 2] as typeof first
+      const reachable = apis()
+      const api = reachable[n % reachable.length] as typeof first
       try {
         const { order } = await api.createOrder({ body: { ...body, user_id: user_ids[n % USERS] as string } })
         placed++

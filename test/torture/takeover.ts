@@ -1,0 +1,82 @@
+import { WORKERS } from '../../src/webhooks/store-lanes.ts'
+import { query } from '../support/cluster.ts'
+import { eventually, type Service } from '../support/process.ts'
+import type { Place } from './webhook-receiver.ts'
+import { type Site, startClients } from './webhook-site.ts'
+import { reconcile } from './webhooks.ts'
+
+const [WORKER, API] = [0, 2]
+/** Messages told so long before and after the death of an API process may have been its last, and had nobody to call for them. */
+const AROUND_MS = 500
+
+/** Kills one of the API processes and then one of the workers under load, restarts neither, and tells how soon the others did their work. */
+export async function measureTakeover(site: Site) {
+  const clients = await startClients(site)
+  const more = async (count: number) => {
+    const before = clients.placed()
+    await eventually(() => clients.placed() >= before + count, 60_000)
+  }
+  await more(12)
+  const apiDiedAt = await kill(site, API)
+  await more(12)
+  const lanes = await takenOver(site)
+  await more(12)
+  await clients.stop()
+  const { events, ...found } = await reconcile(site)
+  const { takenAt } = site.receiver.at('/0')
+  const near = events.filter(({ at }) => Math.abs(at - apiDiedAt) < AROUND_MS)
+  return {
+    ...found,
+    faults: site.receiver.faults,
+    events: events.length,
+    lanes,
+    messages: near.map(({ id, at }) => (takenAt.get(id) ?? Number.NaN) - Math.max(at, apiDiedAt)),
+  }
+}
+
+async function kill(site: Site, i: number) {
+  site.killService(i)
+  const at = Date.now()
+  await (site.services[i] as Service).ended
+  return at
+}
+
+/** Kills a worker whose messages have no answer, and waits for each of them to come again: how long after the kill it did. */
+async function takenOver(site: Site) {
+  const { receiver } = site
+  receiver.fallSilent()
+  const held = await eventually(async () => {
+    const lanes = (await heldLanes(site)).filter((lane) => receiver.unanswered().some(isAt(lane)))
+    return new Set(lanes.map(({ worker }) => worker)).size === 2 ? lanes : undefined
+  })
+  const killedAt = await kill(site, WORKER)
+  const [alive] = await eventually(async () => {
+    const workers = await liveWorkers(site)
+    return workers.length === 1 ? workers : undefined
+  })
+  const orphaned = held.filter(({ worker }) => worker !== alive)
+  const back = await eventually(() => {
+    const found = orphaned.map((lane) => receiver.repeats.find((repeat) => repeat.at >= killedAt && isAt(lane)(repeat)))
+    return found.every((repeat) => repeat !== undefined) ? found : undefined
+  })
+  receiver.speak()
+  return back.map(({ at }) => at - killedAt)
+}
+
+type Held = Place & { worker: number }
+
+const isAt = (lane: Place) => (place: Place) => lane.path === place.path && lane.key === place.key && lane.n === place.n
+
+const heldLanes = ({ url }: Site) =>
+  query<Held>(
+    url,
+    `select l.worker, l.key, (l.head + 1)::int as n, regexp_replace(w.url, '^http://[^/]*', '') as path
+     from lanes l join webhooks w on w.id = l.webhook_id where l.worker is not null`,
+  )
+
+const liveWorkers = async ({ url }: Site) =>
+  (
+    await query<{ worker: number }>(url, `select objid::bigint::int as worker from pg_locks where locktype = 'advisory' and classid = $1`, [
+      WORKERS,
+    ])
+  ).map(({ worker }) => worker)
