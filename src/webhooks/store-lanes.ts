@@ -205,12 +205,17 @@ export const logAttempt = (db: Db, attempt: NewAttempt) => settleLanes(db, { lan
 
 export const WORKERS = 4117
 
-/** Gives lanes back whose worker died: its connection is gone, and with it the lock on its number. Or whose time is over. */
+/**
+ * Gives lanes back whose worker died: its connection is gone, and with it the lock on its number. Or whose time is over.
+ * A lane that a transaction is writing to is left for the next look, so that the others need not wait for it.
+ */
 export const freeDeadLanes = (db: Db, now: string) =>
   sql`update lanes set worker = null, lease = null, leased_until = null
-      where worker is not null and (leased_until <= ${now} or worker not in (
-        select objid::bigint::int from pg_locks where locktype = 'advisory' and classid = ${WORKERS}
-          and database = (select oid from pg_database where datname = current_database())))`.execute(db)
+      where id in (
+        select id from lanes where worker is not null and (leased_until <= ${now} or worker not in (
+          select objid::bigint::int from pg_locks where locktype = 'advisory' and classid = ${WORKERS}
+            and database = (select oid from pg_database where datname = current_database())))
+        for update skip locked)`.execute(db)
 
 /** Gives back what a worker still has in hand, all or of one claim. */
 export const returnLanes = (db: Db, worker: number, lease: string | null = null) =>

@@ -129,4 +129,28 @@ test('a worker that dies has sent at most one turn of each of its lanes, and onl
   }
 })
 
+test('what a dead worker held is freed without waiting for a transaction that writes to one of its lanes', async () => {
+  const { id, team_id, newWorker, emit } = await begin()
+  const dying = await newWorker()
+  await emit('a', 'b')
+  await dying.turn([id])
+  await dying.crash()
+  const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const commit = inTransaction(app, async (app) => {
+    const data = { webhook_id: team_id, because: 'gone' }
+    await emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: 'a', data, at: app.wall() })
+    written.resolve()
+    await mayCommit.promise
+  })
+  await written.promise
+  const held = async () =>
+    (await query<{ key: string }>(url, 'select key from lanes where webhook_id = $1 and worker is not null', [id])).map(({ key }) => key)
+  await freeDeadLanes(app.db, app.wall())
+  expect(await held()).toEqual(['a'])
+  mayCommit.resolve()
+  await commit
+  await freeDeadLanes(app.db, app.wall())
+  expect(await held()).toEqual([])
+})
+
 const count = (to: number) => Array.from({ length: to }, (_, i) => i + 1)
