@@ -250,6 +250,7 @@ export type Tables = {
     clock_started_at: Optional<Time>
     tokens: Generated<number>
     tokens_at: Generated<Time>
+    deleted_at: Optional<Time>
   }
   lanes: {
     id: GeneratedAlways<number>
@@ -263,7 +264,9 @@ export type Tables = {
     worker: Optional<number>
     lease: Optional<string>
     leased_until: Optional<Time>
+    settled_at: Generated<Time>
   }
+  ended_lanes: { webhook_id: string; key_hash: Buffer; tail: number }
   deliveries: { lane_id: number; n: number; event_id: string; event_at: Time }
   attempts: {
     id: string

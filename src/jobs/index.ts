@@ -1,4 +1,4 @@
-import { type App, HOUR, MINUTE, NUMBER, SECOND } from '../app.ts'
+import { type App, DAY, HOUR, MINUTE, NUMBER, SECOND } from '../app.ts'
 import { chainAudit } from '../audit/actions.ts'
 import { numberEvents } from '../events/log.ts'
 import { pruneIdempotency } from '../idempotency/actions.ts'
@@ -8,6 +8,7 @@ import { STEP, takeDueSteps } from '../labs/simulator/walk.ts'
 import { DISPATCH, dispatchDue } from '../orders/dispatch.ts'
 import { eraseNextTeam } from '../teams/actions.ts'
 import { eraseDueUsers } from '../users/actions.ts'
+import { endIdleLanes, PURGE, purgeWebhooks } from '../webhooks/ends.ts'
 import { pruneInboxes } from '../webhooks/inbox.ts'
 import { REPAIR } from '../webhooks/jobs.ts'
 import { repairWebhooks } from '../webhooks/repair.ts'
@@ -33,6 +34,8 @@ export const jobs: Job[] = [
   { name: 'make and drop days of events', everyMs: HOUR, run: keepDays },
   { name: REPAIR, everyMs: SECOND / 2, run: repairWebhooks },
   { name: 'prune inboxes', everyMs: HOUR, run: pruneInboxes },
+  { name: PURGE, everyMs: 10 * SECOND, run: purgeWebhooks },
+  { name: 'end idle lanes', everyMs: DAY, run: endIdleLanes },
   { name: 'sweep lanes', everyMs: MINUTE, run: sweepLanes },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
   { name: 'prune access tokens', everyMs: HOUR, run: pruneTokens },

@@ -7,6 +7,7 @@ import { problem } from '../problem.ts'
 import { requireTeam } from '../teams/actions.ts'
 import { policyOf } from './address.ts'
 import { openSecrets, sealSecrets } from './endpoints.ts'
+import { PURGE } from './ends.ts'
 import { checkHeaders } from './rules-headers.ts'
 import { newSecret, parseSecret } from './sign.ts'
 import * as store from './store.ts'
@@ -92,11 +93,14 @@ function switched({ disabled_at }: store.WebhookRow, disabled: boolean | null | 
   }
 }
 
-export const deleteWebhook = (app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) =>
-  inTransaction(app, async (app) => {
+/** Gone at once, whatever waits for it: that is taken away afterwards. */
+export async function deleteWebhook(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
+  await inTransaction(app, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
-    await store.deleteWebhook(app.db, path.team_id, webhook.id)
+    await store.markDeleted(app.db, path.team_id, webhook.id, app.wall())
   })
+  app.wake(PURGE)
+}
 
 export async function getWebhookHeaders(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
   const { headers, sensitive } = await openSecrets(app, await requireWebhook(app, caller, path))

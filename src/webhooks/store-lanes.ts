@@ -163,7 +163,7 @@ busy as (
 ),
 settled as (
   update lanes l set head = done.head, attempts = done.attempts, worker = null, lease = null, leased_until = null,
-    run_at = case when l.tail > done.head then coalesce(done.run_at, $6::timestamptz) end
+    settled_at = $6::timestamptz, run_at = case when l.tail > done.head then coalesce(done.run_at, $6::timestamptz) end
   from done join held on held.id = done.id where l.id = done.id
   returning l.id, l.head, l.webhook_id, l.tail > done.head as more
 ),

@@ -7,14 +7,17 @@ import type { Page } from '../paging.ts'
 export type WebhookRow = Selectable<Tables['webhooks']>
 
 /** The inbox of the sandbox is ours, not the team's. */
-const ofTeam = (db: Db, team_id: string) => db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('inbox', '=', false)
+const ofTeam = (db: Db, team_id: string) =>
+  db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('inbox', '=', false).where('deleted_at', 'is', null)
 
 export const insertWebhook = (db: Db, row: Insertable<Tables['webhooks']>) =>
   db.insertInto('webhooks').values(row).returningAll().executeTakeFirstOrThrow()
 
 export const findWebhook = (db: Db, team_id: string, id: string) => ofTeam(db, team_id).where('id', '=', id).executeTakeFirst()
 
-export const lockWebhook = (db: Db, team_id: string, id: string) => ofTeam(db, team_id).where('id', '=', id).forUpdate().executeTakeFirst()
+/** Messages may be put in line meanwhile. */
+export const lockWebhook = (db: Db, team_id: string, id: string) =>
+  ofTeam(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
 export const listWebhooks = (db: Db, team_id: string, page: Page) =>
   ofTeam(db, team_id)
@@ -33,8 +36,9 @@ export const findByIds = (db: Db, ids: string[]) =>
 export const updateWebhook = (db: Db, team_id: string, id: string, change: Updateable<Tables['webhooks']>) =>
   db.updateTable('webhooks').set(change).where('team_id', '=', team_id).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 
-export const deleteWebhook = (db: Db, team_id: string, id: string) =>
-  db.deleteFrom('webhooks').where('team_id', '=', team_id).where('id', '=', id).execute()
+/** It takes no type any more, so nothing new is put in line for it, and nothing is sent. */
+export const markDeleted = (db: Db, team_id: string, id: string, now: string) =>
+  updateWebhook(db, team_id, id, { deleted_at: now, disabled_at: now, filter_types: [] })
 
 /** Of any team, for the worker. Messages may be put in line meanwhile. */
 export const lockHealth = (db: Db, id: string) =>

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { MINUTE } from '../../src/app.ts'
 import { readLog } from '../../src/events/emit.ts'
 import { expectCatalogued } from '../support/catalogued.ts'
 import { aUser, place } from '../support/orders.ts'
@@ -131,11 +132,14 @@ test('with a webhook goes everything that waits for it, and nothing of another',
   const lanes = await sql<{ id: number }>`select id from lanes where webhook_id = ${webhook.id}`.execute(one.app.db)
   await tenant.admin.deleteWebhook({ params: webhook.params })
   expect(await refusal(webhook.attempts())).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
+  await one.runJobs()
+  one.passes(3 * MINUTE)
+  await one.runJobs()
   const left = await sql`
     select id::text from lanes where webhook_id = ${webhook.id} union all select id::text from webhook_jobs where webhook_id = ${webhook.id}
     union all select event_id::text from deliveries where lane_id = any(${lanes.rows.map(({ id }) => id)}::bigint[])`.execute(one.app.db)
   expect([lanes.rows.length, left.rows]).toEqual([1, []])
-  expect((await other.get()).waiting).toBe(1)
+  expect((await other.get()).waiting).toBe(2)
 })
 
 test('what waits for an event that is no longer kept is passed, also while the webhook is disabled', async () => {

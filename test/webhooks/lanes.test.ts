@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { HOUR, SECOND } from '../../src/app.ts'
+import { DAY, HOUR, later, SECOND } from '../../src/app.ts'
 import { numberEvents } from '../../src/events/log.ts'
 import type { Outcome } from '../../src/webhooks/rules-outcome.ts'
 import { parseSecret, verify } from '../../src/webhooks/sign.ts'
+import { endIdleLanes } from '../../src/webhooks/store-ends.ts'
 import { freeDeadLanes } from '../../src/webhooks/store-lanes.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, drivenWorker, emitTo, type Got, type Ordering, ok, outcome, waitingFor } from '../support/lanes.ts'
@@ -30,7 +31,7 @@ type Step =
   | Does<'send', { worker: number; answers: Answer[] }>
   | Does<'settle', { worker: number; most: number }>
   | Does<'crash' | 'lose line', { worker: number }>
-  | Does<'number' | 'free'>
+  | Does<'number' | 'free' | 'end idle'>
   | Does<'pass', { seconds: number }>
   | Does<'rotate' | 'disable' | 'enable', { webhook: number }>
 
@@ -47,7 +48,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ does: fc.constant('send' as const), worker, answers: fc.constant<Answer[]>([]) }),
   fc.record({ does: fc.constant('settle' as const), worker, most: fc.integer({ min: 1, max: 20 }) }),
   fc.record({ does: fc.constantFrom('crash' as const, 'lose line' as const), worker }),
-  fc.record({ does: fc.constantFrom('number' as const, 'free' as const) }),
+  fc.record({ does: fc.constantFrom('number' as const, 'free' as const, 'end idle' as const) }),
   fc.record({ does: fc.constant('pass' as const), seconds: fc.constantFrom(1, 20, 400, 4000) }),
   fc.record({ does: fc.constantFrom('rotate' as const, 'disable' as const, 'enable' as const), webhook }),
 )
@@ -90,6 +91,7 @@ async function begin() {
     else if (step.does === 'lose line') await courier?.loseLine()
     else if (step.does === 'number') await numberEvents(app)
     else if (step.does === 'free') await freeDeadLanes(app.db, app.wall())
+    else if (step.does === 'end idle') await endIdleLanes(app.db, later(app.wall(), DAY), 0, 100_000)
     else if (step.does === 'pass') one.passes(step.seconds * SECOND)
     else if (step.does === 'rotate') {
       await admin.rotateWebhookSecret({ params: path(step.webhook), body: {} })
