@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Settings } from '../src/config.ts'
+import { asyncapi } from '../src/contract/asyncapi.ts'
 import { errorTypes, statusOf } from '../src/contract/errors.ts'
 import { canBecome, isEnd, type Method, methods, statusOfStep, stepsOf } from '../src/contract/lifecycle.ts'
 import { openapi } from '../src/contract/openapi.ts'
@@ -11,6 +12,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 
 /** The files that are made from the code, and what they must hold. */
 export const generated: Record<string, () => string> = {
+  'asyncapi.json': () => `${JSON.stringify(asyncapi(), null, 2)}\n`,
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'docs/config.md': configPage,
   'docs/errors.md': errorsPage,

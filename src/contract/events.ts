@@ -20,6 +20,8 @@ export const isEventName = (name: string): name is EventName => Object.hasOwn(ev
 /** Events about no user. */
 const aboutNobody = new Set<string>(Object.keys(operatorEvents))
 
+export const isAboutNobody = (name: EventName) => aboutNobody.has(name)
+
 /** The whole message of a type, as receivers check it. */
 export const messageOf = (name: EventName) => {
   const person = aboutNobody.has(name) ? { user_id: z.null(), client_user_id: z.null() } : {}

@@ -1,13 +1,14 @@
 import type { z } from 'zod'
+import { byName, inComponents, type Schemas } from './components.ts'
 import type { Row } from './endpoint.ts'
 import { errorTypes } from './errors.ts'
 import { rows } from './index.ts'
-import { type Io, type Json, toSchema } from './json-schema.ts'
+import type { Io, Json } from './json-schema.ts'
 import { version } from './version.ts'
 
 /** The OpenAPI 3.1 document, made from the endpoint table alone. */
 export function openapi(): Json {
-  const schemas = new Map<string, { io: Io; schema: Json }>()
+  const schemas: Schemas = new Map()
   const paths: Record<string, Json> = {}
   for (const [name, row] of rows) {
     paths[row.path] = { ...paths[row.path], [row.method]: operation(name, row, schemas) }
@@ -27,7 +28,7 @@ export function openapi(): Json {
     components: {
       securitySchemes,
       responses: errorResponses,
-      schemas: { ...errorSchemas, ...Object.fromEntries([...schemas].sort().map(([id, { schema }]) => [id, schema])) },
+      schemas: { ...errorSchemas, ...byName(schemas) },
     },
   }
 }
@@ -129,7 +130,7 @@ const errorResponses = {
   Invalid: { description: 'The request does not have the documented shape.', ...json({ $ref: '#/components/schemas/ValidationFailure' }) },
 }
 
-function operation(name: string, row: Row, schemas: Map<string, { io: Io; schema: Json }>): Json {
+function operation(name: string, row: Row, schemas: Schemas): Json {
   const schemaOf = (type: z.ZodType, io: Io) => inComponents(type, io, schemas)
   return {
     operationId: name,
@@ -203,22 +204,3 @@ function parametersOf(row: Row, schemaOf: (type: z.ZodType, io: Io) => Json) {
   ]
   return parameters.length ? { parameters } : {}
 }
-
-/** Moves the named shapes of a zod type into components and refuses one name for a request and an answer. */
-function inComponents(type: z.ZodType, io: Io, schemas: Map<string, { io: Io; schema: Json }>): Json {
-  const { $schema, $defs, ...schema } = toSchema(type, io)
-  for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) keep(id, definition)
-  const id = type.meta()?.['id'] as string | undefined
-  if (!id || '$ref' in schema) return repoint(schema)
-  keep(id, schema)
-  return { $ref: `#/components/schemas/${id}` }
-
-  function keep(id: string, definition: Json) {
-    const known = schemas.get(id)
-    if (known && known.io !== io) throw new Error(`The shape ${id} is used in a request and in an answer: give them two names.`)
-    const { id: _id, $id: _$id, ...rest } = definition
-    schemas.set(id, { io, schema: repoint(rest) })
-  }
-}
-
-const repoint = (schema: Json): Json => JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))

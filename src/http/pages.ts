@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { type App, SECOND } from '../app.ts'
+import { asyncapi } from '../contract/asyncapi.ts'
 import { openapi } from '../contract/openapi.ts'
 import { databaseAnswers } from '../deployment/actions.ts'
 import { problem } from '../problem.ts'
@@ -18,6 +19,12 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   if (app.config.ROLE === 'worker') return
   const document = openapi()
   server.get('/openapi.json', async () => document)
+  // Made when somebody asks: it takes longer than all else of a start that can wait.
+  let events: ReturnType<typeof asyncapi> | undefined
+  server.get('/asyncapi.json', async () => {
+    events ??= asyncapi()
+    return events
+  })
   server.get('/', async (_, reply) => reply.redirect('/docs'))
   await mountReference(server)
 }

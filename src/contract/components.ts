@@ -1,0 +1,28 @@
+import type { z } from 'zod'
+import { type Io, type Json, toSchema } from './json-schema.ts'
+
+/** The named shapes of a document, while it is being made. */
+export type Schemas = Map<string, { io: Io; schema: Json }>
+
+/** Moves the named shapes of a zod type into components and refuses one name for a request and an answer. */
+export function inComponents(type: z.ZodType, io: Io, schemas: Schemas): Json {
+  const { $schema, $defs, ...schema } = toSchema(type, io)
+  for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) keep(id, definition)
+  const id = type.meta()?.['id'] as string | undefined
+  if (!id || '$ref' in schema) return repoint(schema)
+  keep(id, schema)
+  return refTo(id)
+
+  function keep(id: string, definition: Json) {
+    const known = schemas.get(id)
+    if (known && known.io !== io) throw new Error(`The shape ${id} is used in a request and in an answer: give them two names.`)
+    const { id: _id, $id: _$id, ...rest } = definition
+    schemas.set(id, { io, schema: repoint(rest) })
+  }
+}
+
+export const refTo = (id: string) => ({ $ref: `#/components/schemas/${id}` })
+
+export const byName = (schemas: Schemas) => Object.fromEntries([...schemas].sort().map(([id, { schema }]) => [id, schema]))
+
+const repoint = (schema: Json): Json => JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))

@@ -1,0 +1,57 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { asyncapi } from '../../src/contract/asyncapi.ts'
+import { eventNames, exampleOf } from '../../src/contract/events.ts'
+import { world } from '../support/world.ts'
+
+type Json = Record<string, unknown>
+type Message = { name: string; payload: Json; examples: { payload: Json }[] }
+type Document = {
+  channels: { webhook: { messages: Record<string, { $ref: string }> } }
+  components: { messages: Record<string, Message>; schemas: Record<string, Json> }
+}
+
+const document = asyncapi() as unknown as Document
+const { messages, schemas } = document.components
+
+test('a public linter finds that it is AsyncAPI 3.0, and nothing to say', async () => {
+  const config = await createConfig({ rules: { struct: 'error', 'no-unresolved-refs': 'error', 'info-license': 'error' } })
+  const lint = (source: string) => lintFromString({ source, absoluteRef: '/asyncapi.json', config })
+  const problems = await lint(JSON.stringify(document))
+  expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer}`)).toEqual([])
+  const broken = await lint(JSON.stringify({ ...document, operations: { deliver: { action: 'sing' } } }))
+  expect(broken.map(({ ruleId }) => ruleId)).toContain('struct')
+})
+
+test('every type of the catalogue is a message of the channel, and every message a type', () => {
+  expect(Object.keys(messages)).toEqual(eventNames)
+  expect(document.channels.webhook.messages).toEqual(
+    Object.fromEntries(eventNames.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
+  )
+})
+
+/** The payload on its own, its parts beside it. */
+const schemaOf = ({ payload }: Message) =>
+  JSON.parse(JSON.stringify({ ...payload, $defs: schemas }).replaceAll('#/components/schemas/', '#/$defs/'))
+
+describe.each(Object.entries(messages))('%s', (name, message) => {
+  test('has an example that its payload takes, and takes no other type and no empty data', () => {
+    const shape = z.fromJSONSchema(schemaOf(message))
+    const [example] = message.examples.map(({ payload }) => payload)
+    expect(example).toEqual(exampleOf(name as (typeof eventNames)[number]))
+    expect(shape.safeParse(example).success).toBe(true)
+    expect(shape.safeParse({ ...example, event_type: 'labtest.order.sung' }).success).toBe(false)
+    expect(shape.safeParse({ ...example, data: Array.isArray(example?.['data']) ? [{}] : {} }).success).toBe(false)
+  })
+})
+
+test('schemas use nothing that AsyncAPI, which follows draft 7, does not know', () => {
+  const newer = /"(prefixItems|\$defs|\$dynamicRef|dependentRequired|dependentSchemas|unevaluated\w+|minContains|maxContains)":/
+  expect(JSON.stringify(document)).not.toMatch(newer)
+})
+
+test('it is served to anybody', async () => {
+  const { base } = await world()
+  expect(await (await fetch(`${base}/asyncapi.json`)).json()).toEqual(JSON.parse(JSON.stringify(document)))
+})
