@@ -140,6 +140,7 @@ export const errorTypes = {
   EVENT_NOT_FOUND: { kind: 'not_found', meaning: 'The team has no such event, or it is no longer kept.' },
   WEBHOOK_DISABLED: { kind: 'refused', meaning: 'A message was to be sent to a webhook that is disabled.' },
   WEBHOOK_JOB_NOT_FOUND: { kind: 'not_found', meaning: 'The webhook has no such job.' },
+  WEBHOOK_NOT_ASYMMETRIC: { kind: 'refused', meaning: 'The key of a webhook was to be rotated that signs with its secret alone.' },
   WEBHOOK_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such webhook of the team.' },
   WRONG_DEPLOYMENT_KEY: { kind: 'unauthenticated', meaning: 'The key belongs to another deployment.' },
   BILLING_TYPE_NOT_ALLOWED: { kind: 'refused', meaning: "The lab account may not bill that way in the patient's state." },

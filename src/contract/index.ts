@@ -9,6 +9,7 @@ import { resultEndpoints } from './order-results.ts'
 import { orderEndpoints } from './orders.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { userEndpoints } from './users.ts'
+import { webhookKeyEndpoints } from './webhook-keys.ts'
 import { webhookRepairEndpoints } from './webhook-repair.ts'
 import { webhookEndpoints } from './webhooks.ts'
 
@@ -22,6 +23,7 @@ export const endpoints = {
   ...managementEndpoints,
   ...eventEndpoints,
   ...webhookEndpoints,
+  ...webhookKeyEndpoints,
   ...webhookRepairEndpoints,
   ...labAccountEndpoints,
   ...labSideEndpoints,

@@ -34,6 +34,7 @@ export const NewWebhook = z
     filter_types: Filter.nullish(),
     secret: z.string().max(200).nullish().describe('whsec_ and 24 to 64 bytes in base64; made when absent.'),
     ordering: Ordering.nullish().describe('Default per_key.'),
+    asymmetric: z.boolean().nullish().describe('Default false. Signs with an ed25519 key too (v1a), whose public part is published.'),
   })
   .meta({ id: 'NewWebhook' })
 
@@ -45,6 +46,7 @@ export const WebhookPatch = z
     disabled: z.boolean().nullish(),
     filter_types: Filter.nullish().describe('Null takes every type.'),
     ordering: Ordering.nullish(),
+    asymmetric: z.boolean().nullish().describe('False takes its ed25519 keys away at once.'),
   })
   .meta({ id: 'WebhookPatch' })
 
@@ -58,6 +60,7 @@ const Webhook = z
     disabled_because: z.string().nullable().describe('Why we disabled it: gone (410) or failing for days. Null when you did.'),
     filter_types: z.array(z.string()).nullable(),
     ordering: z.string().meta({ 'x-extensible-enum': orderings }),
+    public_key: z.string().nullable().describe('whpk_ and an ed25519 key that verifies v1a signatures; null unless it is asymmetric.'),
     created_at: Instant,
     updated_at: Instant,
     waiting: z.int().describe('Messages that wait to be delivered.'),

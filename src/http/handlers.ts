@@ -30,6 +30,7 @@ import * as attempts from '../webhooks/attempts.ts'
 import { sendWebhookExample } from '../webhooks/example.ts'
 import * as inbox from '../webhooks/inbox.ts'
 import * as repairs from '../webhooks/jobs.ts'
+import { getWebhookJwks, rotateWebhookKey } from '../webhooks/keys.ts'
 import * as messages from '../webhooks/messages.ts'
 
 type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; lab: LabCaller; none: undefined }
@@ -137,6 +138,8 @@ export const handlers: Handlers = {
   putWebhookHeaders: (app, caller, { params, body }) => webhooks.putWebhookHeaders(app, caller, params, body),
   getWebhookSecret: (app, caller, { params }) => webhooks.getWebhookSecret(app, caller, params),
   rotateWebhookSecret: (app, caller, { params, body }) => webhooks.rotateWebhookSecret(app, caller, params, body.key),
+  rotateWebhookKey: (app, caller, { params }) => rotateWebhookKey(app, caller, params),
+  getWebhookJwks: (app, _, { params }) => getWebhookJwks(app, params.webhook_id),
   listWebhookAttempts: (app, caller, { params, query }) => attempts.listWebhookAttempts(app, caller, params, query),
   getWebhookAttempt: (app, caller, { params }) => attempts.getWebhookAttempt(app, caller, params),
   listWebhookMessages: (app, caller, { params, query }) => messages.listWebhookMessages(app, caller, params, query),

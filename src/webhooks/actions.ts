@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
-import { type App, HOUR, inTransaction, later, type ManagementCaller } from '../app.ts'
+import { type App, inTransaction, type ManagementCaller } from '../app.ts'
 import type { NewWebhook, WebhookPatch } from '../contract/webhooks.ts'
 import { pageAfter, pageOf } from '../paging.ts'
 import { problem } from '../problem.ts'
 import { requireTeam } from '../teams/actions.ts'
 import { policyOf } from './address.ts'
-import { openSecrets, sealSecrets } from './endpoints.ts'
+import { openSecrets, type Secrets, sealSecrets, stillSigning } from './endpoints.ts'
 import { PURGE } from './ends.ts'
 import { checkHeaders } from './rules-headers.ts'
 import { newSecret, parseSecret } from './sign.ts'
+import { newKeyPair, publicKeyOf } from './sign-ed25519.ts'
 import * as store from './store.ts'
 import { checkUrl } from './url.ts'
 
@@ -35,6 +36,7 @@ export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: P
     const id = randomUUID()
     const key = body.secret ?? newSecret()
     parseSecret(key)
+    const pairs = body.asymmetric ? [newPair()] : []
     const now = app.wall()
     const row = await store.insertWebhook(app.db, {
       id,
@@ -44,7 +46,7 @@ export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: P
       filter_types: body.filter_types?.length ? body.filter_types : null,
       rate_limit: body.rate_limit ?? null,
       ordering: body.ordering ?? 'per_key',
-      sealed: await sealSecrets(app, { id, team_id }, { keys: [{ key, until: null }], headers: {}, sensitive: [] }),
+      sealed: await sealSecrets(app, { id, team_id }, { keys: [{ key, until: null }], pairs, headers: {}, sensitive: [] }),
       created_at: now,
       updated_at: now,
       disabled_at: body.disabled ? now : null,
@@ -67,6 +69,7 @@ export const patchWebhook = (
     const now = app.wall()
     const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
       updated_at: now,
+      ...(await switchedKeys(app, webhook, patch.asymmetric)),
       ...(patch.url ? { url: patch.url } : {}),
       ...(patch.description === undefined ? {} : { description: patch.description ?? '' }),
       ...(patch.rate_limit === undefined ? {} : { rate_limit: patch.rate_limit }),
@@ -76,6 +79,16 @@ export const patchWebhook = (
     })
     return one(app, row)
   })
+
+/** Whoever turns it off and on again gets another key. */
+async function switchedKeys(app: App, webhook: store.WebhookRow, asymmetric: boolean | null | undefined) {
+  if (typeof asymmetric !== 'boolean') return {}
+  const known = await openSecrets(app, webhook)
+  if (asymmetric && known.pairs?.length) return {}
+  return { sealed: await sealSecrets(app, webhook, { ...known, pairs: asymmetric ? [newPair()] : [] }) }
+}
+
+const newPair = () => ({ private_key: newKeyPair().private_key, until: null })
 
 /** Enabling it forgets that it was ill. */
 function switched({ disabled_at }: store.WebhookRow, disabled: boolean | null | undefined, now: string) {
@@ -132,8 +145,6 @@ export async function getWebhookSecret(app: App, caller: ManagementCaller, path:
   return { key: keys[0]?.key as string }
 }
 
-const OVERLAP = 24 * HOUR
-
 export const rotateWebhookSecret = (
   app: App,
   caller: ManagementCaller,
@@ -144,13 +155,12 @@ export const rotateWebhookSecret = (
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
     const key = sent ?? newSecret()
     parseSecret(key)
-    const now = app.wall()
     const known = await openSecrets(app, webhook)
-    const old = known.keys.map((one) => ({ ...one, until: one.until ?? later(now, OVERLAP) })).filter(({ until }) => until > now)
+    const old = stillSigning(known.keys, app.wall())
     await keep(app, webhook, { ...known, keys: [{ key, until: null }, ...old.filter((one) => one.key !== key)] })
   })
 
-async function keep(app: App, webhook: store.WebhookRow, secrets: Parameters<typeof sealSecrets>[2]) {
+export async function keep(app: App, webhook: store.WebhookRow, secrets: Secrets) {
   await store.updateWebhook(app.db, webhook.team_id, webhook.id, {
     updated_at: app.wall(),
     sealed: await sealSecrets(app, webhook, secrets),
@@ -180,8 +190,10 @@ async function shown(app: App, rows: store.WebhookRow[]) {
       )
     ).map((one) => [one.webhook_id, one]),
   )
-  return rows.map((row) => ({
+  const keys = await Promise.all(rows.map(async (row) => (await openSecrets(app, row)).pairs?.[0]?.private_key))
+  return rows.map((row, i) => ({
     ...row,
+    public_key: keys[i] ? publicKeyOf(keys[i]) : null,
     disabled: row.disabled_at !== null,
     waiting: Number(backlog.get(row.id)?.waiting ?? 0),
     failing_since: row.first_failure_at,

@@ -7,6 +7,7 @@ import type { Endpoint } from './endpoints.ts'
 import type { Next } from './rules.ts'
 import type { Outcome } from './rules-outcome.ts'
 import { headersOf, signatures } from './sign.ts'
+import { signEd25519 } from './sign-ed25519.ts'
 import type { Message, NewAttempt } from './store-lanes.ts'
 
 type Sealed = Pick<Message, 'team_id' | 'user_id' | 'key_id' | 'wrapped_key'>
@@ -30,9 +31,11 @@ export function bodyOf(key: SealingKey, { event_id, event_type, team_id, user_id
 
 type Numbered = Pick<Message, 'event_id' | 'n' | 'key'>
 
-/** Signed by every secret that is valid now. */
-export const signatureOf = ({ secrets }: Endpoint, { event_id }: Numbered, body: string, at: string) =>
-  signatures(secrets, event_id, secondsOf(at), body)
+/** Signed by every secret and every key that is valid now. */
+export const signatureOf = ({ secrets, private_keys }: Endpoint, { event_id }: Numbered, body: string, at: string) =>
+  [signatures(secrets, event_id, secondsOf(at), body), ...private_keys.map((key) => signEd25519(key, event_id, secondsOf(at), body))].join(
+    ' ',
+  )
 
 /** What is sent with a message besides the headers of its webhook. */
 export const headersOfMessage = ({ event_id, n, key }: Numbered, signature: string, at: string) => ({

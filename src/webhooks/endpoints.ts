@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import { type App, HOUR, later } from '../app.ts'
 import { open, seal } from '../sealing/seal.ts'
 import { teamSealingKey } from '../sealing/vault.ts'
 import { parseSecret } from './sign.ts'
@@ -8,12 +8,15 @@ import * as store from './store.ts'
 export type Secrets = {
   /** The newest first; one with an end signs until then. */
   keys: { key: string; until: string | null }[]
+  /** Ed25519 keys, likewise; none where the secret signs alone. */
+  pairs?: { private_key: string; until: string | null }[]
   headers: Record<string, string>
   sensitive: string[]
 }
 
 export type Endpoint = Omit<store.WebhookRow, 'sealed'> & {
   secrets: Buffer[]
+  private_keys: string[]
   headers: Record<string, string>
   /** The same without the values of sensitive ones. */
   shown_headers: Record<string, string>
@@ -27,9 +30,18 @@ export const sealSecrets = async (app: App, { id, team_id }: { id: string; team_
 export const openSecrets = async (app: App, { id, team_id, sealed }: { id: string; team_id: string; sealed: Buffer }) =>
   open<Secrets>(await teamSealingKey(app, team_id), place(id), sealed)
 
+const OVERLAP = 24 * HOUR
+
+/** What signs along with its successor. */
+export const stillSigning = <K extends { until: string | null }>(known: K[], now: string) =>
+  known.map((one) => ({ ...one, until: one.until ?? later(now, OVERLAP) })).filter(({ until }) => until > now)
+
 const HIDDEN = '(hidden)'
 
-type Opened = Omit<Endpoint, 'secrets'> & { keys: { secret: Buffer; until: string | null }[] }
+type Opened = Omit<Endpoint, 'secrets' | 'private_keys'> & {
+  keys: { secret: Buffer; until: string | null }[]
+  pairs: NonNullable<Secrets['pairs']>
+}
 
 const MOST = 2000
 
@@ -55,17 +67,22 @@ export async function endpointsOf(app: App, lanes: { webhook_id: string; version
 }
 
 async function opened(app: App, { sealed, ...row }: store.WebhookRow): Promise<Opened> {
-  const { keys, headers, sensitive } = await openSecrets(app, { ...row, sealed })
+  const { keys, pairs = [], headers, sensitive } = await openSecrets(app, { ...row, sealed })
   const hidden = Object.fromEntries(sensitive.map((name) => [name, HIDDEN]))
   return {
     ...row,
     keys: keys.map(({ key, until }) => ({ secret: parseSecret(key), until })),
+    pairs,
     headers,
     shown_headers: { ...headers, ...hidden },
   }
 }
 
-const validAt = ({ keys, ...endpoint }: Opened, now: string): Endpoint => ({
-  ...endpoint,
-  secrets: keys.filter(({ until }) => !until || until > now).map(({ secret }) => secret),
-})
+function validAt({ keys, pairs, ...endpoint }: Opened, now: string): Endpoint {
+  const isValid = ({ until }: { until: string | null }) => !until || until > now
+  return {
+    ...endpoint,
+    secrets: keys.filter(isValid).map(({ secret }) => secret),
+    private_keys: pairs.filter(isValid).map(({ private_key }) => private_key),
+  }
+}

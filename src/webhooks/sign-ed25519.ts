@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type JsonWebKey, sign, verify as verifySignature } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify as verifySignature } from 'node:crypto'
 import { signed, verifyBy } from './sign.ts'
 
 const PRIVATE = 'whsk_'
@@ -18,7 +18,7 @@ export function signEd25519(private_key: string, id: string, timestamp: number, 
 export const publicKeyOf = (private_key: string) => PUBLIC + bytesAfter(PRIVATE, private_key, 64).subarray(32).toString('base64')
 
 /** As an entry of a published key list. */
-export const jwkOf = (public_key: string): JsonWebKey => jwk(bytesAfter(PUBLIC, public_key, 32))
+export const jwkOf = (public_key: string) => jwk(bytesAfter(PUBLIC, public_key, 32))
 
 export function verifyEd25519(public_key: string, headers: Record<string, string | undefined>, body: string | Buffer, now: string) {
   const key = createPublicKey({ format: 'jwk', key: jwkOf(public_key) })
@@ -33,7 +33,7 @@ function privateKeyOf(text: string) {
   return createPrivateKey({ format: 'jwk', key: { ...jwk(bytes.subarray(32)), d: bytes.subarray(0, 32).toString('base64url') } })
 }
 
-const jwk = (point: Buffer): JsonWebKey => ({ kty: 'OKP', crv: 'Ed25519', x: point.toString('base64url') })
+const jwk = (point: Buffer) => ({ kty: 'OKP', crv: 'Ed25519', x: point.toString('base64url') }) as const
 
 function bytesAfter(prefix: string, text: string, length: number) {
   const bytes = Buffer.from(text.slice(prefix.length), 'base64')

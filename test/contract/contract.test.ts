@@ -246,7 +246,10 @@ describe('what is served', () => {
 
     async function webhookAnswers() {
       const params = { org_id, team_id, env: 'sandbox' as const }
-      const webhook = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', filter_types: ['labtest.*'] } })
+      const webhook = await admin.createWebhook({
+        params,
+        body: { url: 'http://127.0.0.1:9099/hook', filter_types: ['labtest.*'], asymmetric: true },
+      })
       const its = { params: { ...params, webhook_id: webhook.id } }
       const { event_id } = (await api.listEvents()).events[0] as { event_id: string }
       const example = await admin.sendWebhookExample({ ...its, body: { event_type: 'labtest.order.updated' } })
@@ -270,6 +273,7 @@ describe('what is served', () => {
         listWebhooks: await admin.listWebhooks({ params }),
         getWebhookHeaders: await admin.getWebhookHeaders(its),
         getWebhookSecret: await admin.getWebhookSecret(its),
+        getWebhookJwks: await admin.getWebhookJwks({ params: { webhook_id: webhook.id } }),
       }
     }
 

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { expect, test } from 'vitest'
+import { HOUR } from '../../src/app.ts'
+import { place } from '../support/orders.ts'
+import { aReceiver, aWebhook } from '../support/webhooks.ts'
+import { refusal, world } from '../support/world.ts'
+
+const w = await world()
+await w.courier()
+
+/** The verifier as the page has it for customers. */
+const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
+const code = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code as string).find((code) => code.includes('isSignedBy')) as string
+const { isSignedBy } = await import(`data:text/javascript,${encodeURIComponent(code)}`)
+
+type Jwks = { keys: { kid: string }[] }
+
+/** A webhook with a receiver, and what anybody can read of it. */
+async function begin(body: object) {
+  const tenant = await w.tenant()
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(tenant, { url: receiver.url, ...body })
+  const { admin } = tenant
+  const jwks = async () => {
+    const response = await fetch(`${w.base}/webhooks/${webhook.id}/jwks.json`)
+    return { status: response.status, ...((await response.json()) as Jwks) }
+  }
+  return {
+    ...webhook,
+    admin,
+    jwks,
+    secret: async () => (await admin.getWebhookSecret({ params: webhook.params })).key,
+    rotate: () => admin.rotateWebhookKey({ params: webhook.params }),
+    /** The next message that is sent. */
+    async next() {
+      const before = receiver.received.length
+      await place(tenant.api)
+      const { headers, body } = (await receiver.has(before + 1))[before] as (typeof receiver.received)[number]
+      return { headers: headers as Record<string, string>, body }
+    },
+  }
+}
+
+const versions = ({ headers }: { headers: Record<string, string> }) =>
+  headers['webhook-signature']?.split(' ').map((one) => one.split(',')[0])
+
+test('a message is verified with the published key alone, and a changed one is not', async () => {
+  const { get, jwks, next } = await begin({ asymmetric: true })
+  const sent = await next()
+  const { keys } = await jwks()
+  const { public_key } = await get()
+  expect(keys).toEqual([{ kty: 'OKP', crv: 'Ed25519', x: expect.any(String), kid: public_key, use: 'sig', alg: 'EdDSA' }])
+  expect(public_key).toMatch(/^whpk_[a-zA-Z0-9+/]{43}=$/)
+  expect(versions(sent)).toEqual(['v1', 'v1a'])
+  expect(sent.headers['svix-signature']).toBe(sent.headers['webhook-signature'])
+  expect(isSignedBy(keys, sent.headers, sent.body)).toBe(true)
+  expect(isSignedBy(keys, sent.headers, `${sent.body} `)).toBe(false)
+  expect(isSignedBy(keys, { ...sent.headers, 'webhook-id': randomUUID() }, sent.body)).toBe(false)
+  const { keys: strange } = await (await begin({ asymmetric: true })).jwks()
+  expect(isSignedBy(strange, sent.headers, sent.body)).toBe(false)
+})
+
+test('the public verifiers of the secret take the message as before', async () => {
+  const { secret, next, rotate } = await begin({ asymmetric: true })
+  await rotate()
+  const { headers, body } = await next()
+  for (const Webhook of [SvixWebhook, StandardWebhook]) {
+    const verifier = new Webhook(await secret())
+    expect(() => verifier.verify(body, headers)).not.toThrow()
+    expect(() => verifier.verify(`${body} `, headers)).toThrow('No matching signature')
+  }
+})
+
+test('both keys are published and sign for 24 hours after a rotation, then the new one alone', async () => {
+  const { get, jwks, next, rotate, admin, params } = await begin({ asymmetric: true })
+  const [old] = (await jwks()).keys as [{ kid: string }]
+  await rotate()
+  const during = await jwks()
+  expect(during.keys.map(({ kid }) => kid)).toEqual([(await get()).public_key, old.kid])
+  expect((await get()).public_key).not.toBe(old.kid)
+  const sent = await next()
+  expect(versions(sent)).toEqual(['v1', 'v1a', 'v1a'])
+  for (const key of during.keys) expect(isSignedBy([key], sent.headers, sent.body)).toBe(true)
+  await admin.rotateWebhookSecret({ params, body: {} })
+  expect(await jwks()).toEqual(during)
+
+  w.passes(25 * HOUR)
+  expect((await jwks()).keys).toEqual(during.keys.slice(0, 1))
+  expect(versions(await next())).toEqual(['v1', 'v1a'])
+})
+
+test('it is turned on and off again; a key that was taken away does not come back', async () => {
+  const { get, patch, jwks, next, rotate } = await begin({})
+  const notFound = { status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } }
+  expect((await get()).public_key).toBe(null)
+  expect(await jwks()).toMatchObject(notFound)
+  expect(await refusal(rotate())).toMatchObject({ status: 400, detail: { error_type: 'WEBHOOK_NOT_ASYMMETRIC' } })
+  expect(versions(await next())).toEqual(['v1'])
+
+  const { public_key } = await patch({ asymmetric: true })
+  expect((await patch({ asymmetric: true, description: 'Same key' })).public_key).toBe(public_key)
+  expect((await patch({ description: 'Still' })).public_key).toBe(public_key)
+  expect(versions(await next())).toEqual(['v1', 'v1a'])
+
+  expect((await patch({ asymmetric: false })).public_key).toBe(null)
+  expect(await jwks()).toMatchObject(notFound)
+  expect(versions(await next())).toEqual(['v1'])
+  expect((await patch({ asymmetric: true })).public_key).not.toBe(public_key)
+})
+
+test('keys are published of webhooks that are there, and of no other', async () => {
+  const { admin, params, jwks } = await begin({ asymmetric: true })
+  await admin.deleteWebhook({ params })
+  expect((await jwks()).status).toBe(404)
+  for (const [id, status] of [
+    [randomUUID(), 404],
+    ['nonsense', 422],
+  ])
+    expect((await fetch(`${w.base}/webhooks/${id}/jwks.json`)).status).toBe(status)
+})
+
+test('no private key leaves the house', async () => {
+  const { get, admin, params, jwks } = await begin({ asymmetric: true })
+  const answers = [await get(), await jwks(), (await admin.listWebhooks({ params })).data, await admin.getWebhookSecret({ params })]
+  expect(JSON.stringify(answers)).not.toMatch(/whsk_|"d":/)
+})
