@@ -17,7 +17,7 @@ const mayImport: Record<string, string> = {
   rules: 'config contract problem rules',
   store: 'contract db paging store kysely',
   documents: 'contract documents fontkit pdfkit',
-  actions: 'actions app config contract db documents paging problem rules sealing store undici zod',
+  actions: 'actions app config contract db documents paging problem rules sealing store amqplib undici zod',
   jobs: 'actions app jobs',
   http: 'actions app config contract db http log problem rules fastify prom-client zod @scalar/fastify-api-reference',
   credentials: 'actions app data-dir private-files rules',
