@@ -58,14 +58,14 @@ export const Settings = z.object({
   WEBHOOK_ALLOW_LOOPBACK: oneOf(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .describe('Whether webhooks may go to this machine. Default: true in the sandbox, false in production.'),
+    .describe('Whether webhooks and pipelines may go to this machine. Default: true in the sandbox, false in production.'),
   WEBHOOK_ALLOWED_NETWORKS: z
     .string()
     .transform((text) => text.split(',').map((network) => network.trim()))
     .refine((list) => list.every((text) => network.safeParse(text).success), 'must be networks, such as 10.20.0.0/16,fd12::/48')
     .default([])
     .describe(
-      'Private networks that webhooks may reach, such as 10.20.0.0/16,fd12::/48; addresses where clouds hand out credentials stay shut. Default: none.',
+      'Private networks that webhooks and pipelines may reach, such as 10.20.0.0/16,fd12::/48; addresses where clouds hand out credentials stay shut. Default: none.',
     ),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()

@@ -16,11 +16,13 @@ import { jobs } from './jobs/index.ts'
 import { startJobs } from './jobs/loop.ts'
 import { flushLastUses, noLastUses } from './keys/last-use.ts'
 import { safeError } from './log.ts'
+import { startPublisher } from './pipelines/worker.ts'
 import { makePrivateFolder } from './private-files.ts'
 import { setupProblem } from './problem.ts'
 import { openVault } from './sealing/vault.ts'
 import { policyOf } from './webhooks/address.ts'
 import { notifier } from './webhooks/notify.ts'
+import { systemResolve } from './webhooks/resolve.ts'
 import { openSender } from './webhooks/send.ts'
 import { startWorker } from './webhooks/worker.ts'
 
@@ -39,11 +41,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const port = await listen(server, config)
   const loop = startJobs(app, config.ROLE === 'api' ? jobs.filter((job) => job.everywhere) : jobs, failureOf(app, metrics))
   const couriers = config.ROLE === 'api' ? notifier(app) : await openCourier(app, database, metrics)
+  const publisher = config.ROLE === 'api' ? undefined : openPublisher(app, metrics)
   app.wake = (job, about = []) => (job === DELIVER ? couriers.wake(about) : loop.wake(job))
   // The last requests still note which keys they used.
   opened.defer(() => flushLastUses(app))
   opened.defer(async () => {
-    await Promise.all([loop.stop(), server.close(), couriers.stop()])
+    await Promise.all([loop.stop(), server.close(), couriers.stop(), publisher?.stop()])
   })
   const listening = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`
   const credentials = await openCredentials(app, config.PUBLIC_URL ?? listening)
@@ -70,6 +73,12 @@ async function openCourier(app: App, { pool }: Database, metrics: Metrics) {
       await sender.close()
     },
   }
+}
+
+/** Publishes to the brokers of pipelines. */
+function openPublisher(app: App, metrics: Metrics) {
+  const reach = { policy: policyOf(app.config), resolve: systemResolve() }
+  return startPublisher(app, reach, (error) => failureOf(app, metrics)('publish to brokers', error), metrics.pipelines.note)
 }
 
 const failureOf =

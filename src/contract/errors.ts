@@ -138,6 +138,13 @@ export const errorTypes = {
   TRANSACTION_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such order transaction in the team.' },
   ATTEMPT_NOT_FOUND: { kind: 'not_found', meaning: 'The webhook has no such attempt, or its time is over.' },
   EVENT_NOT_FOUND: { kind: 'not_found', meaning: 'The team has no such event, or it is no longer kept.' },
+  BROKER_URI_REFUSED: {
+    kind: 'refused',
+    meaning: 'Pipelines may not go to the URI of a broker; reason in detail says which part is at fault.',
+  },
+  DESTINATION_NOT_SUPPORTED: { kind: 'refused', meaning: 'A pipeline was to go to something else than RabbitMQ.' },
+  DESTINATION_REQUIRED: { kind: 'refused', meaning: 'A pipeline was to be made that says nowhere to go.' },
+  RAW_DATA_NOT_PUSHED: { kind: 'refused', meaning: 'A pipeline was to push the raw data of providers, which is only read.' },
   WEBHOOK_DISABLED: { kind: 'refused', meaning: 'A message was to be sent to a webhook that is disabled.' },
   WEBHOOK_JOB_NOT_FOUND: { kind: 'not_found', meaning: 'The webhook has no such job.' },
   WEBHOOK_NOT_ASYMMETRIC: { kind: 'refused', meaning: 'The key of a webhook was to be rotated that signs with its secret alone.' },

@@ -7,6 +7,7 @@ import { labSideEndpoints } from './lab-side.ts'
 import { managementEndpoints } from './management.ts'
 import { resultEndpoints } from './order-results.ts'
 import { orderEndpoints } from './orders.ts'
+import { pipelineEndpoints } from './pipelines.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { userEndpoints } from './users.ts'
 import { webhookKeyEndpoints } from './webhook-keys.ts'
@@ -25,6 +26,7 @@ export const endpoints = {
   ...webhookEndpoints,
   ...webhookKeyEndpoints,
   ...webhookRepairEndpoints,
+  ...pipelineEndpoints,
   ...labAccountEndpoints,
   ...labSideEndpoints,
   ...sandboxEndpoints,

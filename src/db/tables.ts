@@ -252,6 +252,27 @@ export type Tables = {
     tokens_at: Generated<Time>
     deleted_at: Optional<Time>
   }
+  pipelines: {
+    team_id: string
+    push_historical_data: boolean
+    preferred: string
+    enabled: string[]
+    event_type_prefixes: Optional<string[]>
+    sealed: Buffer
+    revision: Generated<number>
+    created_at: Time
+    updated_at: Time
+    after_no: number
+    delivered: Generated<number>
+    last_delivered_at: Optional<Time>
+    failures: Generated<number>
+    first_failure_at: Optional<Time>
+    last_failure_at: Optional<Time>
+    last_error: Optional<string>
+    retry_at: Optional<Time>
+    holder: Optional<string>
+    leased_until: Optional<Time>
+  }
   lanes: {
     id: GeneratedAlways<number>
     webhook_id: string

@@ -35,27 +35,34 @@ export async function placeAfter(app: App, team_id: string, cursor: string | nul
 
 export type LoggedEvent = EventEnvelope & { cursor: string }
 
+/** Events after a place, and the place to go on from. */
+export async function readLog(app: App, team_id: string, reading: Reading) {
+  const { logged, place } = await logAfter(app, team_id, reading)
+  return { events: logged.map(({ event, place }): LoggedEvent => ({ ...event, cursor: rules.cursorOf(place) })), place }
+}
+
+type Reading = Filter & { after: number; limit: number }
+
+/** An event with its place, and the key whose events keep their order. */
+export type Logged = { place: number; key: string; event: EventEnvelope }
+
 /**
- * Events after a place, and the place to go on from. Only numbered events are read, and numbers are given after the commit,
- * so nothing can turn up later before a place that was read.
+ * Only numbered events are read, and numbers are given after the commit, so nothing can turn up later before a place that was read.
+ * `told` leaves out what the team is not told, which is partial reports unless it asked for them.
  */
-export async function readLog(app: App, team_id: string, { after, limit, ...filter }: Filter & { after: number; limit: number }) {
+export async function logAfter(app: App, team_id: string, { after, ...reading }: Reading & { told?: boolean }) {
   // Read before the events: whatever has a place up to there is seen by the reading that follows.
   const last = await store.lastPlace(app.db, team_id)
-  const rows = last > after ? await store.eventsAfter(app.db, { team_id, after, limit, bytes: PAGE_BYTES, ...filter }) : []
+  const rows = last > after ? await store.eventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...reading }) : []
   const team = rows.length ? await teamSealingKey(app, team_id) : undefined
-  const events = rows.map((row) => opened(team as Key, team_id, row))
-  return { events, place: rows.at(-1)?.no ?? Math.max(after, last) }
+  const logged = rows.map((row): Logged => ({ place: row.no, key: row.key, event: opened(team as Key, team_id, row) }))
+  return { logged, place: rows.at(-1)?.no ?? Math.max(after, last) }
 }
 
 type Key = Awaited<ReturnType<typeof teamSealingKey>>
 
-function opened(
-  team: Key,
-  team_id: string,
-  { no, id, event_type, user_id, created_at, sealed, key_id, wrapped }: store.LogRow,
-): LoggedEvent {
+function opened(team: Key, team_id: string, { id, event_type, user_id, created_at, sealed, key_id, wrapped }: store.LogRow): EventEnvelope {
   const key = user_id && key_id && wrapped ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped }) : team
   const { client_user_id, data, ...left } = openEvent(key, id, sealed)
-  return { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, ...left, cursor: rules.cursorOf(no) }
+  return { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, ...left }
 }

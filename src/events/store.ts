@@ -43,6 +43,7 @@ export type LogRow = {
   no: number
   id: string
   event_type: string
+  key: string
   user_id: string | null
   created_at: string
   sealed: Buffer
@@ -58,19 +59,22 @@ type Reading = {
   event_type?: string[] | null | undefined
   user_id?: string | null | undefined
   order_id?: string | null | undefined
+  /** Without partial reports, unless the team asked for them. */
+  told?: boolean | undefined
 }
 
 /** The log after a place, at most so many events and, but for the first, so many bytes. */
-export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_type, user_id, order_id }: Reading) {
+export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_type, user_id, order_id, told }: Reading) {
   const { rows } = await sql<LogRow>`
-    select e.no, e.id, e.event_type, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped
+    select e.no, e.id, e.event_type, e.key, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped
     from (
       select page.*, sum(octet_length(sealed)) over (order by no) - octet_length(sealed) as bytes_before from (
-        select no, id, event_type, user_id, created_at, sealed from events
+        select no, id, event_type, key, user_id, created_at, sealed from events
         where team_id = ${team_id} and no > ${after}
           ${event_type ? sql`and takes(${event_type}::text[], event_type)` : sql``}
           ${user_id ? sql`and user_id = ${user_id}` : sql``}
           ${order_id ? sql`and order_id = ${order_id}` : sql``}
+          ${told ? sql`and (not partial or (select partial_webhooks_enabled from teams where id = ${team_id}))` : sql``}
         order by no limit ${limit}
       ) page
     ) e

@@ -18,6 +18,7 @@ import { listOrders } from '../orders/list.ts'
 import * as papers from '../orders/papers.ts'
 import { placeOrder } from '../orders/place.ts'
 import { validateOrder } from '../orders/preflight.ts'
+import * as pipelines from '../pipelines/actions.ts'
 import * as results from '../results/actions.ts'
 import * as reports from '../results/pdf.ts'
 import * as sandbox from '../sandbox/actions.ts'
@@ -150,6 +151,10 @@ export const handlers: Handlers = {
   getWebhookJob: (app, caller, { params }) => repairs.getWebhookJob(app, caller, params),
   stopWebhookJob: (app, caller, { params }) => repairs.stopWebhookJob(app, caller, params),
   sendWebhookExample: (app, caller, { params, body }) => sendWebhookExample(app, caller, params, body.event_type),
+
+  listPipelines: (app, caller, { query }) => pipelines.listPipelines(app, caller, query),
+  upsertPipelines: (app, caller, { body }) => pipelines.upsertPipelines(app, caller, body),
+  deletePipelines: (app, caller, { query }) => pipelines.deletePipelines(app, caller, query.team_id),
 
   getClock: (app, caller) => sandbox.getClock(app, caller),
   moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),

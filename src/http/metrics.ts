@@ -1,8 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../db/open.ts'
 import { type Deliveries, deliveryMetrics } from './delivery-metrics.ts'
+import { type Pipelines, pipelineMetrics } from './pipeline-metrics.ts'
 
-export type Metrics = { registry: Registry; requests: Histogram; jobFailures: Counter; deliveries: Deliveries }
+export type Metrics = { registry: Registry; requests: Histogram; jobFailures: Counter; deliveries: Deliveries; pipelines: Pipelines }
 
 /** Labels are route templates, never addresses: a path may hold a customer's id of a user. */
 export function createMetrics(database: Database): Metrics {
@@ -32,5 +33,11 @@ export function createMetrics(database: Database): Metrics {
     labelNames: ['job'],
     registers: [registry],
   })
-  return { registry, requests, jobFailures, deliveries: deliveryMetrics(registry, database) }
+  return {
+    registry,
+    requests,
+    jobFailures,
+    deliveries: deliveryMetrics(registry, database),
+    pipelines: pipelineMetrics(registry, database),
+  }
 }

@@ -74,7 +74,7 @@ function guardedConnector({ policy, resolve, connectTimeoutMs, ca }: Reach): bui
 }
 
 /** One forbidden address condemns the name: whoever mixes them tries something. */
-const guardedLookup =
+export const guardedLookup =
   (policy: Policy, resolve: Resolve): LookupFunction =>
   (hostname, options, callback) => {
     const found = (addresses: string[]) => {
@@ -91,4 +91,4 @@ const guardedLookup =
     resolve(hostname).then(found, () => callback(coded('DNS_FAILED'), ''))
   }
 
-const coded = (code: string) => Object.assign(new Error(code), { code })
+export const coded = (code: string) => Object.assign(new Error(code), { code })

@@ -28,20 +28,26 @@ function authorityOf(text: string) {
   return authority
 }
 
-/** A host in disguise (decimal, octal or hexadecimal addresses, escapes) has no honest use, so only the plain form passes. */
 function checkHost(authority: string, hostname: string, policy: Policy) {
+  const fault = faultOfHost(authority, hostname, policy)
+  if (fault === 'address') throw notPublic()
+  if (fault) throw refused('host', hostFaults[fault])
+}
+
+export const hostFaults = {
+  disguised: 'Write the host plainly: a name, an IPv4 address as a.b.c.d, or a shortened IPv6 address in [].',
+  unnamable: 'The host is no name that DNS can hold; it has 1 to 63 characters between dots and no dot at the end.',
+}
+
+/** A host in disguise (decimal, octal or hexadecimal addresses, escapes) has no honest use, so only the plain form passes. */
+export function faultOfHost(authority: string, hostname: string, policy: Policy): keyof typeof hostFaults | 'address' | undefined {
   const written = authority.replace(/:\d+$/, '').toLowerCase()
-  if (written !== hostname)
-    throw refused('host', 'Write the host plainly: a name, an IPv4 address as a.b.c.d, or a shortened IPv6 address in [].')
+  if (written !== hostname) return 'disguised'
   const ip = hostname.replace(/^\[|\]$/g, '')
-  if (isIP(ip)) {
-    if (isForbidden(ip, policy)) throw notPublic()
-    return
-  }
+  if (isIP(ip)) return isForbidden(ip, policy) ? 'address' : undefined
   const labels = hostname.split('.')
-  if (hostname.length > 253 || labels.some((label) => label === '' || label.length > 63))
-    throw refused('host', 'The host is no name that DNS can hold; it has 1 to 63 characters between dots and no dot at the end.')
-  if (!mayBeReached(labels, policy)) throw notPublic()
+  if (hostname.length > 253 || labels.some((label) => label === '' || label.length > 63)) return 'unnamable'
+  return mayBeReached(labels, policy) ? undefined : 'address'
 }
 
 /** Names that never lead to the public internet are refused at once instead of failing at every delivery. */
@@ -53,7 +59,9 @@ function mayBeReached(labels: string[], policy: Policy) {
 }
 
 /** From 1024 on: what browsers refuse as well, because other protocols listen there. */
-const otherProtocols = [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080]
+export const otherProtocols = [
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+]
 
 function checkPort({ port }: URL) {
   const number = Number(port || 443)

@@ -148,6 +148,7 @@ describe('what is served', () => {
       ...(await labAnswers()),
       ...(await orderAnswers()),
       ...(await webhookAnswers()),
+      ...(await pipelineAnswers()),
       listEventTypes: await api.listEventTypes(),
       getEventType: await api.getEventType({ params: { event_type: 'labtest.order.created' } }),
       listEvents: await api.listEvents(),
@@ -242,6 +243,15 @@ describe('what is served', () => {
         getResultsMetadata: await api.getResultsMetadata(ours),
       }
       return result
+    }
+
+    async function pipelineAnswers() {
+      const rabbitmq = { uri: 'amqp://somebody:secret@127.0.0.1:5672', exchange: 'events' }
+      return {
+        upsertPipelines: await admin.upsertPipelines({ params: here, body: { team_ids: [team_id], rabbitmq } }),
+        listPipelines: await admin.listPipelines({ params: here }),
+        deletePipelines: await admin.deletePipelines({ params: here, query: { team_id: [team_id] } }),
+      }
     }
 
     async function webhookAnswers() {

@@ -18,9 +18,12 @@ import { ensureManagementKey, ensureTeamKey } from '../../src/keys/actions.ts'
 import { createLabKey } from '../../src/keys/lab-keys.ts'
 import { noLastUses } from '../../src/keys/last-use.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../src/keys/rules.ts'
+import type { Reach } from '../../src/pipelines/outlet.ts'
+import { startPublisher } from '../../src/pipelines/worker.ts'
 import { openVault } from '../../src/sealing/vault.ts'
 import { foundOrg } from '../../src/teams/orgs.ts'
 import { policyOf } from '../../src/webhooks/address.ts'
+import { systemResolve } from '../../src/webhooks/resolve.ts'
 import { openSender, type Sender } from '../../src/webhooks/send.ts'
 import { startWorker } from '../../src/webhooks/worker.ts'
 import { databaseUrl, query } from './cluster.ts'
@@ -100,6 +103,17 @@ export async function replica({ env = {}, database, table }: Options = {}) {
         await sender.close()
       })
       return worker
+    },
+    /** Publishes to brokers from now on. */
+    publisher: (reach: Partial<Reach> = {}) => {
+      const publisher = startPublisher(
+        app,
+        { policy: policyOf(config), resolve: systemResolve(), ...reach },
+        (error) => app.log.error({ err: String(error) }),
+        metrics.pipelines.note,
+      )
+      atEnd(() => publisher.stop())
+      return publisher
     },
     /** A fresh organisation with a team and both keys. */
     tenant: (names: Partial<Parameters<typeof foundOrg>[1]> = {}) => tenant(app, base, names),

@@ -1,0 +1,120 @@
+import { isIP } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type ChannelModel, type ConfirmChannel, connect, type Message as Returned } from 'amqplib'
+import { SECOND } from '../app.ts'
+import { isForbidden, type Policy } from '../webhooks/address.ts'
+import { coded, guardedLookup } from '../webhooks/pools.ts'
+import type { Resolve } from '../webhooks/resolve.ts'
+import type { Message } from './message.ts'
+import type { Failure } from './rules-failure.ts'
+import type { Broker } from './uri.ts'
+
+const CONNECT_WITHIN = 10 * SECOND
+const CONFIRM_WITHIN = 30 * SECOND
+const CLOSE_WITHIN = SECOND
+/** A broker from which nothing came for two of these is taken for dead. */
+const HEARTBEAT_SECONDS = 10
+/** Brokers send us replies, and unroutable events back; nobody needs to make us buffer more. */
+const MAX_FRAME = 1024 * 1024
+
+export type Reach = {
+  policy: Policy
+  resolve: Resolve
+  /** Instead of the certificate authorities of the system. */
+  ca?: string | undefined
+}
+
+export type Outlet = { isOpen(): boolean; publish(message: Message): Promise<void>; close(): Promise<void> }
+
+/** A connection to a broker on which every message is confirmed. */
+export async function openOutlet(broker: Broker, exchange: string, reach: Reach): Promise<Outlet> {
+  const cut = new AbortController()
+  const timer = setTimeout(() => cut.abort(), CONNECT_WITHIN)
+  try {
+    const connection = await connectTo(broker, reach, cut.signal)
+    // Whatever happens to it also ends what waits for a confirm, which is where it is judged; unheard it would end the process.
+    connection.on('error', () => {})
+    return outletOn(connection, await connection.createConfirmChannel(), exchange, cut)
+  } catch (error) {
+    const late = cut.signal.aborted
+    cut.abort()
+    throw late ? coded('timeout' satisfies Failure) : error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function connectTo({ secure, hostname, port, username, password, vhost }: Broker, { policy, resolve, ca }: Reach, signal: AbortSignal) {
+  if (isIP(hostname) && isForbidden(hostname, policy)) throw coded('FORBIDDEN_ADDRESS')
+  const target = { protocol: secure ? 'amqps' : 'amqp', hostname, port, username, password, vhost }
+  const tls = { minVersion: 'TLSv1.2' as const, rejectUnauthorized: true, ...(ca && { ca }) }
+  // The types of the library leave out the signal, which Node takes for either kind of socket.
+  const socket = {
+    lookup: guardedLookup(policy, resolve),
+    signal,
+    noDelay: true,
+    ...(secure && tls),
+    clientProperties: { product: 'Assay' },
+  }
+  return connect({ ...target, heartbeat: HEARTBEAT_SECONDS, maxFrameSize: MAX_FRAME }, socket)
+}
+
+function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: string, cut: AbortController): Outlet {
+  const returned = new Set<string>()
+  let fault: unknown
+  let isOpen = true
+  let isBlocked = false
+  channel.on('error', (error) => {
+    fault = error
+  })
+  // A message that nobody takes comes back before it is confirmed.
+  channel.on('return', ({ properties }: Returned) => returned.add(String(properties.messageId)))
+  channel.on('close', () => {
+    isOpen = false
+  })
+  connection.on('blocked', () => {
+    isBlocked = true
+  })
+  connection.on('unblocked', () => {
+    isBlocked = false
+  })
+
+  const confirmed = (message: Message) =>
+    new Promise<void>((resolve, reject) => {
+      channel.publish(exchange, message.routing_key, message.content, propertiesOf(message), (error) => {
+        if (returned.delete(message.event_id)) reject(coded('unroutable' satisfies Failure))
+        else if (error) reject(fault ?? error)
+        else resolve()
+      })
+    })
+
+  async function publish(message: Message) {
+    const over = new AbortController()
+    const late = pause(CONFIRM_WITHIN, undefined, { signal: over.signal }).then(() => {
+      throw coded((isBlocked ? 'blocked' : 'timeout') satisfies Failure)
+    })
+    await Promise.race([confirmed(message), late]).finally(() => over.abort())
+  }
+
+  /** The library waits for ever for the answer of a broker that is gone. */
+  async function close() {
+    const late = pause(CLOSE_WITHIN, undefined, { signal: cut.signal }).catch(() => {})
+    await Promise.race([connection.close().catch(() => {}), late])
+    cut.abort()
+  }
+
+  return { isOpen: () => isOpen, publish, close }
+}
+
+/** Content-Type and Content-Encoding stand where AMQP has a place for them, and among the headers, where the public interface has them. */
+const propertiesOf = ({ event_id, routing_key, timestamp, gzipped }: Message) => ({
+  mandatory: true,
+  persistent: true,
+  messageId: event_id,
+  type: routing_key,
+  timestamp,
+  appId: 'assay',
+  contentType: 'application/json',
+  ...(gzipped && { contentEncoding: 'gzip' }),
+  headers: { 'Content-Type': 'application/json', ...(gzipped && { 'Content-Encoding': 'gzip' }) },
+})

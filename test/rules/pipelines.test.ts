@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import type { EventEnvelope } from '../../src/contract/event.ts'
+import { messageOf } from '../../src/pipelines/message.ts'
+import { publishAll } from '../../src/pipelines/publish.ts'
+import { patternsOf, settingsFrom } from '../../src/pipelines/rules.ts'
+import { failureOf, retryAt, waits } from '../../src/pipelines/rules-failure.ts'
+import { brokerOf, hidden, unhidden } from '../../src/pipelines/uri.ts'
+import { cidr, closed } from '../../src/webhooks/address.ts'
+
+const at = '2026-03-01T09:30:00.000Z'
+const sandbox = { https_only: false, allow_loopback: true, allowed: [] }
+
+describe('the URI of a broker', () => {
+  test('names host, port, virtual host and credentials', () => {
+    expect(brokerOf('amqps://reader:p%40ss%3Aword@broker.example.com/eu%2Flabs', closed)).toEqual({
+      secure: true,
+      hostname: 'broker.example.com',
+      port: 5671,
+      username: 'reader',
+      password: 'p@ss:word',
+      vhost: 'eu%2Flabs',
+    })
+    expect(brokerOf('amqp://a:b@127.0.0.1', sandbox)).toMatchObject({ secure: false, port: 5672, vhost: '' })
+    expect(brokerOf('AMQPS://a:b@[2606:4700::6810:1]:443/', closed)).toMatchObject({ hostname: '2606:4700::6810:1', port: 443 })
+    expect(brokerOf('amqps://a:b@10.20.0.5', { ...closed, allowed: [cidr('10.20.0.0/16')] })).toMatchObject({ hostname: '10.20.0.5' })
+  })
+
+  test.each([
+    ['https://a:b@broker.example.com', 'malformed'],
+    ['amqps:broker.example.com', 'malformed'],
+    ['amqps://a:b@', 'malformed'],
+    ['amqps://a:b@c@broker.example.com', 'malformed'],
+    ['amqps://a:b@bröker.example.com', 'malformed'],
+    ['amqps://a:b@broker.example.com\\@evil.example', 'malformed'],
+    ['amqps://a:b@broker.example.com/?heartbeat=1', 'query'],
+    ['amqp://a:b@broker.example.com', 'scheme'],
+    ['amqps://broker.example.com', 'credentials'],
+    ['amqps://a@broker.example.com', 'credentials'],
+    ['amqps://a:@broker.example.com', 'credentials'],
+    ['amqps://a:b:c@broker.example.com', 'credentials'],
+    ['amqps://a:%zz@broker.example.com', 'credentials'],
+    ['amqps://***:***@broker.example.com', 'credentials'],
+    ['amqps://a:b@127.0.0.1', 'address'],
+    ['amqps://a:b@10.0.0.7', 'address'],
+    ['amqps://a:b@169.254.169.254', 'address'],
+    ['amqps://a:b@[::1]', 'address'],
+    ['amqps://a:b@localhost', 'address'],
+    ['amqps://a:b@rabbitmq', 'address'],
+    ['amqps://a:b@rabbit.internal', 'address'],
+    ['amqps://a:b@2130706433', 'host'],
+    ['amqps://a:b@0x7f.1', 'host'],
+    ['amqps://a:b@broker.example.com.', 'host'],
+    ['amqps://a:b@broker.example.com:22', 'port'],
+    ['amqps://a:b@broker.example.com:6667', 'port'],
+  ])('%s is refused in production: %s', (uri, reason) => {
+    expect(() => brokerOf(uri, closed)).toThrow(
+      expect.objectContaining({ detail: expect.objectContaining({ error_type: 'BROKER_URI_REFUSED', reason }) }),
+    )
+  })
+
+  test('is answered without user and password, and such an answer stands for what is kept', () => {
+    const uri = 'amqps://reader:secret@broker.example.com:5671/eu'
+    expect(hidden(uri)).toBe('amqps://***:***@broker.example.com:5671/eu')
+    expect(unhidden(hidden(uri), uri)).toBe(uri)
+    expect(unhidden('amqps://***:***@evil.example.com:5671/eu', uri)).toBe('amqps://***:***@evil.example.com:5671/eu')
+  })
+})
+
+describe('settings of a pipeline', () => {
+  const kept = { push_historical_data: true, preferred: 'rabbitmq', enabled: ['rabbitmq'], event_type_prefixes: ['labtest.'] }
+
+  test('begin with defaults', () => {
+    expect(settingsFrom({})).toEqual({
+      push_historical_data: false,
+      preferred: 'rabbitmq',
+      enabled: ['rabbitmq'],
+      event_type_prefixes: null,
+    })
+  })
+  test('stay where nothing or null is sent', () => {
+    expect(settingsFrom({ push_historical_data: null, preferences: null, event_type_prefixes: null, rabbitmq: null }, kept)).toEqual(kept)
+  })
+  test('change where something is sent; no prefixes take every type', () => {
+    const sent = { push_historical_data: false, preferences: { preferred: 'rabbitmq' as const, enabled: [] }, event_type_prefixes: [] }
+    expect(settingsFrom(sent, kept)).toEqual({ push_historical_data: false, preferred: 'rabbitmq', enabled: [], event_type_prefixes: null })
+  })
+  test('prefixes are patterns of the log', () => {
+    expect(patternsOf(['daily.data.', 'labtest.order.created'])).toEqual(['daily.data.*', 'labtest.order.created*'])
+    expect(patternsOf(null)).toBeNull()
+  })
+})
+
+describe('after a failure', () => {
+  test.each([
+    [1, 1],
+    [2, 2],
+    [3, 5],
+    [4, 10],
+    [5, 30],
+    [6, 60],
+    [7, 60],
+    [500, 60],
+  ])('number %i in a row the wait is %i seconds and up to a fifth more', (failures, seconds) => {
+    const wait = (random: number) => Date.parse(retryAt(failures, at, random)) - Date.parse(at)
+    expect([wait(0), wait(1)]).toEqual([seconds * 1000, seconds * 1200])
+  })
+  test('the waits never become shorter', () => {
+    expect(waits).toEqual([...waits].sort((a, b) => a - b))
+  })
+
+  test.each([
+    [{ code: 'ECONNREFUSED' }, 'refused'],
+    [{ code: 'FORBIDDEN_ADDRESS' }, 'forbidden_address'],
+    [{ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'tls'],
+    [{ code: 403 }, 'forbidden'],
+    [{ code: 404 }, 'exchange_missing'],
+    [{ code: 406 }, 'too_large'],
+    [{ code: 320 }, 'closed'],
+    [{ code: 'unroutable' }, 'unroutable'],
+    [{ message: 'Handshake terminated by server: 403 (ACCESS-REFUSED) with message "…"' }, 'login'],
+    [{ message: 'Expected ConnectionOpenOk; got <ConnectionClose channel:0>' }, 'vhost'],
+    [{ message: 'message nacked' }, 'nacked'],
+    [{ message: 'channel closed' }, 'closed'],
+    [{ message: 'Frame size 2021161080 exceeds maxFrameSize 1048576' }, 'protocol'],
+    [{ message: 'something else' }, 'failed'],
+  ])('%o means %s', (error, failure) => {
+    expect(failureOf(error)).toBe(failure)
+  })
+})
+
+const anEvent = (text = ''): EventEnvelope => ({
+  event_type: 'endpoint.disabled',
+  data: { text },
+  team_id: randomUUID(),
+  user_id: null,
+  client_user_id: null,
+  event_id: randomUUID(),
+  created_at: at,
+})
+
+describe('a message', () => {
+  const bytes = (event: EventEnvelope) => Buffer.byteLength(JSON.stringify(event))
+  const ofBytes = (size: number) => {
+    const empty = anEvent()
+    return { ...empty, data: { text: 'x'.repeat(size - bytes(empty)) } }
+  }
+  test.each([1023, 1024])('of %i bytes goes as it is', async (size) => {
+    const event = ofBytes(size)
+    expect(await messageOf(event)).toEqual({
+      event_id: event.event_id,
+      routing_key: 'endpoint.disabled',
+      content: Buffer.from(JSON.stringify(event)),
+      timestamp: Date.parse(at) / 1000,
+      gzipped: false,
+    })
+  })
+  test('of 1025 bytes goes compressed', async () => {
+    const event = ofBytes(1025)
+    const { gzipped, content } = await messageOf(event)
+    expect(gzipped).toBe(true)
+    expect(JSON.parse(gunzipSync(content).toString())).toEqual(event)
+  })
+})
+
+describe('a page', () => {
+  /** A broker that answers when the test says so. */
+  function slowBroker() {
+    const sent: { id: string; confirm(): void; refuse(): void }[] = []
+    const publish = ({ event_id }: { event_id: string }) =>
+      new Promise<void>((resolve, reject) =>
+        sent.push({ id: event_id, confirm: resolve, refuse: () => reject(new Error('message nacked')) }),
+      )
+    return { sent, outlet: { publish } }
+  }
+  const page = (...keys: string[]) => keys.map((key, i) => ({ place: i + 1, key, event: anEvent() }))
+  const turn = () => new Promise((done) => setImmediate(done))
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await turn()
+  }
+
+  test('is published without waiting, but for events of the same key', async () => {
+    const { sent, outlet } = slowBroker()
+    const logged = page('a', 'b', 'a', 'c')
+    const done = publishAll(outlet, logged)
+    await until(() => sent.length === 2)
+    await turn()
+    expect(sent.map(({ id }) => id)).toEqual(logged.slice(0, 2).map(({ event }) => event.event_id))
+    sent[0]?.confirm()
+    await until(() => sent.length === 4)
+    for (const one of sent) one.confirm()
+    expect(await done).toEqual({ confirmed: 4 })
+    expect(sent.map(({ id }) => id)).toEqual(logged.map(({ event }) => event.event_id))
+  })
+
+  test('ends before the first event that was refused, and none of its key overtakes it', async () => {
+    const { sent, outlet } = slowBroker()
+    const done = publishAll(outlet, page('a', 'b', 'c', 'b', 'd'))
+    await until(() => sent.length === 3)
+    sent[1]?.refuse()
+    sent[2]?.confirm()
+    sent[0]?.confirm()
+    expect(await done).toEqual({ confirmed: 1, error: expect.objectContaining({ message: 'message nacked' }) })
+    expect(sent).toHaveLength(3)
+  })
+})

@@ -1,0 +1,39 @@
+import type { App } from '../../src/app.ts'
+import { numberEvents } from '../../src/events/log.ts'
+import { emitTo } from './lanes.ts'
+import type { Tenant } from './world.ts'
+
+export const deploymentOf = ({ org_id }: Pick<Tenant, 'org_id'>) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
+
+type Body = Omit<Parameters<Tenant['admin']['upsertPipelines']>[0]['body'], 'team_ids'>
+type Pipeline = Awaited<ReturnType<Tenant['admin']['upsertPipelines']>>[number]
+
+/** The pipeline of a tenant, and what is done to it. */
+export async function aPipeline(tenant: Tenant, body: Body) {
+  const { admin, team_id } = tenant
+  const params = deploymentOf(tenant)
+  const put = async (body: Body) => (await admin.upsertPipelines({ params, body: { team_ids: [team_id], ...body } }))[0] as Pipeline
+  const made = await put(body)
+  return {
+    made,
+    put,
+    get: async () => (await admin.listPipelines({ params, query: { team_id } })).pipelines[0] as Pipeline,
+    pause: () => put({ preferences: { preferred: 'rabbitmq', enabled: [] } }),
+    resume: () => put({ preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq'] } }),
+    remove: () => admin.deletePipelines({ params, query: { team_id: [team_id] } }),
+  }
+}
+
+/** Events of these keys, with their places in the log; answers their ids in its order. */
+export async function tell(app: App, { team_id, api }: Tenant, keys: string[]) {
+  const before = (await api.listEvents({ query: { after: 'end' } })).next_cursor
+  await emitTo(app, team_id, keys)
+  await numberEvents(app)
+  const ids: string[] = []
+  for (let after = before; ; ) {
+    const { events, next_cursor } = await api.listEvents({ query: { after, limit: 500 } })
+    if (!events.length) return ids
+    ids.push(...events.map(({ event_id }) => event_id))
+    after = next_cursor
+  }
+}
