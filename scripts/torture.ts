@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { orders } from '../test/torture/orders.ts'
+import { summaryOfPipelines, torturePipelines } from '../test/torture/pipelines.ts'
 import { type Kind, type Result, summaryOf, torture } from '../test/torture/rounds.ts'
 import { users } from '../test/torture/users.ts'
 import { summaryOfWebhooks, tortureWebhooks } from '../test/torture/webhooks.ts'
@@ -8,7 +9,7 @@ const subjects = {
   users: (kind: Kind, rounds: number) => torture(users, kind, { rounds, say: console.log }),
   orders: (kind: Kind, rounds: number) => torture(orders, kind, { rounds, say: console.log }),
 }
-const usage = 'npm run torture -- users|orders [--rounds N] [--outside], or webhooks [--rounds N]'
+const usage = 'npm run torture -- users|orders [--rounds N] [--outside], or webhooks|pipelines [--rounds N]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { rounds: { type: 'string', default: '20' }, outside: { type: 'boolean', default: false } },
@@ -16,12 +17,19 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds)
 const subject = positionals.join()
 const kill = subjects[subject as keyof typeof subjects]
-if ((!kill && subject !== 'webhooks') || !Number.isInteger(rounds) || rounds < 1) {
+if ((!kill && !['webhooks', 'pipelines'].includes(subject)) || !Number.isInteger(rounds) || rounds < 1) {
   console.error(
     `Usage: ${usage}\nKills the process and PostgreSQL (embedded, or outside) N times each while users are created or orders placed,
-or N times a worker, an API process or PostgreSQL while webhooks are delivered.`,
+or N times a worker, an API process or PostgreSQL while webhooks are delivered,
+or N times RabbitMQ, the process that publishes to it or PostgreSQL while a pipeline is flowing.`,
   )
   process.exit(2)
+}
+
+if (subject === 'pipelines') {
+  const published = await torturePipelines({ rounds, say: console.log })
+  console.log(summaryOfPipelines(published))
+  process.exit(published.some(({ lost, misplaced }) => lost || misplaced) ? 1 : 0)
 }
 
 if (!kill) {

@@ -26,21 +26,23 @@ export type Reach = {
 
 export type Outlet = { isOpen(): boolean; publish(message: Message): Promise<void>; close(): Promise<void> }
 
-/** A connection to a broker on which every message is confirmed. */
-export async function openOutlet(broker: Broker, exchange: string, reach: Reach): Promise<Outlet> {
+/** A connection to a broker on which every message is confirmed. It is given up when we end. */
+export async function openOutlet(broker: Broker, exchange: string, reach: Reach, ends?: AbortSignal): Promise<Outlet> {
   const cut = new AbortController()
-  const timer = setTimeout(() => cut.abort(), CONNECT_WITHIN)
+  const late = AbortSignal.any([AbortSignal.timeout(CONNECT_WITHIN), ...(ends ? [ends] : [])])
+  const giveUp = () => cut.abort()
+  late.addEventListener('abort', giveUp)
+  if (late.aborted) giveUp()
   try {
     const connection = await connectTo(broker, reach, cut.signal)
     // Whatever happens to it also ends what waits for a confirm, which is where it is judged; unheard it would end the process.
     connection.on('error', () => {})
     return outletOn(connection, await connection.createConfirmChannel(), exchange, cut)
   } catch (error) {
-    const late = cut.signal.aborted
     cut.abort()
-    throw late ? coded('timeout' satisfies Failure) : error
+    throw late.aborted ? coded('timeout' satisfies Failure) : error
   } finally {
-    clearTimeout(timer)
+    late.removeEventListener('abort', giveUp)
   }
 }
 

@@ -18,7 +18,7 @@ const RECORD_AFTER = SECOND / 5
 /** Measures what came of publishing. */
 export type Noted = (what: { published: number } | { failure: Failure }) => void
 
-export type Desk = { app: App; holder: string; reach: Reach; noted: Noted }
+export type Desk = { app: App; holder: string; reach: Reach; noted: Noted; ends: AbortSignal }
 
 /** One pipeline in hand; `place` is how far it came. */
 export type Runner = {
@@ -93,9 +93,9 @@ async function send(desk: Desk, runner: Runner, row: store.Held, logged: Paramet
   return { confirmed, error: error as { code?: unknown } | undefined }
 }
 
-async function openFor({ app, reach }: Desk, row: store.Held) {
+async function openFor({ app, reach, ends }: Desk, row: store.Held) {
   const { uri, exchange } = await openDestination(app, row)
-  return openOutlet(brokerAllowed(uri, reach), exchange, reach)
+  return openOutlet(brokerAllowed(uri, reach), exchange, reach, ends)
 }
 
 /** What may be reached may have become less since the URI was taken. */

@@ -1,20 +1,26 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/open.ts'
 
-type Lease = { holder: string; now: string; until: string }
+/** By the clock of the database: those of two processes may differ by more than a lease. */
+const from = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
 
 /** Takes pipelines that nobody publishes, or whose process has not been heard of: of any team, for the worker. */
-export async function claimFree(db: Db, { holder, now, until }: Lease, most: number) {
-  await sql`
-    update pipelines set holder = ${holder}, leased_until = ${until} where team_id in (
+export async function claimFree(db: Db, holder: string, { seconds, most }: { seconds: number; most: number }) {
+  const { rows } = await sql<{ team_id: string }>`
+    update pipelines set holder = ${holder}, leased_until = ${from(seconds)} where team_id in (
       select p.team_id from pipelines p join teams t on t.id = p.team_id
-      where cardinality(p.enabled) > 0 and t.deleted_at is null and (p.holder is null or p.leased_until < ${now})
+      where cardinality(p.enabled) > 0 and t.deleted_at is null and (p.holder is null or p.leased_until < now())
       order by p.team_id limit ${most} for update of p skip locked
-    )`.execute(db)
+    ) returning team_id`.execute(db)
+  return rows
 }
 
-export const renew = (db: Db, { holder, until }: Lease) =>
-  db.updateTable('pipelines').set({ leased_until: until }).where('holder', '=', holder).execute()
+export const renew = (db: Db, holder: string, seconds: number) =>
+  db
+    .updateTable('pipelines')
+    .set({ leased_until: from(seconds) })
+    .where('holder', '=', holder)
+    .execute()
 
 export const release = (db: Db, holder: string) =>
   db.updateTable('pipelines').set({ holder: null, leased_until: null }).where('holder', '=', holder).execute()

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, later, SECOND } from '../app.ts'
+import { type App, SECOND } from '../app.ts'
 import type { Reach } from './outlet.ts'
 import { closeOutlet, type Desk, type Noted, publishWaiting, type Runner } from './runner.ts'
 import * as store from './store-holding.ts'
 
 const POLL = SECOND / 4
 /** Others take a pipeline over so long after its process was last heard of. */
-export const LEASE = 10 * SECOND
-const RENEW_EVERY = 3 * SECOND
+const LEASE_SECONDS = 6
+const RENEW_EVERY = 2 * SECOND
 /** So many are taken at a look, so that processes that start together share them. */
 const CLAIMED_AT_ONCE = 8
 const END_WITHIN = 5 * SECOND
@@ -17,7 +17,8 @@ export type Publisher = { stop(): Promise<void> }
 
 /** Publishes to brokers until it is stopped. Of all processes one holds a pipeline at a time. */
 export function startPublisher(app: App, reach: Reach, failed: (error: unknown) => void, noted: Noted = () => {}): Publisher {
-  const desk: Desk = { app, holder: randomUUID(), reach, noted }
+  const ending = new AbortController()
+  const desk: Desk = { app, holder: randomUUID(), reach, noted, ends: ending.signal }
   const runners = new Map<string, Runner>()
   let renewedAt = 0
   let stopping = false
@@ -25,14 +26,15 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
   let looking: Promise<void> | undefined
 
   async function look() {
-    const now = app.wall()
-    const lease = { holder: desk.holder, now, until: later(now, LEASE) }
+    const { holder } = desk
     if (performance.now() - renewedAt > RENEW_EVERY) {
-      await store.renew(app.db, lease)
+      await store.renew(app.db, holder, LEASE_SECONDS)
       renewedAt = performance.now()
     }
-    await store.claimFree(app.db, lease, CLAIMED_AT_ONCE)
-    const rows = new Map((await store.held(app.db, desk.holder)).map((row) => [nameOf(row), row]))
+    const taken = await store.claimFree(app.db, holder, { seconds: LEASE_SECONDS, most: CLAIMED_AT_ONCE })
+    for (const { team_id } of taken) app.log.info({ team_id, holder }, 'pipeline taken in hand')
+    const now = app.wall()
+    const rows = new Map((await store.held(app.db, holder)).map((row) => [nameOf(row), row]))
     for (const [name, runner] of runners) if (runner.isOver || rows.get(name)?.revision !== runner.revision) end(name, runner)
     for (const [name, row] of rows) if (row.is_behind && !(row.retry_at && row.retry_at > now)) begin(name, row)
   }
@@ -77,6 +79,7 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
       for (const runner of all) runner.isOver = true
       const running = Promise.all(all.map((runner) => runner.running))
       await Promise.race([running, pause(END_WITHIN, undefined, { ref: false })])
+      ending.abort()
       await Promise.all(all.map(closeOutlet))
       await running
       await Promise.resolve(store.release(app.db, desk.holder)).catch(failed)

@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DAY } from '../../src/app.ts'
+import { emitForTeam } from '../../src/events/emit.ts'
+import { numberEvents } from '../../src/events/log.ts'
 import { aQueue, type Broker, bodyOf, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
 import { newCertificate } from '../support/certificate.ts'
 import { aUser, place } from '../support/orders.ts'
@@ -140,6 +142,23 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await soon(async () => expect(await pipeline.get()).toMatchObject({ lag: 0 }))
     await soon(() => expect(queue.received.length).toBeGreaterThan(0))
     expect(new Set(queue.events().map(({ user_id }) => user_id))).toEqual(new Set([stays]))
+  })
+
+  test('gets partial reports where the team asked for them', async () => {
+    const { tenant, queue, pipeline } = await story()
+    const { admin, org_id, team_id } = tenant
+    const say = async (partial: boolean) => {
+      const data = { webhook_id: team_id, because: 'gone' as const }
+      await emitForTeam(w.app, { team_id, event_type: 'endpoint.disabled', key: 'a', data, at: w.app.wall(), partial })
+      await numberEvents(w.app)
+    }
+    for (const partial of [true, false, true]) await say(partial)
+    await soon(async () => expect(await pipeline.get()).toMatchObject({ delivered: 1, lag: 0 }))
+    await admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { partial_webhooks_enabled: true } } })
+    await say(true)
+    await soon(() => expect(queue.received).toHaveLength(2))
+    const [, second, , fourth] = (await loggedBy(tenant)).map(({ event_id }) => event_id)
+    expect(queue.ids()).toEqual([second, fourth])
   })
 
   test('speaks TLS to a broker whose certificate it trusts', async () => {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { EventEnvelope } from '../../src/contract/event.ts'
 import { messageOf } from '../../src/pipelines/message.ts'
 import { publishAll } from '../../src/pipelines/publish.ts'
 import { patternsOf, settingsFrom } from '../../src/pipelines/rules.ts'
-import { failureOf, retryAt, waits } from '../../src/pipelines/rules-failure.ts'
+import { failureOf, failures, retryAt, waits } from '../../src/pipelines/rules-failure.ts'
 import { brokerOf, hidden, unhidden } from '../../src/pipelines/uri.ts'
 import { cidr, closed } from '../../src/webhooks/address.ts'
 
@@ -203,5 +204,24 @@ describe('a page', () => {
     sent[0]?.confirm()
     expect(await done).toEqual({ confirmed: 1, error: expect.objectContaining({ message: 'message nacked' }) })
     expect(sent).toHaveLength(3)
+  })
+})
+
+describe('the page', () => {
+  const page = readFileSync(new URL('../../docs/pipelines.md', import.meta.url), 'utf8')
+  test('tells the waits and every failure', () => {
+    const told = page.split('\n').find((line) => line.startsWith('| Next try after')) as string
+    expect([...told.matchAll(/(\d+) s/g)].map(([, seconds]) => Number(seconds) * 1000)).toEqual(waits)
+    expect(Object.keys(failures).filter((code) => code !== 'failed' && !page.includes(`\`${code}\``))).toEqual([])
+  })
+  test('reads what is published', async () => {
+    const [, code = ''] = /```js\n(.*?)```/s.exec(page) ?? []
+    const { eventOf } = await import(`data:text/javascript,${encodeURIComponent(code)}`)
+    for (const event of [anEvent(), anEvent('long '.repeat(1000))]) {
+      const { content, gzipped } = await messageOf(event)
+      const properties = { contentType: 'application/json', ...(gzipped && { contentEncoding: 'gzip' }) }
+      expect(eventOf({ content, properties })).toEqual(event)
+      expect(eventOf({ content, properties: { ...properties, contentType: 'application/x-new' } })).toBeUndefined()
+    }
   })
 })

@@ -1,6 +1,6 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -105,6 +105,32 @@ async function freePorts(count: number): Promise<number[]> {
   return ports
 }
 
+/** A way to the broker that can be cut. */
+export async function aProxy(port: number) {
+  const open = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = createConnection(port, '127.0.0.1')
+    for (const [one, other] of [[near, far] as const, [far, near] as const]) {
+      open.add(one)
+      one.on('error', () => {}).on('close', () => other.destroy())
+      one.pipe(other)
+    }
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const cut = () => {
+    for (const socket of open) socket.destroy()
+    open.clear()
+  }
+  return {
+    uri: uriOf('amqp', (server.address() as { port: number }).port),
+    cut,
+    close: () => {
+      cut()
+      server.close()
+    },
+  }
+}
+
 type Told = { event_id: string; event_type: string; user_id: string | null; data: Record<string, unknown> }
 
 export const bodyOf = ({ content, properties }: ConsumeMessage) =>
@@ -150,8 +176,3 @@ async function openQueue(uri: string, exchange: string, pattern: string, { name 
   await channel.bindQueue(queue, exchange, pattern)
   return { name: queue, channel, close: () => connection.close().catch(() => {}) }
 }
-
-export const versionOfBroker = () =>
-  execFileSync(rabbitmq as string, ['--version'])
-    .toString()
-    .trim()

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MINUTE } from '../../src/app.ts'
+import { aProxy, aQueue, type Broker, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
+import { aPipeline, tell } from '../support/pipelines.ts'
+import { soon } from '../support/webhooks.ts'
+import { world } from '../support/world.ts'
+
+describe.skipIf(!rabbitmq)(withBroker, () => {
+  let w: Awaited<ReturnType<typeof world>>
+  let broker: Broker
+  beforeAll(async () => {
+    ;[w, broker] = await Promise.all([world(), startBroker()])
+    w.publisher()
+  })
+  afterAll(() => broker?.stop())
+
+  test('killed and started again in the middle of a flow misses nothing, and every key keeps its order', async () => {
+    const pipeline = await aPipeline(w, { rabbitmq: broker })
+    const before = await aQueue(broker.uri, { name: 'durable' })
+    await before.listen()
+    const told: { id: string; key: string }[] = []
+    const flow = async (rounds: number) => {
+      for (let round = 0; round < rounds; round++) {
+        const keys = Array.from({ length: 30 }, (_, i) => `key ${i % 7}`)
+        told.push(...(await tell(w.app, w, keys)).map((id, i) => ({ id, key: keys[i] as string })))
+      }
+    }
+    await flow(5)
+    await soon(() => expect(before.received.length).toBeGreaterThan(0))
+    await Promise.all([flow(5), broker.kill()])
+    await soon(async () => expect(['closed', 'refused']).toContain((await pipeline.get()).last_error?.code))
+    await flow(2)
+    expect((await pipeline.get()).lag).toBeGreaterThanOrEqual(60)
+
+    await broker.start()
+    const after = await aQueue(broker.uri, { name: 'durable' })
+    await after.listen()
+    w.passes(2 * MINUTE)
+    await soon(async () => expect(await pipeline.get()).toMatchObject({ lag: 0, last_error: null, failures: 0, next_try_at: null }))
+    const ids = told.map(({ id }) => id)
+    const arrived = await soon(() => {
+      const arrived = [...new Set([...before.ids(), ...after.ids()])]
+      expect(arrived).toHaveLength(ids.length)
+      return arrived
+    })
+    const keyOf = new Map(told.map(({ id, key }) => [id, key]))
+    expect(Map.groupBy(arrived, (id) => keyOf.get(id))).toEqual(Map.groupBy(ids, (id) => keyOf.get(id)))
+    await after.close()
+  })
+
+  const failuresTold = async () =>
+    (await (await fetch(`${w.base}/metrics`)).text()).split('\n').filter((line) => line.startsWith('assay_pipeline_failures_total{'))
+
+  test('away for a moment in which nothing happens is no failure: the next event finds it back', async () => {
+    const tenant = await w.tenant()
+    const proxy = await aProxy(broker.port)
+    const queue = await aQueue(broker.uri, { exchange: 'quiet' })
+    await queue.listen()
+    const pipeline = await aPipeline(tenant, { rabbitmq: { uri: proxy.uri, exchange: 'quiet' } })
+    const first = await tell(w.app, tenant, ['a'])
+    await soon(async () => expect(await pipeline.get()).toMatchObject({ delivered: 1 }))
+    const before = await failuresTold()
+    proxy.cut()
+    const second = await tell(w.app, tenant, ['b'])
+    await soon(async () => expect(await pipeline.get()).toMatchObject({ delivered: 2, last_error: null }))
+    expect(await failuresTold()).toEqual(before)
+    expect(queue.ids()).toEqual([...first, ...second])
+    await queue.close()
+    proxy.close()
+  })
+
+  test('cut off again and again gets everything, some of it twice', async () => {
+    const tenant = await w.tenant()
+    const proxy = await aProxy(broker.port)
+    const queue = await aQueue(broker.uri, { exchange: 'cut' })
+    await queue.listen()
+    const pipeline = await aPipeline(tenant, { rabbitmq: { uri: proxy.uri, exchange: 'cut' } })
+    const told: string[] = []
+    for (let round = 0; round < 10; round++) {
+      told.push(...(await tell(w.app, tenant, Array(40).fill('the same'))))
+      proxy.cut()
+      w.passes(2 * MINUTE)
+    }
+    await soon(async () => expect(await pipeline.get()).toMatchObject({ lag: 0, delivered: 400, last_error: null }))
+    await soon(() => expect([...new Set(queue.ids())]).toEqual(told))
+    await queue.close()
+    proxy.close()
+  })
+})

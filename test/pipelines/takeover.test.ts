@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HOUR } from '../../src/app.ts'
+import { aQueue, type Broker, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
+import { query } from '../support/cluster.ts'
+import { aPipeline, tell } from '../support/pipelines.ts'
+import { startProcess } from '../support/process.ts'
+import { soon } from '../support/webhooks.ts'
+import { ENCRYPTION_KEY, replica, temporaryFolder, world } from '../support/world.ts'
+
+describe.skipIf(!rabbitmq)(withBroker, () => {
+  let w: Awaited<ReturnType<typeof world>>
+  let broker: Broker
+  beforeAll(async () => {
+    ;[w, broker] = await Promise.all([world(), startBroker()])
+  })
+  afterAll(() => broker?.stop())
+
+  test('gets everything when the process that publishes is killed and another takes over', async () => {
+    const worker = await startProcess({
+      DATABASE_URL: w.url,
+      ENCRYPTION_KEY,
+      DATA_DIR: temporaryFolder(),
+      ROLE: 'worker',
+      LOG_LEVEL: 'info',
+    })
+    const queue = await aQueue(broker.uri)
+    await queue.listen()
+    const pipeline = await aPipeline(w, { rabbitmq: broker })
+    await worker.says(/pipeline taken in hand/)
+    const successor = w.publisher()
+    const told: string[] = []
+    const flow = async () => {
+      for (let round = 0; round < 20; round++) told.push(...(await tell(w.app, w, Array(10).fill(`key ${round % 3}`))))
+    }
+    const killed = soon(() => expect(queue.received.length).toBeGreaterThan(0)).then(() => worker.stop('SIGKILL'))
+    await Promise.all([flow(), killed])
+    // Its lease runs out by itself; nobody need wait for that here.
+    await query(w.url, 'update pipelines set leased_until = now()')
+    await soon(async () => expect(await pipeline.get()).toMatchObject({ lag: 0 }))
+    await soon(() => expect([...new Set(queue.ids())]).toEqual(told))
+    await Promise.all([queue.close(), successor.stop()])
+  })
+
+  test('gets everything once while two replicas live whose clocks differ, and goes on at once when one is stopped', async () => {
+    const tenant = await w.tenant()
+    const other = await replica()
+    const queue = await aQueue(broker.uri, { exchange: 'shared' })
+    await queue.listen()
+    await aPipeline(tenant, { rabbitmq: { ...broker, exchange: 'shared' } })
+    const first = await tell(w.app, tenant, Array(120).fill('a'))
+    const leader = other.publisher()
+    await soon(() => expect(queue.received.length).toBeGreaterThan(0))
+    w.passes(HOUR)
+    w.publisher()
+    const second = await tell(w.app, tenant, Array(30).fill('b'))
+    await soon(() => expect(queue.ids()).toEqual([...first, ...second]))
+    await leader.stop()
+    const third = await tell(w.app, tenant, ['c', 'c'])
+    await soon(() => expect(queue.ids()).toEqual([...first, ...second, ...third]))
+    await queue.close()
+  })
+})

@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'amqplib'
+import { pino } from 'pino'
+import { client } from '../../src/contract/client.ts'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { aQueue, startBroker } from '../support/broker.ts'
+import { query } from '../support/cluster.ts'
+import { aNewOrder, aUser } from '../support/orders.ts'
+import { deploymentOf } from '../support/pipelines.ts'
+import { credentialsIn, eventually, postmasterOf, type Service, startProcess } from '../support/process.ts'
+
+export type Site = Awaited<ReturnType<typeof openSite>>
+
+const QUEUE = 'torture'
+
+/** Two processes on one PostgreSQL, a broker, and somebody who reads its queue. */
+export async function openSite(log?: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-torture-'))
+  const [server, broker] = await Promise.all([
+    startEmbedded({ dataDir: join(folder, 'server'), log: pino({ level: 'silent' }) }),
+    startBroker(),
+  ])
+  const dataDir = join(folder, 'data')
+  const env = { DATA_DIR: dataDir, DATABASE_URL: server.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' }
+  const start = () => startProcess(env, log)
+  const services: Service[] = await Promise.all([start(), start()])
+  const kept = credentialsIn(dataDir)
+  await (await aQueue(broker.uri, { name: QUEUE })).close()
+  const admin = client((services[0] as Service).url, { 'x-management-key': kept.management_key })
+  await admin.upsertPipelines({ params: deploymentOf(kept), body: { team_ids: [kept.team_id], rabbitmq: broker } })
+  const reader = readQueue(broker.uri)
+  return {
+    url: server.url,
+    broker,
+    services,
+    reader,
+    kept,
+    start,
+    killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
+    /** Which of the two publishes. */
+    async leader() {
+      const [row] = await query<{ holder: string | null }>(server.url, 'select holder from pipelines')
+      return services.findIndex(({ said }) => row?.holder && said.stdout.includes(row.holder))
+    },
+    async close() {
+      await reader.stop()
+      for (const service of services) service.child.kill('SIGKILL')
+      await Promise.all(services.map((service) => service.ended))
+      await broker.stop()
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/** Reads for as long as it is let, whatever becomes of the broker. */
+function readQueue(uri: string) {
+  const received: string[] = []
+  let stopping = false
+  let end = () => {}
+  const read = async () => {
+    const connection = await connect(uri)
+    const closed = new Promise<void>((done) => connection.once('close', () => done()).on('error', () => {}))
+    end = () => void connection.close().catch(() => {})
+    const channel = await connection.createChannel()
+    channel.on('error', () => {})
+    await channel.consume(QUEUE, (message) => {
+      if (!message) return
+      received.push(String(message.properties.messageId))
+      channel.ack(message)
+    })
+    await closed
+  }
+  const reading = (async () => {
+    while (!stopping) {
+      await read().catch(() => {})
+      await sleep(50)
+    }
+  })()
+  return {
+    received,
+    async stop() {
+      stopping = true
+      end()
+      await reading
+    },
+  }
+}
+
+const WRITERS = 4
+
+/** Orders that are placed and cancelled, through whichever process answers. */
+export async function startClients({ services, kept }: Pick<Site, 'services' | 'kept'>) {
+  const apis = () => services.map(({ url }) => client(url, { 'x-service-api-key': kept.team_api_key }))
+  const body = await eventually(() => aNewOrder(apis()[0] as ReturnType<typeof client>))
+  const user_id = await eventually(() => aUser(apis()[0] as ReturnType<typeof client>))
+  let stopping = false
+  let placed = 0
+  const write = async (writer: number) => {
+    for (let n = writer; !stopping; n++) {
+      const api = apis()[n % 2] as ReturnType<typeof client>
+      try {
+        const { order } = await api.createOrder({ body: { ...body, user_id } })
+        placed++
+        await api.cancelOrder({ params: { order_id: order.id } })
+      } catch {
+        // Whatever has no answer may have happened or not; the log tells.
+        await sleep(20)
+      }
+    }
+  }
+  const writing = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)))
+  return {
+    placed: () => placed,
+    async stop() {
+      stopping = true
+      await writing
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import { randomInt } from 'node:crypto'
+import { query } from '../support/cluster.ts'
+import { eventually, type Service } from '../support/process.ts'
+import { openSite, type Site, startClients } from './pipeline-site.ts'
+
+export const victims = ['the broker', 'the process that publishes', 'PostgreSQL'] as const
+type Victim = (typeof victims)[number]
+
+export type Round = {
+  round: number
+  killed: Victim
+  /** Committed in this round, and what came of them. */
+  events: number
+  received: number
+  duplicates: number
+  lost: number
+  /** First arrivals that came before an earlier event: of the same key, and of any. */
+  misplaced: number
+  overtaken: number
+  recoveryMs: number
+}
+
+type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void; of?: readonly Victim[] }
+
+const PATIENCE_MS = 60_000
+
+/** Kills a broker, the process that publishes to it or PostgreSQL under load, again and again, and compares what was committed with what was received. */
+export async function torturePipelines({ rounds, log, say = () => {}, of = victims }: Options) {
+  const site = await openSite(log)
+  const done: Round[] = []
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const result = await killDuringFlow(site, round, of[(round - 1) % of.length] as Victim)
+      done.push(result)
+      say(lineOf(result))
+    }
+    return done
+  } finally {
+    await site.close()
+  }
+}
+
+async function killDuringFlow(site: Site, round: number, killed: Victim): Promise<Round> {
+  const { received } = site.reader
+  const before = { received: received.length, events: (await logOf(site)).length }
+  const clients = await startClients(site)
+  const enough = randomInt(20, 60)
+  await eventually(() => clients.placed() >= enough && received.length > before.received, PATIENCE_MS)
+  const leader = await eventually(async () => (await site.leader()) + 1, PATIENCE_MS)
+  const killedAt = Date.now()
+  if (killed === 'PostgreSQL') site.killPostgres()
+  else if (killed === 'the broker') await site.broker.kill()
+  else (site.services[leader - 1] as Service).child.kill('SIGKILL')
+  const placed = clients.placed()
+  await eventually(() => clients.placed() > placed + enough / 4, PATIENCE_MS)
+  if (killed === 'the broker') await site.broker.start()
+  const seen = received.length
+  await eventually(() => received.length > seen, PATIENCE_MS)
+  const recoveryMs = Date.now() - killedAt
+  if (killed === 'the process that publishes') site.services[leader - 1] = await site.start()
+  await clients.stop()
+  return { round, killed, recoveryMs, ...(await reconcile(site, before)) }
+}
+
+type Event = { id: string; key: string }
+
+const logOf = ({ url }: Site) =>
+  eventually(() => query<Event>(url, 'select id, key from events where no is not null order by no'), PATIENCE_MS)
+
+/** The whole log against everything that came. */
+async function reconcile(site: Site, before: { received: number; events: number }) {
+  const { received } = site.reader
+  await eventually(async () => (await query(site.url, 'select from events where no is null limit 1')).length === 0, PATIENCE_MS)
+  const log = await logOf(site)
+  const missing = () => log.filter(({ id }) => !received.includes(id)).length
+  await eventually(() => missing() === 0, PATIENCE_MS).catch(() => {})
+  const came = received.slice(before.received)
+  const places = new Map(log.map(({ id }, place) => [id, place]))
+  const arrived = [...new Set(received)].map((id) => log[places.get(id) as number] as Event)
+  const isBehind = (events: Event[]) => events.filter(({ id }, i) => i > 0 && order(events[i - 1]) > order({ id })).length
+  const order = (event: { id: string } | undefined) => places.get(event?.id ?? '') ?? -1
+  return {
+    events: log.length - before.events,
+    received: came.length,
+    duplicates: received.length - new Set(received).size - (before.received - new Set(received.slice(0, before.received)).size),
+    lost: missing(),
+    misplaced: [...Map.groupBy(arrived, ({ key }) => key).values()].reduce((sum, events) => sum + isBehind(events), 0),
+    overtaken: isBehind(arrived),
+  }
+}
+
+const lineOf = ({ round, killed, events, received, duplicates, lost, misplaced, overtaken, recoveryMs }: Round) =>
+  `round ${round}, kill -9 of ${killed}: ${events} events sent, ${received} received, ${duplicates} duplicates, ${lost} lost, ` +
+  `${misplaced} out of order within their key, ${overtaken} across keys, flowing again after ${recoveryMs} ms`
+
+export function summaryOfPipelines(rounds: Round[]) {
+  const sum = (of: (round: Round) => number) => rounds.reduce((total, round) => total + of(round), 0)
+  return (
+    `kill -9 during publishing: ${rounds.length} rounds, ${sum(({ events }) => events)} events sent, ${sum(({ received }) => received)} received, ` +
+    `${sum(({ duplicates }) => duplicates)} duplicates, ${rounds.at(-1)?.lost} lost, ${rounds.at(-1)?.misplaced} out of order within their key, ` +
+    `${rounds.at(-1)?.overtaken} across keys`
+  )
+}
