@@ -58,7 +58,7 @@ async function destinationFrom(app: App, team_id: string, sent: Sent['rabbitmq']
   return sealDestination(app, team_id, rabbitmq)
 }
 
-/** Gap: teams that the key cannot reach, or that have no pipeline, are left out of the answer. */
+/** Teams that the key cannot reach, or that have no pipeline, are left out of the answer. */
 export const deletePipelines = (app: App, caller: ManagementCaller, team_ids: string[]) =>
   inTransaction(app, async (app) => {
     const reached = team_ids.filter((id) => isReachable(caller, id))

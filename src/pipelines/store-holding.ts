@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { Db } from '../db/open.ts'
 
 /** By the clock of the database: those of two processes may differ by more than a lease. */
-const from = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
+const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
 
 /** Takes pipelines that nobody publishes, or whose process has not been heard of: of any team, for the worker. */
 export async function claimFree(db: Db, holder: string, { seconds, most }: { seconds: number; most: number }) {
   const { rows } = await sql<{ team_id: string }>`
-    update pipelines set holder = ${holder}, leased_until = ${from(seconds)} where team_id in (
+    update pipelines set holder = ${holder}, leased_until = ${fromNow(seconds)} where team_id in (
       select p.team_id from pipelines p join teams t on t.id = p.team_id
       where cardinality(p.enabled) > 0 and t.deleted_at is null and (p.holder is null or p.leased_until < now())
       order by p.team_id limit ${most} for update of p skip locked
@@ -18,7 +18,7 @@ export async function claimFree(db: Db, holder: string, { seconds, most }: { sec
 export const renew = (db: Db, holder: string, seconds: number) =>
   db
     .updateTable('pipelines')
-    .set({ leased_until: from(seconds) })
+    .set({ leased_until: fromNow(seconds) })
     .where('holder', '=', holder)
     .execute()
 
@@ -47,10 +47,10 @@ export async function held(db: Db, holder: string) {
   return rows
 }
 
-type Advance = { team_id: string; holder: string; place: number; delivered: number; at: string }
+type Advance = { team_id: string; holder: string; from: number; place: number; delivered: number; at: string }
 
-/** Records what was confirmed; false where somebody else publishes by now. */
-export async function advance(db: Db, { team_id, holder, place, delivered, at }: Advance) {
+/** Records what was confirmed; false where somebody else publishes by now, or did meanwhile. */
+export async function advance(db: Db, { team_id, holder, from, place, delivered, at }: Advance) {
   const { numUpdatedRows } = await db
     .updateTable('pipelines')
     .set((eb) => ({
@@ -67,6 +67,7 @@ export async function advance(db: Db, { team_id, holder, place, delivered, at }:
     }))
     .where('team_id', '=', team_id)
     .where('holder', '=', holder)
+    .where('after_no', '=', from)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }

@@ -42,6 +42,8 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
   function begin(name: string, row: store.Held) {
     const runner = runners.get(name) ?? { revision: row.revision, place: row.after_no, isOver: false }
     if (runner.running || runner.isOver || stopping) return
+    // Another process had it meanwhile.
+    runner.place = Math.max(runner.place, row.after_no)
     runners.set(name, runner)
     runner.running = publishWaiting(desk, runner, row)
       .catch((error) => {
@@ -82,7 +84,7 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
       ending.abort()
       await Promise.all(all.map(closeOutlet))
       await running
-      await Promise.resolve(store.release(app.db, desk.holder)).catch(failed)
+      await store.release(app.db, desk.holder).catch(failed)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DAY } from '../../src/app.ts'
+import { DAY, MINUTE } from '../../src/app.ts'
 import { emitForTeam } from '../../src/events/emit.ts'
 import { numberEvents } from '../../src/events/log.ts'
 import { aQueue, type Broker, bodyOf, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
@@ -210,6 +210,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       await w.runJobs()
       await failsWith(one, 'unroutable')
       await one.queue.channel.bindQueue(one.queue.name, one.exchange, 'endpoint.#')
+      w.passes(MINUTE)
       const logged = (await loggedBy(one.tenant)).map(({ event_id }) => event_id)
       await soon(async () => expect(await one.pipeline.get()).toMatchObject({ lag: 0, last_error: null, failures: 0 }))
       expect([...new Set(one.queue.ids())].filter((id) => ids.includes(id))).toEqual(ids)
@@ -222,6 +223,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       const ids = await tell(w.app, one.tenant, Array(8).fill('the same'))
       expect(await failsWith(one, 'nacked')).toMatchObject({ delivered: 3, lag: 5 })
       await one.queue.listen()
+      w.passes(MINUTE)
       await soon(async () =>
         expect(await one.pipeline.get()).toMatchObject({ delivered: 8, lag: 0, last_error: null, failing_since: null }),
       )
