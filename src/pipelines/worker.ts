@@ -79,9 +79,9 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
       await looking
       const all = [...runners.values()]
       for (const runner of all) runner.isOver = true
+      ending.abort()
       const running = Promise.all(all.map((runner) => runner.running))
       await Promise.race([running, pause(END_WITHIN, undefined, { ref: false })])
-      ending.abort()
       await Promise.all(all.map(closeOutlet))
       await running
       await store.release(app.db, desk.holder).catch(failed)
