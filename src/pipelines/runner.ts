@@ -53,7 +53,8 @@ async function pump(desk: Desk, runner: Runner, row: store.Held): Promise<{ fail
   while (!runner.isOver) {
     const { logged, place } = await logAfter(app, team_id, {
       after: runner.place,
-      limit: PAGE,
+      // After a failure one event goes ahead alone, so that those behind it do not come again with every try.
+      limit: failures ? 1 : PAGE,
       event_type: patternsOf(event_type_prefixes),
       told: true,
     })
