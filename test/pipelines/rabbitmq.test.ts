@@ -125,7 +125,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     const again = await aPipeline(tenant, { rabbitmq: { uri: broker.uri, exchange } })
     const later = await tell(w.app, tenant, ['c'])
     await soon(() => expect(queue.ids()).toEqual([...first, ...later]))
-    expect(await again.get()).toMatchObject({ delivered: 1 })
+    await soon(async () => expect(await again.get()).toMatchObject({ delivered: 1 }))
   })
 
   test('gets nothing about a user that was erased meanwhile', async () => {
