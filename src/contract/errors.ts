@@ -40,8 +40,10 @@ export const errorTypes = {
   CLOCK_IS_MOVING: { kind: 'conflict', meaning: "Another move of the team's clock took longer than 30 seconds; send it again." },
   CLOCK_MOVES_FORWARD: { kind: 'refused', meaning: 'The sandbox clock was asked to go back.' },
   CLOSED_BETA: { kind: 'forbidden', meaning: 'The route is in closed beta and the team is not enabled for it.' },
+  CONNECTION_NOT_FOUND: { kind: 'not_found', meaning: 'The user has not connected the source.' },
   COMPANY_NAME_REQUIRED: { kind: 'refused', meaning: 'brand_information would be left without a company_name.' },
   DATABASE_UNAVAILABLE: { kind: 'unavailable', meaning: 'The database cannot be reached; send the request again.' },
+  DEVICE_NOT_FOUND: { kind: 'not_found', meaning: 'The user has no such device.' },
   EVENT_TYPE_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such event type in the catalogue.' },
   EXPIRY_IN_THE_PAST: { kind: 'refused', meaning: 'A key was to be made that has expired already.' },
   IDEMPOTENCY_IN_FLIGHT: {

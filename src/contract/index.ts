@@ -1,4 +1,5 @@
 import { catalogEndpoints } from './catalog.ts'
+import { connectionEndpoints } from './connections.ts'
 import type { Row } from './endpoint.ts'
 import { eventEndpoints } from './events-log.ts'
 import { insuranceEndpoints } from './insurance.ts'
@@ -9,6 +10,7 @@ import { resultEndpoints } from './order-results.ts'
 import { orderEndpoints } from './orders.ts'
 import { pipelineEndpoints } from './pipelines.ts'
 import { sandboxEndpoints } from './sandbox.ts'
+import { sourceEndpoints } from './sources.ts'
 import { userEndpoints } from './users.ts'
 import { webhookKeyEndpoints } from './webhook-keys.ts'
 import { webhookRepairEndpoints } from './webhook-repair.ts'
@@ -29,6 +31,8 @@ export const endpoints = {
   ...pipelineEndpoints,
   ...labAccountEndpoints,
   ...labSideEndpoints,
+  ...sourceEndpoints,
+  ...connectionEndpoints,
   ...sandboxEndpoints,
 }
 

@@ -62,6 +62,7 @@ const tags = {
   Events: 'What customers are told: the catalogue, and the log to read from any place.',
   Webhooks: 'Where events are sent, signed and in order.',
   Pipelines: 'Brokers that events are published to, in order.',
+  Connections: 'Wearable sources, and what connects them with users.',
   Insurance: 'Payors and diagnosis codes.',
   'Lab side': 'What a partner lab calls, with a key that the operator made for it.',
   Sandbox: "A team's own clock, to see today what happens next week.",

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Id, openEnum } from './common.ts'
 import { eventType, sample } from './event.ts'
 
-const connectionErrors = [
+export const connectionErrors = [
   'token_refresh_failed',
   'webhook_registration_failed',
   'user_not_found',
@@ -13,7 +13,7 @@ const connectionErrors = [
   'unknown',
 ] as const
 
-const deviceTypes = [
+export const deviceTypes = [
   'unknown',
   'phone',
   'watch',

@@ -4,14 +4,15 @@ import type { AoE } from '../contract/catalog.ts'
 import type { Plan, Role } from '../contract/common.ts'
 import type { Method } from '../contract/lifecycle.ts'
 import type { Simulation } from '../contract/orders.ts'
+import type { ConnectionTables } from './tables-connections.ts'
 
 /** Times are ISO text in and out; `open.ts` sets the parsers. */
-type Time = string
+export type Time = string
 /** Written as JSON text, so that the driver does not take a list for an array of SQL; read as what it was. */
-type Json<T> = ColumnType<T, string | null | undefined, string | null>
-type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
+export type Json<T> = ColumnType<T, string | null | undefined, string | null>
+export type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
 
-export type Tables = {
+export type Tables = ConnectionTables & {
   deployment: { one: Generated<boolean>; environment: string; region: string; key_check: Buffer; created_at: Generated<Time> }
   orgs: { id: string; name: string; plan: Plan; expires_at: Optional<Time>; created_at: Generated<Time> }
   teams: {

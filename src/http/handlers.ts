@@ -1,6 +1,8 @@
 import type { App, LabCaller, ManagementCaller, TeamCaller } from '../app.ts'
 import * as catalog from '../catalog/actions.ts'
 import * as markers from '../catalog/markers.ts'
+import * as connections from '../connections/actions.ts'
+import * as devices from '../connections/devices.ts'
 import type { Input, Output } from '../contract/endpoint.ts'
 import type { EndpointName, Endpoints } from '../contract/index.ts'
 import * as catalogue from '../events/catalogue.ts'
@@ -22,6 +24,7 @@ import * as pipelines from '../pipelines/actions.ts'
 import * as results from '../results/actions.ts'
 import * as reports from '../results/pdf.ts'
 import * as sandbox from '../sandbox/actions.ts'
+import * as sources from '../sources/actions.ts'
 import * as teams from '../teams/actions.ts'
 import * as orgs from '../teams/orgs.ts'
 import * as users from '../users/actions.ts'
@@ -155,6 +158,12 @@ export const handlers: Handlers = {
   listPipelines: (app, caller, { query }) => pipelines.listPipelines(app, caller, query),
   upsertPipelines: (app, caller, { body }) => pipelines.upsertPipelines(app, caller, body),
   deletePipelines: (app, caller, { query }) => pipelines.deletePipelines(app, caller, query.team_id),
+  listSources: (app, _, { query }) => sources.listSources(app, query),
+  listConnections: (app, caller, { params }) => connections.listConnections(app, caller, params.user_id),
+  endConnection: (app, caller, { params }) => connections.endConnection(app, caller, params.user_id, params.provider),
+  connectPushSource: (app, caller, { params, body }) => connections.connectPushSource(app, caller, body.user_id, params.provider),
+  listDevices: (app, caller, { params }) => devices.listDevices(app, caller, params.user_id),
+  getDevice: (app, caller, { params }) => devices.getDevice(app, caller, params.user_id, params.device_id),
 
   getClock: (app, caller) => sandbox.getClock(app, caller),
   moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),

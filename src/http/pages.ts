@@ -5,6 +5,7 @@ import { asyncapi } from '../contract/asyncapi.ts'
 import { openapi } from '../contract/openapi.ts'
 import { databaseAnswers } from '../deployment/actions.ts'
 import { problem } from '../problem.ts'
+import { mountAssets } from './assets.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What answers without a key: health, metrics and documentation. */
@@ -26,6 +27,7 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
     return events
   })
   server.get('/', async (_, reply) => reply.redirect('/docs'))
+  mountAssets(server)
   await mountReference(server)
 }
 

@@ -1,5 +1,6 @@
 import { type App, DAY, HOUR, MINUTE, NUMBER, SECOND } from '../app.ts'
 import { chainAudit } from '../audit/actions.ts'
+import { sayFarewell } from '../connections/farewell.ts'
 import { numberEvents } from '../events/log.ts'
 import { pruneIdempotency } from '../idempotency/actions.ts'
 import { pruneTokens } from '../keys/actions.ts'
@@ -28,6 +29,7 @@ export const jobs: Job[] = [
   { name: NUMBER, everyMs: SECOND / 10, run: numberEvents },
   { name: STEP, everyMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
+  { name: 'end connections', everyMs: SECOND, run: sayFarewell },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },
   { name: 'record last uses of keys', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },

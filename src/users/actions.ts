@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { type App, DAY, inTransaction, later, type TeamCaller } from '../app.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
+import { isSource } from '../contract/sources.ts'
 import { isUniqueViolation } from '../db/open.ts'
 import { problem } from '../problem.ts'
 import { open, type SealingKey, seal } from '../sealing/seal.ts'
 import { newSealingKey, teamSealingKey, unwrap } from '../sealing/vault.ts'
+import { providerOf } from '../sources/actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
+
+export type { UserRow } from './store.ts'
 
 type Settable = {
   fallback_time_zone?: string | null | undefined
@@ -41,13 +45,13 @@ async function refuseExisting(app: App, team_id: string, client_user_id: string)
 }
 
 export async function getUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string) {
-  return shown(app, await requireUser(app, team_id, user_id))
+  return oneShown(app, await requireUser(app, team_id, user_id))
 }
 
 export async function resolveUser(app: App, { team_id }: TeamCaller, client_user_id: string) {
   const user = await store.findByClientId(app.db, team_id, client_user_id)
   if (!user) throw rules.userNotFound()
-  return shown(app, user)
+  return oneShown(app, user)
 }
 
 export async function listUsers(app: App, { team_id }: TeamCaller, { limit, offset }: { limit: number; offset: number }) {
@@ -75,11 +79,12 @@ export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, pa
     }),
   )
 
-/** Gone at once for every call; erased when the days of grace are over. */
+/** Gone at once for every call, and its sources are disconnected for good; erased when the days of grace are over. */
 export const deleteUser = (app: App, { team_id }: TeamCaller, user_id: string) =>
   inTransaction(app, async (app) => {
     await requireUser(app, team_id, user_id, store.lockUser)
     const now = app.now()
+    await store.endConnections(app.db, team_id, user_id, app.wall())
     await store.updateUser(app.db, team_id, user_id, { deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) })
     return { success: true }
   })
@@ -122,13 +127,14 @@ export const eraseDueUsers = (app: App, team_id?: string) =>
 export const nextErasure = async (app: App, team_id: string) => (await store.nextErasure(app.db, team_id))?.erase_at ?? undefined
 
 export async function getMetrics(app: App, { team_id }: TeamCaller) {
-  const [{ total }, { orders }] = await Promise.all([store.countUsers(app.db, team_id), store.countOrders(app.db, team_id)])
+  const counting = [store.countUsers(app.db, team_id), store.countOrders(app.db, team_id), store.countSources(app.db, team_id)] as const
+  const [{ total }, { orders }, { all, errored, by_week }] = await Promise.all(counting)
   return {
     team_id,
     number_of_users: total,
-    number_of_connected_sources: 0,
-    number_of_errored_connected_sources: 0,
-    number_of_connected_sources_by_week: [],
+    number_of_connected_sources: all,
+    number_of_errored_connected_sources: errored,
+    number_of_connected_sources_by_week: by_week,
     number_of_ordered_tests: orders,
   }
 }
@@ -141,13 +147,31 @@ export const requireUser = async (app: App, team_id: string, user_id: string, fi
 export const keyOf = async (app: App, user: store.UserRow) =>
   unwrap(await teamSealingKey(app, user.team_id), user, { id: user.key_id, wrapped: user.wrapped_key })
 
-export const allShown = (app: App, users: store.UserRow[]) => Promise.all(users.map((user) => shown(app, user)))
+export async function allShown(app: App, users: store.UserRow[]) {
+  const connected = await connectedSources(app, users)
+  return Promise.all(users.map(async (user) => ({ ...(await shown(app, user)), connected_sources: connected.get(user.user_id) ?? [] })))
+}
+
+/** The sources of each user, in the order in which they were connected. */
+async function connectedSources(app: App, users: store.UserRow[]) {
+  const [first] = users
+  if (!first) return new Map<string, never>()
+  const ids = users.map(({ user_id }) => user_id)
+  const rows = await store.listSources(app.db, first.team_id, ids)
+  const known = rows.flatMap(({ user_id, provider: slug, created_at }) => {
+    if (!isSource(slug)) return []
+    const provider = providerOf(app, slug)
+    return [{ user_id, created_on: created_at, provider, source: provider }]
+  })
+  return Map.groupBy(known, ({ user_id }) => user_id)
+}
+
+const oneShown = async (app: App, user: store.UserRow) => (await allShown(app, [user]))[0] as Awaited<ReturnType<typeof allShown>>[number]
 
 async function shown(app: App, user: store.UserRow) {
   const zone = user.time_zone && { id: user.time_zone, source_slug: 'manual', updated_at: user.time_zone_updated_at as string }
   return {
     ...user,
-    connected_sources: [],
     fallback_time_zone: zone || null,
     fallback_birth_date: user.sealed ? open<BirthDate>(await keyOf(app, user), place(user.user_id), user.sealed) : null,
   }

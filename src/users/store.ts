@@ -110,6 +110,40 @@ export const countOrders = (db: Db, team_id: string) =>
     .where('user_id', 'is not', null)
     .executeTakeFirstOrThrow()
 
+export const listSources = (db: Db, team_id: string, user_ids: string[]) =>
+  db
+    .selectFrom('connections')
+    .select(['user_id', 'provider', 'created_at'])
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`)
+    .where('ended_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+
+type Week = { date: string; value: number; all: number }
+
+/** How many sources are connected, how many of them are broken, and how many came in each week. */
+export async function countSources(db: Db, team_id: string) {
+  const { rows } = await sql<{ all: number; errored: number; by_week: Week[] }>`
+    with live as (select status, created_at from connections where team_id = ${team_id} and ended_at is null),
+    weeks as (select date_trunc('week', created_at) as week, count(*) as came from live group by 1)
+    select (select count(*) from live) as all, (select count(*) from live where status = 'error') as errored,
+      (select coalesce(json_agg(json_build_object('date', to_char(week, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'value', came, 'all', total) order by week), '[]')
+       from (select week, came, sum(came) over (order by week) as total from weeks) as summed) as by_week`.execute(db)
+  return rows[0] as { all: number; errored: number; by_week: Week[] }
+}
+
+/** The sources are told by a job of connections. */
+export const endConnections = (db: Db, team_id: string, user_id: string, now: string) =>
+  db
+    .updateTable('connections')
+    .set({ ended_at: now, farewell_at: now })
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('ended_at', 'is', null)
+    .execute()
+
 const FOUND_AT_MOST = 50
 
 export const searchByIds = (db: Db, team_id: string, beginning: string) => {

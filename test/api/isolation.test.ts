@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
+import { noteDevice } from '../../src/connections/devices.ts'
 import { type Client, client } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { emitForTeam } from '../../src/events/emit.ts'
+import { requireUser } from '../../src/users/actions.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aKit, aPatient, place as placeOrder, testId } from '../support/orders.ts'
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
@@ -41,6 +43,7 @@ type Kind =
   | 'attempt'
   | 'event'
   | 'webhookJob'
+  | 'device'
 
 /** What the ids of the table name. A new one fails the test below until it is listed here. */
 const kinds: Record<string, Kind> = {
@@ -67,6 +70,7 @@ const kinds: Record<string, Kind> = {
   attempt_id: 'attempt',
   event_id: 'event',
   job_id: 'webhookJob',
+  device_id: 'device',
 }
 
 const notOurs = new Set([
@@ -118,6 +122,7 @@ async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
   const hook = await someWebhook(tenant)
   const ids = {
     ...hook,
+    ...(await someConnection(tenant, user.user_id)),
     user: user.user_id,
     client: user.client_user_id,
     team: team_id,
@@ -132,6 +137,13 @@ async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
     sample: randomUUID(),
   }
   return { orders, ids, gone: { user: gone.user_id, client: gone.client_user_id }, tenant }
+}
+
+/** The user's phone is connected, and a watch of it is known. */
+async function someConnection({ api, team_id }: Tenant, user_id: string) {
+  await api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
+  const user = await requireUser(w.app, team_id, user_id)
+  return { device: await noteDevice(w.app, user, 'apple_health_kit', { source_type: 'watch' }) }
 }
 
 /** A webhook with an attempt, a job, and an event that waits for it. */

@@ -8,6 +8,7 @@ import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { openapi } from '../../src/contract/openapi.ts'
 import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
+import { aConnectedUser } from '../support/connections.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aKit, aNewOrder, aPatient, place } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
@@ -149,6 +150,7 @@ describe('what is served', () => {
       ...(await orderAnswers()),
       ...(await webhookAnswers()),
       ...(await pipelineAnswers()),
+      ...(await connectionAnswers()),
       listEventTypes: await api.listEventTypes(),
       getEventType: await api.getEventType({ params: { event_type: 'labtest.order.created' } }),
       listEvents: await api.listEvents(),
@@ -251,6 +253,15 @@ describe('what is served', () => {
         upsertPipelines: await admin.upsertPipelines({ params: here, body: { team_ids: [team_id], rabbitmq } }),
         listPipelines: await admin.listPipelines({ params: here }),
         deletePipelines: await admin.deletePipelines({ params: here, query: { team_id: [team_id] } }),
+    async function connectionAnswers() {
+      const { user_id, device_id } = await aConnectedUser(w.app, api, team_id)
+      return {
+        listSources: await api.listSources(),
+        connectPushSource: await api.connectPushSource({ params: { provider: 'manual' }, body: { user_id } }),
+        listConnections: await api.listConnections({ params: { user_id } }),
+        listDevices: await api.listDevices({ params: { user_id } }),
+        getDevice: await api.getDevice({ params: { user_id, device_id } }),
+        endConnection: await api.endConnection({ params: { user_id, provider: 'manual' } }),
       }
     }
 

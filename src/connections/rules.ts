@@ -1,0 +1,25 @@
+import { resourcesOf, type SourceSlug, sources } from '../contract/sources.ts'
+import { problem } from '../problem.ts'
+
+/** What a user allowed at a source, and what was asked for in vain; `needs` says which resources hang on which scopes. */
+export type Grant = { granted: string[]; denied: string[]; needs: Record<string, string[]> }
+
+/** Which resources of a source can be read through a connection. Where nothing is known of scopes, all of them. */
+export function availabilityOf(provider: SourceSlug, grant?: Grant) {
+  const each = resourcesOf(sources[provider]).map((resource) => [resource, available(grant, resource)] as const)
+  return Object.fromEntries(each)
+}
+
+function available(grant: Grant | undefined, resource: string) {
+  const needed = grant?.needs[resource]
+  if (!grant || !needed) return { status: 'available', scope_requirements: null }
+  const split = (scopes: string[]) => ({ required: needed.filter((scope) => scopes.includes(scope)), optional: [] })
+  const isOpen = needed.every((scope) => grant.granted.includes(scope))
+  return {
+    status: isOpen ? 'available' : 'unavailable',
+    scope_requirements: { user_granted: split(grant.granted), user_denied: split(grant.denied) },
+  }
+}
+
+export const notConnected = () =>
+  problem('CONNECTION_NOT_FOUND', 'The user has not connected this source; GET /v2/user/providers/{user_id} lists what is connected.')

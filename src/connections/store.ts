@@ -1,0 +1,91 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Db } from '../db/open.ts'
+import { onePage } from '../db/page.ts'
+import type { Tables } from '../db/tables.ts'
+import type { Page } from '../paging.ts'
+
+export type ConnectionRow = Selectable<Tables['connections']>
+
+const live = (db: Db, team_id: string) =>
+  db.selectFrom('connections').selectAll().where('team_id', '=', team_id).where('ended_at', 'is', null)
+
+export const findConnection = (db: Db, team_id: string, user_id: string, provider: string) =>
+  live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider).executeTakeFirst()
+
+export const lockConnection = (db: Db, team_id: string, user_id: string, provider: string) =>
+  live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider).forUpdate().executeTakeFirst()
+
+export const listConnections = (db: Db, team_id: string, user_ids: string[]) =>
+  live(db, team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).orderBy('created_at').orderBy('id').execute()
+
+/** Those of a source, oldest first, of some users or of all. */
+export const pageOfConnections = (db: Db, team_id: string, provider: string, page: Page, user_ids: string[] | null) =>
+  live(db, team_id)
+    .where('provider', '=', provider)
+    .$if(user_ids !== null, (query) => query.where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`))
+    .$call(onePage(page, 'created_at', 'id'))
+    .execute()
+
+/** Undefined where the user has one already. */
+export const insertConnection = (db: Db, row: Insertable<Tables['connections']>) =>
+  db
+    .insertInto('connections')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['user_id', 'provider']).where('ended_at', 'is', null).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+export const updateConnection = (db: Db, { team_id, id }: { team_id: string; id: string }, change: Updateable<Tables['connections']>) =>
+  db
+    .updateTable('connections')
+    .set(change)
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+
+/** Whether another user of the team has connected this account. */
+export const findSameAccount = (db: Db, team_id: string, user_id: string, provider: string, account_hash: Buffer) =>
+  live(db, team_id)
+    .where('provider', '=', provider)
+    .where('account_hash', '=', account_hash)
+    .where('user_id', '!=', user_id)
+    .limit(1)
+    .executeTakeFirst()
+
+/** Of some users, or of all that have one. */
+export const pauseConnections = (db: Db, team_id: string, provider: string, user_ids: string[], updated_at: string) =>
+  db
+    .updateTable('connections')
+    .set({ status: 'paused', updated_at })
+    .where('team_id', '=', team_id)
+    .where('provider', '=', provider)
+    .where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`)
+    .where('ended_at', 'is', null)
+    .returning('user_id')
+    .execute()
+
+/** Ended, but the source was not told yet; of any team, and nobody else has it in hand. */
+export const lockNextFarewell = (db: Db, now: string) =>
+  db
+    .selectFrom('connections')
+    .selectAll()
+    .where('ended_at', 'is not', null)
+    .where('farewell_at', '<=', now)
+    .orderBy('farewell_at')
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+
+export const postponeFarewell = (db: Db, { team_id, id }: ConnectionRow, farewell_at: string) =>
+  db
+    .updateTable('connections')
+    .set((eb) => ({ farewells: eb('farewells', '+', 1), farewell_at }))
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .execute()
+
+export const deleteEnded = (db: Db, { team_id, id }: ConnectionRow) =>
+  db.deleteFrom('connections').where('team_id', '=', team_id).where('id', '=', id).where('ended_at', 'is not', null).execute()

@@ -1,0 +1,17 @@
+import type { FastifyInstance } from 'fastify'
+import { sourceOf } from '../contract/sources.ts'
+import { logo } from '../sources/rules-logo.ts'
+
+/** Pictures that answers point to. */
+export function mountAssets(server: FastifyInstance) {
+  server.get<{ Params: { file: string } }>('/assets/sources/:file', async ({ params }, reply) => {
+    const slug = params.file.replace(/\.svg$/, '')
+    const source = params.file.endsWith('.svg') ? sourceOf(slug) : undefined
+    if (!source) return reply.callNotFound()
+    return reply
+      .type('image/svg+xml')
+      .header('cache-control', 'public, max-age=86400')
+      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+      .send(logo(slug, source.name))
+  })
+}

@@ -1,0 +1,15 @@
+import type { App } from '../app.ts'
+import { publicUrl } from '../config.ts'
+import { resourcesOf, type SourceSlug, sourceSlugs, sources } from '../contract/sources.ts'
+
+type Query = { source_type?: string | null | undefined }
+
+export const listSources = async (app: App, { source_type }: Query) =>
+  sourceSlugs
+    .filter((slug) => !source_type || sources[slug].source_type === source_type)
+    .map((slug) => ({ ...sources[slug], ...providerOf(app, slug), supported_resources: resourcesOf(sources[slug]) }))
+
+/** A source as users, connections and events name it. */
+export const providerOf = (app: App, slug: SourceSlug) => ({ name: sources[slug].name, slug, logo: logoOf(app, slug) })
+
+const logoOf = ({ config }: App, slug: SourceSlug) => `${publicUrl(config)}/assets/sources/${slug}.svg`
