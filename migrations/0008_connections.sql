@@ -18,6 +18,8 @@ create table connections (
   expires_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
+  -- Somebody renews the access token until then at the latest; everybody else waits.
+  renewing_until timestamptz,
   -- Ended by us; kept until the source was told.
   ended_at timestamptz,
   -- How often the source was told in vain, and when it is tried next.

@@ -38,6 +38,8 @@ export type TeamCaller = {
   kind: 'team'
   /** Came with an access token; `key_id` is then the management key that minted it. */
   token?: true
+  /** Came with a user's sign-in token, which is good for this user only. */
+  user_id?: string
   org_id: string
   team_id: string
   key_id: string
@@ -60,7 +62,10 @@ export type ManagementCaller = {
 /** A partner laboratory; it belongs to no organisation and to no team. */
 export type LabCaller = { kind: 'lab'; lab_id: number; key_id: string }
 
-export type Caller = TeamCaller | ManagementCaller | LabCaller
+/** Somebody who connects a source for one user; `key_id` is the link token's. */
+export type LinkCaller = { kind: 'link'; org_id: string; team_id: string; user_id: string; key_id: string; clock_offset_ms: number }
+
+export type Caller = TeamCaller | ManagementCaller | LabCaller | LinkCaller
 
 const TRIES = 3
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { environments, regions } from './contract/common.ts'
+import { OAuthSettings } from './contract/oauth-setting.ts'
 import { setupProblem } from './problem.ts'
 
 const whole = (low: number, high: number) =>
@@ -12,6 +13,15 @@ const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.e
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
 const network = z.union([z.cidrv4(), z.cidrv6()])
 const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 visible characters and no space')
+
+function jsonOf(text: string, context: z.RefinementCtx): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be JSON' })
+    return z.NEVER
+  }
+}
 
 export const Settings = z.object({
   PORT: whole(0, 65_535).default(8080).describe('Where the API, the management API and the docs listen. 0 takes any free port.'),
@@ -66,6 +76,14 @@ export const Settings = z.object({
     .default([])
     .describe(
       'Private networks that webhooks and pipelines may reach, such as 10.20.0.0/16,fd12::/48; addresses where clouds hand out credentials stay shut. Default: none.',
+    ),
+  OAUTH_SOURCES: z
+    .string()
+    .transform(jsonOf)
+    .pipe(OAuthSettings)
+    .default({})
+    .describe(
+      'Accounts of this deployment at wearable sources, as JSON by slug: {"fitbit":{"client_id":"…","client_secret":"…"}}. Addresses and scopes can be set too; see docs/sources.md. Default: none, so that teams bring their own.',
     ),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()

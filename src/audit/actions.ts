@@ -36,6 +36,8 @@ export function auditRow(app: App, actor: Caller | Keyless, deed: Deed): store.N
 
 function kindOf(actor: Caller | Keyless) {
   if ('token' in actor) return 'access_token'
+  if (actor.kind === 'link') return 'link_token'
+  if (actor.kind === 'team' && actor.user_id) return 'user_token'
   return 'key_id' in actor ? `${actor.kind}_key` : actor.kind
 }
 

@@ -55,7 +55,7 @@ async function makeConnection(app: App, user: UserRow, provider: SourceSlug, { k
 async function renewConnection(app: App, user: UserRow, before: Connection, { kind, account = noAccount, expires_at = null }: Made) {
   const key = await keyOf(app, user)
   const row = await store.updateConnection(app.db, before, {
-    ...{ kind, expires_at, status: 'connected', error_type: null, error_message: null, errored_at: null },
+    ...{ kind, expires_at, status: 'connected', renewing_until: null, error_type: null, error_message: null, errored_at: null },
     account_hash: await accountHash(app, before.team_id, before.provider, account),
     sealed: sealAccount(key, before.id, account),
     updated_at: app.now(),
@@ -139,3 +139,9 @@ export const connectPushSource = (app: App, { team_id }: TeamCaller, user_id: st
     await openConnection(app, await requireUser(app, team_id, user_id), provider, 'push')
     return { success: true }
   })
+
+/** Whether another user of the team has this account, where the team allows that once only. */
+export async function isTaken(app: App, { team_id, user_id }: Whose, provider: SourceSlug, account_hash: Buffer) {
+  await store.lockAccount(app.db, account_hash)
+  return (await store.findSameAccount(app.db, team_id, user_id, provider, account_hash)) !== undefined
+}

@@ -21,5 +21,21 @@ function available(grant: Grant | undefined, resource: string) {
   }
 }
 
+export const REFRESHES = 8
+
+export function checkRefreshes(inTheLastHour: number) {
+  if (inTheLastHour >= REFRESHES)
+    throw problem(
+      'TOO_MANY_REFRESHES',
+      `A user's sources can be refreshed ${REFRESHES} times an hour; wait until the first of them is an hour old.`,
+    )
+}
+
+/** In our own form, and beside it as the public clients read it. */
+export function noneRefreshed(user_id: string, failed_sources: string[]) {
+  const error = 'None of the sources could be refreshed; GET /v2/user/providers/{user_id} tells which have to be connected again.'
+  return problem('REFRESH_FAILED', error, {}, { success: false, user_id, error, failed_sources })
+}
+
 export const notConnected = () =>
   problem('CONNECTION_NOT_FOUND', 'The user has not connected this source; GET /v2/user/providers/{user_id} lists what is connected.')

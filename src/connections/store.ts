@@ -45,16 +45,32 @@ export const updateConnection = (db: Db, { team_id, id }: { team_id: string; id:
     .returningAll()
     .executeTakeFirst()
 
-/** Whether another user of the team has connected this account. */
+/** Only of a lease that is still ours: whoever connected anew meanwhile has better tokens. */
+export const endRenewal = (db: Db, { team_id, id, renewing_until }: ConnectionRow, change: Updateable<Tables['connections']>) =>
+  db
+    .updateTable('connections')
+    .set({ ...change, renewing_until: null })
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .where('renewing_until', '=', renewing_until)
+    .returning('id')
+    .executeTakeFirst()
+
+/** Two users who connect one account at the same moment come one after the other. */
+export const lockAccount = (db: Db, account_hash: Buffer) =>
+  sql`select pg_advisory_xact_lock(${account_hash.readBigInt64BE().toString()}::bigint)`.execute(db)
+
+/** Another user of the team who has connected this account, where the team allows it once only. */
 export const findSameAccount = (db: Db, team_id: string, user_id: string, provider: string, account_hash: Buffer) =>
   live(db, team_id)
+    .where((eb) => eb.exists(eb.selectFrom('teams').select('id').where('id', '=', team_id).where('reject_duplicate_connection', '=', true)))
     .where('provider', '=', provider)
     .where('account_hash', '=', account_hash)
     .where('user_id', '!=', user_id)
     .limit(1)
     .executeTakeFirst()
 
-/** Of some users, or of all that have one. */
 export const pauseConnections = (db: Db, team_id: string, provider: string, user_ids: string[], updated_at: string) =>
   db
     .updateTable('connections')
@@ -65,6 +81,15 @@ export const pauseConnections = (db: Db, team_id: string, provider: string, user
     .where('ended_at', 'is', null)
     .returning('user_id')
     .execute()
+
+export const countRefreshes = async (db: Db, team_id: string, user_id: string, since: string) => {
+  const { rows } = await sql<{ count: number }>`
+    with old as (delete from refreshes where user_id = ${user_id} and team_id = ${team_id} and at <= ${since})
+    select count(*) from refreshes where user_id = ${user_id} and team_id = ${team_id} and at > ${since}`.execute(db)
+  return rows[0]?.count as number
+}
+
+export const insertRefresh = (db: Db, row: Insertable<Tables['refreshes']>) => db.insertInto('refreshes').values(row).execute()
 
 /** Ended, but the source was not told yet; of any team, and nobody else has it in hand. */
 export const lockNextFarewell = (db: Db, now: string) =>

@@ -68,11 +68,48 @@ export const connectionEndpoints = {
     ...connection,
     method: 'post',
     path: '/v2/link/provider/manual/{provider}',
+    userToken: true,
     summary: 'Connect a source that pushes',
     description: 'Phones, meters and your own application call this before they send data. Connecting twice changes nothing.',
     params: z.object({ provider: PushSourceIn }),
     body: z.object({ user_id: Id, provider_id: Text(200).nullish() }).meta({ id: 'NewPushConnection' }),
     returns: Success,
+    refusals: unknown,
+  }),
+  refreshUser: endpoint({
+    ...connection,
+    method: 'post',
+    path: '/v2/user/refresh/{user_id}',
+    summary: "Ask a user's sources for news",
+    description:
+      'Waits for the sources up to `timeout` seconds; 202 says that some are still at it. Sources that push are not asked. 8 times an hour for each user.',
+    params: UserId,
+    query: z.object({ timeout: z.number().min(5).max(60).default(10) }),
+    returns: z
+      .object({
+        success: z.literal(true),
+        user_id: Id,
+        refreshed_sources: z.array(z.string()),
+        in_progress_sources: z.array(z.string()),
+        failed_sources: z.array(z.string()),
+      })
+      .meta({ id: 'Refreshed' }),
+    goesOn: (answer) => (answer as { in_progress_sources: string[] }).in_progress_sources.length > 0,
+    refusals: {
+      ...unknown,
+      400: 'No source could be refreshed; `success`, `user_id`, `error` and `failed_sources` stand beside `detail`.',
+      429: 'The sources of this user were refreshed 8 times within the last hour.',
+    },
+  }),
+  createUserToken: endpoint({
+    ...connection,
+    method: 'post',
+    path: '/v2/user/{user_id}/sign_in_token',
+    summary: "Make a token for a user's phone",
+    description:
+      'Sent as `Authorization: Bearer`, it connects sources that push and sends data, of this user only. Good for an hour, and gone with the key that made it.',
+    params: UserId,
+    returns: z.object({ user_id: Id, sign_in_token: z.string(), expires_in: z.int().describe('Seconds.') }).meta({ id: 'UserToken' }),
     refusals: unknown,
   }),
   listDevices: endpoint({

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-type Auth = 'team' | 'management' | 'lab' | 'none'
+type Auth = 'team' | 'management' | 'lab' | 'link' | 'none'
 
 export type Row = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -19,6 +19,8 @@ export type Row = {
   beta?: string
   /** Exists in the sandbox only; elsewhere the path is unknown. */
   sandbox?: true
+  /** Also takes the sign-in token of the user that the request is about. */
+  userToken?: true
   /** A read although it is not a GET, so a read-only key may call it. */
   reads?: true
   /** The day since when something else should be used; `description` says what. The answer carries a Deprecation header. */
@@ -31,6 +33,8 @@ export type Row = {
   media?: 'application/pdf' | 'text/event-stream'
   /** 204 answers have no body. */
   status?: 200 | 204
+  /** Whether the work goes on after the answer, which then is 202. */
+  goesOn?: (answer: unknown) => boolean
   params?: z.ZodObject
   query?: z.ZodObject
   /** Headers that say more than who calls, in lower case. */

@@ -5,12 +5,14 @@ import { eventEndpoints } from './events-log.ts'
 import { insuranceEndpoints } from './insurance.ts'
 import { labAccountEndpoints } from './lab-accounts.ts'
 import { labSideEndpoints } from './lab-side.ts'
+import { linkEndpoints } from './link.ts'
 import { managementEndpoints } from './management.ts'
 import { resultEndpoints } from './order-results.ts'
 import { orderEndpoints } from './orders.ts'
 import { pipelineEndpoints } from './pipelines.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { sourceEndpoints } from './sources.ts'
+import { teamSourceEndpoints } from './team-sources.ts'
 import { userEndpoints } from './users.ts'
 import { webhookKeyEndpoints } from './webhook-keys.ts'
 import { webhookRepairEndpoints } from './webhook-repair.ts'
@@ -33,6 +35,8 @@ export const endpoints = {
   ...labSideEndpoints,
   ...sourceEndpoints,
   ...connectionEndpoints,
+  ...linkEndpoints,
+  ...teamSourceEndpoints,
   ...sandboxEndpoints,
 }
 

@@ -63,6 +63,8 @@ const tags = {
   Webhooks: 'Where events are sent, signed and in order.',
   Pipelines: 'Brokers that events are published to, in order.',
   Connections: 'Wearable sources, and what connects them with users.',
+  Link: 'How an end user connects a source, with a link token instead of a key.',
+  'Source settings': "A team's own credentials at sources, and what it asks of users there.",
   Insurance: 'Payors and diagnosis codes.',
   'Lab side': 'What a partner lab calls, with a key that the operator made for it.',
   Sandbox: "A team's own clock, to see today what happens next week.",
@@ -74,10 +76,18 @@ const securitySchemes = {
   teamKey: header('x-service-api-key', 'A team API key. `x-vital-api-key` is taken too.'),
   accessToken: { type: 'http', scheme: 'bearer', description: 'A team access token, good for 10 minutes.' },
   managementKey: header('X-Management-Key', 'A management key. The deprecated `X-Service-Org-Key` is taken too.'),
+  linkToken: header('x-vital-link-token', 'A link token; `x-service-link-token` is taken too.'),
+  userToken: { type: 'http', scheme: 'bearer', description: 'The sign-in token of the user that the request is about.' },
   labKey: header('x-lab-key', 'The key of a partner lab.'),
 }
 
-const securityOf = { team: [{ teamKey: [] }, { accessToken: [] }], management: [{ managementKey: [] }], lab: [{ labKey: [] }], none: [] }
+const securityOf = {
+  team: [{ teamKey: [] }, { accessToken: [] }],
+  management: [{ managementKey: [] }],
+  lab: [{ labKey: [] }],
+  link: [{ linkToken: [] }],
+  none: [],
+}
 
 const errorType = { type: 'string', description: 'Stable, one for each rule.', 'x-extensible-enum': Object.keys(errorTypes) }
 
@@ -134,19 +144,19 @@ const errorResponses = {
 
 function operation(name: string, row: Row, schemas: Schemas): Json {
   const schemaOf = (type: z.ZodType, io: Io) => inComponents(type, io, schemas)
+  const answer = () => ({ content: { [row.media ?? 'application/json']: { schema: schemaOf(row.returns, 'output') } } })
   return {
     operationId: name,
     tags: [row.tag],
     summary: row.summary,
     ...(row.deprecated ? { deprecated: true } : {}),
     description: [row.description, ...notes(row)].filter(Boolean).join('\n\n') || row.summary,
-    security: securityOf[row.auth],
+    security: [...securityOf[row.auth], ...(row.userToken ? [{ userToken: [] }] : [])],
     ...parametersOf(row, schemaOf),
     ...(row.body ? { requestBody: { required: !row.body.safeParse(undefined).success, ...json(schemaOf(row.body, 'input')) } } : {}),
     responses: {
-      ...(row.status === 204
-        ? { 204: { description: 'Done.' } }
-        : { 200: { description: 'Done.', content: { [row.media ?? 'application/json']: { schema: schemaOf(row.returns, 'output') } } } }),
+      ...(row.status === 204 ? { 204: { description: 'Done.' } } : { 200: { description: 'Done.', ...answer() } }),
+      ...(row.goesOn ? { 202: { description: 'Begun; the work goes on.', ...answer() } } : {}),
       ...Object.fromEntries(Object.entries({ ...usualRefusals(row), ...row.refusals }).map(([status, text]) => [status, refusal(text)])),
       ...(row.auth === 'none'
         ? {}

@@ -18,6 +18,7 @@ export type ConnectionTables = {
     expires_at: Optional<Time>
     created_at: Time
     updated_at: Time
+    renewing_until: Optional<Time>
     ended_at: Optional<Time>
     farewells: Generated<number>
     farewell_at: Optional<Time>

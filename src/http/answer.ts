@@ -2,7 +2,7 @@ import type { App, Caller } from '../app.ts'
 import { inTransaction, later } from '../app.ts'
 import { type AuditBatch, auditRow, recordChange } from '../audit/actions.ts'
 import type { Outcome, Turn } from '../idempotency/actions.ts'
-import { checkPath } from './authenticate.ts'
+import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput } from './input.ts'
 import { deed, subjectUser, type Visit } from './request.ts'
@@ -16,6 +16,7 @@ export async function answer(app: App, audit: AuditBatch, visit: Visit, sent: Se
   checkText('query', sent.query)
   visit.input = parseInput(route.row, sent)
   checkPath(app, caller, visit.input.params as Visit['params'] | undefined)
+  checkUser(caller, subjectUser(visit))
   const outcome = await withIdempotency(app, visit, (turn) => execute({ ...appFor(app, caller), ends: visit.ends }, audit, visit, turn))
   if (outcome.replayed && caller) await audit(auditRow(app, caller, deed(visit, outcome.status, outcome.body)))
   return outcome
@@ -23,13 +24,13 @@ export async function answer(app: App, audit: AuditBatch, visit: Visit, sent: Se
 
 /** The domain clock of a team is real time plus its offset. */
 const appFor = (app: App, caller: Caller | undefined): App =>
-  caller?.kind === 'team' && caller.clock_offset_ms ? { ...app, now: () => later(app.wall(), caller.clock_offset_ms) } : app
+  caller && 'clock_offset_ms' in caller && caller.clock_offset_ms ? { ...app, now: () => later(app.wall(), caller.clock_offset_ms) } : app
 
 async function execute(app: App, audit: AuditBatch, visit: Visit, turn?: Turn): Promise<Outcome> {
   const { caller, input } = visit
   const { row, handler } = visit.route
   const status = row.status ?? 200
-  const shaped = (result: unknown): Outcome => ({ status, body: row.returns.parse(result) })
+  const shaped = (result: unknown): Outcome => ({ status: row.goesOn?.(result) ? 202 : status, body: row.returns.parse(result) })
   if (!caller) return shaped(await handler(app, caller, input))
   const auditOf = (result: unknown) => auditRow(app, caller, deed(visit, status, result))
   if (row.method === 'get' || row.reads) {

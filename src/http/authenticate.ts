@@ -1,17 +1,21 @@
-import type { App, Caller, LabCaller, ManagementCaller, TeamCaller } from '../app.ts'
+import type { App, Caller, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../app.ts'
 import { here } from '../config.ts'
 import type { Row } from '../contract/endpoint.ts'
 import { labCaller, managementCaller, teamKeyCaller, tokenCaller } from '../keys/authenticate.ts'
-import { isLabKey, isManagementKey } from '../keys/rules.ts'
+import { isLabKey, isManagementKey, isUserToken } from '../keys/rules.ts'
+import { userTokenCaller } from '../keys/user-tokens.ts'
+import { linkCaller } from '../link/tokens.ts'
 import { problem } from '../problem.ts'
 import { checkNamedDeployment } from '../teams/rules.ts'
+import { userNotFound } from '../users/rules.ts'
 import type { Headers } from './request.ts'
 
 /** Who calls, by the kind of credential that the row asks for. */
 export async function authenticate(app: App, row: Row, headers: Headers): Promise<Caller | undefined> {
   if (row.auth === 'none') return undefined
   if (row.auth === 'lab') return labOf(app, headers)
-  return row.auth === 'team' ? teamOf(app, headers) : managementOf(app, headers)
+  if (row.auth === 'link') return linkOf(app, headers)
+  return row.auth === 'team' ? teamOf(app, row, headers) : managementOf(app, headers)
 }
 
 const deprecatedHeaders = ['x-service-org-key', 'x-vital-org-key']
@@ -20,10 +24,11 @@ const deprecatedHeaders = ['x-service-org-key', 'x-vital-org-key']
 export const usedDeprecatedHeader = (row: Row, headers: Headers) =>
   row.auth === 'management' && !text(headers, 'x-management-key') && deprecatedHeaders.some((name) => text(headers, name))
 
-function teamOf(app: App, headers: Headers): Promise<TeamCaller> {
+function teamOf(app: App, row: Row, headers: Headers): Promise<TeamCaller> {
   const key = teamKeyIn(headers)
   if (key) return teamKeyCaller(app, key)
   const token = /^Bearer +(\S+)$/i.exec(text(headers, 'authorization') ?? '')?.[1]
+  if (token && isUserToken(token)) return userOf(app, row, token)
   if (token) return tokenCaller(app, token)
   if (managementKeyIn(headers))
     throw problem(
@@ -38,6 +43,25 @@ function teamOf(app: App, headers: Headers): Promise<TeamCaller> {
   throw problem(
     'MISSING_API_KEY',
     'Missing x-service-api-key. Send a team API key in that header, or an access token as Authorization: Bearer.',
+  )
+}
+
+/** A phone that somebody else holds may do little. */
+function userOf(app: App, row: Row, token: string) {
+  if (!row.userToken)
+    throw problem(
+      'USER_TOKEN_NOT_ALLOWED',
+      'This route takes a team API key in x-service-api-key; a sign-in token of a user does not open it.',
+    )
+  return userTokenCaller(app, token)
+}
+
+async function linkOf(app: App, headers: Headers): Promise<LinkCaller> {
+  const token = text(headers, 'x-vital-link-token') ?? text(headers, 'x-service-link-token')
+  if (token) return linkCaller(app, token)
+  throw problem(
+    'MISSING_LINK_TOKEN',
+    'Missing x-vital-link-token. Make a link token with POST /v2/link/token and send it in that header, or in x-service-link-token.',
   )
 }
 
@@ -82,7 +106,7 @@ const managementKeyIn = (headers: Headers) =>
 
 /** What the caller may not reach although the credential is good. Apart from authenticating, so that the refusal is audited. */
 export function checkGates(row: Row, caller: Caller | undefined) {
-  if (!caller || caller.kind === 'lab') return
+  if (!caller || caller.kind === 'lab' || caller.kind === 'link') return
   if (row.plan && caller.plan !== row.plan)
     throw problem(
       'PLAN_REQUIRED',
@@ -111,6 +135,11 @@ export function checkPath({ config }: App, caller: Caller | undefined, params: P
   if (params.org_id && params.org_id.toLowerCase() !== caller.org_id)
     throw problem('ORG_NOT_FOUND', 'There is no such organisation that this key can reach; use the org_id that came with the key.')
   checkNamedDeployment(here(config), { environment: params.env, region: params.region })
+}
+
+/** The token of one user shows nothing of another, not even whether there is one. */
+export function checkUser(caller: Caller | undefined, user_id: string | undefined) {
+  if (caller?.kind === 'team' && caller.user_id && caller.user_id !== user_id?.toLowerCase()) throw userNotFound()
 }
 
 /** A header that was sent with something in it. */

@@ -1,8 +1,9 @@
-import type { App, LabCaller, ManagementCaller, TeamCaller } from '../app.ts'
+import type { App, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../app.ts'
 import * as catalog from '../catalog/actions.ts'
 import * as markers from '../catalog/markers.ts'
 import * as connections from '../connections/actions.ts'
 import * as devices from '../connections/devices.ts'
+import { refreshUser } from '../connections/refresh.ts'
 import type { Input, Output } from '../contract/endpoint.ts'
 import type { EndpointName, Endpoints } from '../contract/index.ts'
 import * as catalogue from '../events/catalogue.ts'
@@ -10,9 +11,14 @@ import { listEvents } from '../events/log.ts'
 import { streamEvents } from '../events/stream.ts'
 import * as insurance from '../insurance/actions.ts'
 import * as keys from '../keys/actions.ts'
+import { createUserToken } from '../keys/user-tokens.ts'
 import * as labAccounts from '../lab-accounts/actions.ts'
 import * as labSide from '../lab-side/actions.ts'
 import { simulateOrder } from '../labs/simulator/walk.ts'
+import { startOAuth } from '../link/oauth.ts'
+import * as signIn from '../link/sign-in.ts'
+import { listLinkSources } from '../link/sources.ts'
+import * as linkTokens from '../link/tokens.ts'
 import * as orders from '../orders/actions.ts'
 import { importOrder } from '../orders/import.ts'
 import * as kits from '../orders/kits.ts'
@@ -25,6 +31,8 @@ import * as results from '../results/actions.ts'
 import * as reports from '../results/pdf.ts'
 import * as sandbox from '../sandbox/actions.ts'
 import * as sources from '../sources/actions.ts'
+import * as teamCredentials from '../team-sources/credentials.ts'
+import * as requirements from '../team-sources/requirements.ts'
 import * as teams from '../teams/actions.ts'
 import * as orgs from '../teams/orgs.ts'
 import * as users from '../users/actions.ts'
@@ -37,7 +45,7 @@ import * as repairs from '../webhooks/jobs.ts'
 import { getWebhookJwks, rotateWebhookKey } from '../webhooks/keys.ts'
 import * as messages from '../webhooks/messages.ts'
 
-type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; lab: LabCaller; none: undefined }
+type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; lab: LabCaller; link: LinkCaller; none: undefined }
 
 type Handlers = {
   [N in EndpointName]: (app: App, caller: CallerOf[Endpoints[N]['auth']], input: Input<Endpoints[N]>) => Promise<Output<Endpoints[N]>>
@@ -162,8 +170,25 @@ export const handlers: Handlers = {
   listConnections: (app, caller, { params }) => connections.listConnections(app, caller, params.user_id),
   endConnection: (app, caller, { params }) => connections.endConnection(app, caller, params.user_id, params.provider),
   connectPushSource: (app, caller, { params, body }) => connections.connectPushSource(app, caller, body.user_id, params.provider),
+  refreshUser: (app, caller, { params, query }) => refreshUser(app, caller, params.user_id, query.timeout),
+  createUserToken: (app, caller, { params }) => createUserToken(app, caller, params.user_id),
   listDevices: (app, caller, { params }) => devices.listDevices(app, caller, params.user_id),
   getDevice: (app, caller, { params }) => devices.getDevice(app, caller, params.user_id, params.device_id),
+
+  createLinkToken: (app, caller, { body }) => linkTokens.createLinkToken(app, caller, body),
+  checkLinkToken: (app, caller, { body }) => linkTokens.isTokenValid(app, caller, body.token),
+  listLinkSources: (app, caller) => listLinkSources(app, caller),
+  startOAuth: (app, caller, { params }) => startOAuth(app, caller, params.oauth_provider),
+  connectByPassword: (app, caller, { params, body }) => signIn.connectByPassword(app, caller, params.provider, body),
+  completeMfa: (app, caller, { params, body }) => signIn.completeMfa(app, caller, params.provider, body.mfa_code),
+  connectByEmail: (app, caller, { params, body }) => signIn.connectByEmail(app, caller, params.provider, body),
+
+  listTeamCredentials: (app, caller, { query }) => teamCredentials.listCredentials(app, caller, query),
+  putTeamCredential: (app, caller, { body }) => teamCredentials.putCredential(app, caller, body),
+  deleteTeamCredentials: (app, caller, { query }) => teamCredentials.deleteCredentials(app, caller, query.credential_id),
+  prepareTeamCredential: (app, caller, { body }) => teamCredentials.prepareCredential(app, caller, body),
+  listScopeRequirements: (app, caller, { params, query }) => requirements.listRequirements(app, caller, params.team_id, query.provider),
+  putScopeRequirements: (app, caller, { params, body }) => requirements.putRequirements(app, caller, params.team_id, body),
 
   getClock: (app, caller) => sandbox.getClock(app, caller),
   moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),

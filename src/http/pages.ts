@@ -6,6 +6,7 @@ import { openapi } from '../contract/openapi.ts'
 import { databaseAnswers } from '../deployment/actions.ts'
 import { problem } from '../problem.ts'
 import { mountAssets } from './assets.ts'
+import { mountLinkPages } from './link-pages.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What answers without a key: health, metrics and documentation. */
@@ -28,6 +29,7 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   })
   server.get('/', async (_, reply) => reply.redirect('/docs'))
   mountAssets(server)
+  await mountLinkPages(app, server)
   await mountReference(server)
 }
 

@@ -90,5 +90,5 @@ function logged(caller: Caller | undefined) {
   if (!caller) return {}
   const { kind, key_id } = caller
   if (caller.kind === 'lab') return { caller: kind, lab_id: caller.lab_id, key_id }
-  return { caller: kind, org_id: caller.org_id, key_id, ...(caller.kind === 'team' ? { team_id: caller.team_id } : {}) }
+  return { caller: kind, org_id: caller.org_id, key_id, ...('team_id' in caller ? { team_id: caller.team_id } : {}) }
 }

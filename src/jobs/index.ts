@@ -5,7 +5,9 @@ import { numberEvents } from '../events/log.ts'
 import { pruneIdempotency } from '../idempotency/actions.ts'
 import { pruneTokens } from '../keys/actions.ts'
 import { flushLastUses } from '../keys/last-use.ts'
+import { pruneUserTokens } from '../keys/user-tokens.ts'
 import { STEP, takeDueSteps } from '../labs/simulator/walk.ts'
+import { pruneLinks } from '../link/tokens.ts'
 import { DISPATCH, dispatchDue } from '../orders/dispatch.ts'
 import { eraseNextTeam } from '../teams/actions.ts'
 import { eraseDueUsers } from '../users/actions.ts'
@@ -41,4 +43,6 @@ export const jobs: Job[] = [
   { name: 'sweep lanes', everyMs: MINUTE, run: sweepLanes },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
   { name: 'prune access tokens', everyMs: HOUR, run: pruneTokens },
+  { name: 'prune user tokens', everyMs: HOUR, run: pruneUserTokens },
+  { name: 'prune link tokens', everyMs: 10 * MINUTE, run: pruneLinks },
 ]

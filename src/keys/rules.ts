@@ -32,6 +32,8 @@ export const masked = (prefix: string) => `${prefix}…`
 
 export const MANAGEMENT_PREFIX = 'mg_'
 export const TOKEN_PREFIX = 'at_'
+export const USER_TOKEN_PREFIX = 'ut_'
+export const LINK_TOKEN_PREFIX = 'lt_'
 
 const environments: Record<string, string> = { sk: 'sandbox', pk: 'production', lks: 'sandbox', lkp: 'production' }
 
@@ -47,6 +49,8 @@ function deploymentNamed(found: RegExpExecArray | null) {
 }
 
 export const isManagementKey = (secret: string) => secret.startsWith(MANAGEMENT_PREFIX)
+
+export const isUserToken = (secret: string) => secret.startsWith(USER_TOKEN_PREFIX)
 
 export const isLabKey = (secret: string) => deploymentOfLabKey(secret) !== undefined
 

@@ -143,6 +143,9 @@ export async function getMetrics(app: App, { team_id }: TeamCaller) {
 export const requireUser = async (app: App, team_id: string, user_id: string, find = store.findUser) =>
   rules.liveUser(await find(app.db, team_id, user_id))
 
+/** The same, and nobody else works on the user until the caller's transaction ends. */
+export const lockUser = (app: App, team_id: string, user_id: string) => requireUser(app, team_id, user_id, store.lockUser)
+
 /** The user's own key, from the row that was read. */
 export const keyOf = async (app: App, user: store.UserRow) =>
   unwrap(await teamSealingKey(app, user.team_id), user, { id: user.key_id, wrapped: user.wrapped_key })

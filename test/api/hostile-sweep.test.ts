@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { rows } from '../../src/contract/index.ts'
+import { aLink } from '../support/connections.ts'
 import { expectRefusal, sendRaw } from '../support/raw.ts'
 import { nonsense, oddCursors, oddTimes, spoilt, valid } from '../support/shapes.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
@@ -81,8 +82,9 @@ const encoded = (value: unknown) => encodeURIComponent((typeof value === 'string
 
 type Fired = { params?: unknown; query?: unknown; body?: unknown; unheard_of?: unknown }
 
-async function credentialFor({ team_api_key, management_key }: Tenant, { auth }: Row): Promise<Record<string, string>> {
+async function credentialFor({ api, team_api_key, management_key }: Tenant, { auth }: Row): Promise<Record<string, string>> {
   if (auth === 'lab') return { 'x-lab-key': (await w.labSide()).lab_key }
+  if (auth === 'link') return { 'x-vital-link-token': (await aLink(w.base, api)).link_token }
   return auth === 'management' ? { 'x-management-key': management_key } : { 'x-service-api-key': team_api_key }
 }
 

@@ -44,6 +44,7 @@ type Kind =
   | 'event'
   | 'webhookJob'
   | 'device'
+  | 'credential'
 
 /** What the ids of the table name. A new one fails the test below until it is listed here. */
 const kinds: Record<string, Kind> = {
@@ -71,6 +72,7 @@ const kinds: Record<string, Kind> = {
   event_id: 'event',
   job_id: 'webhookJob',
   device_id: 'device',
+  credential_id: 'credential',
 }
 
 const notOurs = new Set([
@@ -87,6 +89,8 @@ const notOurs = new Set([
   'provider_ids',
   // A clearing house's id of an insurer.
   'provider_payor_id',
+  // What a source calls our application.
+  'client_id',
   // A customer's id of its own employee.
   'creator_member_id',
 ])
@@ -139,11 +143,13 @@ async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
   return { orders, ids, gone: { user: gone.user_id, client: gone.client_user_id }, tenant }
 }
 
-/** The user's phone is connected, and a watch of it is known. */
-async function someConnection({ api, team_id }: Tenant, user_id: string) {
+/** The user's phone is connected, and a watch of it is known; the team has an account at a source. */
+async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: string) {
   await api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
   const user = await requireUser(w.app, team_id, user_id)
-  return { device: await noteDevice(w.app, user, 'apple_health_kit', { source_type: 'watch' }) }
+  const body = { team_id, provider: 'fitbit' as const, client_id: 'app', client_secret: 'secret' }
+  const { id: credential } = await admin.putTeamCredential({ params: here(org_id), body })
+  return { credential, device: await noteDevice(w.app, user, 'apple_health_kit', { source_type: 'watch' }) }
 }
 
 /** A webhook with an attempt, a job, and an event that waits for it. */
@@ -261,6 +267,8 @@ const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
   rescheduleOrder: { activate_by: '2037-01-03' },
   reportLabStep: { status: 'appointment_pending' },
   reportLabResults: { status: 'final', results: [{ slug: 'glucose', result: '91' }] },
+  createLinkToken: { provider: null, filter_on_providers: null, redirect_url: null },
+  putTeamCredential: { client_id: 'app', client_secret: 'secret' },
   createWebhook: { url: `${w.base}/health` },
   upsertPipelines: { team_ids: [me.team], rabbitmq: { uri: 'amqp://somebody:secret@127.0.0.1:5672', exchange: 'events' } },
   putWebhookHeaders: { headers: { 'x-shop': 'north' } },

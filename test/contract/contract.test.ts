@@ -8,7 +8,7 @@ import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { openapi } from '../../src/contract/openapi.ts'
 import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
-import { aConnectedUser } from '../support/connections.ts'
+import { aConnectedUser, aLink } from '../support/connections.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aKit, aNewOrder, aPatient, place } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
@@ -261,7 +261,42 @@ describe('what is served', () => {
         listConnections: await api.listConnections({ params: { user_id } }),
         listDevices: await api.listDevices({ params: { user_id } }),
         getDevice: await api.getDevice({ params: { user_id, device_id } }),
+        refreshUser: await api.refreshUser({ params: { user_id } }),
+        createUserToken: await api.createUserToken({ params: { user_id } }),
+        ...(await sourceSettingAnswers()),
+        ...(await linkAnswers(user_id)),
         endConnection: await api.endConnection({ params: { user_id, provider: 'manual' } }),
+      }
+    }
+
+    async function sourceSettingAnswers() {
+      const body = { team_id, provider: 'fitbit' as const }
+      const credential = await admin.putTeamCredential({ params: here, body: { ...body, client_id: 'app', client_secret: 'secret' } })
+      return {
+        putTeamCredential: credential,
+        listTeamCredentials: await admin.listTeamCredentials({ params: here }),
+        prepareTeamCredential: await admin.prepareTeamCredential({ params: here, body }),
+        putScopeRequirements: await admin.putScopeRequirements({
+          params: team,
+          body: { fitbit: { user_must_grant: ['sleep'], user_may_grant: [] } },
+        }),
+        listScopeRequirements: await admin.listScopeRequirements({ params: team }),
+        startOAuth: await (await aLink(w.base, api)).link.startOAuth({ params: { oauth_provider: 'fitbit' } }),
+        deleteTeamCredentials: await admin.deleteTeamCredentials({ params: here, query: { credential_id: [credential.id] } }),
+      }
+    }
+
+    async function linkAnswers(user_id: string) {
+      const { link, link_token, link_web_url } = await aLink(w.base, api, { user_id })
+      const params = { provider: 'peloton' as const }
+      const email = { params: { provider: 'freestyle_libre' as const }, body: { email: 'wrong@example.org' } }
+      return {
+        createLinkToken: { link_token, link_web_url },
+        checkLinkToken: await api.checkLinkToken({ body: { token: link_token } }),
+        listLinkSources: await link.listLinkSources(),
+        connectByEmail: await link.connectByEmail(email),
+        connectByPassword: await link.connectByPassword({ params, body: { username: 'rider', password: 'mfa' } }),
+        completeMfa: await link.completeMfa({ params, body: { mfa_code: '123456' } }),
       }
     }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from '../../src/app.ts'
 import { noteDevice } from '../../src/connections/devices.ts'
-import type { Client } from '../../src/contract/client.ts'
+import { type Client, client } from '../../src/contract/client.ts'
 import { type EventName, eventTypes } from '../../src/contract/events.ts'
 import { readLog } from '../../src/events/emit.ts'
 import { requireUser } from '../../src/users/actions.ts'
@@ -23,3 +23,13 @@ export async function aConnectedUser(app: App, api: Client, team_id: string) {
   const device_id = await noteDevice(app, user, 'apple_health_kit', { source_type: 'watch', device_model: 'Tidemark 2' })
   return { user_id, device_id }
 }
+
+/** The client of somebody who has a link token only. */
+export async function aLink(base: string, api: Client, wanted: Partial<Parameters<Client['createLinkToken']>[0]['body']> = {}) {
+  const user_id = wanted.user_id ?? (await aUser(api))
+  const { link_token, link_web_url } = await api.createLinkToken({ body: { user_id, ...wanted } })
+  return { user_id, link_token, link_web_url, link: client(base, { 'x-vital-link-token': link_token }) }
+}
+
+/** An address that we handed out, at the port where the test listens. */
+export const at = (base: string, url: string) => url.replace(/^http:\/\/127\.0\.0\.1:8080/, base)

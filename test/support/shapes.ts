@@ -49,6 +49,7 @@ export function exampleOf(type: z.ZodType, name = '', known: Record<string, unkn
   if (def.type === 'union') return exampleOf((def.options as z.ZodType[])[0] as z.ZodType, name, known)
   if (def.type === 'enum') return Object.values(def.entries ?? {})[0]
   if (def.type === 'literal') return def.values?.[0]
+  if (def.type === 'record') return {}
   if (def.type === 'number') return 1
   if (def.type === 'boolean') return true
   return texts[def.format ?? '']?.() ?? `sample-${randomUUID().slice(0, 8)}`

@@ -1,0 +1,103 @@
+import type { App, LinkCaller } from '../app.ts'
+import { isSource, type SourceSlug, sources } from '../contract/sources.ts'
+import { hashOf } from '../keys/rules.ts'
+import { Problem } from '../problem.ts'
+import { audited, callerOf, onClockOf } from './connect.ts'
+import * as pages from './page.ts'
+import * as rules from './rules.ts'
+import { completeMfa, connectByEmail, connectByPassword } from './sign-in.ts'
+import { listLinkSources } from './sources.ts'
+import type { LiveToken } from './store.ts'
+import { findToken } from './tokens.ts'
+
+/** What the browser gets: a page, or another place to go to. */
+export type Sight = { status: number; html: string } | { to: string }
+
+const shown = (html: string, status = 200): Sight => ({ status, html })
+
+export type Guest = { token: LiveToken; caller: LinkCaller; frame: pages.Frame }
+
+/** Lets a guest with a good token in; everybody else learns why not. */
+export async function welcome(app: App, secret: string | undefined, show: (guest: Guest) => Promise<Sight>): Promise<Sight> {
+  const token = secret ? await findToken(app, secret) : undefined
+  const spent = rules.spent(token, app.wall())
+  if (!token || !secret || spent) return shown(pages.endPage(undefined, rules.failed(spent ?? 'invalid_token')), 401)
+  const frame = frameOf(token, secret) as pages.Frame
+  return show({ token, caller: callerOf(token), frame })
+}
+
+/** Only with the secret of this very token. */
+export const frameOf = (token: LiveToken, secret: string | undefined): pages.Frame | undefined =>
+  secret && hashOf(secret).equals(token.hash)
+    ? { token: secret, team: token.team_name, closes: Boolean(token.redirect_url && token.on_close) }
+    : undefined
+
+export async function showSources(app: App, { token, caller, frame }: Guest, search?: string): Promise<Sight> {
+  if (token.provider) return showSource(app, { token, caller, frame }, token.provider)
+  const offered = await listLinkSources(app, caller)
+  return shown(
+    pages.pickPage(
+      frame,
+      offered.map(({ slug }) => slug),
+      search,
+    ),
+  )
+}
+
+export async function showSource(app: App, { caller, frame }: Guest, slug: string): Promise<Sight> {
+  const offered = await listLinkSources(app, caller)
+  if (!isSource(slug) || !offered.some((source) => source.slug === slug)) return shown(pages.endPage(frame, notOffered), 404)
+  return shown(pages.sourcePage(frame, slug))
+}
+
+const notOffered: rules.Outcome = {
+  ...{ state: 'error', error_type: 'provider_api_error', error: 'This source cannot be connected with this link. Choose another one.' },
+}
+
+type Fields = Record<string, string>
+
+/** What a form was filled in with. */
+export async function submit(app: App, guest: Guest, { way, slug }: { way: string; slug: string }, fields: Fields): Promise<Sight> {
+  const { caller, frame, token } = guest
+  const { username, password, email, mfa_code, hint = '' } = fields
+  const inside = audited(onClockOf(app, token), token, 'connectOnPage')
+  if (!isSource(slug) || sources[slug].auth_type !== (way === 'code' ? 'password' : way)) return showSource(app, guest, slug)
+  const ask = async () => {
+    if (mfa_code) return completeMfa(inside, caller, slug, mfa_code)
+    if (email) return connectByEmail(inside, caller, slug, { email })
+    return username && password ? connectByPassword(inside, caller, slug, { username, password }) : undefined
+  }
+  const answer = await ask()
+  if (!answer) return shown(pages.sourcePage(frame, slug, 'Fill in every field.'), 422)
+  if (answer.provider_mfa) return shown(pages.codePage(frame, slug, answer.provider_mfa.hint))
+  if (answer.state === 'success') return ended(guest, rules.succeeded, slug, true)
+  const failure = answer.error ?? undefined
+  if (answer.redirect_url) return ended(guest, rules.failed(answer.error_type as rules.LinkError), slug, true)
+  return shown(way === 'code' ? pages.codePage(frame, slug, hint, failure) : pages.sourcePage(frame, slug, failure), 422)
+}
+
+/** The end of a way. `fromForm`: a redirect to another site is not possible, so the page leaves by itself. */
+export function ended(
+  { token, frame }: { token: LiveToken; frame: pages.Frame | undefined },
+  outcome: rules.Outcome,
+  slug: SourceSlug,
+  fromForm = false,
+): Sight {
+  const back = token.redirect_url ? rules.returnUrl(token.redirect_url, outcome) : undefined
+  const leaves = back !== undefined && (outcome.state === 'success' || token.on_error)
+  if (leaves && !fromForm) return { to: back }
+  return shown(pages.endPage(frame, outcome, { slug, back, leaves }), outcome.state === 'success' ? 200 : 422)
+}
+
+/** The user gave up. */
+export function close({ token, frame }: Guest): Sight {
+  const outcome = rules.failed('user_cancelled')
+  if (token.redirect_url && token.on_close) return { to: rules.returnUrl(token.redirect_url, outcome) }
+  return shown(pages.endPage(frame, { ...outcome, error: 'Nothing was connected. You can close this window.' } as rules.Outcome))
+}
+
+/** A refusal as a page instead of JSON. */
+export function refused(error: unknown): Sight {
+  if (!(error instanceof Problem)) throw error
+  return shown(pages.endPage(undefined, { state: 'error', error_type: 'provider_api_error', error: error.message }), 400)
+}

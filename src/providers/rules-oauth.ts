@@ -1,0 +1,101 @@
+import { createHash, createHmac, type KeyObject } from 'node:crypto'
+
+/** What has to be known to ask a source by OAuth 2, and who we are there. */
+export type Client = {
+  authorize_url: string
+  token_url: string
+  revoke_url: string | undefined
+  scopes: string[]
+  /** Scopes that each resource hangs on. */
+  needs: Record<string, string[]>
+  /** Every scope that the source has; undefined where nobody knows. */
+  allScopes: string[] | undefined
+  scope_separator: string
+  client_auth: 'basic' | 'body'
+  account_field: string | undefined
+  authorize_params: Record<string, string>
+  client_id: string
+  client_secret: string
+  redirect_uri: string
+}
+
+/** PKCE: the secret of one way there and back. It follows from the state, so nothing is kept; without our key nobody can make it. */
+export const verifierOf = (key: KeyObject, state: string) => createHmac('sha256', key).update(state).digest('base64url')
+
+export const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
+
+type Way = { state: string; challenge: string; scopes: string[] }
+
+/** Where the user allows what we ask for. */
+export function authorizeUrl(client: Client, { state, challenge, scopes }: Way) {
+  const url = new URL(client.authorize_url)
+  const sent = {
+    ...client.authorize_params,
+    response_type: 'code',
+    client_id: client.client_id,
+    redirect_uri: client.redirect_uri,
+    ...(scopes.length ? { scope: scopes.join(client.scope_separator) } : {}),
+    state,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  }
+  for (const [name, value] of Object.entries(sent)) url.searchParams.set(name, value)
+  return url.href
+}
+
+/** A request to the token or revocation endpoint. */
+export function clientRequest({ client_auth, client_id, client_secret }: Client, fields: Record<string, string>) {
+  const form = new URLSearchParams(fields)
+  const headers: Record<string, string> = {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+    'user-agent': 'Assay/1',
+  }
+  // RFC 6749 §2.3.1: both parts are form-encoded before they are joined.
+  const encoded = (text: string) => new URLSearchParams({ v: text }).toString().slice(2)
+  if (client_auth === 'basic')
+    headers['authorization'] = `Basic ${Buffer.from(`${encoded(client_id)}:${encoded(client_secret)}`).toString('base64')}`
+  else for (const [name, value] of Object.entries({ client_id, client_secret })) form.set(name, value)
+  return { headers, body: form.toString() }
+}
+
+export type Granted = {
+  access_token: string
+  refresh_token: string | null
+  /** Seconds; null where the source does not say. */
+  expires_in: number | null
+  granted: string[]
+  external_user_id: string | null
+}
+
+/** What a token endpoint answered; undefined where that are no tokens. */
+export function grantedBy(client: Client, answer: unknown, asked: string[]): Granted | undefined {
+  if (!answer || typeof answer !== 'object') return undefined
+  const { access_token, refresh_token, expires_in, scope } = answer as Record<string, unknown>
+  if (typeof access_token !== 'string' || !access_token) return undefined
+  const seconds = Number(expires_in)
+  return {
+    access_token,
+    refresh_token: typeof refresh_token === 'string' && refresh_token ? refresh_token : null,
+    expires_in: expires_in !== undefined && Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 10 * YEAR) : null,
+    // RFC 6749 §5.1: an answer without scope grants what was asked for.
+    granted: typeof scope === 'string' ? scope.split(/[\s,]+/).filter(Boolean) : asked,
+    external_user_id: accountIn(client, answer),
+  }
+}
+
+const YEAR = 365 * 24 * 3600
+
+function accountIn({ account_field }: Client, answer: object) {
+  const found = account_field?.split('.').reduce<unknown>((at, step) => (at as Record<string, unknown> | null | undefined)?.[step], answer)
+  return typeof found === 'string' || typeof found === 'number' ? String(found).slice(0, 200) : null
+}
+
+export type Requirements = { user_must_grant: string[]; user_may_grant: string[] }
+
+/** What is asked for: what the team requires and allows, or what the source has. */
+export const scopesToAsk = ({ scopes }: Client, required: Requirements | undefined) =>
+  required ? [...new Set([...required.user_must_grant, ...required.user_may_grant])] : scopes
+
+export const isMissing = (required: Requirements | undefined, granted: string[]) =>
+  (required?.user_must_grant ?? []).some((scope) => !granted.includes(scope))

@@ -1,0 +1,43 @@
+import { invalid, problem } from '../problem.ts'
+
+export type Details = { [name: string]: unknown }
+
+const SECRET = /secret|token|password|key/i
+
+/** Details of a credential as they are shown: names and switches, never a secret. */
+export function masked(details: Details): Details {
+  const each = Object.entries(details).map(([name, value]) => {
+    if (value && typeof value === 'object' && !Array.isArray(value)) return [name, masked(value as Details)]
+    return [name, SECRET.test(name) && value !== null ? '…' : value]
+  })
+  return Object.fromEntries(each)
+}
+
+/** One without the other opens nothing. */
+export function checkComplete({ client_id, client_secret }: { client_id: string | null; client_secret: string | null }) {
+  if (!client_id || !client_secret)
+    throw problem('CREDENTIALS_INCOMPLETE', 'Send client_id and client_secret; a credential needs both the first time.')
+}
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
+
+export function checkOverride(text: string, isSandbox: boolean) {
+  const url = URL.parse(text)
+  const isLocal = isSandbox && url?.protocol === 'http:' && LOOPBACK.test(url.hostname)
+  if (!url || (url.protocol !== 'https:' && !isLocal) || url.hash || url.username)
+    throw invalid(['body', 'redirect_url_override'], 'Must be an https address without a fragment; it has to lead to our callback.')
+}
+
+/** The teams that are asked for, of those that the caller may see; undefined means every one of the organisation. */
+export function narrowed(visible: string[] | undefined, wanted: string[] | undefined) {
+  if (!wanted?.length) return visible
+  return visible ? wanted.filter((id) => visible.includes(id)) : wanted
+}
+
+/** A scope that the source does not have would make every connection fail. */
+export function checkScopes(provider: string, known: string[] | undefined, { user_must_grant, user_may_grant }: Record<string, string[]>) {
+  for (const [field, scopes] of Object.entries({ user_must_grant, user_may_grant }))
+    for (const scope of scopes ?? [])
+      if (known && !known.includes(scope))
+        throw invalid(['body', provider, field], `Must be scopes of ${provider}: ${known.join(', ')}.`, 'enum')
+}

@@ -1,0 +1,142 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { atEnd } from './world.ts'
+
+type Code = { challenge: string; redirect_uri: string; scope: string; account: string; expired: boolean }
+
+export type Authorization = Awaited<ReturnType<typeof openAuthorizationServer>>
+
+/** A source's own OAuth 2, as strict as the RFCs allow: PKCE, one use for each code, refresh tokens that rotate. */
+export async function openAuthorizationServer(client = { id: 'harbour-app', secret: 'a secret: with / signs+' }) {
+  const codes = new Map<string, Code>()
+  const refreshTokens = new Map<string, { scope: string; account: string }>()
+  const asked: { path: string; form: Record<string, string>; authorization: string | undefined }[] = []
+  const revoked: string[] = []
+  /** What the user or the source does next. */
+  const mood = {
+    deny: false,
+    withholds: [] as string[],
+    codeExpires: false,
+    expires_in: 3600 as number | undefined,
+    account: 'account-1',
+    down: false,
+    forgets: false,
+    keepsRefreshToken: false,
+    waitsFor: undefined as Promise<unknown> | undefined,
+  }
+
+  /** The user's browser at the source: allows, or does not, and is sent back. */
+  function authorize(url: URL): string {
+    const sent = Object.fromEntries(url.searchParams)
+    const back = new URL(sent['redirect_uri'] as string)
+    if (sent['response_type'] !== 'code' || sent['client_id'] !== client.id || sent['code_challenge_method'] !== 'S256')
+      throw new Error('not a request for authorization')
+    back.searchParams.set('state', sent['state'] as string)
+    if (mood.deny) back.searchParams.set('error', 'access_denied')
+    else back.searchParams.set('code', newCode(sent as Record<string, string>))
+    return back.href
+  }
+
+  function newCode(sent: Record<string, string>) {
+    const code = randomUUID()
+    const granted = (sent['scope'] ?? '').split(' ').filter((scope) => scope && !mood.withholds.includes(scope))
+    const { code_challenge: challenge = '', redirect_uri = '' } = sent
+    codes.set(code, { challenge, redirect_uri, scope: granted.join(' '), account: mood.account, expired: mood.codeExpires })
+    return code
+  }
+
+  function tokens({ scope, account }: { scope: string; account: string }, rotates = true) {
+    const refresh_token = randomUUID()
+    if (rotates) refreshTokens.set(refresh_token, { scope, account })
+    return {
+      access_token: randomUUID(),
+      token_type: 'Bearer',
+      ...(mood.expires_in === undefined ? {} : { expires_in: mood.expires_in }),
+      ...(rotates ? { refresh_token } : {}),
+      scope,
+      user: { id: account },
+    }
+  }
+
+  function exchange(form: Record<string, string>): [number, object] {
+    const code = codes.get(form['code'] ?? '')
+    codes.delete(form['code'] ?? '')
+    const challenge = createHash('sha256')
+      .update(form['code_verifier'] ?? '')
+      .digest('base64url')
+    if (!code || code.expired || code.redirect_uri !== form['redirect_uri'] || code.challenge !== challenge)
+      return [400, { error: 'invalid_grant' }]
+    return [200, tokens(code)]
+  }
+
+  function refresh(form: Record<string, string>): [number, object] {
+    const known = refreshTokens.get(form['refresh_token'] ?? '')
+    if (!known || mood.forgets) return [400, { error: 'invalid_grant' }]
+    if (mood.keepsRefreshToken) return [200, tokens(known, false)]
+    refreshTokens.delete(form['refresh_token'] as string)
+    return [200, tokens(known)]
+  }
+
+  function isOurs({ authorization }: IncomingMessage['headers'], form: Record<string, string>) {
+    const decoded = (text: string) => new URLSearchParams(`v=${text}`).get('v')
+    const [id = '', secret = ''] = Buffer.from(authorization?.replace('Basic ', '') ?? '', 'base64')
+      .toString()
+      .split(':')
+    return authorization
+      ? decoded(id) === client.id && decoded(secret) === client.secret
+      : form['client_id'] === client.id && form['client_secret'] === client.secret
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse) {
+    const url = new URL(request.url ?? '', origin)
+    if (url.pathname === '/authorize') return response.writeHead(302, { location: authorize(url) }).end()
+    const form = Object.fromEntries(new URLSearchParams(await bodyOf(request)))
+    asked.push({ path: url.pathname, form, authorization: request.headers.authorization })
+    await mood.waitsFor
+    if (mood.down) return response.writeHead(503).end('<html>')
+    const send = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    if (!isOurs(request.headers, form)) return send(401, { error: 'invalid_client' })
+    if (url.pathname === '/revoke') {
+      revoked.push(form['token'] as string)
+      refreshTokens.delete(form['token'] as string)
+      return send(200, {})
+    }
+    return send(...(form['grant_type'] === 'refresh_token' ? refresh(form) : exchange(form)))
+  }
+
+  const server = createServer(answer)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  atEnd(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    origin,
+    client,
+    mood,
+    asked,
+    revoked,
+    /** What the user's browser does with an address of ours: where the source sends it back to. */
+    visit: (oauth_url: string) => authorize(new URL(oauth_url)),
+    isLive: (refresh_token: string) => refreshTokens.has(refresh_token),
+    /** As OAUTH_SOURCES has it. */
+    setting: (more: object = {}) => ({
+      authorize_url: `${origin}/authorize`,
+      token_url: `${origin}/token`,
+      revoke_url: `${origin}/revoke`,
+      account_field: 'user.id',
+      client_auth: 'basic',
+      ...more,
+    }),
+  }
+}
+
+async function bodyOf(request: IncomingMessage) {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part)
+  return Buffer.concat(parts).toString()
+}
