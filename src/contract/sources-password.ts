@@ -56,7 +56,7 @@ export const passwordSources = {
   whoop: source({
     id: 26,
     name: 'WHOOP (older)',
-    description: 'WHOOP by user name and password; whoop_v2 has replaced it.',
+    description: 'An older way to WHOOP, by user name and password.',
     source_types: ['unknown'],
     summary_resources: ['sleep', 'workouts', 'body', 'profile'],
   }),
@@ -87,14 +87,14 @@ export const passwordSources = {
   dexcom: source({
     id: 37,
     name: 'Dexcom (older)',
-    description: 'Dexcom by user name and password; dexcom_v3 has replaced it.',
+    description: 'An older way to Dexcom, by user name and password.',
     source_types: ['automatic'],
     timeseries_resources: ['glucose'],
   }),
   my_fitness_pal: source({
     id: 38,
     name: 'MyFitnessPal (older)',
-    description: 'MyFitnessPal by user name and password; my_fitness_pal_v2 has replaced it.',
+    description: 'An older way to MyFitnessPal, by user name and password.',
     source_type: 'app',
     timezone_affinity: 'absent',
     source_types: ['app'],

@@ -4,11 +4,13 @@ import { type Html, html } from './html.ts'
 import type { Outcome } from './rules.ts'
 
 /** What every page of one link has in common. */
-export type Frame = { token: string; team: string; closes: boolean }
+export type Frame = { token: string; team: string; closes: boolean; chooses: boolean }
 
 /** The sources to choose from; `search` narrows them where the browser runs no script. */
 export function pickPage(frame: Frame, slugs: SourceSlug[], search = '') {
-  const found = slugs.filter((slug) => sources[slug].name.toLowerCase().includes(search.trim().toLowerCase()))
+  const found = slugs
+    .filter((slug) => sources[slug].name.toLowerCase().includes(search.trim().toLowerCase()))
+    .sort((a, b) => sources[a].name.localeCompare(sources[b].name, 'en'))
   return page(
     frame,
     'Connect a source',
@@ -52,7 +54,7 @@ ${form(frame, `/link/email/${slug}`, [field('email', 'E-mail address', 'email', 
     html`${heading(slug, `Connect ${source.name}`)}
 ${alarm(failure)}
 ${ways[source.auth_type] ?? html`<p class="lead">${source.name} is connected from its own app on your phone.</p>`}
-<p><a href="/link?token=${frame.token}">Choose another source</a></p>`,
+${frame.chooses && html`<p><a href="/link?token=${frame.token}">Choose another source</a></p>`}`,
   )
 }
 

@@ -29,7 +29,7 @@ export async function welcome(app: App, secret: string | undefined, show: (guest
 /** Only with the secret of this very token. */
 export const frameOf = (token: LiveToken, secret: string | undefined): pages.Frame | undefined =>
   secret && hashOf(secret).equals(token.hash)
-    ? { token: secret, team: token.team_name, closes: Boolean(token.redirect_url && token.on_close) }
+    ? { token: secret, team: token.team_name, closes: Boolean(token.redirect_url && token.on_close), chooses: !token.provider }
     : undefined
 
 export async function showSources(app: App, { token, caller, frame }: Guest, search?: string): Promise<Sight> {

@@ -1,0 +1,174 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { HOUR } from '../../src/app.ts'
+import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
+import { query } from '../support/cluster.ts'
+import { aLink, at } from '../support/connections.ts'
+import { type Tenant, world } from '../support/world.ts'
+
+let source: Authorization
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  source = await openAuthorizationServer()
+  const { id: client_id, secret: client_secret } = source.client
+  w = await world({ env: { OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id, client_secret }) }) } })
+})
+
+const back = 'https://shop.example/back'
+const linkOf = (t: Tenant, wanted: Parameters<typeof aLink>[2] = {}) => aLink(w.base, t.api, wanted)
+
+async function open(path: string, options: RequestInit = {}) {
+  const answer = await fetch(w.base + path, { redirect: 'manual', ...options })
+  const { status, headers } = answer
+  return { status, headers, text: await answer.text(), to: headers.get('location') }
+}
+
+const submit = (path: string, fields: Record<string, string>) =>
+  open(path, { method: 'POST', body: new URLSearchParams(fields), headers: { 'content-type': 'application/x-www-form-urlencoded' } })
+
+describe('the link page', () => {
+  test('asks nobody else, is kept by nobody and framed by nobody', async () => {
+    const { link_token } = await linkOf(w)
+    const { status, headers, text } = await open(`/link?token=${link_token}`)
+    expect([status, headers.get('content-type'), headers.get('cache-control'), headers.get('referrer-policy')]).toEqual([
+      ...[200, 'text/html; charset=utf-8', 'no-store', 'no-referrer'],
+    ])
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/)
+    expect(text).not.toMatch(/https?:\/\//)
+    expect(text).toContain('Peloton')
+    expect(text).toContain('Fitbit')
+    for (const file of ['link.css', 'link.js']) expect((await open(`/link/assets/${file}`)).status).toBe(200)
+  })
+
+  test.each([
+    ['no token', ''],
+    ['an unknown token', '?token=lt_nobody'],
+    ['two tokens', '?token=a&token=b'],
+  ])('with %s says that the link is not valid', async (_, search) => {
+    const { status, text } = await open(`/link${search}`)
+    expect([status, text.includes('This link is not valid')]).toEqual([401, true])
+  })
+
+  test('says that a link has expired', async () => {
+    const late = await world()
+    const { link_token } = await aLink(late.base, late.api)
+    late.passes(HOUR)
+    const answer = await fetch(`${late.base}/link?token=${link_token}`)
+    expect([answer.status, (await answer.text()).includes('has expired')]).toEqual([401, true])
+  })
+
+  test('shows names as text', async () => {
+    const t = await w.tenant({ team: `<script>alert('1')</script>` })
+    const { link_token } = await linkOf(t)
+    const { text } = await open(`/link?token=${link_token}&q=${encodeURIComponent('"><img src=x>')}`)
+    expect(text).not.toMatch(/<script>alert|"><img/)
+    expect(text).toContain('&lt;script&gt;')
+  })
+
+  test('narrows the list without a script', async () => {
+    const { link_token } = await linkOf(w)
+    const { text } = await open(`/link?token=${link_token}&q=ZW`)
+    expect([text.includes('Zwift'), text.includes('Peloton'), text.includes('1 source')]).toEqual([true, false, true])
+  })
+
+  test('goes straight to the source that the token names', async () => {
+    const { link_token } = await linkOf(w, { provider: 'peloton' })
+    expect((await open(`/link?token=${link_token}`)).text).toContain('Connect Peloton')
+  })
+
+  test('does not show a source that the token is not for', async () => {
+    const { link_token } = await linkOf(w, { filter_on_providers: ['zwift'] })
+    for (const slug of ['peloton', 'nothing', 'apple_health_kit'])
+      expect((await open(`/link/source/${slug}?token=${link_token}`)).status).toBe(404)
+    expect((await submit('/link/password/peloton', { token: link_token, username: 'rider', password: 'x' })).status).toBe(400)
+  })
+
+  test.each([
+    ['/link/password/peloton', { username: 'rider' }, 422],
+    ['/link/email/peloton', { email: 'rider@example.org' }, 200],
+    ['/link/password/freestyle_libre', { username: 'a', password: 'b' }, 200],
+    ['/link/password/nothing', { username: 'a', password: 'b' }, 404],
+    ['/link/code/peloton', { mfa_code: '123456' }, 400],
+    ['/link/strange/peloton', { username: 'a', password: 'b' }, 200],
+  ])('connects nothing by %s with %j', async (path, fields, status) => {
+    const { link_token, user_id } = await linkOf(w)
+    expect((await submit(path, { token: link_token, ...(fields as Record<string, string>) })).status).toBe(status)
+    expect(await w.api.listConnections({ params: { user_id } })).toEqual({ providers: [] })
+  })
+
+  test('takes no form that is larger than one', async () => {
+    const { link_token } = await linkOf(w)
+    expect((await submit('/link/password/peloton', { token: link_token, username: 'x'.repeat(20_000), password: 'x' })).status).toBe(413)
+  })
+
+  test('connects, and leaves for where the token says and nowhere else', async () => {
+    const { link_token, user_id } = await linkOf(w, { redirect_url: back })
+    const { status, text } = await submit('/link/password/peloton', {
+      ...{ token: link_token, username: 'rider', password: 'x', redirect_url: 'https://evil.example' },
+    })
+    expect([status, text.includes('content="0;url=https://shop.example/back?state=success"')]).toEqual([200, true])
+    expect(text).not.toContain('evil')
+    const rows = await query(w.url, "select actor_kind, subject from audit_log where action = 'connectOnPage' and team_id = $1", [
+      w.team_id,
+    ])
+    expect(rows).toContainEqual({ actor_kind: 'link_token', subject: `user_id:${user_id}` })
+    expect((await open(`/link?token=${link_token}`)).text).toContain('used already')
+  })
+
+  test('closes: back to the app where the token says so, else nowhere', async () => {
+    const stays = await linkOf(w, { redirect_url: back })
+    expect(await open(`/link/close?token=${stays.link_token}`)).toMatchObject({ status: 200, to: null })
+    const goes = await linkOf(w, { redirect_url: back, on_close: 'redirect' })
+    const { to } = await open(`/link/close?token=${goes.link_token}`)
+    expect(new URL(to as string).searchParams.get('error_type')).toBe('user_cancelled')
+  })
+
+  test('says so where a source is not set up', async () => {
+    const { link_token } = await linkOf(w)
+    const { status, text } = await open(`/link/oauth/oura?token=${link_token}`)
+    expect([status, text.includes('Oura cannot be connected yet')]).toEqual([400, true])
+    expect((await open(`/link/oauth/nothing?token=${link_token}`)).status).toBe(400)
+  })
+})
+
+describe('a browser that set out to a source', () => {
+  async function setOut(wanted: Parameters<typeof aLink>[2] = {}) {
+    const made = await linkOf(w, { redirect_url: back, ...wanted })
+    const { to, headers } = await open(`/link/oauth/fitbit?token=${made.link_token}`)
+    const cookie = headers.get('set-cookie') as string
+    return { ...made, cookie, cookies: { cookie: cookie.split(';')[0] as string }, way: at(w.base, source.visit(to as string)) }
+  }
+  const arrive = (way: string, headers: Record<string, string> = {}) => fetch(way, { redirect: 'manual', headers })
+
+  test('has a cookie that nobody else reads', async () => {
+    expect((await setOut()).cookie).toMatch(/^assay_link=[\w-]{43}\.lt_\w+; Path=\/v2\/link\/oauth; HttpOnly; SameSite=Lax; Max-Age=900$/)
+  })
+
+  test('comes back alone: whoever has the address only connects nothing', async () => {
+    const mine = await setOut()
+    const theirs = await setOut()
+    const stolen = await arrive(mine.way, theirs.cookies)
+    expect([stolen.status, stolen.headers.get('location')]).toEqual([400, null])
+    expect(await w.api.listConnections({ params: mine })).toEqual({ providers: [] })
+    expect((await arrive(theirs.way)).status).toBe(400)
+    expect(await w.api.listConnections({ params: theirs })).toEqual({ providers: [] })
+  })
+
+  test('is connected and goes on', async () => {
+    const { way, cookies } = await setOut()
+    const answer = await arrive(way, cookies)
+    expect([answer.status, answer.headers.get('location')]).toEqual([307, `${back}?state=success`])
+  })
+
+  test('that was refused is shown why and can try again, or goes back where the token says so', async () => {
+    source.mood.deny = true
+    const [stays, goes] = [await setOut(), await setOut({ on_error: 'redirect' })]
+    source.mood.deny = false
+    const page = await arrive(stays.way, stays.cookies)
+    const text = await page.text()
+    expect(page.status).toBe(422)
+    expect(text).toContain(`href="/link/source/fitbit?token=${stays.link_token}"`)
+    expect(text).toContain('error_type=user_cancelled')
+    const left = await arrive(goes.way, goes.cookies)
+    expect(new URL(left.headers.get('location') as string).searchParams.get('error_type')).toBe('user_cancelled')
+  })
+})
