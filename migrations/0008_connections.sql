@@ -149,7 +149,6 @@ create table bulk_ops (
   -- Ids that are no users of the team.
   unknown uuid[] not null,
   total integer not null,
-  failures integer not null default 0,
   started_at timestamptz not null,
   ended_at timestamptz
 );
@@ -164,6 +163,8 @@ create table bulk_items (
   state text not null default 'waiting' check (state in ('waiting', 'done', 'failed')),
   -- Sealed by the user's key: tokens to import; gone once they were.
   sealed bytea,
+  -- Somebody has it in hand until then at the latest.
+  claimed_until timestamptz,
   primary key (op_id, n)
 );
 create index bulk_items_user on bulk_items (user_id);

@@ -8,10 +8,10 @@ export type Page = { limit: number; after?: Mark | undefined }
 const PAGE = 50
 
 /** `isPlace` knows what stands in the cursor beside the id, which is a moment unless a list is ordered by something else. */
-export function pageAfter(cursor: string | null | undefined, limit = PAGE, isPlace = isInstant): Page {
+export function pageAfter(cursor: string | null | undefined, limit = PAGE, isPlace = isInstant, loc = ['query', 'next_cursor']): Page {
   if (!cursor) return { limit }
   const [at, id] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!at || !isPlace(at) || !isId(id)) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the page before, unchanged.')
+  if (!at || !isPlace(at) || !isId(id)) throw invalid(loc, `Send the ${loc.at(-1)} of the page before, unchanged.`)
   return { limit, after: { at, id } }
 }
 

@@ -1,3 +1,4 @@
+import { bulkEndpoints } from './bulk.ts'
 import { catalogEndpoints } from './catalog.ts'
 import { connectionEndpoints } from './connections.ts'
 import type { Row } from './endpoint.ts'
@@ -36,6 +37,7 @@ export const endpoints = {
   ...sourceEndpoints,
   ...connectionEndpoints,
   ...linkEndpoints,
+  ...bulkEndpoints,
   ...teamSourceEndpoints,
   ...sandboxEndpoints,
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Cursor, Environment, Id, Instant, openEnum, Region, Text } from './common.ts'
+import { Cursor, Environment, Id, Instant, openEnum, Region, Success, Text } from './common.ts'
 import { endpoint } from './endpoint.ts'
-import { OAuthSourceIn } from './sources.ts'
+import { OAuthSourceIn, SourceIn } from './sources.ts'
 
 const Deployment = z.object({ org_id: Id, env: Environment, region: Region })
 const TeamPath = z.object({ org_id: Id, team_id: Id })
@@ -36,6 +36,31 @@ const Requirements = z
     ),
   })
   .meta({ id: 'ScopeRequirements' })
+
+const Days = z.object({ historical_days_to_pull: z.int().min(0).max(3650) })
+const PreferenceIn = z
+  .object({ default: Days, resource_overrides: z.record(z.string(), Days).nullish() })
+  .meta({ id: 'PullPreferenceInput' })
+type PreferenceBySource = Record<(typeof SourceIn.options)[number], z.ZodOptional<typeof PreferenceIn>>
+const NewPreferences = z
+  .object({
+    team_ids: z.array(Id).min(1).max(100),
+    providers: z.object(Object.fromEntries(SourceIn.options.map((slug) => [slug, PreferenceIn.optional()])) as PreferenceBySource),
+  })
+  .meta({ id: 'NewPullPreferences' })
+
+const DaysOut = z.object({ historical_days_to_pull: z.int(), historical_days_to_pull_limit: z.int() })
+const Preferences = z
+  .object({
+    data_pull_preferences: z.array(
+      z.object({
+        team_id: Id,
+        providers: z.record(z.string(), z.object({ default: DaysOut, resource_overrides: z.record(z.string(), DaysOut).nullable() })),
+      }),
+    ),
+    next_cursor: z.string().nullable(),
+  })
+  .meta({ id: 'PullPreferences' })
 
 const credentials = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Source settings' } as const
 const noTeam = { 404: 'No such team that the key can reach.' }
@@ -128,6 +153,42 @@ export const teamSourceEndpoints = {
     params: TeamPath,
     body: NewRequirements,
     returns: Requirements,
+    refusals: noTeam,
+  }),
+  listPullPreferences: endpoint({
+    ...credentials,
+    method: 'get',
+    path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
+    summary: 'Read how far back teams want data of sources',
+    params: Deployment,
+    query: z.object({
+      team_id: TeamIds,
+      provider: z.array(SourceIn).max(100).optional(),
+      next_cursor: Cursor,
+      limit: z.int().min(1).max(100).default(5),
+    }),
+    returns: Preferences,
+  }),
+  putPullPreferences: endpoint({
+    ...credentials,
+    method: 'post',
+    path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
+    summary: 'Set how far back teams want data of sources',
+    description: 'For each source that is named, for every team that is named; the others stay. No source gives more days than its limit.',
+    params: Deployment,
+    body: NewPreferences,
+    returns: Preferences,
+    refusals: noTeam,
+  }),
+  deletePullPreferences: endpoint({
+    ...credentials,
+    method: 'delete',
+    path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
+    summary: 'Forget how far back teams want data',
+    description: 'Of the sources that are named, or of all.',
+    params: Deployment,
+    query: z.object({ team_id: z.array(Id).min(1).max(100), provider: z.array(SourceIn).max(100).optional() }),
+    returns: Success,
     refusals: noTeam,
   }),
 }

@@ -82,9 +82,16 @@ export type ConnectionTables = {
     status: Generated<string>
     unknown: string[]
     total: number
-    failures: Generated<number>
     started_at: Time
     ended_at: Optional<Time>
   }
-  bulk_items: { op_id: string; n: number; team_id: string; user_id: string; state: Generated<string>; sealed: Optional<Buffer> }
+  bulk_items: {
+    op_id: string
+    n: number
+    team_id: string
+    user_id: string
+    state: Generated<string>
+    sealed: Optional<Buffer>
+    claimed_until: Optional<Time>
+  }
 }

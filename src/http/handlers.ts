@@ -2,7 +2,9 @@ import type { App, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '.
 import * as catalog from '../catalog/actions.ts'
 import * as markers from '../catalog/markers.ts'
 import * as connections from '../connections/actions.ts'
+import * as bulk from '../connections/bulk.ts'
 import * as devices from '../connections/devices.ts'
+import { bulkExport } from '../connections/export.ts'
 import { refreshUser } from '../connections/refresh.ts'
 import type { Input, Output } from '../contract/endpoint.ts'
 import type { EndpointName, Endpoints } from '../contract/index.ts'
@@ -32,6 +34,7 @@ import * as reports from '../results/pdf.ts'
 import * as sandbox from '../sandbox/actions.ts'
 import * as sources from '../sources/actions.ts'
 import * as teamCredentials from '../team-sources/credentials.ts'
+import * as preferences from '../team-sources/preferences.ts'
 import * as requirements from '../team-sources/requirements.ts'
 import * as teams from '../teams/actions.ts'
 import * as orgs from '../teams/orgs.ts'
@@ -183,10 +186,19 @@ export const handlers: Handlers = {
   completeMfa: (app, caller, { params, body }) => signIn.completeMfa(app, caller, params.provider, body.mfa_code),
   connectByEmail: (app, caller, { params, body }) => signIn.connectByEmail(app, caller, params.provider, body),
 
+  listBulkOps: (app, caller, { query }) => bulk.listBulkOps(app, caller, query),
+  bulkImport: (app, caller, { body }) => bulk.bulkImport(app, caller, body),
+  bulkTriggerHistoricalPull: (app, caller, { body }) => bulk.bulkTriggerHistoricalPull(app, caller, body),
+  bulkExport: (app, caller, { body }) => bulkExport(app, caller, body),
+  bulkPause: (app, caller, { body }) => bulk.bulkPause(app, caller, body),
+
   listTeamCredentials: (app, caller, { query }) => teamCredentials.listCredentials(app, caller, query),
   putTeamCredential: (app, caller, { body }) => teamCredentials.putCredential(app, caller, body),
   deleteTeamCredentials: (app, caller, { query }) => teamCredentials.deleteCredentials(app, caller, query.credential_id),
   prepareTeamCredential: (app, caller, { body }) => teamCredentials.prepareCredential(app, caller, body),
+  listPullPreferences: (app, caller, { query }) => preferences.listPreferences(app, caller, query),
+  putPullPreferences: (app, caller, { body }) => preferences.putPreferences(app, caller, body),
+  deletePullPreferences: (app, caller, { query }) => preferences.deletePreferences(app, caller, query),
   listScopeRequirements: (app, caller, { params, query }) => requirements.listRequirements(app, caller, params.team_id, query.provider),
   putScopeRequirements: (app, caller, { params, body }) => requirements.putRequirements(app, caller, params.team_id, body),
 

@@ -1,5 +1,6 @@
 import { type App, DAY, HOUR, MINUTE, NUMBER, SECOND } from '../app.ts'
 import { chainAudit } from '../audit/actions.ts'
+import { BULK, pruneBulk, runBulk } from '../connections/bulk.ts'
 import { sayFarewell } from '../connections/farewell.ts'
 import { numberEvents } from '../events/log.ts'
 import { pruneIdempotency } from '../idempotency/actions.ts'
@@ -32,6 +33,7 @@ export const jobs: Job[] = [
   { name: STEP, everyMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
   { name: 'end connections', everyMs: SECOND, run: sayFarewell },
+  { name: BULK, everyMs: SECOND, run: runBulk },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },
   { name: 'record last uses of keys', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },
@@ -43,6 +45,7 @@ export const jobs: Job[] = [
   { name: 'sweep lanes', everyMs: MINUTE, run: sweepLanes },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
   { name: 'prune access tokens', everyMs: HOUR, run: pruneTokens },
+  { name: 'prune bulk operations', everyMs: HOUR, run: pruneBulk },
   { name: 'prune user tokens', everyMs: HOUR, run: pruneUserTokens },
   { name: 'prune link tokens', everyMs: 10 * MINUTE, run: pruneLinks },
 ]

@@ -1,3 +1,4 @@
+import { resourcesOf, type SourceSlug, sources } from '../contract/sources.ts'
 import { invalid, problem } from '../problem.ts'
 
 export type Details = { [name: string]: unknown }
@@ -40,4 +41,16 @@ export function checkScopes(provider: string, known: string[] | undefined, { use
     for (const scope of scopes ?? [])
       if (known && !known.includes(scope))
         throw invalid(['body', provider, field], `Must be scopes of ${provider}: ${known.join(', ')}.`, 'enum')
+}
+
+/** A source gives no more than it has, and of nothing that it does not have. */
+export function checkDays(provider: SourceSlug, days: number, overrides: readonly (readonly [string, number])[]) {
+  const { backfill_days } = sources[provider]
+  const known = resourcesOf(sources[provider])
+  const at = (field: string) => ['body', 'providers', provider, field]
+  if (days > backfill_days) throw invalid(at('default'), `Must be at most ${backfill_days} days for ${provider}.`)
+  for (const [resource, wanted] of overrides) {
+    if (!known.includes(resource)) throw invalid(at('resource_overrides'), `Must be resources of ${provider}: ${known.join(', ')}.`, 'enum')
+    if (wanted > backfill_days) throw invalid(at('resource_overrides'), `Must be at most ${backfill_days} days for ${provider}.`)
+  }
 }

@@ -143,6 +143,15 @@ export async function getMetrics(app: App, { team_id }: TeamCaller) {
 export const requireUser = async (app: App, team_id: string, user_id: string, find = store.findUser) =>
   rules.liveUser(await find(app.db, team_id, user_id))
 
+/** Those of the ids that are users of the team. */
+export const findUsers = (app: App, team_id: string, user_ids: string[]) => store.findUsers(app.db, team_id, user_ids)
+
+/** The app with the domain clock of a team, for work that no request of the team began. */
+export async function onTeamClock(app: App, team_id: string): Promise<App> {
+  const offset = (await store.clockOffset(app.db, team_id))?.clock_offset_ms ?? 0
+  return offset ? { ...app, now: () => later(app.wall(), offset) } : app
+}
+
 /** The same, and nobody else works on the user until the caller's transaction ends. */
 export const lockUser = (app: App, team_id: string, user_id: string) => requireUser(app, team_id, user_id, store.lockUser)
 

@@ -40,6 +40,14 @@ export async function insertUser(db: Db, user: Insertable<Tables['users']>, key:
 export const findUser = (db: Db, team_id: string, user_id: string) =>
   users(db, team_id).where('users.user_id', '=', user_id).executeTakeFirst()
 
+/** Those of them that are alive. */
+export const findUsers = (db: Db, team_id: string, user_ids: string[]) =>
+  liveUsers(db, team_id).where('users.user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
+
+/** How far the team's clock is from real time. */
+export const clockOffset = (db: Db, team_id: string) =>
+  db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).executeTakeFirst()
+
 const patients = preparedRead('find_patient', (db, team_id: string, user_id: string) =>
   users(db, team_id)
     .innerJoin('teams', 'teams.id', 'users.team_id')

@@ -248,7 +248,7 @@ describe('another organisation', () => {
       const { status, body } = await request(w.base, row, {
         params,
         headers: { 'x-management-key': w.management_key },
-        query: { api_key_id: other.team_id, credential_id: ID },
+        query: { api_key_id: other.team_id, credential_id: ID, team_id: other.team_id },
         ...(row.body ? { body: bodies[row.path.split('/').at(-1) as string] ?? bodies[row.method] } : {}),
       })
       answers.push([status, body])
@@ -267,7 +267,7 @@ describe('another organisation', () => {
     example: { event_type: 'labtest.order.updated' },
     team: { name: 'x', region: 'us' },
     management_key: { label: 'x', role: 'org_admin' },
-    '{region}': { label: 'x', team_id: randomUUID(), provider: 'fitbit', team_ids: [], providers: {} },
+    '{region}': { label: 'x', team_id: randomUUID(), provider: 'fitbit', team_ids: [randomUUID()], providers: {} },
     scope_requirements: {},
     resolve_team: { integration_team_id: 'x' },
     create_api_access_token: { env: 'sandbox' },

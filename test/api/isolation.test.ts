@@ -49,6 +49,7 @@ type Kind =
 /** What the ids of the table name. A new one fails the test below until it is listed here. */
 const kinds: Record<string, Kind> = {
   user_id: 'user',
+  user_ids: 'user',
   client_user_id: 'client',
   query_id: 'client',
   team_id: 'team',
@@ -268,6 +269,7 @@ const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
   reportLabStep: { status: 'appointment_pending' },
   reportLabResults: { status: 'final', results: [{ slug: 'glucose', result: '91' }] },
   createLinkToken: { provider: null, filter_on_providers: null, redirect_url: null },
+  putPullPreferences: { team_ids: [me.team], providers: {} },
   putTeamCredential: { client_id: 'app', client_secret: 'secret' },
   createWebhook: { url: `${w.base}/health` },
   upsertPipelines: { team_ids: [me.team], rabbitmq: { uri: 'amqp://somebody:secret@127.0.0.1:5672', exchange: 'events' } },
@@ -308,11 +310,11 @@ function requestOf(name: EndpointName, row: Row, { path, part }: Place, me: Ids,
 function place(type: z.ZodType, value: unknown, path: string[], id: string): unknown {
   const inside = bare(type)
   const { type: kind, element } = defOf(inside)
-  if (kind === 'array') return [place(element as z.ZodType, undefined, path, id)]
+  if (kind === 'array') return [place(element as z.ZodType, Array.isArray(value) ? value[0] : undefined, path, id)]
   const [step, ...rest] = path
   if (!step) return id
   const field = fieldsOf(inside).find(([name]) => name === step)?.[1] as z.ZodType
-  return { ...(value as object), [step]: place(field, undefined, rest, id) }
+  return { ...(value as object), [step]: place(field, (value as Record<string, unknown> | undefined)?.[step], rest, id) }
 }
 
 type Answered = { status: number; head: string; text: string }

@@ -281,8 +281,29 @@ describe('what is served', () => {
           body: { fitbit: { user_must_grant: ['sleep'], user_may_grant: [] } },
         }),
         listScopeRequirements: await admin.listScopeRequirements({ params: team }),
+        ...(await bulkAnswers()),
+        putPullPreferences: await admin.putPullPreferences({
+          params: here,
+          body: { team_ids: [team_id], providers: { oura: { default: { historical_days_to_pull: 30 } } } },
+        }),
+        listPullPreferences: await admin.listPullPreferences({ params: here }),
+        deletePullPreferences: await admin.deletePullPreferences({ params: here, query: { team_id: [team_id] } }),
         startOAuth: await (await aLink(w.base, api)).link.startOAuth({ params: { oauth_provider: 'fitbit' } }),
         deleteTeamCredentials: await admin.deleteTeamCredentials({ params: here, query: { credential_id: [credential.id] } }),
+      }
+    }
+
+    async function bulkAnswers() {
+      const { user_id } = user
+      const provider = 'fitbit' as const
+      const recipe = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'account', expires_at: 4_000_000_000 }
+      const waits = { provider, wait_for_completion: true }
+      return {
+        bulkImport: await api.bulkImport({ body: { ...waits, connections: [recipe] } }),
+        bulkExport: await api.bulkExport({ body: { provider } }),
+        bulkPause: await api.bulkPause({ body: { provider, user_ids: [user_id] } }),
+        bulkTriggerHistoricalPull: await api.bulkTriggerHistoricalPull({ body: { ...waits, user_ids: [user_id] } }),
+        listBulkOps: await api.listBulkOps(),
       }
     }
 
