@@ -32,6 +32,9 @@ create index connections_provider on connections (team_id, provider, created_at,
 create index connections_account on connections (team_id, provider, account_hash) where ended_at is null and account_hash is not null;
 create index connections_ended on connections (farewell_at) where ended_at is not null;
 
+-- Users whose data is no longer taken in after a while.
+create index users_ingestion_end on users (ingestion_end) where ingestion_end is not null;
+
 -- A device that samples came from.
 create table devices (
   id uuid primary key,

@@ -134,9 +134,16 @@ export const endConnection = (app: App, { team_id }: TeamCaller, user_id: string
   })
 
 /** A source that pushes is connected before its first data. */
-export const connectPushSource = (app: App, { team_id }: TeamCaller, user_id: string, provider: SourceSlug) =>
+export const connectPushSource = (
+  app: App,
+  { team_id }: TeamCaller,
+  provider: SourceSlug,
+  { user_id, provider_id }: { user_id: string; provider_id?: string | null | undefined },
+) =>
   inTransaction(app, async (app) => {
-    await openConnection(app, await requireUser(app, team_id, user_id), provider, 'push')
+    const user = await requireUser(app, team_id, user_id)
+    if (provider_id) await linkConnection(app, user, provider, { kind: 'push', account: { external_user_id: provider_id } })
+    else await openConnection(app, user, provider, 'push')
     return { success: true }
   })
 
@@ -145,3 +152,8 @@ export async function isTaken(app: App, { team_id, user_id }: Whose, provider: S
   await store.lockAccount(app.db, account_hash)
   return (await store.findSameAccount(app.db, team_id, user_id, provider, account_hash)) !== undefined
 }
+
+const PAUSED_AT_ONCE = 500
+
+/** Seven days after a user's ingestion_end nothing is late any more. Answers whether there may be more. */
+export const pauseLate = async (app: App) => (await store.pauseLate(app.db, app.wall(), PAUSED_AT_ONCE)) === PAUSED_AT_ONCE

@@ -82,6 +82,19 @@ export const pauseConnections = (db: Db, team_id: string, provider: string, user
     .returning('user_id')
     .execute()
 
+/** Connections of users whose data is no longer taken in on their team's clock, of any team; answers how many. */
+export async function pauseLate(db: Db, wall: string, most: number) {
+  const { rows } = await sql`
+    update connections set status = 'paused', updated_at = ${wall}
+    where id in (
+      select c.id from connections c join users u on u.user_id = c.user_id join teams t on t.id = u.team_id
+      where c.ended_at is null and c.status <> 'paused' and u.ingestion_end is not null
+        and u.ingestion_end + interval '7 days' < ${wall}::timestamptz + t.clock_offset_ms * interval '1 millisecond'
+      limit ${most} for update of c skip locked)
+    returning id`.execute(db)
+  return rows.length
+}
+
 export const countRefreshes = async (db: Db, team_id: string, user_id: string, since: string) => {
   const { rows } = await sql<{ count: number }>`
     with old as (delete from refreshes where user_id = ${user_id} and team_id = ${team_id} and at <= ${since})

@@ -72,7 +72,9 @@ export const connectionEndpoints = {
     summary: 'Connect a source that pushes',
     description: 'Phones, meters and your own application call this before they send data. Connecting twice changes nothing.',
     params: z.object({ provider: PushSourceIn }),
-    body: z.object({ user_id: Id, provider_id: Text(200).nullish() }).meta({ id: 'NewPushConnection' }),
+    body: z
+      .object({ user_id: Id, provider_id: Text(200).nullish().describe("The user's account at the source, where it has one.") })
+      .meta({ id: 'NewPushConnection' }),
     returns: Success,
     refusals: unknown,
   }),

@@ -7,6 +7,7 @@ import { insuranceEndpoints } from './insurance.ts'
 import { labAccountEndpoints } from './lab-accounts.ts'
 import { labSideEndpoints } from './lab-side.ts'
 import { linkEndpoints } from './link.ts'
+import { olderLinkEndpoints } from './link-older.ts'
 import { managementEndpoints } from './management.ts'
 import { resultEndpoints } from './order-results.ts'
 import { orderEndpoints } from './orders.ts'
@@ -37,6 +38,7 @@ export const endpoints = {
   ...sourceEndpoints,
   ...connectionEndpoints,
   ...linkEndpoints,
+  ...olderLinkEndpoints,
   ...bulkEndpoints,
   ...teamSourceEndpoints,
   ...sandboxEndpoints,

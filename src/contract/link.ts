@@ -31,7 +31,7 @@ const LinkSource = z
   .object({ ...source, form_components: z.record(z.string(), z.unknown()).describe('What the user is asked for.') })
   .meta({ id: 'LinkSource' })
 
-const StartedSource = z
+export const StartedSource = z
   .object({
     ...source,
     group: z.string().nullable(),
@@ -56,7 +56,7 @@ const linkErrors = [
   'user_cancelled',
 ] as const
 
-const LinkOutcome = z
+export const LinkOutcome = z
   .object({
     state: openEnum(['success', 'error', 'pending_provider_mfa']),
     redirect_url: z.string().nullable().describe('Where to go now.'),
@@ -69,8 +69,8 @@ const LinkOutcome = z
   })
   .meta({ id: 'LinkOutcome' })
 
-const signIn = { username: Text(320), password: Text(1000) }
-const Region = Text(10).nullish().describe('Where the account is, as a country of two letters.')
+export const signIn = { username: Text(320), password: Text(1000) }
+export const Region = Text(10).nullish().describe('Where the account is, as a country of two letters.')
 
 const link = { auth: 'link', tag: 'Link' } as const
 const notHere = { 400: 'The token is for other sources, or the source is not set up here.' }

@@ -18,6 +18,7 @@ import * as labAccounts from '../lab-accounts/actions.ts'
 import * as labSide from '../lab-side/actions.ts'
 import { simulateOrder } from '../labs/simulator/walk.ts'
 import { startOAuth } from '../link/oauth.ts'
+import * as olderLinks from '../link/older.ts'
 import * as signIn from '../link/sign-in.ts'
 import { listLinkSources } from '../link/sources.ts'
 import * as linkTokens from '../link/tokens.ts'
@@ -172,7 +173,7 @@ export const handlers: Handlers = {
   listSources: (app, _, { query }) => sources.listSources(app, query),
   listConnections: (app, caller, { params }) => connections.listConnections(app, caller, params.user_id),
   endConnection: (app, caller, { params }) => connections.endConnection(app, caller, params.user_id, params.provider),
-  connectPushSource: (app, caller, { params, body }) => connections.connectPushSource(app, caller, body.user_id, params.provider),
+  connectPushSource: (app, caller, { params, body }) => connections.connectPushSource(app, caller, params.provider, body),
   refreshUser: (app, caller, { params, query }) => refreshUser(app, caller, params.user_id, query.timeout),
   createUserToken: (app, caller, { params }) => createUserToken(app, caller, params.user_id),
   listDevices: (app, caller, { params }) => devices.listDevices(app, caller, params.user_id),
@@ -185,6 +186,11 @@ export const handlers: Handlers = {
   connectByPassword: (app, caller, { params, body }) => signIn.connectByPassword(app, caller, params.provider, body),
   completeMfa: (app, caller, { params, body }) => signIn.completeMfa(app, caller, params.provider, body.mfa_code),
   connectByEmail: (app, caller, { params, body }) => signIn.connectByEmail(app, caller, params.provider, body),
+
+  startLink: (app, caller, { body }) => olderLinks.startLink(app, caller, body),
+  getLinkState: (app, caller) => olderLinks.getLinkState(app, caller),
+  authByPassword: (app, caller, { body }) => signIn.connectByPassword(app, caller, body.provider, body),
+  authByEmail: (app, caller, { body }) => signIn.connectByEmail(app, caller, body.provider, body),
 
   listBulkOps: (app, caller, { query }) => bulk.listBulkOps(app, caller, query),
   bulkImport: (app, caller, { body }) => bulk.bulkImport(app, caller, body),

@@ -1,5 +1,6 @@
 import { type App, DAY, HOUR, MINUTE, NUMBER, SECOND } from '../app.ts'
 import { chainAudit } from '../audit/actions.ts'
+import { pauseLate } from '../connections/actions.ts'
 import { BULK, pruneBulk, runBulk } from '../connections/bulk.ts'
 import { sayFarewell } from '../connections/farewell.ts'
 import { numberEvents } from '../events/log.ts'
@@ -33,6 +34,7 @@ export const jobs: Job[] = [
   { name: STEP, everyMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
   { name: 'end connections', everyMs: SECOND, run: sayFarewell },
+  { name: 'pause connections', everyMs: MINUTE, run: pauseLate },
   { name: BULK, everyMs: SECOND, run: runBulk },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },

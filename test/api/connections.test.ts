@@ -155,6 +155,29 @@ test('a connection that breaks says so, and is told once', async () => {
   expect((await connectionFor(w.app, user, 'oura'))?.status).toBe('error')
 })
 
+test('a phone may name the account at its source', async () => {
+  const t = await w.tenant()
+  const user_id = await aUser(t.api)
+  const params = { provider: 'manual' as const }
+  await t.api.connectPushSource({ params, body: { user_id, provider_id: 'account-7' } })
+  expect((await t.api.listConnections({ params: { user_id } })).providers[0]).toMatchObject({ external_user_id: 'account-7' })
+  expect(JSON.stringify(await query(w.url, 'select * from connections where user_id = $1', [user_id]))).not.toContain('account-7')
+})
+
+test('connections pause a week after the end of ingestion, and not a day before', async () => {
+  const t = await w.tenant()
+  const user_id = await aUser(t.api)
+  await connect(t, user_id)
+  await t.api.patchUser({ params: { user_id }, body: { ingestion_end: new Date().toISOString() } })
+  const status = async () => (await t.api.listConnections({ params: { user_id } })).providers[0]?.status
+  await t.api.moveClock({ body: { advance_seconds: 6 * 24 * 3600 } })
+  await w.runJobs()
+  expect(await status()).toBe('connected')
+  await t.api.moveClock({ body: { advance_seconds: 24 * 3600 + 60 } })
+  await w.runJobs()
+  expect(await status()).toBe('paused')
+})
+
 test('connected sources are counted by week', async () => {
   const t = await w.tenant()
   const [first, second] = [await aUser(t.api), await aUser(t.api)]

@@ -281,6 +281,45 @@ describe('a source with an e-mail address', () => {
   })
 })
 
+describe('older spellings', () => {
+  test('begin, connect and tell what a token is for, and say that they are older', async () => {
+    const t = await w.tenant()
+    const body = { team_id: t.team_id, provider: 'oura' as const, client_id: 'app', client_secret: 'secret' }
+    await t.admin.putTeamCredential({ params: { org_id: t.org_id, env: 'sandbox', region: 'us' }, body })
+    const { link, link_token } = await linkOf(t, { redirect_url: 'https://shop.example/' })
+    expect(await t.api.startLink({ body: { link_token, provider: 'oura' } })).toMatchObject({
+      slug: 'oura',
+      oauth_url: expect.stringContaining('state='),
+    })
+    expect(await t.api.startLink({ body: { link_token, provider: 'peloton' } })).toMatchObject({ slug: 'peloton', oauth_url: null })
+    expect(await link.getLinkState()).toMatchObject({ provider: null, filter_on_providers: null, redirect_url: 'https://shop.example/' })
+    const wrong = await link.authByPassword({ body: { ...signIn('wrong'), provider: 'peloton', auth_type: 'password' } })
+    expect(wrong).toMatchObject({ state: 'error', error_type: 'provider_credential_error' })
+    const email = { email: 'reader@example.org', provider: 'freestyle_libre' as const, auth_type: 'email' }
+    expect(await link.authByEmail({ body: email })).toMatchObject({ state: 'success' })
+    const answer = await fetch(`${w.base}/v2/link/state`, { headers: { 'x-vital-link-token': (await linkOf(t)).link_token } })
+    expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/)
+  })
+
+  test('do not begin with a token of another team', async () => {
+    const { link_token } = await linkOf(await w.tenant())
+    const begin = w.api.startLink({ body: { link_token, provider: 'peloton' } })
+    expect(await refusal(begin)).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
+  })
+})
+
+test('what is done with a link token is in the audit log', async () => {
+  const t = await w.tenant()
+  const { link, user_id } = await linkOf(t)
+  await link.connectByPassword({ params: peloton, body: signIn() })
+  const rows = await query(w.url, "select actor_kind, status from audit_log where team_id = $1 and action = 'connectByPassword'", [
+    t.team_id,
+  ])
+  expect(rows).toEqual([{ actor_kind: 'link_token', status: 200 }])
+  const [token] = await query<{ id: string }>(w.url, 'select id from link_tokens where user_id = $1', [user_id])
+  expect(await query(w.url, 'select 1 from audit_log where actor_id = $1', [token?.id])).toHaveLength(1)
+})
+
 describe('a sign-in token of a user', () => {
   const bearer = (token: string) => client(w.base, { authorization: `Bearer ${token}` })
 

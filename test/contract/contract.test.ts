@@ -313,6 +313,10 @@ describe('what is served', () => {
       const email = { params: { provider: 'freestyle_libre' as const }, body: { email: 'wrong@example.org' } }
       return {
         createLinkToken: { link_token, link_web_url },
+        startLink: await api.startLink({ body: { link_token, provider: 'peloton' } }),
+        getLinkState: await link.getLinkState(),
+        authByPassword: await link.authByPassword({ body: { username: 'rider', password: 'wrong', provider: 'peloton' } }),
+        authByEmail: await link.authByEmail({ body: { email: 'wrong@example.org', provider: 'freestyle_libre' } }),
         checkLinkToken: await api.checkLinkToken({ body: { token: link_token } }),
         listLinkSources: await link.listLinkSources(),
         connectByEmail: await link.connectByEmail(email),
