@@ -253,6 +253,9 @@ describe('what is served', () => {
         upsertPipelines: await admin.upsertPipelines({ params: here, body: { team_ids: [team_id], rabbitmq } }),
         listPipelines: await admin.listPipelines({ params: here }),
         deletePipelines: await admin.deletePipelines({ params: here, query: { team_id: [team_id] } }),
+      }
+    }
+
     async function connectionAnswers() {
       const { user_id, device_id } = await aConnectedUser(w.app, api, team_id)
       return {
