@@ -1,6 +1,7 @@
-import { series, summaries } from '../src/contract/data-resources.ts'
 import type { EventType } from '../src/contract/event.ts'
 import { type EventName, eventNames, eventTypes, exampleOf } from '../src/contract/events.ts'
+import { series } from '../src/contract/series.ts'
+import { summaries } from '../src/contract/summaries.ts'
 
 const isOfResource = (name: string) => /^(daily|historical)\.data\./.test(name)
 
@@ -42,7 +43,9 @@ export function eventsPage() {
     '|---|---|',
     ...Object.entries(summaries).map(([name, { what }]) => `| \`${name}\` | ${what.toLowerCase()} |`),
     '| `workout_stream` | shallow: the stream itself is read |',
-    ...Object.entries(series).map(([name, { unit }]) => `| \`${name}\` | samples${unit ? `, in ${unit}` : ''} |`),
+    ...Object.values(series)
+      .filter(({ event }) => event)
+      .map(({ event, unit }) => `| \`${event}\` | samples${unit ? `, in ${unit}` : ''} |`),
     '',
     '## Examples',
     '',

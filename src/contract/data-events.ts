@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { Id, Instant } from './common.ts'
-import { series, summaries } from './data-resources.ts'
 import { type EventType, eventType, sample } from './event.ts'
+import { type Series, type SeriesEvent, series } from './series.ts'
+import { Sport, type SummaryName, summaries } from './summaries.ts'
 
 const Source = z
   .looseObject({
@@ -14,8 +15,6 @@ const Source = z
     device_id: Id.nullish(),
   })
   .describe('Where the data came from.')
-
-const Sport = z.object({ id: z.int(), name: z.string(), slug: z.string() })
 
 const Summary = z.looseObject({ id: Id, user_id: Id, source: Source, created_at: Instant.nullish(), updated_at: Instant.nullish() })
 
@@ -81,12 +80,25 @@ const summaryEvents = Object.entries(summaries).map(([name, { what, fields, exam
   },
 ])
 
-const seriesEvents = Object.entries(series).map(([name, { unit, value = { value: 1 }, of = { value: z.number() } }]): [string, Told] => [
-  name,
+/** What a sample says, by its resource. */
+export const saidBy: Record<Series['says'], z.ZodRawShape> = {
+  number: { value: z.number() },
+  pair: { systolic: z.number(), diastolic: z.number() },
+  text: { value: z.string() },
+}
+
+const told = Object.values(series).flatMap((row) => (row.event === null ? [] : [{ ...row, event: row.event }]))
+
+const seriesEvents = told.map(({ event, unit, says, extra, types, example }): [string, Told] => [
+  event,
   {
     description: 'A batch of samples. The latest value of one resource, provider, source type and timestamp replaces earlier ones.',
-    data: Batch(of),
-    example: { ...about, source_id: 17, data: [{ timestamp: sample.at, timezone_offset: -28_800, type: 'automatic', unit, ...value }] },
+    data: Batch({ ...saidBy[says], ...extra.shape }),
+    example: {
+      ...about,
+      source_id: 17,
+      data: [{ timestamp: sample.at, timezone_offset: -28_800, type: Array.isArray(types) ? types[0] : 'automatic', unit, ...example }],
+    },
   },
 ])
 
@@ -107,7 +119,7 @@ const streamEvent: [string, Told] = [
 
 const daily = [...summaryEvents, ...seriesEvents, streamEvent]
 
-export type Resource = keyof typeof summaries | keyof typeof series | 'workout_stream'
+export type Resource = SummaryName | SeriesEvent | 'workout_stream'
 type Name = `daily.data.${Resource}.${'created' | 'updated'}` | `historical.data.${Resource}.created`
 
 /** What is told of wearable data: for each resource as it comes in, and once when its past was read. */

@@ -5,6 +5,7 @@ import type { Plan, Role } from '../contract/common.ts'
 import type { Method } from '../contract/lifecycle.ts'
 import type { Simulation } from '../contract/orders.ts'
 import type { ConnectionTables } from './tables-connections.ts'
+import type { WearableTables } from './tables-wearables.ts'
 
 /** Times are ISO text in and out; `open.ts` sets the parsers. */
 export type Time = string
@@ -12,7 +13,9 @@ export type Time = string
 export type Json<T> = ColumnType<T, string | null | undefined, string | null>
 export type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
 
-export type Tables = ConnectionTables & {
+type ByRoom = ConnectionTables & WearableTables
+
+export type Tables = ByRoom & {
   deployment: { one: Generated<boolean>; environment: string; region: string; key_check: Buffer; created_at: Generated<Time> }
   orgs: { id: string; name: string; plan: Plan; expires_at: Optional<Time>; created_at: Generated<Time> }
   teams: {

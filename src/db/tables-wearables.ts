@@ -1,0 +1,64 @@
+import type { Optional, Time } from './tables.ts'
+
+/** What comes in from wearable sources. */
+export type WearableTables = {
+  sample_days: {
+    user_id: string
+    team_id: string
+    resource: string
+    day: string
+    provider: string
+    source_type: string
+    samples: number
+    revision: number
+    sealed: Buffer
+  }
+  summaries: {
+    id: string
+    team_id: string
+    user_id: string
+    resource: string
+    provider: string
+    source_type: string
+    calendar_date: string
+    version: number
+    sealed: Buffer
+    created_at: Time
+    updated_at: Time
+  }
+  workout_streams: {
+    workout_id: string
+    team_id: string
+    user_id: string
+    version: number
+    sealed: Buffer
+    created_at: Time
+    updated_at: Time
+  }
+  resource_states: {
+    user_id: string
+    team_id: string
+    provider: string
+    resource: string
+    oldest_data: Optional<Time>
+    newest_data: Optional<Time>
+    sent_count: number
+    last_attempt_at: Time
+    last_status: string
+  }
+  historical_pulls: {
+    user_id: string
+    team_id: string
+    provider: string
+    resource: string
+    status: string
+    range_start: Optional<Time>
+    range_end: Optional<Time>
+    scheduled_at: Time
+    started_at: Optional<Time>
+    ended_at: Optional<Time>
+    days_with_data: number
+    error_details: Optional<string>
+  }
+  source_priorities: { team_id: string; data_type: string; provider: string; priority: number }
+}

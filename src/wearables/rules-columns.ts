@@ -1,0 +1,98 @@
+import type { ByteReader, ByteWriter } from './rules-bytes.ts'
+
+/** Whole numbers as steps from one to the next. */
+export function writeSteps(to: ByteWriter, values: number[]) {
+  let before = 0
+  for (const value of values) {
+    to.signed(value - before)
+    before = value
+  }
+}
+
+export function readSteps(from: ByteReader, count: number): number[] {
+  let before = 0
+  return Array.from({ length: count }, () => {
+    before += from.signed()
+    return before
+  })
+}
+
+/** What repeats for long: how often, and what. */
+export function writeRuns<T>(to: ByteWriter, values: T[], write: (value: T) => void) {
+  for (let start = 0; start < values.length; ) {
+    let end = start + 1
+    while (end < values.length && values[end] === values[start]) end++
+    to.whole(end - start)
+    write(values[start] as T)
+    start = end
+  }
+}
+
+export function readRuns<T>(from: ByteReader, count: number, read: () => T): T[] {
+  const values: T[] = []
+  while (values.length < count) {
+    const length = from.whole()
+    const value = read()
+    for (let i = 0; i < length; i++) values.push(value)
+  }
+  return values
+}
+
+/** A few texts that stand for many samples. */
+export function writeNames(to: ByteWriter, values: string[]) {
+  const places = new Map<string, number>()
+  for (const value of values) if (!places.has(value)) places.set(value, places.size)
+  to.whole(places.size)
+  for (const name of places.keys()) to.text(name)
+  if (places.size > 1) writeRuns(to, values, (value) => to.whole(places.get(value) as number))
+}
+
+export function readNames(from: ByteReader, count: number): string[] {
+  const names = Array.from({ length: from.whole() }, () => from.text())
+  if (names.length === 1) return new Array<string>(count).fill(names[0] as string)
+  return readRuns(from, count, () => names[from.whole()] as string)
+}
+
+const SCALES = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
+const BITS = SCALES.length
+/** The steps between two numbers up to here are exact, also when doubled. */
+const LARGEST = 2 ** 51
+
+/** Doubles without loss: as whole numbers where all have few decimals, else as their bits. */
+export function writeDoubles(to: ByteWriter, values: number[]) {
+  const scale = SCALES.findIndex((factor) => values.every((value) => isWhole(value, factor)))
+  to.whole(scale < 0 ? BITS : scale)
+  if (scale < 0) return writeBits(to, values)
+  const factor = SCALES[scale] as number
+  writeSteps(
+    to,
+    values.map((value) => Math.round(value * factor)),
+  )
+}
+
+export function readDoubles(from: ByteReader, count: number): number[] {
+  const scale = from.whole()
+  if (scale === BITS) return readBits(from, count)
+  const factor = SCALES[scale] as number
+  return readSteps(from, count).map((value) => value / factor)
+}
+
+function isWhole(value: number, factor: number) {
+  const scaled = Math.round(value * factor)
+  return Math.abs(scaled) < LARGEST && scaled / factor === value && !Object.is(value, -0)
+}
+
+/** The first bytes of all numbers, then the second ones, and so on: those of numbers that are near each other compress well. */
+function writeBits(to: ByteWriter, values: number[]) {
+  const bits = Buffer.from(Float64Array.from(values).buffer)
+  const planes = Buffer.allocUnsafe(bits.length)
+  for (let i = 0; i < bits.length; i++) planes[(i % 8) * values.length + Math.floor(i / 8)] = bits[i] as number
+  to.raw(planes)
+}
+
+function readBits(from: ByteReader, count: number): number[] {
+  const planes = from.raw(count * 8)
+  const bits = new Uint8Array(count * 8)
+  for (let i = 0; i < bits.length; i++) bits[i] = planes[(i % 8) * count + Math.floor(i / 8)] as number
+  return [...new Float64Array(bits.buffer)]
+}

@@ -1,0 +1,151 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { series, seriesNames } from '../../src/contract/series.ts'
+import { decodeDay, encodeDay, type Sample } from '../../src/wearables/rules-codec.ts'
+import { byKey, type Incoming, mergeDay, onePerKey } from '../../src/wearables/rules-merge.ts'
+
+const DAY = Date.parse('2026-03-01T00:00:00Z')
+const MS = 86_400_000
+
+const anything = fc.record<Sample>({
+  at: fc
+    .oneof(
+      fc.integer({ min: 0, max: MS - 1 }),
+      fc.integer({ min: 0, max: 1439 }).map((minute) => minute * 60_000),
+    )
+    .map((at) => DAY + at),
+  end: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: MS })),
+  type: fc.constantFrom('', 'watch', 'phone', 'déjà vu'),
+  value: fc.oneof(
+    fc.integer({ min: 0, max: 220 }),
+    fc.integer({ max: 999_999 }).map((n) => n / 100),
+    fc.double({ noNaN: true }),
+  ),
+  second: fc.oneof(fc.constant(0), fc.double({ noNaN: true, noDefaultInfinity: true })),
+  text: fc.oneof(fc.constant(''), fc.string({ unit: 'grapheme' })),
+  zone: fc.oneof(fc.constant(null), fc.constantFrom(0, -28_800, 34_200, -43_200, 50_400)),
+  version: fc.integer({ min: 0, max: 4_000_000_000_000 }),
+  more: fc.constantFrom('', '{"intensity":"low"}', '{"app_id":"com.example.steps"}'),
+})
+
+const aDay = fc.array(anything, { maxLength: 60 }).map((samples) => samples.map((sample) => ({ ...sample, end: sample.at + sample.end })))
+
+describe('a day of samples', () => {
+  test('comes back as it was, to the last bit', () => {
+    fc.assert(
+      fc.property(aDay, (samples) => {
+        expect(decodeDay(encodeDay(samples))).toEqual(samples)
+      }),
+      { numRuns: 300, examples: [[[aSample({ value: -0 })]], [[]]] },
+    )
+  })
+
+  test.each([
+    ['whole numbers', (i: number) => 60 + (i % 9)],
+    ['two decimals', (i: number) => (500 + (i % 37)) / 100],
+    ['noise in the last bit', (i: number) => Math.sin(i)],
+    ['the edges of a double', (i: number) => [5e-324, Number.MAX_VALUE, -0, 0.1 + 0.2, 2 ** 53 + 2][i % 5] as number],
+  ])('keeps %s exactly', (_, value) => {
+    const samples = Array.from({ length: 500 }, (_, i) => aSample({ at: DAY + i * 15_000, value: value(i) }))
+    expect(decodeDay(encodeDay(samples)).every((sample, i) => Object.is(sample.value, samples[i]?.value))).toBe(true)
+  })
+
+  test('takes few bytes: a heart rate every 15 seconds is under one for each', () => {
+    const beats = Array.from({ length: 5760 }, (_, i) => aSample({ at: DAY + i * 15_000, value: 60 + Math.round(9 * Math.sin(i * i)) }))
+    expect(encodeDay(beats).length / beats.length).toBeLessThan(1)
+  })
+
+  test('of another format is refused by name', () => {
+    const { deflateRawSync } = process.getBuiltinModule('node:zlib')
+    expect(() => decodeDay(deflateRawSync(Buffer.of(9, 0)))).toThrow('format 9')
+  })
+})
+
+const aSample = (change: Partial<Sample>): Sample => {
+  const at = change.at ?? DAY
+  return { at, end: at, type: '', value: 1, second: 0, text: '', zone: null, version: 1, more: '', ...change }
+}
+
+/** Few keys, few versions and few values, so that they meet. */
+const versioned = fc
+  .record({
+    at: fc.integer({ min: 0, max: 3 }),
+    type: fc.constantFrom('', 'watch'),
+    value: fc.integer({ min: 0, max: 2 }),
+    version: fc.integer({ min: 1, max: 4 }),
+  })
+  .map((few) => aSample({ ...few, at: DAY + few.at }))
+
+const laidOver = (batches: Incoming[][]) => batches.reduce<Sample[]>((day, batch) => mergeDay(day, onePerKey(batch), 0).samples, [])
+
+describe('versions of samples', () => {
+  test('end in the same state in any order, in any batches, however often they come', () => {
+    const stories = fc.array(versioned, { maxLength: 12 }).chain((samples) =>
+      fc.record({
+        samples: fc.constant(samples),
+        shuffled: fc.shuffledSubarray([...samples, ...samples, ...samples], { minLength: samples.length * 3 }),
+        cuts: fc.array(fc.integer({ min: 0, max: 36 }), { maxLength: 6 }),
+      }),
+    )
+    fc.assert(
+      fc.property(stories, ({ samples, shuffled, cuts }) => {
+        const edges = [0, ...cuts.toSorted((a, b) => a - b), shuffled.length]
+        const batches = edges.slice(1).map((to, i) => shuffled.slice(edges[i], to))
+        expect(laidOver(batches)).toEqual(laidOver(samples.map((sample) => [sample])))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('leave nothing to write or to tell when they come a second time', () => {
+    fc.assert(
+      fc.property(fc.array(versioned, { maxLength: 20 }), (samples) => {
+        const day = laidOver([samples])
+        expect(mergeDay(day, onePerKey(samples), 0)).toMatchObject({ changed: false, created: [], updated: [], samples: day })
+      }),
+    )
+  })
+
+  test('are told apart: new, changed, the same and stale', () => {
+    const [older, newer] = [aSample({ value: 60, version: 10 }), aSample({ value: 61, version: 20 })]
+    expect(mergeDay([], [older], 0)).toMatchObject({ created: [older], updated: [], changed: true })
+    expect(mergeDay([older], [newer], 0)).toMatchObject({ created: [], updated: [newer], samples: [newer] })
+    expect(mergeDay([newer], [older], 0)).toMatchObject({ stale: 1, changed: false, samples: [newer] })
+    expect(mergeDay([newer], [newer], 0)).toMatchObject({ unchanged: 1, changed: false })
+  })
+
+  test('a newer version of the same value is kept, so that one in between cannot win later, but tells nobody', () => {
+    const again = aSample({ value: 60, version: 30 })
+    const merged = mergeDay([aSample({ value: 60, version: 10 })], [again], 0)
+    expect(merged).toMatchObject({ changed: true, created: [], updated: [], unchanged: 1 })
+    expect(mergeDay(merged.samples, [aSample({ value: 99, version: 20 })], 0)).toMatchObject({ stale: 1 })
+  })
+
+  test('without one, what came in last wins, also over a clock that runs ahead', () => {
+    const ahead = aSample({ value: 60, version: 5000 })
+    const merged = mergeDay([ahead], [{ ...ahead, value: 61, version: null }], 1000)
+    expect(merged.updated).toEqual([{ ...ahead, value: 61, version: 5000 }])
+    expect(mergeDay(merged.samples, [{ ...ahead, value: 61, version: null }], 2000)).toMatchObject({ changed: false, unchanged: 1 })
+    expect(mergeDay(merged.samples, [aSample({ value: 62, version: 1500 })], 3000)).toMatchObject({ stale: 1 })
+  })
+
+  test('keep a day sorted, each key once', () => {
+    fc.assert(
+      fc.property(fc.array(versioned), fc.array(versioned), (first, second) => {
+        const day = laidOver([first, second])
+        expect(day.slice(1).every((sample, i) => byKey(day[i] as Sample, sample) < 0)).toBe(true)
+      }),
+    )
+  })
+})
+
+test('every series has a unit that it takes itself, bounds that take its example, and one name in events', () => {
+  for (const name of seriesNames) {
+    const { unit, takes, least, most, example, says } = series[name]
+    if (says !== 'text') expect([name, takes[unit.toLowerCase()]]).toEqual([name, 1])
+    const values = [example['value'], example['systolic'], example['diastolic']].filter((value) => typeof value === 'number')
+    expect([name, values.every((value) => value >= least && value <= most)]).toEqual([name, true])
+  }
+  const events = seriesNames.map((name) => series[name].event).filter((event) => event !== null)
+  expect(new Set(events).size).toBe(50)
+})
