@@ -17,6 +17,7 @@ import { sourceEndpoints } from './sources.ts'
 import { teamSourceEndpoints } from './team-sources.ts'
 import { userEndpoints } from './users.ts'
 import { webhookKeyEndpoints } from './webhook-keys.ts'
+import { wearableEndpoints } from './wearables.ts'
 import { webhookRepairEndpoints } from './webhook-repair.ts'
 import { webhookEndpoints } from './webhooks.ts'
 
@@ -41,6 +42,7 @@ export const endpoints = {
   ...olderLinkEndpoints,
   ...bulkEndpoints,
   ...teamSourceEndpoints,
+  ...wearableEndpoints,
   ...sandboxEndpoints,
 }
 

@@ -65,6 +65,7 @@ const tags = {
   Connections: 'Wearable sources, and what connects them with users.',
   Link: 'How an end user connects a source, with a link token instead of a key.',
   'Source settings': "A team's own credentials at sources, and what it asks of users there.",
+  Wearables: 'What comes in from wearable sources: samples, summaries and streams.',
   Insurance: 'Payors and diagnosis codes.',
   'Lab side': 'What a partner lab calls, with a key that the operator made for it.',
   Sandbox: "A team's own clock, to see today what happens next week.",

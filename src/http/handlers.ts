@@ -41,6 +41,8 @@ import * as teams from '../teams/actions.ts'
 import * as orgs from '../teams/orgs.ts'
 import * as users from '../users/actions.ts'
 import * as records from '../users/records.ts'
+import * as ingest from '../wearables/ingest.ts'
+import * as reading from '../wearables/read.ts'
 import * as webhooks from '../webhooks/actions.ts'
 import * as attempts from '../webhooks/attempts.ts'
 import { sendWebhookExample } from '../webhooks/example.ts'
@@ -213,4 +215,13 @@ export const handlers: Handlers = {
   resetClock: (app, caller) => sandbox.resetClock(app, caller),
   readInbox: (app, caller, { query }) => inbox.readInbox(app, caller, query),
   emptyInbox: (app, caller) => inbox.emptyInbox(app, caller),
+
+  pushSamples: (app, caller, { params, body }) => ingest.pushSamples(app, caller, params.user_id, params.resource, body),
+  listSamples: (app, caller, { params, query }) => reading.listSamples(app, caller, params.user_id, params.resource, query),
+  listSamplesPlain: (app, caller, { params, query }) => reading.listSamplesPlain(app, caller, params.user_id, params.resource, query),
+  listCholesterolTotal: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'total', query),
+  listCholesterolHdl: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'hdl', query),
+  listCholesterolLdl: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'ldl', query),
+  listCholesterolTriglycerides: (app, caller, { params, query }) =>
+    reading.listCholesterol(app, caller, params.user_id, 'triglycerides', query),
 }

@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { type App, type Caller, SECOND } from '../app.ts'
 import { endpoints } from '../contract/index.ts'
 import { handlers } from './handlers.ts'
+import { inflated } from './inflate.ts'
 import { parseJson } from './input.ts'
 import type { Metrics } from './metrics.ts'
 import { mountPages } from './pages.ts'
@@ -37,7 +38,9 @@ export async function buildServer(app: App, metrics: Metrics, { table = { endpoi
   // An expectation may be ignored; Node would answer it without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response))
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, bytes: Buffer) => parseJson(bytes))
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
+    parseJson(await inflated(request, bytes)),
+  )
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
   server.setNotFoundHandler((request, reply) => sendUnknown(app, table, request, reply))
   watch(app, server, metrics)

@@ -1,0 +1,66 @@
+import type { App, TeamCaller } from '../app.ts'
+import { isSource, type SourceSlug } from '../contract/sources.ts'
+import { invalid } from '../problem.ts'
+import type { SealingKey } from '../sealing/seal.ts'
+import { keyOf, requireUser, type UserRow } from '../users/actions.ts'
+import { checkTimeZone } from '../users/rules.ts'
+import { zoneClock } from './rules-time.ts'
+
+/** What a push says beside its data. */
+export type Pushed = {
+  stage: 'daily' | 'historical'
+  provider: string
+  start_date?: string | null | undefined
+  end_date?: string | null | undefined
+  time_zone?: string | null | undefined
+  modified_at?: string | null | undefined
+}
+
+/** Data on its way in: whose it is, where it comes from, and when. */
+export type Delivery = {
+  user: UserRow
+  key: SealingKey
+  provider: SourceSlug
+  stage: 'daily' | 'historical'
+  window: { start: string | null; end: string | null }
+  time_zone: string | null
+  zoneAt(at: number): number | null
+  /** The team's clock, which nothing may be ahead of. */
+  now: number
+  /** Real time, in milliseconds: the version of what has none. */
+  received: number
+  /** The version that the sender gave to all of it. */
+  version: number | null
+}
+
+/** Gap: a source's own zone comes first, then the one that the push names, then the fallback of the user. */
+export async function openDelivery(app: App, { team_id }: TeamCaller, user_id: string, pushed: Pushed): Promise<Delivery> {
+  const user = await requireUser(app, team_id, user_id)
+  const provider = sourceNamed(pushed.provider)
+  const { stage, start_date, end_date, time_zone, modified_at } = pushed
+  if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
+  const now = Date.parse(app.now())
+  if (modified_at && Date.parse(modified_at) > now + DAY) throw invalid(['body', 'modified_at'], 'Must not lie in the future.')
+  const zone = time_zone ?? user.time_zone
+  return {
+    ...{ user, provider, stage, now, key: await keyOf(app, user) },
+    window: { start: start_date ?? null, end: end_date ?? null },
+    time_zone: zone,
+    zoneAt: zoneClock(zone),
+    received: Date.parse(app.wall()),
+    version: modified_at ? Date.parse(modified_at) : null,
+  }
+}
+
+const DAY = 86_400_000
+
+export function sourceNamed(slug: string, loc = ['body', 'provider']): SourceSlug {
+  if (!isSource(slug)) throw invalid(loc, 'There is no such source; GET /v2/providers lists them.', 'enum')
+  return slug
+}
+
+/** Whether a moment lies within the user's ingestion bounds. */
+export function within({ user }: Delivery) {
+  const [start, end] = [user.ingestion_start, user.ingestion_end].map((bound) => (bound ? Date.parse(bound) : undefined))
+  return (at: number) => (start === undefined || at >= start) && (end === undefined || at <= end)
+}

@@ -1,0 +1,88 @@
+import { type App, inTransaction, type TeamCaller } from '../app.ts'
+import { openConnection } from '../connections/actions.ts'
+import { noteDevice } from '../connections/devices.ts'
+import { type SeriesName, series, seriesNamed } from '../contract/series.ts'
+import { endBackfill } from './backfill.ts'
+import { type Changes, mergeSamples } from './days.ts'
+import { type Delivery, openDelivery, type Pushed, within } from './delivery.ts'
+import type { Incoming } from './rules-merge.ts'
+import { readSamples } from './rules-samples.ts'
+import { isoOf, moreOf } from './rules-show.ts'
+import * as store from './store-states.ts'
+import { tellSamples } from './tell.ts'
+
+/** Takes in samples that were pushed: all of them or none. */
+export async function pushSamples(
+  app: App,
+  caller: TeamCaller,
+  user_id: string,
+  resource: string,
+  { data, ...pushed }: Pushed & { data: unknown[] },
+) {
+  const name = seriesNamed(resource)
+  const delivery = await openDelivery(app, caller, user_id, pushed)
+  const samples = readSamples(series[name], data, { ...delivery, loc: ['body', 'data'] })
+  const isWithin = within(delivery)
+  const kept = samples.filter(({ at }) => isWithin(at))
+  return inTransaction(app, async (app) => {
+    await openConnection(app, delivery.user, delivery.provider, 'push')
+    const changes = await takeSamples(app, delivery, name, kept)
+    if (delivery.stage === 'historical') await endBackfill(app, delivery, series[name].event ?? name, changes)
+    return taken(data.length, samples.length - kept.length, changes)
+  })
+}
+
+/** What a push came to. */
+export const taken = (received: number, dropped: number, { created, updated, unchanged, stale }: Tally) => ({
+  ...{ success: true, received, dropped },
+  created: sizeOf(created),
+  updated: sizeOf(updated),
+  ...{ unchanged, stale },
+})
+
+type Tally = { created: unknown[] | number; updated: unknown[] | number; unchanged: number; stale: number }
+const sizeOf = (some: unknown[] | number) => (typeof some === 'number' ? some : some.length)
+
+/** Keeps samples of one resource and, if they are live, tells of what is new in them. */
+export async function takeSamples(app: App, delivery: Delivery, name: SeriesName, samples: Incoming[]): Promise<Changes> {
+  const { user, key, provider, stage, received } = delivery
+  const { team_id, user_id } = user
+  if (!samples.length) return { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }
+  await nameDevices(app, delivery, samples)
+  const changes = await mergeSamples(app, key, { team_id, user_id, resource: name, provider }, samples, received)
+  if (stage === 'daily') {
+    await tellSamples(app, delivery, name, 'created', changes.created)
+    await tellSamples(app, delivery, name, 'updated', changes.updated)
+  }
+  const { oldest, newest } = spanOf(samples)
+  await store.noteReceived(app.db, {
+    ...{ team_id, user_id, provider, resource: series[name].event ?? name, oldest: isoOf(oldest), newest: isoOf(newest) },
+    sent: stage === 'daily' ? changes.created.length + changes.updated.length : 0,
+    at: app.now(),
+  })
+  return changes
+}
+
+function spanOf(samples: Incoming[]) {
+  let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { at } of samples) {
+    if (at < oldest) oldest = at
+    if (at > newest) newest = at
+  }
+  return { oldest, newest }
+}
+
+/** A device that samples name gets an id, and they carry that instead of its name. */
+async function nameDevices(app: App, { user, provider }: Delivery, samples: Incoming[]) {
+  const known = new Map<string, string>([['', '']])
+  for (const sample of samples) {
+    let more = known.get(sample.more)
+    if (more === undefined) {
+      const { device, ...rest } = moreOf(sample.more) as { device?: string }
+      const device_id = device && (await noteDevice(app, user, provider, { source_type: sample.type || 'unknown', device_model: device }))
+      more = device_id ? JSON.stringify({ ...rest, device_id }) : sample.more
+      known.set(sample.more, more)
+    }
+    sample.more = more
+  }
+}

@@ -1,0 +1,47 @@
+import { type Insertable, sql } from 'kysely'
+import type { Db } from '../db/open.ts'
+import type { Tables } from '../db/tables.ts'
+
+export type Received = {
+  team_id: string
+  user_id: string
+  provider: string
+  resource: string
+  oldest: string | null
+  newest: string | null
+  sent: number
+  at: string
+}
+
+/** Notes what came in of a resource. */
+export const noteReceived = (db: Db, { team_id, user_id, provider, resource, oldest, newest, sent, at }: Received) =>
+  sql`
+    insert into resource_states as s
+      (user_id, team_id, provider, resource, oldest_data, newest_data, sent_count, last_attempt_at, last_status)
+    values (${user_id}, ${team_id}, ${provider}, ${resource}, ${oldest}, ${newest}, ${sent}, ${at}, 'success')
+    on conflict (user_id, provider, resource) do update set
+      oldest_data = least(s.oldest_data, excluded.oldest_data),
+      newest_data = greatest(s.newest_data, excluded.newest_data),
+      sent_count = s.sent_count + excluded.sent_count,
+      last_attempt_at = excluded.last_attempt_at,
+      last_status = excluded.last_status`.execute(db)
+
+export const lockPull = (db: Db, { team_id, user_id, provider, resource }: Omit<Received, 'oldest' | 'newest' | 'sent' | 'at'>) =>
+  db
+    .selectFrom('historical_pulls')
+    .selectAll()
+    .where('user_id', '=', user_id)
+    .where('team_id', '=', team_id)
+    .where('provider', '=', provider)
+    .where('resource', '=', resource)
+    .forUpdate()
+    .executeTakeFirst()
+
+export const upsertPull = (db: Db, row: Insertable<Tables['historical_pulls']>) => {
+  const { user_id: _, team_id: __, provider: ___, resource: ____, ...change } = row
+  return db
+    .insertInto('historical_pulls')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['user_id', 'provider', 'resource']).doUpdateSet(change))
+    .execute()
+}

@@ -1,0 +1,448 @@
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { query } from '../support/cluster.ts'
+import { aSample, aUser, push, toldOf } from '../support/wearables.ts'
+import { refusal, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+const read = (user_id: string, resource: string, query: object = {}) =>
+  w.api.listSamples({ params: { user_id, resource }, query: { start_date: '2026-03-01', end_date: '2026-03-02', ...query } })
+
+const tally = { success: true, received: 0, created: 0, updated: 0, unchanged: 0, stale: 0, dropped: 0 }
+const at = (minute: number, day = '2026-03-01') => `${day}T09:${String(minute).padStart(2, '0')}:00.000Z`
+
+describe('samples that are pushed', () => {
+  test('are read back by source and type, and told in one event of each', async () => {
+    const user_id = await aUser(w.api)
+    const data = [
+      aSample('2026-03-01T09:00:00-08:00', 61, { unit: 'bpm', type: 'watch', source_bundle: 'com.example.pulse' }),
+      aSample('2026-03-01T17:01:00Z', 63, { unit: 'bpm', type: 'watch', source_bundle: 'com.example.pulse' }),
+      aSample('2026-03-01T17:01:00Z', 70, { unit: 'count/min', type: 'phone' }),
+    ]
+    expect(await push(w.api, user_id, 'heartrate', data)).toEqual({ ...tally, received: 3, created: 3 })
+    const source = {
+      provider: 'apple_health_kit',
+      slug: 'apple_health_kit',
+      name: 'Apple HealthKit',
+      logo: expect.stringMatching(/\/assets\/sources\/apple_health_kit\.svg$/),
+      device_id: null,
+    }
+    const unit = 'bpm'
+    const watch = {
+      source: { ...source, type: 'watch', app_id: 'com.example.pulse' },
+      data: [
+        { timestamp: '2026-03-01T17:00:00.000Z', timezone_offset: -28_800, type: 'watch', unit, value: 61 },
+        { timestamp: '2026-03-01T17:01:00.000Z', timezone_offset: null, type: 'watch', unit, value: 63 },
+      ],
+    }
+    const phone = {
+      source: { ...source, type: 'phone', app_id: null },
+      data: [{ timestamp: '2026-03-01T17:01:00.000Z', timezone_offset: null, type: 'phone', unit, value: 70 }],
+    }
+    expect(await read(user_id, 'heartrate')).toEqual({ groups: { apple_health_kit: [phone, watch] }, next: null, next_cursor: null })
+    const [connected, ...told] = await toldOf(w.app, w.team_id, user_id)
+    expect(connected?.event_type).toBe('provider.connection.created')
+    const about = { user_id, source_id: 1, chunk_index: 0, total_chunks: 1 }
+    expect(told).toEqual([
+      { event_type: 'daily.data.heartrate.created', data: { ...about, ...phone } },
+      { event_type: 'daily.data.heartrate.created', data: { ...about, ...watch } },
+    ])
+  })
+
+  test('come in gzip too', async () => {
+    const user_id = await aUser(w.api)
+    const { status, body } = await raw(
+      user_id,
+      'steps',
+      gzipSync(JSON.stringify({ provider: 'manual', data: [aSample(at(0), 20)] })),
+      'gzip',
+    )
+    expect({ status, ...body }).toEqual({ status: 200, ...tally, received: 1, created: 1 })
+  })
+})
+
+const values = async (user_id: string, resource: string, query: object = {}) => {
+  const { groups } = await read(user_id, resource, query)
+  return Object.values(groups).flatMap((group) => group.flatMap(({ data }) => data.map(({ value }) => value)))
+}
+
+describe('versions', () => {
+  test('what is new, changed, the same and stale is told apart, and only news is told', async () => {
+    const user_id = await aUser(w.api)
+    const [older, newer] = ['2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z']
+    const first = [aSample(at(0), 20, { end_date: at(1) }), aSample(at(1), 30, { end_date: at(2) })]
+    expect(await push(w.api, user_id, 'steps', first, { modified_at: older })).toMatchObject({ created: 2 })
+    expect(await push(w.api, user_id, 'steps', first, { modified_at: older })).toMatchObject({ created: 0, unchanged: 2 })
+    const second = [aSample(at(0), 25, { end_date: at(1) }), aSample(at(5), 1, { end_date: at(6) })]
+    expect(await push(w.api, user_id, 'steps', second, { modified_at: newer })).toMatchObject({ created: 1, updated: 1 })
+    expect(await push(w.api, user_id, 'steps', first, { modified_at: older })).toMatchObject({ stale: 1, unchanged: 1, updated: 0 })
+    expect(await values(user_id, 'steps')).toEqual([25, 30, 1])
+    const told = (await toldOf(w.app, w.team_id, user_id)).slice(1)
+    expect(told.map(({ event_type, data }) => [event_type, data.data.map(({ value }) => value)])).toEqual([
+      ['daily.data.steps.created', [20, 30]],
+      ['daily.data.steps.created', [1]],
+      ['daily.data.steps.updated', [25]],
+    ])
+  })
+
+  test('without modified_at what comes in last wins: a bucket that is sent again grows', async () => {
+    const user_id = await aUser(w.api)
+    await push(w.api, user_id, 'steps', [aSample(at(0), 12, { end_date: at(1) })])
+    expect(await push(w.api, user_id, 'steps', [aSample(at(0), 480, { end_date: at(59) })])).toMatchObject({ updated: 1 })
+    const { groups } = await read(user_id, 'steps')
+    expect(groups['apple_health_kit']?.[0]?.data).toMatchObject([{ start: at(0), end: at(59), timestamp: at(0), value: 480 }])
+  })
+
+  test('of one key in one batch: the last of them counts, once', async () => {
+    const user_id = await aUser(w.api)
+    expect(await push(w.api, user_id, 'heartrate', [aSample(at(0), 1), aSample(at(0), 2), aSample(at(0), 3)])).toMatchObject({ created: 1 })
+    expect(await values(user_id, 'heartrate')).toEqual([3])
+  })
+
+  test('batches that begin the same day at once all arrive', async () => {
+    const user_id = await aUser(w.api)
+    const batches = Array.from({ length: 6 }, (_, i) => [aSample(at(i), i), aSample(at(i + 10), i)])
+    await Promise.all(batches.map((batch) => push(w.api, user_id, 'heartrate', batch)))
+    expect(await values(user_id, 'heartrate')).toEqual([0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5])
+    const told = (await toldOf(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('daily'))
+    expect(told.flatMap(({ data }) => data.data)).toHaveLength(12)
+  })
+})
+
+describe('whose time it is', () => {
+  test('that of the sample, else of the push, else of the user; in summer as in winter', async () => {
+    const user_id = await aUser(w.api, { fallback_time_zone: 'America/New_York' })
+    const offsets = async (change: object) => {
+      await push(w.api, user_id, 'heartrate', [aSample('2026-01-05T12:00:00Z', 1), aSample('2026-07-05T12:00:00Z', 1)], change)
+      const { groups } = await read(user_id, 'heartrate', { start_date: '2026-01-01', end_date: '2026-12-31' })
+      return groups['apple_health_kit']?.flatMap(({ data }) => data.map(({ timezone_offset }) => timezone_offset))
+    }
+    expect(await offsets({})).toEqual([-18_000, -14_400])
+    expect(await offsets({ time_zone: 'Europe/Berlin' })).toEqual([3600, 7200])
+    await push(w.api, user_id, 'heartrate', [aSample('2026-01-05T17:30:00+05:30', 2)], { time_zone: 'Europe/Berlin' })
+    expect(await offsets({ modified_at: '2020-01-01T00:00:00Z' })).toEqual([19_800, 7200])
+  })
+
+  test('a zone that does not exist is refused', async () => {
+    const user_id = await aUser(w.api)
+    const { status, detail } = await refusal(push(w.api, user_id, 'heartrate', [aSample(at(0), 1)], { time_zone: 'Mars/Olympus' }))
+    expect([status, detail]).toEqual([422, [expect.objectContaining({ loc: ['body', 'time_zone'] })]])
+  })
+})
+
+test('what lies outside the ingestion bounds of the user is dropped and counted', async () => {
+  const user_id = await aUser(w.api, { ingestion_start: '2026-03-01', ingestion_end: '2026-03-02' })
+  const days = ['2026-02-28T23:59:59Z', '2026-03-01T00:00:00Z', '2026-03-02T23:59:59Z', '2026-03-03T00:00:00Z']
+  const answer = await push(
+    w.api,
+    user_id,
+    'heartrate',
+    days.map((day, i) => aSample(day, i)),
+  )
+  expect(answer).toEqual({ ...tally, received: 4, created: 2, dropped: 2 })
+  expect(await values(user_id, 'heartrate', { start_date: '2026-02-01', end_date: '2026-04-01' })).toEqual([1, 2])
+})
+
+describe('the past', () => {
+  test('is told of by one event without samples, and again only when something is new in it', async () => {
+    const user_id = await aUser(w.api)
+    const window = { stage: 'historical', start_date: '2026-02-01T00:00:00Z', end_date: '2026-03-01T00:00:00Z' }
+    const past = [aSample('2026-02-03T08:00:00Z', 5.5), aSample('2026-02-04T08:00:00Z', 5.6)]
+    for (const data of [past, past, [...past, aSample('2026-02-05T08:00:00Z', 5.7)]]) await push(w.api, user_id, 'glucose', data, window)
+    await push(w.api, user_id, 'water', [], window)
+    const event = (resource: string) => ({
+      event_type: `historical.data.${resource}.created`,
+      data: {
+        user_id,
+        provider: 'apple_health_kit',
+        start_date: '2026-02-01T00:00:00.000Z',
+        end_date: '2026-03-01T00:00:00.000Z',
+        is_final: true,
+      },
+    })
+    expect((await toldOf(w.app, w.team_id, user_id)).slice(1)).toEqual([event('glucose'), event('glucose'), event('water')])
+    expect(await values(user_id, 'glucose', { start_date: '2026-02-01' })).toEqual([5.5, 5.6, 5.7])
+  })
+})
+
+describe('reading', () => {
+  test('a date is a whole day, a date-time a moment, and what is empty is empty', async () => {
+    const user_id = await aUser(w.api)
+    await push(
+      w.api,
+      user_id,
+      'heartrate',
+      ['2026-03-01T00:00:00Z', '2026-03-01T12:00:00Z', '2026-03-01T23:59:59.999Z', '2026-03-02T00:00:00Z'].map((moment, i) =>
+        aSample(moment, i),
+      ),
+    )
+    expect(await values(user_id, 'heartrate', { end_date: '2026-03-01' })).toEqual([0, 1, 2])
+    expect(await values(user_id, 'heartrate', { start_date: '2026-03-01T12:00:00Z', end_date: '2026-03-01T23:59:59Z' })).toEqual([1])
+    expect(await values(user_id, 'heartrate', { end_date: undefined })).toEqual([0, 1, 2, 3])
+    expect(await read(user_id, 'hrv')).toEqual({ groups: {}, next: null, next_cursor: null })
+    expect(await values(user_id, 'heartrate', { provider: 'oura' })).toEqual([])
+  })
+
+  test('a long window comes in pages, each sample once, also while others come in', async () => {
+    const user_id = await aUser(w.api)
+    const from = Date.parse('2026-02-27T00:00:00Z')
+    const many = (type: string, count: number) =>
+      Array.from({ length: count }, (_, i) => aSample(new Date(from + i * 20_000).toISOString(), i % 200, { type }))
+    await push(w.api, user_id, 'heartrate', many('watch', 11_000))
+    await push(w.api, user_id, 'heartrate', many('phone', 9000))
+    const seen: string[] = []
+    let next_cursor: string | null = null
+    let pages = 0
+    do {
+      const page = await read(user_id, 'heartrate', { start_date: '2026-02-27', end_date: '2026-03-09', next_cursor })
+      seen.push(
+        ...Object.values(page.groups).flatMap((groups) =>
+          groups.flatMap(({ data }) => data.map(({ timestamp, type }) => `${timestamp} ${type}`)),
+        ),
+      )
+      if (pages++ === 0) await push(w.api, user_id, 'heartrate', [aSample('2026-02-27T00:00:01Z', 1, { type: 'watch' })])
+      next_cursor = page.next_cursor
+    } while (next_cursor)
+    expect([pages, seen.length, new Set(seen).size]).toEqual([2, 20_000, 20_000])
+    const { status } = await refusal(read(user_id, 'heartrate', { next_cursor: 'bm9uc2Vuc2U' }))
+    expect(status).toBe(422)
+  })
+
+  test('can be thinned out: the mean of each stretch, and what it lies between', async () => {
+    const user_id = await aUser(w.api)
+    await push(
+      w.api,
+      user_id,
+      'heartrate',
+      [60, 70, 80, 100].map((value, i) => aSample(at(i * 15), value)),
+    )
+    const { groups } = await read(user_id, 'heartrate', { downsample: '30m' })
+    expect(groups['apple_health_kit']?.[0]?.data).toEqual([
+      {
+        timestamp: at(0),
+        start: at(0),
+        end: at(30),
+        timezone_offset: null,
+        type: null,
+        unit: 'bpm',
+        value: 65,
+        min: 60,
+        max: 70,
+        count: 2,
+      },
+      {
+        timestamp: at(30),
+        start: at(30),
+        end: '2026-03-01T10:00:00.000Z',
+        timezone_offset: null,
+        type: null,
+        unit: 'bpm',
+        value: 90,
+        min: 80,
+        max: 100,
+        count: 2,
+      },
+    ])
+    for (const downsample of ['7m', 'soon', '0s'])
+      expect(await refusal(read(user_id, 'heartrate', { downsample }))).toMatchObject({
+        status: 422,
+        detail: [{ loc: ['query', 'downsample'] }],
+      })
+    expect(await refusal(read(user_id, 'note', { downsample: '1h' }))).toMatchObject({ status: 422 })
+  })
+
+  test('the older form is a bare array, for the resources that had it', async () => {
+    const user_id = await aUser(w.api)
+    await push(w.api, user_id, 'weight', [aSample(at(0), 150, { unit: 'lb' })])
+    await push(w.api, user_id, 'cholesterol', [aSample(at(0), 4.6, { type: 'total' }), aSample(at(0), 1.2, { type: 'hdl' })])
+    const query = { start_date: '2026-03-01', end_date: '2026-03-01' }
+    const weights = await w.api.listSamplesPlain({ params: { user_id, resource: 'body_weight' }, query })
+    expect(weights).toEqual([{ timestamp: at(0), timezone_offset: null, type: null, unit: 'kg', value: 150 * 0.453_592_37 }])
+    expect(await w.api.listCholesterolHdl({ params: { user_id }, query })).toMatchObject([{ type: 'hdl', value: 1.2 }])
+    expect(await refusal(w.api.listSamplesPlain({ params: { user_id, resource: 'afib_burden' }, query }))).toMatchObject({ status: 422 })
+  })
+
+  test('an array that would be too long is refused, with the way to go', async () => {
+    const user_id = await aUser(w.api)
+    const many = Array.from({ length: 50_001 }, (_, i) =>
+      aSample(new Date(Date.parse('2026-03-01T00:00:00Z') + i * 1000).toISOString(), 60),
+    )
+    for (const type of ['watch', 'phone'])
+      await push(
+        w.api,
+        user_id,
+        'heartrate',
+        many.map((sample) => ({ ...sample, type })),
+      )
+    const plain = w.api.listSamplesPlain({ params: { user_id, resource: 'heartrate' }, query: { start_date: '2026-03-01' } })
+    expect(await refusal(plain)).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_SAMPLES' } })
+  })
+
+  test('nobody that is not there, and no source that does not exist', async () => {
+    const user_id = await aUser(w.api)
+    expect(await refusal(read('8a5f3c1e-0000-4000-8000-000000000000', 'hrv'))).toMatchObject({ status: 404 })
+    expect(await refusal(read(user_id, 'hrv', { provider: 'tidemark' }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['query', 'provider'] }],
+    })
+    expect(await refusal(read(user_id, 'mood'))).toMatchObject({ status: 422, detail: [{ loc: ['path', 'resource'] }] })
+    expect(await refusal(read(user_id, 'hrv', { end_date: '2026-02-01' }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['query', 'end_date'] }],
+    })
+    expect(await refusal(push(w.api, user_id, 'hrv', [], { provider: 'tidemark' }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['body', 'provider'] }],
+    })
+  })
+})
+
+describe('refused, and nothing is stored', () => {
+  const good = aSample(at(0), 60)
+  const tomorrow = () => new Date(Date.parse(w.app.now()) + 26 * 3_600_000).toISOString()
+
+  test.each<[string, string, unknown, (string | number)[]]>([
+    ['a value that is text', 'heartrate', { ...good, value: 'NaN' }, ['value']],
+    ['a value beyond the plausible', 'heartrate', { ...good, value: 1e308 }, ['value']],
+    ['a negative count', 'steps', { ...good, value: -1 }, ['value']],
+    ['no value', 'heartrate', { start_date: at(0) }, ['value']],
+    ['no time', 'heartrate', { value: 60 }, ['start_date']],
+    ['the year 1', 'heartrate', aSample('0001-01-01T00:00:00Z', 60), ['start_date']],
+    ['a day that does not exist', 'heartrate', aSample('2026-02-30T00:00:00Z', 60), ['start_date']],
+    ['a time without a zone', 'heartrate', aSample('2026-03-01T09:00:00', 60), ['start_date']],
+    ['an end before the start', 'steps', aSample(at(5), 60, { end_date: at(4) }), ['end_date']],
+    ['an end after a year', 'steps', aSample('2020-01-01T00:00:00Z', 60, { end_date: '2021-01-01T00:00:00Z' }), ['end_date']],
+    ['another unit', 'heartrate', { ...good, unit: 'mmHg' }, ['unit']],
+    ['a type that is a number', 'heartrate', { ...good, type: 7 }, ['type']],
+    ['an alert of no kind', 'heart_rate_alert', aSample(at(0), 1, { end_date: at(1) }), ['type']],
+    ['an alert of an unknown kind', 'heart_rate_alert', aSample(at(0), 1, { type: 'odd' }), ['type']],
+    ['an unknown sensor', 'body_temperature', aSample(at(0), 36, { sensor_location: 'hair' }), ['sensor_location']],
+    ['half a blood pressure', 'blood_pressure', { systolic: good }, ['diastolic']],
+    ['an implausible lower pressure', 'blood_pressure', { systolic: good, diastolic: { ...good, value: 900 } }, ['diastolic', 'value']],
+    ['a note that is a number', 'note', good, ['value']],
+    ['an odd offset', 'heartrate', { ...good, timezone_offset: 0.5 }, ['timezone_offset']],
+    ['an odd version', 'heartrate', { ...good, modified_at: 'yesterday' }, ['modified_at']],
+    ['no object', 'heartrate', 60, []],
+  ])('%s', async (_, resource, bad, where) => {
+    const user_id = await aUser(w.api)
+    const fine =
+      resource === 'blood_pressure'
+        ? { systolic: good, diastolic: good }
+        : aSample(at(9), resource === 'note' ? 'Rested.' : 1, {
+            type: 'watch',
+            ...(resource === 'heart_rate_alert' ? { type: 'high_heart_rate' } : {}),
+            ...(resource === 'body_temperature' ? { value: 36 } : {}),
+          })
+    const { status, detail } = await refusal(push(w.api, user_id, resource, [fine, fine, fine, bad]))
+    expect([status, detail]).toEqual([422, [expect.objectContaining({ loc: ['body', 'data', 3, ...where] })]])
+    await expectNothing(user_id)
+  })
+
+  test('a time that has not come', async () => {
+    const user_id = await aUser(w.api)
+    for (const bad of [aSample(tomorrow(), 60), aSample(at(0), 60, { modified_at: tomorrow() })])
+      expect(await refusal(push(w.api, user_id, 'heartrate', [bad]))).toMatchObject({
+        status: 422,
+        detail: [{ msg: 'Must not lie in the future.' }],
+      })
+    expect(await refusal(push(w.api, user_id, 'heartrate', [], { modified_at: tomorrow() }))).toMatchObject({ status: 422 })
+    await expectNothing(user_id)
+  })
+
+  test('numbers that JSON does not have, and one that is too large for any', async () => {
+    const user_id = await aUser(w.api)
+    const body = (value: string) => `{"provider":"manual","data":[{"start_date":"${at(0)}","value":${value}}]}`
+    for (const value of ['NaN', 'Infinity', '1e400', '-1e400']) expect((await raw(user_id, 'heartrate', body(value))).status).toBe(422)
+    await expectNothing(user_id)
+  })
+
+  test('a million samples', async () => {
+    const user_id = await aUser(w.api)
+    const body = JSON.stringify({ provider: 'manual', data: new Array(1_000_000).fill({ value: 1, start_date: at(0) }) })
+    expect(await raw(user_id, 'heartrate', body)).toMatchObject({ status: 413, body: { detail: { error_type: 'BODY_TOO_LARGE' } } })
+    expect(await raw(user_id, 'heartrate', gzipSync(body), 'gzip')).toMatchObject({
+      status: 413,
+      body: { detail: { error_type: 'BODY_TOO_LARGE' } },
+    })
+    const small = JSON.stringify({ provider: 'manual', data: new Array(1_000_000).fill(0) })
+    expect(await raw(user_id, 'heartrate', small)).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['body', 'data'], type: 'too_big' }] },
+    })
+    await expectNothing(user_id)
+  })
+
+  test('a bomb, what is no gzip, and any other encoding', async () => {
+    const user_id = await aUser(w.api)
+    const bomb = gzipSync(Buffer.alloc(400 * 1024 * 1024, 32), { level: 9 })
+    expect(bomb.length).toBeLessThan(1024 * 1024)
+    expect(await raw(user_id, 'heartrate', bomb, 'gzip')).toMatchObject({ status: 413 })
+    expect(await raw(user_id, 'heartrate', 'not gzip', 'gzip')).toMatchObject({ status: 422, body: { detail: [{ type: 'gzip_invalid' }] } })
+    expect(await raw(user_id, 'heartrate', '{}', 'br')).toMatchObject({
+      status: 415,
+      body: { detail: { error_type: 'UNSUPPORTED_CONTENT_ENCODING' } },
+    })
+    await expectNothing(user_id)
+  })
+
+  async function expectNothing(user_id: string) {
+    const [row] = await query(
+      w.url,
+      'select (select count(*) from sample_days where user_id = $1) + (select count(*) from events where user_id = $1) + (select count(*) from connections where user_id = $1) as kept',
+      [user_id],
+    )
+    expect(Number(row?.['kept'])).toBe(0)
+  }
+})
+
+test('a device that is named gets an id, which its samples carry', async () => {
+  const user_id = await aUser(w.api)
+  await push(w.api, user_id, 'heartrate', [
+    aSample(at(0), 60, { type: 'watch', product_type: 'Watch6,2' }),
+    aSample(at(1), 61, { type: 'watch', product_type: 'Watch6,2' }),
+  ])
+  const { groups } = await read(user_id, 'heartrate')
+  const devices = await w.api.listDevices({ params: { user_id } })
+  expect(devices).toMatchObject([{ device_model: 'Watch6,2', source_type: 'watch', provider: 'apple_health_kit' }])
+  expect(groups['apple_health_kit']?.map(({ source }) => source.device_id)).toEqual([devices[0]?.id])
+})
+
+test('nothing of a sample can be read in the database', async () => {
+  const user_id = await aUser(w.api)
+  await push(w.api, user_id, 'note', [aSample(at(0), 'Felt wretched after the fair', { end_date: at(1), tags: ['food'] })])
+  await push(w.api, user_id, 'ige', [aSample(at(0), 31, { type: 'hazelnut' })])
+  const [row] = await query(
+    w.url,
+    "select string_agg(to_jsonb(d)::text || encode(sealed, 'escape'), ' ') as text from sample_days d where user_id = $1",
+    [user_id],
+  )
+  expect(row?.['text']).not.toMatch(/wretched|hazelnut|food/)
+})
+
+test('with a user every sample, summary and event of it is erased', async () => {
+  const user_id = await aUser(w.api)
+  await push(w.api, user_id, 'heartrate', [aSample(at(0), 60)])
+  await w.api.deleteUser({ params: { user_id } })
+  await w.api.moveClock({ body: { advance_seconds: 8 * 86_400 } })
+  const tables = ['sample_days', 'summaries', 'workout_streams', 'resource_states', 'historical_pulls', 'events', 'sealing_keys']
+  for (const table of tables)
+    expect([table, await query(w.url, `select 1 from ${table} where user_id = $1`, [user_id])]).toEqual([table, []])
+  await w.api.resetClock()
+})
+
+async function raw(user_id: string, resource: string, body: Buffer | string, encoding?: string) {
+  const response = await fetch(`${w.base}/v2/timeseries/${user_id}/${resource}`, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': w.team_api_key,
+      'content-type': 'application/json',
+      ...(encoding ? { 'content-encoding': encoding } : {}),
+    },
+    body: body as string,
+  })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
