@@ -28,6 +28,7 @@ create table summaries (
   calendar_date date not null,
   -- Milliseconds: when the source changed it, or when it came in.
   version bigint not null,
+  revision integer not null,
   -- Sealed by the user's key: the summary as it is read, and as it came.
   sealed bytea not null,
   created_at timestamptz not null,

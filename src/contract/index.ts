@@ -4,6 +4,7 @@ import { connectionEndpoints } from './connections.ts'
 import type { Row } from './endpoint.ts'
 import { eventEndpoints } from './events-log.ts'
 import { insuranceEndpoints } from './insurance.ts'
+import { introspectionEndpoints } from './introspection.ts'
 import { labAccountEndpoints } from './lab-accounts.ts'
 import { labSideEndpoints } from './lab-side.ts'
 import { linkEndpoints } from './link.ts'
@@ -14,9 +15,11 @@ import { orderEndpoints } from './orders.ts'
 import { pipelineEndpoints } from './pipelines.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { sourceEndpoints } from './sources.ts'
+import { streamEndpoints } from './streams.ts'
 import { teamSourceEndpoints } from './team-sources.ts'
 import { userEndpoints } from './users.ts'
 import { webhookKeyEndpoints } from './webhook-keys.ts'
+import { summaryEndpoints } from './wearable-summaries.ts'
 import { wearableEndpoints } from './wearables.ts'
 import { webhookRepairEndpoints } from './webhook-repair.ts'
 import { webhookEndpoints } from './webhooks.ts'
@@ -43,6 +46,9 @@ export const endpoints = {
   ...bulkEndpoints,
   ...teamSourceEndpoints,
   ...wearableEndpoints,
+  ...summaryEndpoints,
+  ...streamEndpoints,
+  ...introspectionEndpoints,
   ...sandboxEndpoints,
 }
 

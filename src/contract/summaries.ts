@@ -24,9 +24,23 @@ const Macros = z.object({
 })
 const amounts = z.record(z.string(), z.number()).nullish()
 const Micros = z.object({ minerals: amounts, trace_elements: amounts, vitamins: amounts })
-const food = { energy: Energy.nullish(), macros: Macros.nullish(), micros: Micros.nullish() }
+export const food = { energy: Energy.nullish(), macros: Macros.nullish(), micros: Micros.nullish() }
 
 const entries = (fields: z.ZodRawShape = {}) => z.array(z.object({ date: Day, ...fields })).nullish()
+
+/** What is noted on the days of a menstrual cycle. */
+export const cycleEntries = {
+  menstrual_flow: entries({ flow: z.string() }),
+  cervical_mucus: entries({ quality: z.string() }),
+  intermenstrual_bleeding: entries(),
+  contraceptive: entries({ type: z.string() }),
+  detected_deviations: entries({ deviation: z.string() }),
+  ovulation_test: entries({ test_result: z.string() }),
+  home_pregnancy_test: entries({ test_result: z.string() }),
+  home_progesterone_test: entries({ test_result: z.string() }),
+  sexual_activity: entries({ protection_used: z.boolean().nullish() }),
+  basal_body_temperature: entries({ value: z.number() }),
+}
 
 /** Where a summary without a source object of its own names its source a second time. */
 const named = {
@@ -38,10 +52,6 @@ const named = {
 
 type Summary = {
   what: string
-  /** The field of the answer that holds the list. */
-  list: string
-  /** Has a second reading, as the source sent it. */
-  raw: boolean
   fields: z.ZodRawShape
   example: object
 }
@@ -54,8 +64,6 @@ const theSource = { source_provider: 'tidemark', source_type: 'watch' }
 export const summaries = {
   activity: {
     what: 'The activity of a day',
-    list: 'activity',
-    raw: true,
     fields: {
       ...dated,
       time_zone: text,
@@ -86,8 +94,6 @@ export const summaries = {
   },
   sleep: {
     what: 'A sleep',
-    list: 'sleep',
-    raw: true,
     fields: {
       ...dated,
       bedtime_start: Instant,
@@ -131,8 +137,6 @@ export const summaries = {
   },
   sleep_cycle: {
     what: 'The stages of a sleep',
-    list: 'sleep_cycle',
-    raw: false,
     fields: {
       sleep_id: Id,
       session_start: Instant,
@@ -154,8 +158,6 @@ export const summaries = {
   },
   workouts: {
     what: 'A workout',
-    list: 'workouts',
-    raw: true,
     fields: {
       calendar_date: Day,
       time_start: Instant,
@@ -198,8 +200,6 @@ export const summaries = {
   },
   body: {
     what: 'Measurements of the body',
-    list: 'body',
-    raw: true,
     fields: {
       ...dated,
       weight: number,
@@ -216,15 +216,11 @@ export const summaries = {
   },
   profile: {
     what: 'What a provider knows about the user',
-    list: 'profile',
-    raw: true,
     fields: { height: whole, birth_date: Day.nullish(), wheelchair_use: z.boolean().nullish(), gender: text, sex: text },
     example: { height: 171, birth_date: '1984-02-29', gender: 'female', sex: 'female' },
   },
   meal: {
     what: 'A meal',
-    list: 'meals',
-    raw: false,
     fields: {
       calendar_date: Day,
       timestamp: Instant,
@@ -249,31 +245,18 @@ export const summaries = {
   },
   menstrual_cycle: {
     what: 'A menstrual cycle',
-    list: 'menstrual_cycle',
-    raw: false,
     fields: {
       period_start: Day,
       period_end: Day.nullish(),
       cycle_end: Day.nullish(),
       is_predicted: z.boolean().nullish(),
-      menstrual_flow: entries({ flow: z.string() }),
-      cervical_mucus: entries({ quality: z.string() }),
-      intermenstrual_bleeding: entries(),
-      contraceptive: entries({ type: z.string() }),
-      detected_deviations: entries({ deviation: z.string() }),
-      ovulation_test: entries({ test_result: z.string() }),
-      home_pregnancy_test: entries({ test_result: z.string() }),
-      home_progesterone_test: entries({ test_result: z.string() }),
-      sexual_activity: entries({ protection_used: z.boolean().nullish() }),
-      basal_body_temperature: entries({ value: z.number() }),
+      ...cycleEntries,
       ...named,
     },
     example: { period_start: '2026-02-10', period_end: '2026-02-14', cycle_end: null, is_predicted: false, ...theSource },
   },
   electrocardiogram: {
     what: 'A recording of the heart',
-    list: 'electrocardiogram',
-    raw: false,
     fields: {
       session_start: Instant,
       session_end: Instant,

@@ -22,6 +22,7 @@ export type WearableTables = {
     source_type: string
     calendar_date: string
     version: number
+    revision: number
     sealed: Buffer
     created_at: Time
     updated_at: Time

@@ -42,7 +42,12 @@ import * as orgs from '../teams/orgs.ts'
 import * as users from '../users/actions.ts'
 import * as records from '../users/records.ts'
 import * as ingest from '../wearables/ingest.ts'
+import * as introspect from '../wearables/introspect.ts'
+import * as priorities from '../wearables/priorities.ts'
 import * as reading from '../wearables/read.ts'
+import * as kept from '../wearables/read-summaries.ts'
+import * as streams from '../wearables/streams.ts'
+import { pushSummaries } from '../wearables/summaries.ts'
 import * as webhooks from '../webhooks/actions.ts'
 import * as attempts from '../webhooks/attempts.ts'
 import { sendWebhookExample } from '../webhooks/example.ts'
@@ -224,4 +229,42 @@ export const handlers: Handlers = {
   listCholesterolLdl: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'ldl', query),
   listCholesterolTriglycerides: (app, caller, { params, query }) =>
     reading.listCholesterol(app, caller, params.user_id, 'triglycerides', query),
+
+  pushSummaries: (app, caller, { params, body }) => pushSummaries(app, caller, params.user_id, params.resource, body),
+  listActivity: async (app, caller, { params, query }) => ({
+    activity: await kept.listSummaries(app, caller, params.user_id, 'activity', query),
+  }),
+  listSleep: async (app, caller, { params, query }) => ({ sleep: await kept.listSummaries(app, caller, params.user_id, 'sleep', query) }),
+  listSleepCycles: async (app, caller, { params, query }) => ({
+    sleep_cycle: await kept.listSummaries(app, caller, params.user_id, 'sleep_cycle', query),
+  }),
+  listWorkouts: async (app, caller, { params, query }) => ({
+    workouts: await kept.listSummaries(app, caller, params.user_id, 'workouts', query),
+  }),
+  listBody: async (app, caller, { params, query }) => ({ body: await kept.listSummaries(app, caller, params.user_id, 'body', query) }),
+  listMeals: async (app, caller, { params, query }) => ({ meals: await kept.listSummaries(app, caller, params.user_id, 'meal', query) }),
+  listMenstrualCycles: async (app, caller, { params, query }) => ({
+    menstrual_cycle: await kept.listSummaries(app, caller, params.user_id, 'menstrual_cycle', query),
+  }),
+  listElectrocardiograms: async (app, caller, { params, query }) => ({
+    electrocardiogram: await kept.listSummaries(app, caller, params.user_id, 'electrocardiogram', query),
+  }),
+  getProfile: (app, caller, { params, query }) => kept.getProfile(app, caller, params.user_id, query),
+  listRawActivity: async (app, caller, { params, query }) => ({
+    activity: await kept.listRaw(app, caller, params.user_id, 'activity', query),
+  }),
+  listRawSleep: async (app, caller, { params, query }) => ({ sleep: await kept.listRaw(app, caller, params.user_id, 'sleep', query) }),
+  listRawWorkouts: async (app, caller, { params, query }) => ({
+    workouts: await kept.listRaw(app, caller, params.user_id, 'workouts', query),
+  }),
+  listRawBody: async (app, caller, { params, query }) => ({ body: await kept.listRaw(app, caller, params.user_id, 'body', query) }),
+  getRawProfile: (app, caller, { params, query }) => kept.getRawProfile(app, caller, params.user_id, query),
+  listRawDevices: (app, caller, { params, query }) => kept.listRawDevices(app, caller, params.user_id, query),
+  pushWorkoutStream: (app, caller, { params, body }) => streams.pushWorkoutStream(app, caller, params.workout_id, body),
+  getWorkoutStream: (app, caller, { params }) => streams.getWorkoutStream(app, caller, params.workout_id),
+  getSleepStream: (app, caller, { params }) => streams.getSleepStream(app, caller, params.sleep_id),
+  getUserResources: (app, caller, { query }) => introspect.getUserResources(app, caller, query),
+  getHistoricalPulls: (app, caller, { query }) => introspect.getHistoricalPulls(app, caller, query),
+  getSourcePriorities: (app, caller, { query }) => priorities.getSourcePriorities(app, caller, query.data_type),
+  patchSourcePriorities: (app, caller, { body }) => priorities.patchSourcePriorities(app, caller, body ?? []),
 }

@@ -4,10 +4,11 @@ import type { Delivery } from './delivery.ts'
 import * as store from './store-states.ts'
 import { tell } from './tell.ts'
 
+type Read = Pick<Delivery, 'user' | 'key' | 'provider' | 'window'>
 type Found = { created: unknown[]; updated: unknown[]; days: number }
 
 /** The past of a resource was read. Told once: the same window again, with nothing new in it, is no news. */
-export async function endBackfill(app: App, delivery: Delivery, resource: string, { created, updated, days }: Found) {
+export async function endBackfill(app: App, delivery: Read, resource: string, { created, updated, days }: Found) {
   const { user, provider, window } = delivery
   const { team_id, user_id } = user
   const now = app.now()
@@ -29,7 +30,7 @@ export async function endBackfill(app: App, delivery: Delivery, resource: string
 type Pull = NonNullable<Awaited<ReturnType<typeof store.lockPull>>>
 
 /** A window without edges is told each time that something is new in it. */
-const isTold = ({ status, range_start, range_end }: Pull, { window }: Delivery) =>
+const isTold = ({ status, range_start, range_end }: Pull, { window }: Read) =>
   status === 'success' && (window.start === null || window.start === range_start) && (window.end === null || window.end === range_end)
 
 export type PullStatus = 'scheduled' | 'in_progress' | 'retrying' | 'failure'

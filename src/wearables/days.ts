@@ -34,7 +34,7 @@ export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, samp
 }
 
 /** Somebody else began one of the days in the same moment; the transaction goes again, and finds it. */
-const outrun = () => Object.assign(new Error('A day of samples was begun twice at once'), { code: '40001' })
+export const outrun = () => Object.assign(new Error('A day of samples was begun twice at once'), { code: '40001' })
 
 export const openDay = (key: SealingKey, shelf: Shelf, row: store.DayKey & { sealed: Buffer }) =>
   decodeDay(openBytes(key, placeOf(shelf, row), row.sealed))

@@ -54,7 +54,7 @@ export async function openDelivery(app: App, { team_id }: TeamCaller, user_id: s
 
 const DAY = 86_400_000
 
-export function sourceNamed(slug: string, loc = ['body', 'provider']): SourceSlug {
+export function sourceNamed(slug: string, loc: (string | number)[] = ['body', 'provider']): SourceSlug {
   if (!isSource(slug)) throw invalid(loc, 'There is no such source; GET /v2/providers lists them.', 'enum')
   return slug
 }

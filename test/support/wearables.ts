@@ -1,6 +1,7 @@
 import type { App } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
 import { type EventName, messageOf } from '../../src/contract/events.ts'
+import type { SummaryName } from '../../src/contract/summaries.ts'
 import { readLog } from '../../src/events/emit.ts'
 
 let users = 0
@@ -25,3 +26,39 @@ export async function toldOf(app: App, team_id: string, user_id: string) {
   }
   return events.map(({ event_type, data }) => ({ event_type, data: data as Record<string, unknown> & { data: Record<string, unknown>[] } }))
 }
+
+/** Pushes summaries of one resource. */
+export const pushSummary = (api: Client, user_id: string, resource: SummaryName, data: unknown, change: object = {}) =>
+  api.pushSummaries({ params: { user_id, resource }, body: { provider: 'apple_health_kit', data, ...change } })
+
+/** A night from eleven to seven, with stages. */
+export const aNight = (change: object = {}) => ({
+  id: 'night-1',
+  start_date: '2026-03-01T23:00:00+01:00',
+  end_date: '2026-03-02T07:00:00+01:00',
+  source_type: 'watch',
+  heart_rate_mean: 54.4,
+  heart_rate_minimum: 47,
+  hrv_mean_sdnn: 61.5,
+  respiratory_rate_mean: 13.2,
+  sleep_stages: {
+    awake_sleep_samples: [{ start_date: '2026-03-01T23:00:00+01:00', end_date: '2026-03-01T23:20:00+01:00' }],
+    light_sleep_samples: [{ start_date: '2026-03-01T23:20:00+01:00', end_date: '2026-03-02T03:20:00+01:00' }],
+    deep_sleep_samples: [{ start_date: '2026-03-02T03:20:00+01:00', end_date: '2026-03-02T05:00:00+01:00' }],
+    rem_sleep_samples: [{ start_date: '2026-03-02T05:00:00+01:00', end_date: '2026-03-02T07:00:00+01:00' }],
+  },
+  ...change,
+})
+
+export const aWorkout = (change: object = {}) => ({
+  id: 'run-7',
+  start_date: '2026-03-01T18:00:00+01:00',
+  end_date: '2026-03-01T18:30:00+01:00',
+  sport: 'running',
+  calories: 310.5,
+  distance: 5020,
+  heart_rate_mean: 148.6,
+  heart_rate_maximum: 171,
+  source_type: 'watch',
+  ...change,
+})

@@ -1,0 +1,111 @@
+import type { App } from '../app.ts'
+import { noteDevice } from '../connections/devices.ts'
+import type { EventName } from '../contract/events.ts'
+import type { SummaryName } from '../contract/summaries.ts'
+import { open, seal } from '../sealing/seal.ts'
+import { endBackfill } from './backfill.ts'
+import { outrun } from './days.ts'
+import type { Delivery } from './delivery.ts'
+import { mergeSummary, type StoredSummary, type SummaryDocument, type Verdict } from './rules-merge-summary.ts'
+import { isoOf } from './rules-show.ts'
+import { type Draft, summaryId } from './rules-summary.ts'
+import { shownSummary } from './show.ts'
+import * as states from './store-states.ts'
+import * as store from './store-summaries.ts'
+import { tell } from './tell.ts'
+
+type Tally = Record<Verdict, number>
+
+/** Keeps summaries and, if they are live, tells of those that are new or changed. `expected` are told of as past even where nothing came. */
+export async function takeSummaries(app: App, delivery: Delivery, drafts: Draft[], expected: SummaryName[] = []): Promise<Tally> {
+  const tally: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }
+  const merged = await mergeDrafts(app, delivery, drafts)
+  for (const { verdict } of merged) tally[verdict]++
+  const resources = [...new Set([...expected, ...merged.map(({ row }) => row.resource as SummaryName)])]
+  for (const resource of resources) {
+    const found = merged.filter(({ row }) => row.resource === resource)
+    await tellSummaries(app, delivery, resource, found)
+  }
+  return tally
+}
+
+type Merged = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdict; about: Draft['about'] }
+
+async function mergeDrafts(app: App, delivery: Delivery, drafts: Draft[]): Promise<Merged[]> {
+  if (!drafts.length) return []
+  const { user, key, provider, received } = delivery
+  const { team_id, user_id } = user
+  const ids = drafts.map(({ resource, external }) => summaryId(user_id, provider, resource, external))
+  const rows = new Map((await store.lockSummaries(app.db, team_id, [...new Set(ids)].sort())).map((row) => [row.id, row]))
+  const merged = new Map<string, Merged & StoredSummary & { changed: boolean }>()
+  for (const [i, draft] of drafts.entries()) {
+    const id = ids[i] as string
+    const [row, earlier] = [rows.get(id), merged.get(id)]
+    const stored = earlier ?? (row && { version: row.version, document: openSummary(key, row) })
+    const next = mergeSummary(stored, draft, await deviceOf(app, delivery, draft), received)
+    const { resource, source_type, calendar_date } = draft
+    const now = app.now()
+    merged.set(id, {
+      ...next,
+      about: draft.about,
+      verdict: earlier ? together(earlier.verdict, next.verdict) : next.verdict,
+      changed: next.changed || (earlier?.changed ?? false),
+      row: {
+        ...{ id, team_id, user_id, resource, provider, source_type, calendar_date, version: next.version },
+        revision: (row?.revision ?? 0) + 1,
+        sealed: sealSummary(key, id, next.document),
+        ...{ created_at: row?.created_at ?? now, updated_at: now },
+      },
+    })
+  }
+  const written = [...merged.values()].filter(({ changed }) => changed).map(({ row }) => row)
+  written.sort((a, b) => (a.id < b.id ? -1 : 1))
+  if (written.length && (await store.writeSummaries(app.db, written)) < written.length) throw outrun()
+  return [...merged.values()]
+}
+
+/** Of one summary that came twice in a push. */
+const together = (first: Verdict, second: Verdict): Verdict =>
+  first === 'created' || second === 'unchanged' || second === 'stale' ? first : second
+
+async function deviceOf(app: App, { user, provider }: Delivery, { device, source_type }: Draft) {
+  return device === null ? null : noteDevice(app, user, provider, { source_type, device_model: device })
+}
+
+async function tellSummaries(app: App, delivery: Delivery, resource: SummaryName, found: Merged[]) {
+  const { user, provider, stage } = delivery
+  const { team_id, user_id } = user
+  const [created, updated] = (['created', 'updated'] as const).map((verb) => found.filter(({ verdict }) => verdict === verb)) as [
+    Merged[],
+    Merged[],
+  ]
+  if (stage === 'historical')
+    await endBackfill(app, delivery, resource, { created, updated, days: new Set(found.map(({ row }) => row.calendar_date)).size })
+  else
+    for (const { row, document, verdict } of [...created, ...updated])
+      await tell(app, delivery, resource, `daily.data.${resource}.${verdict}` as EventName, shownSummary(app, row, document))
+  const moments = found.flatMap(({ about }) => (about ? [about.from] : []))
+  await states.noteReceived(app.db, {
+    ...{ team_id, user_id, provider, resource, at: app.now() },
+    oldest: moments.length ? isoOf(Math.min(...moments)) : null,
+    newest: moments.length ? isoOf(Math.max(...moments)) : null,
+    sent: stage === 'daily' ? created.length + updated.length : 0,
+  })
+}
+
+/** Changes what we worked out of a summary that the caller holds. */
+export async function changeSummary(app: App, { row, user, key }: Held, document: SummaryDocument, stage: Delivery['stage']) {
+  const changed = { ...row, revision: row.revision + 1, sealed: sealSummary(key, row.id, document), updated_at: app.now() }
+  if ((await store.writeSummaries(app.db, [changed])) < 1) throw outrun()
+  if (stage === 'daily')
+    await tell(app, { user, key }, row.resource, `daily.data.${row.resource}.updated` as EventName, shownSummary(app, changed, document))
+}
+
+type Held = Pick<Delivery, 'user' | 'key'> & { row: store.SummaryRow }
+
+export const openSummary = (key: Delivery['key'], { id, sealed }: Pick<store.SummaryRow, 'id' | 'sealed'>) =>
+  open<SummaryDocument>(key, placeOf(id), sealed)
+
+const sealSummary = (key: Delivery['key'], id: string, document: SummaryDocument) => seal(key, placeOf(id), document)
+
+const placeOf = (id: string) => `summaries.sealed.${id}`

@@ -1,0 +1,136 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { type App, inTransaction, type TeamCaller } from '../app.ts'
+import type { SourceSlug } from '../contract/sources.ts'
+import { problem } from '../problem.ts'
+import { openBytes, type SealingKey, sealBytes } from '../sealing/seal.ts'
+import { getUser, keyOf, requireUser } from '../users/actions.ts'
+import { endBackfill } from './backfill.ts'
+import { changeSummary, openSummary } from './keep-summaries.ts'
+import { readAll, shelfFor } from './read.ts'
+import type { SummaryDocument } from './rules-merge-summary.ts'
+import { shownSample } from './rules-show.ts'
+import { heartZones, highestHeartRate, readStream, type Stream } from './rules-stream.ts'
+import * as states from './store-states.ts'
+import * as store from './store-streams.ts'
+import * as summaries from './store-summaries.ts'
+import { sourceShown, tell } from './tell.ts'
+
+type Sent = Parameters<typeof readStream>[0] & { stage: 'daily' | 'historical'; modified_at?: string | null | undefined }
+
+/** Takes in the stream of a workout. */
+export const pushWorkoutStream = (app: App, caller: TeamCaller, workout_id: string, { stage, modified_at, ...sent }: Sent) =>
+  inTransaction(app, async (app) => {
+    const { team_id } = caller
+    const workout = await workoutOf(app, team_id, workout_id)
+    const stream = readStream(sent, Date.parse(app.now()))
+    const verdict = await keepStream(app, workout, stream, modified_at ? Date.parse(modified_at) : null)
+    if (verdict === 'unchanged') return { success: true, workout_id }
+    await tellStream(app, workout, stage, verdict)
+    await deriveZones(app, caller, workout, stream, stage)
+    return { success: true, workout_id }
+  })
+
+type Workout = Awaited<ReturnType<typeof workoutOf>>
+
+/** The workout, held until the transaction ends, so that two streams of it come one after the other. */
+async function workoutOf(app: App, team_id: string, workout_id: string) {
+  const found = await summaries.findSummary(app.db, team_id, 'workouts', workout_id)
+  const [row] = found ? await summaries.lockSummaries(app.db, team_id, [workout_id]) : []
+  if (!row) throw problem('WORKOUT_NOT_FOUND', 'There is no such workout in this team; push the workout before its stream.')
+  const user = await requireUser(app, team_id, row.user_id)
+  const key = await keyOf(app, user)
+  return { row, user, key, provider: row.provider as SourceSlug, document: openSummary(key, row) }
+}
+
+/** The latest version stays; of two that claim the same one, always the same of the two. */
+async function keepStream(app: App, { row, key }: Workout, stream: Stream, version: number | null) {
+  const { id: workout_id, team_id, user_id } = row
+  const stored = await store.findStream(app.db, team_id, workout_id)
+  const text = JSON.stringify(stream)
+  if (stored) {
+    const before = openStream(key, workout_id, stored.sealed)
+    if (before === text) return 'unchanged'
+    if (version !== null && (version < stored.version || (version === stored.version && text < before))) return 'unchanged'
+  }
+  const now = app.now()
+  await store.upsertStream(app.db, {
+    ...{ workout_id, team_id, user_id, created_at: now, updated_at: now },
+    version: version ?? Math.max(Date.parse(app.wall()), stored?.version ?? 0),
+    sealed: sealBytes(key, placeOf(workout_id), deflateRawSync(text)),
+  })
+  return stored ? 'updated' : 'created'
+}
+
+const openStream = (key: SealingKey, id: string, sealed: Buffer) => inflateRawSync(openBytes(key, placeOf(id), sealed)).toString()
+
+const placeOf = (workout_id: string) => `workout_streams.sealed.${workout_id}`
+
+const RESOURCE = 'workout_stream'
+
+async function tellStream(app: App, workout: Workout, stage: Sent['stage'], verb: 'created' | 'updated') {
+  const { row, provider, document } = workout
+  const { fields, app_id, device_id } = document
+  const window = { start: fields['time_start'] as string, end: fields['time_end'] as string }
+  if (stage === 'historical') await endBackfill(app, { ...workout, window }, RESOURCE, { created: [row], updated: [], days: 1 })
+  else
+    await tell(app, workout, RESOURCE, `daily.data.workout_stream.${verb}`, {
+      ...{ workout_id: row.id, provider_id: fields['provider_id'], sport: fields['sport'] },
+      message: 'A stream is too large for an event; read it at /v2/timeseries/workouts/{workout_id}/stream.',
+      source: sourceShown(app, provider, { type: row.source_type, app_id, device_id }),
+    })
+  const { team_id, user_id } = row
+  const span = { oldest: window.start, newest: window.start }
+  await states.noteReceived(app.db, {
+    team_id,
+    user_id,
+    provider,
+    resource: RESOURCE,
+    ...span,
+    sent: stage === 'daily' ? 1 : 0,
+    at: app.now(),
+  })
+}
+
+/** The zones of a workout that came without them: from its stream and the age that its source knows, or else the fallback of the user. */
+async function deriveZones(app: App, caller: TeamCaller, workout: Workout, stream: Stream, stage: Sent['stage']) {
+  const { row, document } = workout
+  if (document.fields['hr_zones']) return
+  const birth = await birthOf(app, caller, workout)
+  const hr_zones = birth && heartZones(stream, highestHeartRate(birth, row.calendar_date))
+  if (!hr_zones || JSON.stringify(document.derived?.['hr_zones']) === JSON.stringify(hr_zones)) return
+  await changeSummary(app, workout, { ...document, derived: { hr_zones } }, stage)
+}
+
+async function birthOf(app: App, caller: TeamCaller, { row, key }: Workout) {
+  const { team_id, user_id, provider } = row
+  const profile = await summaries.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider })
+  const known = profile && (openSummary(key, profile).fields['birth_date'] as string | null)
+  return known ?? (await getUser(app, caller, user_id)).fallback_birth_date?.value
+}
+
+export async function getWorkoutStream(app: App, { team_id }: TeamCaller, workout_id: string) {
+  const workout = await summaries.findSummary(app.db, team_id, 'workouts', workout_id)
+  if (!workout) throw problem('WORKOUT_NOT_FOUND', 'There is no such workout in this team.')
+  const row = await store.findStream(app.db, team_id, workout_id)
+  if (!row) throw problem('WORKOUT_STREAM_NOT_FOUND', 'The workout has no stream; daily.data.workout_stream.created tells of one.')
+  const key = await keyOf(app, await requireUser(app, team_id, workout.user_id))
+  return { user_id: workout.user_id, ...(JSON.parse(openStream(key, workout_id, row.sealed)) as Stream) }
+}
+
+const recorded = ['hrv', 'heartrate', 'hypnogram', 'respiratory_rate'] as const
+
+/** What the source of a sleep recorded between its beginning and its end. */
+export async function getSleepStream(app: App, { team_id }: TeamCaller, sleep_id: string) {
+  const sleep = await summaries.findSummary(app.db, team_id, 'sleep', sleep_id)
+  if (!sleep) throw problem('SLEEP_NOT_FOUND', 'There is no such sleep in this team.')
+  const { user_id, provider } = sleep
+  const key = await keyOf(app, await requireUser(app, team_id, user_id))
+  const { bedtime_start, bedtime_stop } = openSummary(key, sleep).fields as SummaryDocument['fields'] & Record<string, string>
+  const range = { from: Date.parse(bedtime_start as string), to: Date.parse(bedtime_stop as string) }
+  const read = async (name: (typeof recorded)[number]) => {
+    const shelf = shelfFor({ team_id, user_id, provider, range, key }, name)
+    return (await readAll(app, shelf)).map((sample) => shownSample(shelf.row, sample))
+  }
+  const [hrv, heartrate, hypnogram, respiratory_rate] = await Promise.all(recorded.map(read))
+  return { user_id, hrv: hrv ?? [], heartrate: heartrate ?? [], hypnogram: hypnogram ?? [], respiratory_rate: respiratory_rate ?? [] }
+}
