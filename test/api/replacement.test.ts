@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { aUser, push, pushSummary, toldOf } from '../support/wearables.ts'
+import { world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+const window = { start_date: '2026-03-01', end_date: '2026-03-03' }
+
+/** Few minutes, values and versions around midnight, so that they meet. */
+const aSample = fc.record({
+  start_date: fc.constantFrom('2026-03-01T23:58:00Z', '2026-03-01T23:59:00Z', '2026-03-02T00:00:00Z'),
+  end_date: fc.constantFrom('2026-03-02T00:30:00Z', '2026-03-02T01:00:00Z'),
+  type: fc.constantFrom('watch', 'phone', undefined),
+  value: fc.integer({ min: 0, max: 3 }),
+  modified_at: fc.constantFrom(undefined, '2026-03-02T02:00:00Z', '2026-03-02T03:00:00Z', '2026-03-02T04:00:00Z'),
+})
+
+const aDay = fc.record({
+  day_summary: fc.record({ date: fc.constantFrom('2026-03-01', '2026-03-02'), steps_sum: fc.integer({ min: 0, max: 3 }) }),
+  modified_at: fc.constantFrom(undefined, '2026-03-02T02:00:00Z', '2026-03-02T03:00:00Z'),
+})
+
+const pushes = fc.array(
+  fc.oneof(
+    fc.record({ samples: fc.array(aSample, { maxLength: 5 }), provider: fc.constantFrom('oura', 'manual') }),
+    fc.record({ days: fc.array(aDay, { maxLength: 2 }), provider: fc.constantFrom('oura', 'manual') }),
+  ),
+  { minLength: 1, maxLength: 6 },
+)
+
+test('whoever applies the events by the rule of replacement has what the reads answer', async () => {
+  await fc.assert(
+    fc.asyncProperty(pushes, async (pushes) => {
+      const user_id = await aUser(w.api)
+      for (const { provider, ...sent } of pushes)
+        if ('samples' in sent) await push(w.api, user_id, 'steps', sent.samples, { provider })
+        else await pushSummary(w.api, user_id, 'activity', sent.days, { provider })
+      expect(await applied(user_id)).toEqual(await read(user_id))
+    }),
+    { numRuns: 25 },
+  )
+})
+
+test('the same versions end in the same state and the same told state, in any order and however often', async () => {
+  const versioned = fc.array(
+    aSample.map((sample) => ({ ...sample, modified_at: sample.modified_at ?? '2026-03-02T01:00:00Z' })),
+    { minLength: 2, maxLength: 6 },
+  )
+  const stories = versioned.chain((samples) =>
+    fc.record({ samples: fc.constant(samples), again: fc.shuffledSubarray([...samples, ...samples], { minLength: samples.length * 2 }) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(stories, async ({ samples, again }) => {
+      const [one, other] = [await aUser(w.api), await aUser(w.api)]
+      await push(w.api, one, 'steps', samples)
+      for (const sample of again) await push(w.api, other, 'steps', [sample])
+      expect((await read(other)).samples).toEqual((await read(one)).samples)
+      expect((await applied(other)).samples).toEqual((await read(one)).samples)
+    }),
+    { numRuns: 12 },
+  )
+})
+
+/** What a customer has who did as the spec says: a summary by its id, a sample by resource, provider, source type and timestamp. */
+async function applied(user_id: string) {
+  const samples = new Map<string, unknown>()
+  const activity = new Map<string, Record<string, unknown>>()
+  for (const { event_type, data } of await toldOf(w.app, w.team_id, user_id)) {
+    const { slug } = (data['source'] ?? {}) as { slug?: string }
+    if (event_type.includes('.steps.'))
+      for (const sample of data.data) samples.set(`${slug} ${sample['type']} ${sample['timestamp']}`, sample)
+    if (event_type.includes('.activity.')) activity.set(data['id'] as string, data)
+  }
+  return { samples: sorted(samples), activity: [...activity.values()].sort(byId) }
+}
+
+async function read(user_id: string) {
+  const { groups } = await w.api.listSamples({ params: { user_id, resource: 'steps' }, query: window })
+  const samples = new Map<string, unknown>()
+  for (const [slug, list] of Object.entries(groups))
+    for (const { data } of list) for (const sample of data) samples.set(`${slug} ${sample.type} ${sample.timestamp}`, sample)
+  const { activity } = await w.api.listActivity({ params: { user_id }, query: window })
+  return { samples: sorted(samples), activity: activity.toSorted(byId) }
+}
+
+const sorted = (found: Map<string, unknown>) => Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+const byId = (a: Record<string, unknown>, b: Record<string, unknown>) => (String(a['id']) < String(b['id']) ? -1 : 1)
