@@ -27,7 +27,7 @@ export type Row = {
   deprecated?: string
   /** Takes X-Idempotency-Key. */
   idempotent?: true
-  /** Carries images: the body may be as large as several of them. */
+  /** Carries images or samples: the body may be as large as several images. */
   largeBody?: true
   /** What is answered instead of JSON; `returns` is then bytes, or pieces of text that come until the caller or we end it. */
   media?: 'application/pdf' | 'text/event-stream'

@@ -95,6 +95,7 @@ export const summaryEndpoints = {
     description:
       'A summary has the id that follows from its user, its source and what it is of, so that what is sent again replaces. Samples that come along are kept as samples. The body may be compressed with gzip.',
     largeBody: true,
+    userToken: true,
     params: z.object({ resource: z.enum(summaryNames, `Must be one of ${summaryNames.join(', ')}.`), user_id: Id }),
     body: NewSummaries,
     returns: Taken,

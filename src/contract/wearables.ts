@@ -154,6 +154,7 @@ export const wearableEndpoints = {
     description:
       'A sample is known by resource, provider, type and start_date; the latest version replaces the others, and one that is the same again changes and tells nothing. At most 100,000 samples; the body may be compressed with gzip.',
     largeBody: true,
+    userToken: true,
     params: UserSeries,
     body: NewSamples,
     returns: Taken,

@@ -13,6 +13,7 @@ import { aKit, aPatient, place as placeOrder, testId } from '../support/orders.t
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
 import { textOf } from '../support/raw.ts'
 import { bare, defOf, exampleOf, fieldsOf } from '../support/shapes.ts'
+import { aNight, aWorkout, pushSummary } from '../support/wearables.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -44,6 +45,8 @@ type Kind =
   | 'event'
   | 'webhookJob'
   | 'device'
+  | 'workout'
+  | 'sleep'
   | 'credential'
 
 /** What the ids of the table name. A new one fails the test below until it is listed here. */
@@ -73,6 +76,8 @@ const kinds: Record<string, Kind> = {
   event_id: 'event',
   job_id: 'webhookJob',
   device_id: 'device',
+  workout_id: 'workout',
+  sleep_id: 'sleep',
   credential_id: 'credential',
 }
 
@@ -127,6 +132,7 @@ async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
   const hook = await someWebhook(tenant)
   const ids = {
     ...hook,
+    ...(await someWearables(api, user.user_id)),
     ...(await someConnection(tenant, user.user_id)),
     user: user.user_id,
     client: user.client_user_id,
@@ -142,6 +148,17 @@ async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
     sample: randomUUID(),
   }
   return { orders, ids, gone: { user: gone.user_id, client: gone.client_user_id }, tenant }
+}
+
+/** A profile, a workout with its stream, and a sleep. */
+async function someWearables(api: Client, user_id: string) {
+  await pushSummary(api, user_id, 'profile', { height: 180 })
+  await pushSummary(api, user_id, 'workouts', aWorkout())
+  await pushSummary(api, user_id, 'sleep', aNight())
+  const [its, window] = [{ user_id }, { start_date: '2026-03-01', end_date: '2026-03-02' }]
+  const workout = (await api.listWorkouts({ params: its, query: window })).workouts[0]?.id as string
+  await api.pushWorkoutStream({ params: { workout_id: workout }, body: { time: [1_772_384_400] } })
+  return { workout, sleep: (await api.listSleep({ params: its, query: window })).sleep[0]?.id as string }
 }
 
 /** The user's phone is connected, and a watch of it is known; the team has an account at a source. */
@@ -271,6 +288,8 @@ const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
   createLinkToken: { provider: null, filter_on_providers: null, redirect_url: null },
   putPullPreferences: { team_ids: [me.team], providers: {} },
   putTeamCredential: { client_id: 'app', client_secret: 'secret' },
+  pushSamples: { provider: 'manual', data: [{ value: 1, start_date: '2026-03-01T09:00:00Z', type: 'lead_1' }] },
+  pushSummaries: { provider: 'manual', data: { day_summary: { date: '2026-03-01' } } },
   createWebhook: { url: `${w.base}/health` },
   upsertPipelines: { team_ids: [me.team], rabbitmq: { uri: 'amqp://somebody:secret@127.0.0.1:5672', exchange: 'events' } },
   putWebhookHeaders: { headers: { 'x-shop': 'north' } },
@@ -297,6 +316,8 @@ function requestOf(name: EndpointName, row: Row, { path, part }: Place, me: Ids,
     name: 'Named',
     label: 'named',
     collection_date: '2037-01-02',
+    start_date: '2026-03-01',
+    resource: row.path.startsWith('/v2/summary') ? 'activity' : 'heartrate',
   }
   const sent = {
     params: (row.params ? exampleOf(row.params, '', known) : {}) as object,

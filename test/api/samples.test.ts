@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { client } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
 import { aSample, aUser, push, toldOf } from '../support/wearables.ts'
 import { refusal, world } from '../support/world.ts'
@@ -432,6 +433,17 @@ test('with a user every sample, summary and event of it is erased', async () => 
   for (const table of tables)
     expect([table, await query(w.url, `select 1 from ${table} where user_id = $1`, [user_id])]).toEqual([table, []])
   await w.api.resetClock()
+})
+
+test("a phone pushes what is its own user's, with a sign-in token", async () => {
+  const [user_id, other] = [await aUser(w.api), await aUser(w.api)]
+  const { sign_in_token } = await w.api.createUserToken({ params: { user_id } })
+  const phone = client(w.base, { authorization: `Bearer ${sign_in_token}` })
+  expect(await push(phone, user_id, 'heartrate', [aSample(at(0), 60)])).toMatchObject({ created: 1 })
+  expect((await refusal(push(phone, other, 'heartrate', [aSample(at(0), 60)]))).status).toBeGreaterThanOrEqual(400)
+  expect(
+    await refusal(phone.listSamples({ params: { user_id, resource: 'heartrate' }, query: { start_date: '2026-03-01' } })),
+  ).toMatchObject({ status: 403, detail: { error_type: 'USER_TOKEN_NOT_ALLOWED' } })
 })
 
 async function raw(user_id: string, resource: string, body: Buffer | string, encoding?: string) {

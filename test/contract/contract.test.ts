@@ -9,9 +9,11 @@ import { openapi } from '../../src/contract/openapi.ts'
 import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
+import { aSampleOf, pushEverything, someSummaries } from '../support/everything.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aKit, aNewOrder, aPatient, place } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
+import { aUser, push, pushSummary } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -151,6 +153,7 @@ describe('what is served', () => {
       ...(await webhookAnswers()),
       ...(await pipelineAnswers()),
       ...(await connectionAnswers()),
+      ...(await wearableAnswers()),
       listEventTypes: await api.listEventTypes(),
       getEventType: await api.getEventType({ params: { event_type: 'labtest.order.created' } }),
       listEvents: await api.listEvents(),
@@ -253,6 +256,43 @@ describe('what is served', () => {
         upsertPipelines: await admin.upsertPipelines({ params: here, body: { team_ids: [team_id], rabbitmq } }),
         listPipelines: await admin.listPipelines({ params: here }),
         deletePipelines: await admin.deletePipelines({ params: here, query: { team_id: [team_id] } }),
+    async function wearableAnswers() {
+      const user_id = await aUser(api)
+      const { workout_id, sleep_id } = await pushEverything(api, user_id, { product_type: 'Watch6,2' })
+      const params = { user_id }
+      const its = { params, query: { start_date: '2026-02-01', end_date: '2026-03-31' } }
+      const samples = { params: { user_id, resource: 'blood_pressure' }, query: its.query }
+      return {
+        pushSamples: await push(api, user_id, 'heartrate', [aSampleOf('heartrate')], { stage: 'historical' }),
+        pushSummaries: await pushSummary(api, user_id, 'activity', someSummaries.activity),
+        pushWorkoutStream: await api.pushWorkoutStream({ params: { workout_id }, body: { time: [1_772_384_400] } }),
+        listSamples: await api.listSamples(samples),
+        listSamplesPlain: await api.listSamplesPlain(samples),
+        listCholesterolTotal: await api.listCholesterolTotal(its),
+        listCholesterolHdl: await api.listCholesterolHdl(its),
+        listCholesterolLdl: await api.listCholesterolLdl(its),
+        listCholesterolTriglycerides: await api.listCholesterolTriglycerides(its),
+        listActivity: await api.listActivity(its),
+        listSleep: await api.listSleep(its),
+        listSleepCycles: await api.listSleepCycles(its),
+        listWorkouts: await api.listWorkouts(its),
+        listBody: await api.listBody(its),
+        listMeals: await api.listMeals(its),
+        listMenstrualCycles: await api.listMenstrualCycles(its),
+        listElectrocardiograms: await api.listElectrocardiograms(its),
+        getProfile: await api.getProfile({ params }),
+        listRawActivity: await api.listRawActivity(its),
+        listRawSleep: await api.listRawSleep(its),
+        listRawWorkouts: await api.listRawWorkouts(its),
+        listRawBody: await api.listRawBody(its),
+        getRawProfile: await api.getRawProfile({ params }),
+        listRawDevices: await api.listRawDevices({ params }),
+        getWorkoutStream: await api.getWorkoutStream({ params: { workout_id } }),
+        getSleepStream: await api.getSleepStream({ params: { sleep_id } }),
+        getUserResources: await api.getUserResources(),
+        getHistoricalPulls: await api.getHistoricalPulls(),
+        getSourcePriorities: await api.getSourcePriorities(),
+        patchSourcePriorities: await api.patchSourcePriorities({ body: [] }),
       }
     }
 
