@@ -256,6 +256,9 @@ describe('what is served', () => {
         upsertPipelines: await admin.upsertPipelines({ params: here, body: { team_ids: [team_id], rabbitmq } }),
         listPipelines: await admin.listPipelines({ params: here }),
         deletePipelines: await admin.deletePipelines({ params: here, query: { team_id: [team_id] } }),
+      }
+    }
+
     async function wearableAnswers() {
       const user_id = await aUser(api)
       const { workout_id, sleep_id } = await pushEverything(api, user_id, { product_type: 'Watch6,2' })
