@@ -65,6 +65,8 @@ export async function drivenWorker(app: App, url: string, send: (got: Got) => Ou
     },
     /** Claims, without waiting for what is being sent. */
     claim: (webhook_ids: string[]) => deliverDue(courier, webhook_ids),
+    /** What the next settling is about. */
+    sent: (most = turns.length) => turns.slice(0, most).map(({ settled: { id, lease } }) => ({ id, lease })),
     /** Answers how many it could not settle yet. */
     async settle(most = turns.length) {
       const batch = turns.splice(0, most)
