@@ -115,7 +115,7 @@ describe('what is served', () => {
     expect(await (await fetch(`${w.base}/openapi.json`)).json()).toEqual(document)
   })
 
-  test('answers and refusals that the document describes', async () => {
+  test('answers and refusals that the document describes', { timeout: 120_000 }, async () => {
     const { api, admin, org_id, team_id } = await w.tenant()
     const org = { org_id }
     const team = { org_id, team_id }
