@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
@@ -8,7 +9,11 @@ Orders per second over HTTP beside pgbench on the same PostgreSQL, and how long 
 
 npm run bench -- webhooks [--seconds N] [--rounds N] [--most N] [--small]
 Deliveries per second out of what waits, commit to receipt under a steady load, and what a dead webhook does to the others.
---most is how many messages wait in the long backlog.`
+--most is how many messages wait in the long backlog.
+
+npm run bench -- ingest [--connections N] [--most N] [--small]
+Samples per second over HTTP, by user-days and by hours; bytes for a stored sample; reading a user-day; erasing a year; and a plain COPY.
+--most is how many users there are.`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,11 +33,19 @@ const options = {
   most: Number(most ?? (small ? 50_000 : 1_000_000)),
 }
 const subject = positionals.join()
-if (!['orders', 'webhooks'].includes(subject) || !Object.values(options).every((value) => Number.isInteger(value) && value > 0)) {
+if (!['orders', 'webhooks', 'ingest'].includes(subject) || !Object.values(options).every((value) => Number.isInteger(value) && value > 0)) {
   console.error(`Usage: ${usage}`)
   process.exit(2)
 }
 if (subject === 'orders') await benchOrders(options)
+else if (subject === 'ingest')
+  await benchIngest({
+    users: Number(most ?? (small ? 12 : 60)),
+    perDay: 5760,
+    connections: Math.min(options.connections, 4),
+    reads: small ? 50 : 300,
+    yearly: small ? 96 : 288,
+  })
 else
   await benchWebhooks({
     seconds: options.seconds,

@@ -40,9 +40,15 @@ export function checkTimeZone(id: string, loc = ['body', 'fallback_time_zone']) 
   if (!isTimeZone(id)) throw invalid(loc, 'Must be a time zone of the IANA database, such as Europe/Berlin or America/New_York.')
 }
 
+const known = new Set<string>()
+
+/** Asking takes long, so that an answer is kept; there are a few hundred zones. */
 function knownToIntl(timeZone: string) {
+  if (known.has(timeZone)) return true
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone }))
+    new Intl.DateTimeFormat('en', { timeZone })
+    known.add(timeZone)
+    return true
   } catch {
     return false
   }

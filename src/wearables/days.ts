@@ -7,10 +7,11 @@ import { dayOf } from './rules-time.ts'
 import * as store from './store-days.ts'
 
 export type Shelf = store.Shelf
+export type WrittenDay = store.WrittenDay
 export type Changes = { created: Sample[]; updated: Sample[]; stale: number; unchanged: number; days: number }
 
-/** Lays samples over the days they belong to. `received` is the version of those that have none. */
-export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, samples: Incoming[], received: number): Promise<Changes> {
+/** Lays samples over the days they belong to, and holds those: what is to be written of them. `received` is the version of what has none. */
+export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, samples: Incoming[], received: number) {
   const batches = byDay(samples)
   const keys = [...batches.values()].map(({ day, source_type }) => ({ day, source_type }))
   const stored = new Map((await store.lockDays(app.db, shelf, keys)).map((row) => [nameOf(row), row]))
@@ -29,8 +30,14 @@ export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, samp
         sealed: sealBytes(key, placeOf(shelf, { day, source_type }), encodeDay(merged.samples)),
       })
   }
-  if (written.length && (await store.writeDays(app.db, shelf, written)) < written.length) throw outrun()
-  return changes
+  return { changes, written }
+}
+
+/** Writes days, what came in of the resource, and the events about it. Answers which webhooks are told. */
+export async function writeSamples(app: App, shelf: Shelf, days: store.WrittenDay[], state: store.State, events: store.Event[]) {
+  const { written, told } = await store.writeBatch(app.db, shelf, days, state, events)
+  if (written < days.length) throw outrun()
+  return told
 }
 
 /** Somebody else began one of the days in the same moment; the transaction goes again, and finds it. */

@@ -1,4 +1,5 @@
 import type { App, TeamCaller } from '../app.ts'
+import { connectionFor, openConnection } from '../connections/actions.ts'
 import { isSource, type SourceSlug } from '../contract/sources.ts'
 import { invalid } from '../problem.ts'
 import type { SealingKey } from '../sealing/seal.ts'
@@ -22,6 +23,7 @@ export type Delivery = {
   key: SealingKey
   provider: SourceSlug
   stage: 'daily' | 'historical'
+  isConnected: boolean
   window: { start: string | null; end: string | null }
   time_zone: string | null
   zoneAt(at: number): number | null
@@ -35,21 +37,26 @@ export type Delivery = {
 
 /** Gap: a source's own zone comes first, then the one that the push names, then the fallback of the user. */
 export async function openDelivery(app: App, { team_id }: TeamCaller, user_id: string, pushed: Pushed): Promise<Delivery> {
-  const user = await requireUser(app, team_id, user_id)
   const provider = sourceNamed(pushed.provider)
+  const [user, connection] = await Promise.all([requireUser(app, team_id, user_id), connectionFor(app, { team_id, user_id }, provider)])
   const { stage, start_date, end_date, time_zone, modified_at } = pushed
   if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
   const now = Date.parse(app.now())
   if (modified_at && Date.parse(modified_at) > now + DAY) throw invalid(['body', 'modified_at'], 'Must not lie in the future.')
   const zone = time_zone ?? user.time_zone
   return {
-    ...{ user, provider, stage, now, key: await keyOf(app, user) },
+    ...{ user, provider, stage, now, key: await keyOf(app, user), isConnected: connection !== undefined },
     window: { start: start_date ?? null, end: end_date ?? null },
     time_zone: zone,
     zoneAt: zoneClock(zone),
     received: Date.parse(app.wall()),
     version: modified_at ? Date.parse(modified_at) : null,
   }
+}
+
+/** Data that is pushed connects its source, if it is not. */
+export async function connect(app: App, { user, provider, isConnected }: Delivery) {
+  if (!isConnected) await openConnection(app, user, provider, 'push')
 }
 
 const DAY = 86_400_000

@@ -1,15 +1,13 @@
-import { type App, inTransaction, type TeamCaller } from '../app.ts'
-import { openConnection } from '../connections/actions.ts'
+import { type App, inTransaction, type TeamCaller, told } from '../app.ts'
 import { noteDevice } from '../connections/devices.ts'
 import { type SeriesName, series, seriesNamed } from '../contract/series.ts'
 import { endBackfill } from './backfill.ts'
-import { type Changes, mergeSamples } from './days.ts'
-import { type Delivery, openDelivery, type Pushed, within } from './delivery.ts'
+import { type Changes, mergeSamples, writeSamples } from './days.ts'
+import { connect, type Delivery, openDelivery, type Pushed, within } from './delivery.ts'
 import type { Incoming } from './rules-merge.ts'
-import { readSamples } from './rules-samples.ts'
+import { checkSpread, readSamples } from './rules-samples.ts'
 import { isoOf, moreOf } from './rules-show.ts'
-import * as store from './store-states.ts'
-import { tellSamples } from './tell.ts'
+import { sampleEvents } from './tell.ts'
 
 /** Takes in samples that were pushed: all of them or none. */
 export async function pushSamples(
@@ -22,10 +20,11 @@ export async function pushSamples(
   const name = seriesNamed(resource)
   const delivery = await openDelivery(app, caller, user_id, pushed)
   const samples = readSamples(series[name], data, { ...delivery, loc: ['body', 'data'] })
+  checkSpread(series[name], samples)
   const isWithin = within(delivery)
   const kept = samples.filter(({ at }) => isWithin(at))
   return inTransaction(app, async (app) => {
-    await openConnection(app, delivery.user, delivery.provider, 'push')
+    await connect(app, delivery)
     const changes = await takeSamples(app, delivery, name, kept)
     if (delivery.stage === 'historical') await endBackfill(app, delivery, series[name].event ?? name, changes)
     return taken(data.length, samples.length - kept.length, changes)
@@ -46,20 +45,18 @@ const sizeOf = (some: unknown[] | number) => (typeof some === 'number' ? some : 
 /** Keeps samples of one resource and, if they are live, tells of what is new in them. */
 export async function takeSamples(app: App, delivery: Delivery, name: SeriesName, samples: Incoming[]): Promise<Changes> {
   const { user, key, provider, stage, received } = delivery
-  const { team_id, user_id } = user
   if (!samples.length) return { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }
   await nameDevices(app, delivery, samples)
-  const changes = await mergeSamples(app, key, { team_id, user_id, resource: name, provider }, samples, received)
-  if (stage === 'daily') {
-    await tellSamples(app, delivery, name, 'created', changes.created)
-    await tellSamples(app, delivery, name, 'updated', changes.updated)
-  }
-  const { oldest, newest } = spanOf(samples)
-  await store.noteReceived(app.db, {
-    ...{ team_id, user_id, provider, resource: series[name].event ?? name, oldest: isoOf(oldest), newest: isoOf(newest) },
-    sent: stage === 'daily' ? changes.created.length + changes.updated.length : 0,
-    at: app.now(),
-  })
+  const shelf = { team_id: user.team_id, user_id: user.user_id, resource: name, provider }
+  const { changes, written } = await mergeSamples(app, key, shelf, samples, received)
+  const { created, updated } = changes
+  const isLive = stage === 'daily'
+  const events = isLive
+    ? [...sampleEvents(app, delivery, name, 'created', created), ...sampleEvents(app, delivery, name, 'updated', updated)]
+    : []
+  const sent = isLive ? created.length + updated.length : 0
+  const state = { resource: series[name].event ?? name, ...spanOf(samples), sent, at: app.now() }
+  told(app, await writeSamples(app, shelf, written, state, events))
   return changes
 }
 
@@ -69,7 +66,7 @@ function spanOf(samples: Incoming[]) {
     if (at < oldest) oldest = at
     if (at > newest) newest = at
   }
-  return { oldest, newest }
+  return { oldest: isoOf(oldest), newest: isoOf(newest) }
 }
 
 /** A device that samples name gets an id, and they carry that instead of its name. */

@@ -9,7 +9,7 @@ import { sourceNamed } from './delivery.ts'
 import type { Sample } from './rules-codec.ts'
 import { downsample, type Stretch } from './rules-downsample.ts'
 import { byKey } from './rules-merge.ts'
-import { byOrigin, shownSample } from './rules-show.ts'
+import { byOrigin, shower } from './rules-show.ts'
 import { dayOf } from './rules-time.ts'
 import { cursorOf, type Place, placeOf, type Range, rangeOf, stretchOf } from './rules-window.ts'
 import * as store from './store-days.ts'
@@ -46,12 +46,16 @@ type Origin = Parameters<typeof sourceShown>[2]
 
 const shownGroup = (app: App, row: Series, provider: SourceSlug, origin: Origin, samples: (Sample | Stretch)[]) => ({
   source: sourceShown(app, provider, origin),
-  data: samples.map((sample) => ('count' in sample ? shownStretch(row, sample) : shownSample(row, sample))),
+  data: samples.map(shown(row)),
 })
 
-const shownStretch = (row: Series, sample: Stretch) => {
-  const { min, max, count } = sample
-  return { ...shownSample({ ...row, interval: true }, sample), min, max, count }
+function shown(row: Series) {
+  const [show, lasting] = [shower(row), shower({ ...row, interval: true })]
+  return (sample: Sample | Stretch) => {
+    if (!('count' in sample)) return show(sample)
+    const { min, max, count } = sample
+    return { ...lasting(sample), min, max, count }
+  }
 }
 
 function thinning({ says }: Series, text: string) {
@@ -65,7 +69,7 @@ export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: st
   if ((await store.countSamples(app.db, shelf.window)) > MOST_IN_AN_ARRAY)
     throw problem('TOO_MANY_SAMPLES', 'The window holds more than 100,000 samples; read /grouped, page by page, or a shorter window.')
   const samples = await readAll(app, shelf)
-  return samples.filter((sample) => type === undefined || sample.type === type).map((sample) => shownSample(shelf.row, sample))
+  return samples.filter((sample) => type === undefined || sample.type === type).map(shower(shelf.row))
 }
 
 export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, type: string, query: Query) =>

@@ -1,3 +1,6 @@
+/** The most bytes that a whole number takes. */
+const LONGEST = 8
+
 /** Bytes that grow as they are written. Whole numbers up to 2^53 take as few bytes as they need. */
 export function byteWriter(size = 1024) {
   let bytes = Buffer.allocUnsafe(size)
@@ -8,27 +11,41 @@ export function byteWriter(size = 1024) {
     bytes.copy(larger, 0, 0, at)
     bytes = larger
   }
-  const whole = (value: number) => {
-    room(8)
+  const put = (value: number) => {
     let left = value
-    while (left >= 128) {
-      bytes[at++] = (left % 128) + 128
+    while (left > 127) {
+      bytes[at++] = (left % 128) | 128
       left = Math.floor(left / 128)
     }
     bytes[at++] = left
   }
+  const raw = (piece: Uint8Array) => {
+    room(piece.length)
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  const whole = (value: number) => {
+    room(LONGEST)
+    put(value)
+  }
   return {
     whole,
+    raw,
     signed: (value: number) => whole(value < 0 ? -2 * value - 1 : 2 * value),
+    /** Whole numbers as steps from one to the next. */
+    steps(values: number[]) {
+      room(values.length * LONGEST)
+      let before = 0
+      for (const value of values) {
+        const step = value - before
+        put(step < 0 ? -2 * step - 1 : 2 * step)
+        before = value
+      }
+    },
     text(value: string) {
       const utf8 = Buffer.from(value)
       whole(utf8.length)
-      this.raw(utf8)
-    },
-    raw(piece: Uint8Array) {
-      room(piece.length)
-      bytes.set(piece, at)
-      at += piece.length
+      raw(utf8)
     },
     done: () => bytes.subarray(0, at),
   }
@@ -39,27 +56,39 @@ export type ByteWriter = ReturnType<typeof byteWriter>
 export function byteReader(bytes: Buffer) {
   let at = 0
   const whole = () => {
-    let value = 0
-    for (let scale = 1; ; scale *= 128) {
-      const byte = bytes[at++] as number
+    let byte = bytes[at++] as number
+    if (byte < 128) return byte
+    let value = byte - 128
+    let scale = 128
+    for (;;) {
+      byte = bytes[at++] as number
       if (byte < 128) return value + byte * scale
       value += (byte - 128) * scale
+      scale *= 128
     }
+  }
+  const signed = () => {
+    const value = whole()
+    return value % 2 ? -(value + 1) / 2 : value / 2
+  }
+  const raw = (length: number) => {
+    at += length
+    return bytes.subarray(at - length, at)
   }
   return {
     whole,
-    signed() {
-      const value = whole()
-      return value % 2 ? -(value + 1) / 2 : value / 2
+    signed,
+    raw,
+    steps(count: number): number[] {
+      const values = new Array<number>(count)
+      let before = 0
+      for (let i = 0; i < count; i++) {
+        before += signed()
+        values[i] = before
+      }
+      return values
     },
-    text() {
-      const length = whole()
-      return this.raw(length).toString()
-    },
-    raw(length: number) {
-      at += length
-      return bytes.subarray(at - length, at)
-    },
+    text: () => raw(whole()).toString(),
   }
 }
 

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { byteReader, byteWriter } from './rules-bytes.ts'
-import { readDoubles, readNames, readRuns, readSteps, writeDoubles, writeNames, writeRuns, writeSteps } from './rules-columns.ts'
+import { type ByteReader, type ByteWriter, byteReader, byteWriter } from './rules-bytes.ts'
+import { readDoubles, readNames, readRuns, writeDoubles, writeNames, writeRuns } from './rules-columns.ts'
 
 /** One sample as it is kept. Times are milliseconds since 1970. */
 export type Sample = {
@@ -28,23 +28,32 @@ const LEVEL = 6
 /** A day of samples, column by column, compressed. Nothing is lost. */
 export function encodeDay(samples: Sample[]): Buffer {
   const to = byteWriter(64 + samples.length * 8)
-  const column = <K extends keyof Sample>(name: K) => samples.map((sample) => sample[name])
   to.whole(FORMAT)
   to.whole(samples.length)
-  writeTimes(to, column('at'))
-  writeTimes(
-    to,
-    samples.map(({ at, end }) => end - at),
-  )
-  writeNames(to, column('type'))
-  writeDoubles(to, column('value'))
-  writeDoubles(to, column('second'))
-  writeNames(to, column('text'))
-  writeRuns(to, column('zone'), (zone) => to.whole(zone === null ? 0 : zone + DAY_SECONDS))
-  writeRuns(to, column('version'), to.signed)
-  writeNames(to, column('more'))
+  const columns = columnsOf(samples)
+  writeTimes(to, columns.at)
+  writeDoubles(to, columns.lasts)
+  writeNames(to, columns.type)
+  writeDoubles(to, columns.value)
+  writeDoubles(to, columns.second)
+  writeNames(to, columns.text)
+  writeRuns(to, columns.zone, (zone) => to.whole(zone === null ? 0 : zone + DAY_SECONDS))
+  writeRuns(to, columns.version, to.signed)
+  writeNames(to, columns.more)
   return deflateRawSync(to.done(), { level: LEVEL })
 }
+
+const columnsOf = (samples: Sample[]) => ({
+  at: samples.map(({ at }) => at),
+  lasts: samples.map(({ at, end }) => end - at),
+  type: samples.map(({ type }) => type),
+  value: samples.map(({ value }) => value),
+  second: samples.map(({ second }) => second),
+  text: samples.map(({ text }) => text),
+  zone: samples.map(({ zone }) => zone),
+  version: samples.map(({ version }) => version),
+  more: samples.map(({ more }) => more),
+})
 
 export function decodeDay(bytes: Buffer): Sample[] {
   const from = byteReader(inflateRawSync(bytes))
@@ -52,7 +61,7 @@ export function decodeDay(bytes: Buffer): Sample[] {
   if (format !== FORMAT) throw new Error(`A day of samples has format ${format}, which this release does not know`)
   const count = from.whole()
   const at = readTimes(from, count)
-  const lasts = readTimes(from, count)
+  const lasts = readDoubles(from, count)
   const type = readNames(from, count)
   const value = readDoubles(from, count)
   const second = readDoubles(from, count)
@@ -60,38 +69,46 @@ export function decodeDay(bytes: Buffer): Sample[] {
   const zone = readRuns(from, count, () => zoneOf(from.whole()))
   const version = readRuns(from, count, from.signed)
   const more = readNames(from, count)
-  return at.map((at, i) => ({
-    at,
-    end: at + (lasts[i] as number),
-    type: type[i] as string,
-    value: value[i] as number,
-    second: second[i] as number,
-    text: text[i] as string,
-    zone: zone[i] as number | null,
-    version: version[i] as number,
-    more: more[i] as string,
-  }))
+  const samples = new Array<Sample>(count)
+  for (let i = 0; i < count; i++)
+    samples[i] = {
+      at: at[i] as number,
+      end: (at[i] as number) + (lasts[i] as number),
+      type: type[i] as string,
+      value: value[i] as number,
+      second: second[i] as number,
+      text: text[i] as string,
+      zone: zone[i] as number | null,
+      version: version[i] as number,
+      more: more[i] as string,
+    }
+  return samples
 }
 
 const DAY_SECONDS = 86_400
 const zoneOf = (written: number) => (written === 0 ? null : written - DAY_SECONDS)
 
-type Writer = ReturnType<typeof byteWriter>
-type Reader = ReturnType<typeof byteReader>
-
 /** Most clocks tick in whole seconds, and evenly, so the steps between the steps are written. */
-function writeTimes(to: Writer, times: number[]) {
+function writeTimes(to: ByteWriter, times: number[]) {
   const unit = times.every((time) => time % 1000 === 0) ? 1000 : 1
+  const steps = new Array<number>(times.length)
+  let before = 0
+  for (let i = 0; i < times.length; i++) {
+    const time = times[i] as number
+    steps[i] = (time - before) / unit
+    before = time
+  }
   to.whole(unit)
-  const steps = times.map((time, i) => (time - (times[i - 1] ?? 0)) / unit)
-  writeSteps(to, steps)
+  to.steps(steps)
 }
 
-function readTimes(from: Reader, count: number): number[] {
+function readTimes(from: ByteReader, count: number): number[] {
   const unit = from.whole()
+  const times = from.steps(count)
   let time = 0
-  return readSteps(from, count).map((step) => {
-    time += step * unit
-    return time
-  })
+  for (let i = 0; i < count; i++) {
+    time += (times[i] as number) * unit
+    times[i] = time
+  }
+  return times
 }

@@ -1,22 +1,5 @@
 import type { ByteReader, ByteWriter } from './rules-bytes.ts'
 
-/** Whole numbers as steps from one to the next. */
-export function writeSteps(to: ByteWriter, values: number[]) {
-  let before = 0
-  for (const value of values) {
-    to.signed(value - before)
-    before = value
-  }
-}
-
-export function readSteps(from: ByteReader, count: number): number[] {
-  let before = 0
-  return Array.from({ length: count }, () => {
-    before += from.signed()
-    return before
-  })
-}
-
 /** What repeats for long: how often, and what. */
 export function writeRuns<T>(to: ByteWriter, values: T[], write: (value: T) => void) {
   for (let start = 0; start < values.length; ) {
@@ -41,7 +24,11 @@ export function readRuns<T>(from: ByteReader, count: number, read: () => T): T[]
 /** A few texts that stand for many samples. */
 export function writeNames(to: ByteWriter, values: string[]) {
   const places = new Map<string, number>()
-  for (const value of values) if (!places.has(value)) places.set(value, places.size)
+  let last: string | undefined
+  for (const value of values) {
+    if (value !== last && !places.has(value)) places.set(value, places.size)
+    last = value
+  }
   to.whole(places.size)
   for (const name of places.keys()) to.text(name)
   if (places.size > 1) writeRuns(to, values, (value) => to.whole(places.get(value) as number))
@@ -55,26 +42,27 @@ export function readNames(from: ByteReader, count: number): string[] {
 
 const SCALES = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
 const BITS = SCALES.length
+const ZEROS = BITS + 1
 /** The steps between two numbers up to here are exact, also when doubled. */
 const LARGEST = 2 ** 51
 
 /** Doubles without loss: as whole numbers where all have few decimals, else as their bits. */
 export function writeDoubles(to: ByteWriter, values: number[]) {
+  if (values.every((value) => Object.is(value, 0))) return to.whole(ZEROS)
   const scale = SCALES.findIndex((factor) => values.every((value) => isWhole(value, factor)))
   to.whole(scale < 0 ? BITS : scale)
   if (scale < 0) return writeBits(to, values)
   const factor = SCALES[scale] as number
-  writeSteps(
-    to,
-    values.map((value) => Math.round(value * factor)),
-  )
+  to.steps(factor === 1 ? values : values.map((value) => Math.round(value * factor)))
 }
 
 export function readDoubles(from: ByteReader, count: number): number[] {
   const scale = from.whole()
+  if (scale === ZEROS) return new Array<number>(count).fill(0)
   if (scale === BITS) return readBits(from, count)
   const factor = SCALES[scale] as number
-  return readSteps(from, count).map((value) => value / factor)
+  const values = from.steps(count)
+  return factor === 1 ? values : values.map((value) => value / factor)
 }
 
 function isWhole(value: number, factor: number) {

@@ -35,32 +35,58 @@ export function readSamples(row: Series, data: readonly unknown[], reading: Read
   const faults: Fault[] = []
   const samples: Incoming[] = []
   const more = describer(row)
-  for (let i = 0; i < data.length && faults.length < MOST_FAULTS; i++) {
-    const refuse: Refuse = (field, msg, type = 'value_error') => faults.push({ type, loc: [...loc, i, ...field.split('.')], msg })
-    const sent = data[i]
-    if (!sent || typeof sent !== 'object' || Array.isArray(sent))
-      faults.push({ type: 'type_error', loc: [...loc, i], msg: 'Must be an object.' })
+  const read = row.says === 'pair' ? readPair : readOne
+  let i = 0
+  const refuse: Refuse = (field, msg, type = 'value_error') =>
+    faults.push({ type, loc: [...loc, i, ...(field ? field.split('.') : [])], msg })
+  const refuseOwn = (found: Fault[]) => faults.push(...found.map((fault) => ({ ...fault, loc: [...loc, i, ...fault.loc.slice(1)] })))
+  for (; i < data.length && faults.length < MOST_FAULTS; i++) {
+    const sent = data[i] as Raw
+    if (!sent || typeof sent !== 'object' || Array.isArray(sent)) refuse('', 'Must be an object.', 'type_error')
     else {
-      const sample = row.says === 'pair' ? readPair(row, sent as Raw, reading, refuse) : readOne(row, sent as Raw, reading, refuse)
-      if (sample) samples.push(sample)
-      if (sample)
-        sample.more = more(sent as Raw, (found) =>
-          faults.push(...found.map((fault) => ({ ...fault, loc: [...loc, i, ...fault.loc.slice(1)] }))),
-        )
+      const sample = read(row, sent, reading, refuse)
+      if (!sample) continue
+      sample.more = more(sent, refuseOwn)
+      samples.push(sample)
     }
   }
   if (faults.length) throw new Problem('invalid', faults)
   return samples
 }
 
-function readOne(row: Series, sent: Raw, reading: Reading, refuse: Refuse, at = ''): Incoming | undefined {
-  const time = readTime(row, sent, reading, refuse, at)
-  const value = row.says === 'text' ? 0 : readValue(row, sent, refuse, at)
+const MOST_DAYS = 4000
+const MOST_ORIGINS = 100
+
+/** Refuses a batch that is spread over more days, types, apps and devices than anybody has. */
+export function checkSpread(row: Series, samples: Incoming[], loc: Fault['loc'] = ['body', 'data']) {
+  const days = new Set<number>()
+  const origins = new Set<string>()
+  const isPlain = !Object.keys(row.extra.shape).length
+  for (const { at, type, more } of samples) {
+    days.add(Math.floor(at / DAY))
+    origins.add(`${row.types ? '' : type} ${isPlain ? more : whence(more)}`)
+  }
+  if (days.size > MOST_DAYS) throw invalid(loc, `Send samples of at most ${MOST_DAYS} days at once; divide them.`, 'too_big')
+  if (origins.size > MOST_ORIGINS)
+    throw invalid(loc, `Send samples of at most ${MOST_ORIGINS} types, apps and devices at once; divide them.`, 'too_big')
+}
+
+function whence(more: string) {
+  const { app_id, device } = (more ? JSON.parse(more) : {}) as { app_id?: string; device?: string }
+  return `${app_id} ${device}`
+}
+
+function readOne(row: Series, sent: Raw, reading: Reading, refuse: Refuse, where = ''): Incoming | undefined {
+  const at = readMoment(sent, 'start_date', reading.now, refuse, where)
+  const end = readEnd(sent, at, reading, refuse, where)
+  const zone = readZone(sent, at, reading, refuse, where)
+  const value = row.says === 'text' ? 0 : readValue(row, sent, refuse, where)
   const text = row.says === 'text' ? readNote(sent, refuse) : ''
-  const type = readType(row, sent, reading, refuse, at)
-  const version = readVersion(sent, reading, refuse, at)
-  if (!time || value === undefined || text === undefined || type === undefined || version === undefined) return undefined
-  return { ...time, value, second: 0, text, type, version, more: '' }
+  const type = readType(row, sent, reading, refuse, where)
+  const version = readVersion(sent, reading, refuse, where)
+  if (at === undefined || end === undefined || zone === undefined || version === undefined) return undefined
+  if (value === undefined || text === undefined || type === undefined) return undefined
+  return { at, end: row.interval ? end : at, type, value, second: 0, text, zone, version, more: '' }
 }
 
 /** Blood pressure: two samples that belong together, of which the upper says when. */
@@ -81,15 +107,13 @@ function inherited({ systolic: _, diastolic: __, pulse: ___, ...rest }: Raw) {
   return rest
 }
 
-function readTime(row: Series, sent: Raw, { now, zoneAt }: Reading, refuse: Refuse, where: string) {
-  const at = readMoment(sent, 'start_date', now, refuse, where)
-  const hasEnd = sent['end_date'] !== undefined && sent['end_date'] !== null
-  const end = hasEnd ? readMoment(sent, 'end_date', now, refuse, where) : at
-  if (at === undefined || end === undefined) return undefined
-  if (end < at) return refuse(`${where}end_date`, 'Must not lie before start_date.')
-  if (end - at > LONGEST) return refuse(`${where}end_date`, 'A sample lasts 31 days at most.')
-  const zone = readZone(sent, at, zoneAt, refuse, where)
-  return zone === undefined ? undefined : { at, end: row.interval ? end : at, zone }
+function readEnd(sent: Raw, at: number | undefined, { now }: Reading, refuse: Refuse, where: string) {
+  if (sent['end_date'] === undefined || sent['end_date'] === null || sent['end_date'] === sent['start_date']) return at
+  const end = readMoment(sent, 'end_date', now, refuse, where)
+  if (end === undefined || at === undefined) return undefined
+  if (end >= at && end - at <= LONGEST) return end
+  refuse(`${where}end_date`, end < at ? 'Must not lie before start_date.' : 'A sample lasts 31 days at most.')
+  return undefined
 }
 
 function readMoment(sent: Raw, field: string, now: number, refuse: Refuse, where: string) {
@@ -101,8 +125,9 @@ function readMoment(sent: Raw, field: string, now: number, refuse: Refuse, where
   return undefined
 }
 
-function readZone(sent: Raw, at: number, zoneAt: Reading['zoneAt'], refuse: Refuse, where: string) {
+function readZone(sent: Raw, at: number | undefined, { zoneAt }: Reading, refuse: Refuse, where: string) {
   const given = sent['timezone_offset']
+  if (at === undefined) return undefined
   if (given === undefined || given === null) return zoneIn(sent['start_date'] as string) ?? zoneAt(at)
   if (typeof given === 'number' && Number.isInteger(given) && Math.abs(given) <= 18 * 3600) return given
   refuse(`${where}timezone_offset`, 'Must be whole seconds east of UTC, at most 18 hours of them.')

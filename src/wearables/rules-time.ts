@@ -68,11 +68,24 @@ const DAY = 24 * HOUR
 /** Seconds east of UTC at a moment, for one zone and many moments. Null where there is no zone. */
 export function zoneClock(zone: string | null | undefined): (at: number) => number | null {
   if (!zone) return () => null
+  const known = clocks.get(zone) ?? newClock(zone)
+  clocks.set(zone, known)
+  return known
+}
+
+type Clock = (at: number) => number
+
+/** There are a few hundred zones, and a clock is slow to make. */
+const clocks = new Map<string, Clock>()
+const MOST_DAYS = 5000
+
+function newClock(zone: string): Clock {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
   const exactly = (at: number) => parsedOffset(format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT')
   const known = new Map<number, number | undefined>()
   const ofDay = (day: number) => {
     if (!known.has(day)) {
+      if (known.size > MOST_DAYS) known.clear()
       const offset = exactly(day)
       known.set(day, exactly(day + DAY) === offset ? offset : undefined)
     }

@@ -20,24 +20,50 @@ export async function lockDays(db: Db, { team_id, user_id, resource, provider }:
 
 export type WrittenDay = DayRow & { samples: number }
 
-/** Writes the days and answers how many it were: a new day that somebody else began meanwhile is left alone. */
-export async function writeDays(db: Db, { team_id, user_id, resource, provider }: Shelf, days: WrittenDay[]) {
-  const { rows } = await sql`
-    insert into sample_days as d (user_id, team_id, resource, day, provider, source_type, samples, revision, sealed)
-    select ${user_id}, ${team_id}, ${resource}, t.day, ${provider}, t.source_type, t.samples, t.revision, t.sealed
-    from unnest(
-      ${days.map(({ day }) => day)}::date[],
-      ${days.map(({ source_type }) => source_type)}::text[],
-      ${days.map(({ samples }) => samples)}::integer[],
-      ${days.map(({ revision }) => revision)}::integer[],
-      ${days.map(({ sealed }) => sealed)}::bytea[]
-    ) as t (day, source_type, samples, revision, sealed)
-    on conflict (user_id, resource, day, provider, source_type)
-    do update set samples = excluded.samples, revision = excluded.revision, sealed = excluded.sealed
-    where d.revision = excluded.revision - 1
-    returning 1`.execute(db)
-  return rows.length
+/** What came in of a resource. */
+export type State = { resource: string; oldest: string; newest: string; sent: number; at: string }
+export type Event = { id: string; event_type: string; key: string; sealed: Buffer }
+
+/**
+ * Writes days, the state of their resource and the events about them in one round trip. Answers how many days were written, since a new
+ * day that somebody else began meanwhile is left alone, and which webhooks are told.
+ */
+export async function writeBatch(db: Db, shelf: Shelf, days: WrittenDay[], state: State, events: Event[]) {
+  const { team_id, user_id, provider } = shelf
+  const told = events.map(({ id, event_type, key, sealed }) => sql`(${id}::uuid, ${event_type}, ${key}, ${sealed}::bytea)`)
+  const { rows } = await sql<{ written: number; told: string[] }>`
+    with days as (${insertDays(shelf, days)} returning 1),
+    state as (
+      insert into resource_states as s (user_id, team_id, provider, resource, oldest_data, newest_data, sent_count, last_attempt_at, last_status)
+      values (${user_id}, ${team_id}, ${provider}, ${state.resource}, ${state.oldest}, ${state.newest}, ${state.sent}, ${state.at}, 'success')
+      on conflict (user_id, provider, resource) do update set
+        oldest_data = least(s.oldest_data, excluded.oldest_data),
+        newest_data = greatest(s.newest_data, excluded.newest_data),
+        sent_count = s.sent_count + excluded.sent_count,
+        last_attempt_at = excluded.last_attempt_at,
+        last_status = excluded.last_status
+    ),
+    told as (
+      ${told.length ? sql`select emit(e.id, ${team_id}, ${user_id}, null, e.event_type, e.key, e.sealed, ${state.at}, false) as webhooks from (values ${sql.join(told)}) as e (id, event_type, key, sealed)` : sql`select '{}'::uuid[] as webhooks`}
+    )
+    select (select count(*) from days) as written,
+      (select coalesce(array_agg(distinct webhook), '{}') from told, unnest(told.webhooks) as webhook) as told`.execute(db)
+  return rows[0] ?? { written: 0, told: [] }
 }
+
+const insertDays = ({ team_id, user_id, resource, provider }: Shelf, days: WrittenDay[]) => sql`
+  insert into sample_days as d (user_id, team_id, resource, day, provider, source_type, samples, revision, sealed)
+  select ${user_id}::uuid, ${team_id}::uuid, ${resource}::text, t.day, ${provider}::text, t.source_type, t.samples, t.revision, t.sealed
+  from unnest(
+    ${days.map(({ day }) => day)}::date[],
+    ${days.map(({ source_type }) => source_type)}::text[],
+    ${days.map(({ samples }) => samples)}::integer[],
+    ${days.map(({ revision }) => revision)}::integer[],
+    ${days.map(({ sealed }) => sealed)}::bytea[]
+  ) as t (day, source_type, samples, revision, sealed)
+  on conflict (user_id, resource, day, provider, source_type)
+  do update set samples = excluded.samples, revision = excluded.revision, sealed = excluded.sealed
+  where d.revision = excluded.revision - 1`
 
 export type Window = {
   team_id: string

@@ -8,7 +8,7 @@ import { endBackfill } from './backfill.ts'
 import { changeSummary, openSummary } from './keep-summaries.ts'
 import { readAll, shelfFor } from './read.ts'
 import type { SummaryDocument } from './rules-merge-summary.ts'
-import { shownSample } from './rules-show.ts'
+import { shower } from './rules-show.ts'
 import { heartZones, highestHeartRate, readStream, type Stream } from './rules-stream.ts'
 import * as states from './store-states.ts'
 import * as store from './store-streams.ts'
@@ -129,7 +129,7 @@ export async function getSleepStream(app: App, { team_id }: TeamCaller, sleep_id
   const range = { from: Date.parse(bedtime_start as string), to: Date.parse(bedtime_stop as string) }
   const read = async (name: (typeof recorded)[number]) => {
     const shelf = shelfFor({ team_id, user_id, provider, range, key }, name)
-    return (await readAll(app, shelf)).map((sample) => shownSample(shelf.row, sample))
+    return (await readAll(app, shelf)).map(shower(shelf.row))
   }
   const [hrv, heartrate, hypnogram, respiratory_rate] = await Promise.all(recorded.map(read))
   return { user_id, hrv: hrv ?? [], heartrate: heartrate ?? [], hypnogram: hypnogram ?? [], respiratory_rate: respiratory_rate ?? [] }

@@ -1,16 +1,15 @@
 import { type App, inTransaction, type TeamCaller } from '../app.ts'
-import { openConnection } from '../connections/actions.ts'
 import type { Fault } from '../contract/faults.ts'
 import { type SeriesName, series } from '../contract/series.ts'
 import type { SummaryName } from '../contract/summaries.ts'
 import { Problem } from '../problem.ts'
 import { endBackfill } from './backfill.ts'
-import { type Delivery, openDelivery, type Pushed, within } from './delivery.ts'
+import { connect, type Delivery, openDelivery, type Pushed, within } from './delivery.ts'
 import { taken, takeSamples } from './ingest.ts'
 import { takeSummaries } from './keep-summaries.ts'
 import { makeActivity, makeBody, makeProfile } from './rules-activity.ts'
 import type { Incoming } from './rules-merge.ts'
-import { readSamples } from './rules-samples.ts'
+import { checkSpread, readSamples } from './rules-samples.ts'
 import { makeElectrocardiogram, makeMeal, makeMenstrualCycle, makeWorkout } from './rules-sessions.ts'
 import { makeSleep, makeSleepCycle } from './rules-sleep.ts'
 import { type Made, type Making, parseSummaries, type Refuse, summaryId } from './rules-summary.ts'
@@ -44,7 +43,7 @@ export async function pushSummaries(
   const drafts = made.flatMap(({ drafts }) => drafts)
   const kept = drafts.filter(({ about }) => !about || isWithin(about.from) || isWithin(about.to))
   return inTransaction(app, async (app) => {
-    await openConnection(app, delivery.user, delivery.provider, 'push')
+    await connect(app, delivery)
     const tally = await takeSummaries(app, delivery, kept, [resource])
     const samples = await takeBrought(app, delivery, made, isWithin)
     const received = Array.isArray(data) ? data.length : 1
@@ -73,7 +72,11 @@ function makingOf(delivery: Delivery, loc: Fault['loc']): Making {
   return {
     ...delivery,
     idOf: (resource, external) => summaryId(user.user_id, provider, resource, external),
-    read: (name, field, data) => readSamples(series[name], data, { ...delivery, loc: [...loc, field] }),
+    read: (name, field, data) => {
+      const samples = readSamples(series[name], data, { ...delivery, loc: [...loc, field] })
+      checkSpread(series[name], samples)
+      return samples
+    },
   }
 }
 

@@ -2,11 +2,11 @@ import type { App } from '../app.ts'
 import type { EventName } from '../contract/events.ts'
 import { type SeriesName, series } from '../contract/series.ts'
 import { sources } from '../contract/sources.ts'
-import { emit } from '../events/emit.ts'
+import { emit, eventRow } from '../events/emit.ts'
 import { providerOf } from '../sources/actions.ts'
 import type { Delivery } from './delivery.ts'
 import type { Sample } from './rules-codec.ts'
-import { byOrigin, type Origin, pieces, shownSample } from './rules-show.ts'
+import { byOrigin, type Origin, pieces, shower } from './rules-show.ts'
 
 type Verb = 'created' | 'updated'
 
@@ -17,27 +17,32 @@ export const sourceShown = (app: App, provider: Delivery['provider'], origin: Or
   ...providerOf(app, provider),
 })
 
-/** Tells of samples, in as many events as they need. */
-export async function tellSamples(app: App, delivery: Delivery, name: SeriesName, verb: Verb, samples: Sample[]) {
+/** What is told of samples, in as many events as they need. */
+export function sampleEvents(app: App, { user, key, provider }: Delivery, name: SeriesName, verb: Verb, samples: Sample[]) {
   const row = series[name]
-  if (row.event === null) return
-  for (const { origin, samples: group } of byOrigin(row, samples)) {
+  const { event } = row
+  if (event === null) return []
+  return byOrigin(row, samples).flatMap(({ origin, samples: group }) => {
     const cut = pieces(row, group)
-    for (const [i, piece] of cut.entries())
-      await tell(app, delivery, row.event, `daily.data.${row.event}.${verb}` as EventName, {
-        source: sourceShown(app, delivery.provider, origin),
-        source_id: sources[delivery.provider].id,
-        data: piece.map((sample) => shownSample(row, sample)),
-        chunk_index: i,
-        total_chunks: cut.length,
-      })
-  }
+    const source = sourceShown(app, provider, origin)
+    return cut.map((piece, i) =>
+      eventRow(key, {
+        ...about(app, user, event, `daily.data.${event}.${verb}` as EventName),
+        data: {
+          ...{ user_id: user.user_id, source, source_id: sources[provider].id },
+          data: piece.map(shower(row)),
+          ...{ chunk_index: i, total_chunks: cut.length },
+        } as never,
+      }),
+    )
+  })
 }
 
-/** One event about a user and a resource; those keep their order. */
-export async function tell(app: App, { user, key }: Pick<Delivery, 'user' | 'key'>, resource: string, event_type: EventName, data: object) {
-  const { team_id, user_id, client_user_id } = user
-  // Its shape follows from the resource; the stories check every event against the catalogue.
-  const told = { user_id, ...data } as never
-  await emit(app, key, { team_id, user_id, client_user_id, event_type, key: `data ${user_id} ${resource}`, at: app.now(), data: told })
-}
+/** Events about a user and a resource keep their order. */
+const about = (app: App, { team_id, user_id, client_user_id }: Delivery['user'], resource: string, event_type: EventName) => ({
+  ...{ team_id, user_id, client_user_id, event_type, key: `data ${user_id} ${resource}`, at: app.now() },
+})
+
+/** One event. Its shape follows from the resource; the stories check every event against the catalogue. */
+export const tell = (app: App, { user, key }: Pick<Delivery, 'user' | 'key'>, resource: string, event_type: EventName, data: object) =>
+  emit(app, key, { ...about(app, user, resource, event_type), data: { user_id: user.user_id, ...data } as never })

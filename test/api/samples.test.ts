@@ -377,6 +377,25 @@ describe('refused, and nothing is stored', () => {
     await expectNothing(user_id)
   })
 
+  test('samples of more days, types or apps than anybody has', async () => {
+    const user_id = await aUser(w.api)
+    const days = Array.from({ length: 4001 }, (_, i) =>
+      aSample(new Date(Date.parse('2010-01-01T00:00:00Z') + i * 86_400_000).toISOString(), 60),
+    )
+    const apps = Array.from({ length: 101 }, (_, i) => aSample(at(0), 'Rested.', { source_bundle: `com.example.${i}`, tags: ['food'] }))
+    const types = Array.from({ length: 101 }, (_, i) => aSample(at(0), 60, { type: `type-${i}` }))
+    for (const [resource, data] of [
+      ['heartrate', days],
+      ['note', apps],
+      ['heartrate', types],
+    ] as const)
+      expect(await refusal(push(w.api, user_id, resource, data))).toMatchObject({
+        status: 422,
+        detail: [{ loc: ['body', 'data'], type: 'too_big' }],
+      })
+    await expectNothing(user_id)
+  })
+
   test('a bomb, what is no gzip, and any other encoding', async () => {
     const user_id = await aUser(w.api)
     const bomb = gzipSync(Buffer.alloc(400 * 1024 * 1024, 32), { level: 9 })
@@ -440,7 +459,7 @@ test("a phone pushes what is its own user's, with a sign-in token", async () => 
   const { sign_in_token } = await w.api.createUserToken({ params: { user_id } })
   const phone = client(w.base, { authorization: `Bearer ${sign_in_token}` })
   expect(await push(phone, user_id, 'heartrate', [aSample(at(0), 60)])).toMatchObject({ created: 1 })
-  expect((await refusal(push(phone, other, 'heartrate', [aSample(at(0), 60)]))).status).toBeGreaterThanOrEqual(400)
+  expect(await refusal(push(phone, other, 'heartrate', [aSample(at(0), 60)]))).toMatchObject({ status: 404 })
   expect(
     await refusal(phone.listSamples({ params: { user_id, resource: 'heartrate' }, query: { start_date: '2026-03-01' } })),
   ).toMatchObject({ status: 403, detail: { error_type: 'USER_TOKEN_NOT_ALLOWED' } })

@@ -1,0 +1,28 @@
+import pg from 'pg'
+
+type Wire = { query(text: string): void; sendCopyFromChunk(piece: Buffer): void; endCopyFrom(): void }
+
+/** COPY … FROM STDIN, which the driver leaves to whoever asks: the server says when it is ready, and is given everything. */
+export async function copyIn(url: string, statement: string, pieces: Buffer[]) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      let failed: Error | undefined
+      client.query({
+        submit: (wire: Wire) => wire.query(statement),
+        handleCopyInResponse: (wire: Wire) => {
+          for (const piece of pieces) wire.sendCopyFromChunk(piece)
+          wire.endCopyFrom()
+        },
+        handleCommandComplete: () => {},
+        handleError: (error: Error) => {
+          failed = error
+        },
+        handleReadyForQuery: () => (failed ? reject(failed) : resolve()),
+      } as unknown as pg.Submittable)
+    })
+  } finally {
+    await client.end()
+  }
+}
