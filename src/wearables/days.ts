@@ -1,3 +1,4 @@
+import { setImmediate as others } from 'node:timers/promises'
 import type { App } from '../app.ts'
 import { sourceTypes } from '../contract/series.ts'
 import { openBytes, type SealingKey, sealBytes } from '../sealing/seal.ts'
@@ -17,8 +18,14 @@ export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, samp
   const stored = new Map((await store.lockDays(app.db, shelf, keys)).map((row) => [nameOf(row), row]))
   const changes: Changes = { created: [], updated: [], stale: 0, unchanged: 0, days: batches.size }
   const written: store.WrittenDay[] = []
+  let busy = 0
   for (const [name, { day, source_type, samples }] of batches) {
     const row = stored.get(name)
+    busy += samples.length
+    if (busy > MOST_AT_ONCE) {
+      busy = 0
+      await others()
+    }
     const merged = mergeDay(row ? openDay(key, shelf, row) : [], onePerKey(samples), received)
     for (const sample of merged.created) changes.created.push(sample)
     for (const sample of merged.updated) changes.updated.push(sample)
@@ -32,6 +39,9 @@ export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, samp
   }
   return { changes, written }
 }
+
+/** A long backfill lets other requests have their turn. */
+const MOST_AT_ONCE = 10_000
 
 /** Writes days, what came in of the resource, and the events about it. Answers which webhooks are told. */
 export async function writeSamples(app: App, shelf: Shelf, days: store.WrittenDay[], state: store.State, events: store.Event[]) {

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
@@ -417,6 +418,20 @@ describe('refused, and nothing is stored', () => {
     )
     expect(Number(row?.['kept'])).toBe(0)
   }
+})
+
+test('live data does not wait for a backfill of other days', async () => {
+  const user_id = await aUser(w.api)
+  await push(w.api, user_id, 'heartrate', [aSample('2026-02-01T09:00:00Z', 60)])
+  const backfill = new pg.Client({ connectionString: w.url })
+  await backfill.connect()
+  await backfill.query('begin')
+  await backfill.query('select from sample_days where user_id = $1 for update', [user_id])
+  const late = push(w.api, user_id, 'heartrate', [aSample('2026-02-01T10:00:00Z', 61)], { stage: 'historical' })
+  expect(await push(w.api, user_id, 'heartrate', [aSample(at(0), 62)])).toMatchObject({ created: 1 })
+  await backfill.query('rollback')
+  await backfill.end()
+  expect(await late).toMatchObject({ created: 1 })
 })
 
 test('a device that is named gets an id, which its samples carry', async () => {
