@@ -94,28 +94,3 @@ export function byOrigin<S extends Sample>(row: Series, samples: S[]): { origin:
   }
   return [...found.values()]
 }
-
-const MOST_TOLD = 2500
-/** Room is left for the envelope: a message has 256 kB at most. */
-const MOST_BYTES = 250_000
-
-/** Samples in pieces that an event has room for. */
-export function pieces(row: Series, samples: Sample[]): Sample[][] {
-  const first = samples[0]
-  if (!first) return []
-  const usual = JSON.stringify(shower(row)({ ...first, type: '', text: '', more: '' })).length + 60
-  const cut: Sample[][] = []
-  let piece: Sample[] = []
-  let bytes = 0
-  for (const sample of samples) {
-    const size = usual + 3 * sample.type.length + 6 * sample.text.length + 3 * sample.more.length
-    if (piece.length && (piece.length === MOST_TOLD || bytes + size > MOST_BYTES)) {
-      cut.push(piece)
-      piece = []
-      bytes = 0
-    }
-    piece.push(sample)
-    bytes += size
-  }
-  return [...cut, piece]
-}

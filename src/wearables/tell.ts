@@ -3,10 +3,11 @@ import type { EventName } from '../contract/events.ts'
 import { type SeriesName, series } from '../contract/series.ts'
 import { sources } from '../contract/sources.ts'
 import { emit, eventRow } from '../events/emit.ts'
+import { chunks } from '../events/rules-size.ts'
 import { providerOf } from '../sources/actions.ts'
 import type { Delivery } from './delivery.ts'
 import type { Sample } from './rules-codec.ts'
-import { byOrigin, type Origin, pieces, shower } from './rules-show.ts'
+import { byOrigin, type Origin, shower } from './rules-show.ts'
 
 type Verb = 'created' | 'updated'
 
@@ -22,19 +23,11 @@ export function sampleEvents(app: App, { user, key, provider }: Delivery, name: 
   const row = series[name]
   const { event } = row
   if (event === null) return []
+  const { user_id } = user
   return byOrigin(row, samples).flatMap(({ origin, samples: group }) => {
-    const cut = pieces(row, group)
-    const source = sourceShown(app, provider, origin)
-    return cut.map((piece, i) =>
-      eventRow(key, {
-        ...about(app, user, event, `daily.data.${event}.${verb}` as EventName),
-        data: {
-          ...{ user_id: user.user_id, source, source_id: sources[provider].id },
-          data: piece.map(shower(row)),
-          ...{ chunk_index: i, total_chunks: cut.length },
-        } as never,
-      }),
-    )
+    const batch = { user_id, source: sourceShown(app, provider, origin), source_id: sources[provider].id, data: group.map(shower(row)) }
+    const subject = about(app, user, event, `daily.data.${event}.${verb}` as EventName)
+    return chunks(batch, app.config.EVENT_MAX_KB).map((data) => eventRow(app, key, { ...subject, data: data as never }))
   })
 }
 

@@ -55,6 +55,18 @@ describe('samples that are pushed', () => {
     ])
   })
 
+  test('that are many are told in several events, each small enough and all of them together complete', async () => {
+    const user_id = await aUser(w.api)
+    const many = Array.from({ length: 6000 }, (_, i) =>
+      aSample(new Date(Date.parse('2026-03-01T00:00:00Z') + i * 1000).toISOString(), 60 + (i % 9)),
+    )
+    await push(w.api, user_id, 'heartrate', many)
+    const told = (await toldOf(w.app, w.team_id, user_id)).slice(1)
+    expect(told.map(({ data }) => [data['chunk_index'], data['total_chunks']])).toEqual(told.map((_, i) => [i, told.length]))
+    expect(told.every(({ data }) => data.data.length <= 2500 && JSON.stringify(data).length <= 256 * 1024)).toBe(true)
+    expect(told.flatMap(({ data }) => data.data.map(({ timestamp }) => timestamp))).toEqual(many.map(({ start_date }) => start_date))
+  })
+
   test('come in gzip too', async () => {
     const user_id = await aUser(w.api)
     const { status, body } = await raw(
