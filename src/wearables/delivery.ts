@@ -36,7 +36,7 @@ export type Delivery = {
 }
 
 /** Gap: a source's own zone comes first, then the one that the push names, then the fallback of the user. */
-export async function openDelivery(app: App, { team_id }: TeamCaller, user_id: string, pushed: Pushed): Promise<Delivery> {
+export async function openDelivery(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string, pushed: Pushed): Promise<Delivery> {
   const provider = sourceNamed(pushed.provider)
   const [user, connection] = await Promise.all([requireUser(app, team_id, user_id), connectionFor(app, { team_id, user_id }, provider)])
   const { stage, start_date, end_date, time_zone, modified_at } = pushed
@@ -67,7 +67,7 @@ export function sourceNamed(slug: string, loc: (string | number)[] = ['body', 'p
 }
 
 /** Whether a moment lies within the user's ingestion bounds. */
-export function within({ user }: Delivery) {
+export function within({ user }: Pick<Delivery, 'user'>) {
   const [start, end] = [user.ingestion_start, user.ingestion_end].map((bound) => (bound ? Date.parse(bound) : undefined))
   return (at: number) => (start === undefined || at >= start) && (end === undefined || at <= end)
 }

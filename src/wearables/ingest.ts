@@ -12,23 +12,34 @@ import { sampleEvents } from './tell.ts'
 /** Takes in samples that were pushed: all of them or none. */
 export async function pushSamples(
   app: App,
-  caller: TeamCaller,
+  caller: Pick<TeamCaller, 'team_id'>,
   user_id: string,
   resource: string,
   { data, ...pushed }: Pushed & { data: unknown[] },
 ) {
-  const name = seriesNamed(resource)
   const delivery = await openDelivery(app, caller, user_id, pushed)
+  const read = readDelivered(delivery, seriesNamed(resource), data)
+  return inTransaction(app, async (app) => {
+    await connect(app, delivery)
+    return keepDelivered(app, delivery, read)
+  })
+}
+
+type Read = { name: SeriesName; kept: Incoming[]; received: number; dropped: number }
+
+/** Samples that were checked; those outside the user's ingestion bounds are left out. */
+export function readDelivered(delivery: Delivery, name: SeriesName, data: unknown[]): Read {
   const samples = readSamples(series[name], data, { ...delivery, loc: ['body', 'data'] })
   checkSpread(series[name], samples)
   const isWithin = within(delivery)
   const kept = samples.filter(({ at }) => isWithin(at))
-  return inTransaction(app, async (app) => {
-    await connect(app, delivery)
-    const changes = await takeSamples(app, delivery, name, kept)
-    if (delivery.stage === 'historical') await endBackfill(app, delivery, series[name].event ?? name, changes)
-    return taken(data.length, samples.length - kept.length, changes)
-  })
+  return { name, kept, received: data.length, dropped: samples.length - kept.length }
+}
+
+export async function keepDelivered(app: App, delivery: Delivery, { name, kept, received, dropped }: Read) {
+  const changes = await takeSamples(app, delivery, name, kept)
+  if (delivery.stage === 'historical') await endBackfill(app, delivery, series[name].event ?? name, changes)
+  return taken(received, dropped, changes)
 }
 
 /** What a push came to. */

@@ -6,6 +6,7 @@ import { invalid } from '../problem.ts'
 import { requireUser } from '../users/actions.ts'
 import { sourceNamed } from './delivery.ts'
 import * as store from './store-introspect.ts'
+import * as states from './store-states.ts'
 
 type Query = {
   user_id?: string | null | undefined
@@ -42,6 +43,10 @@ export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Qu
     return { pulled, not_pulled: known.filter((resource) => !Object.hasOwn(pulled, resource)) }
   })
 }
+
+/** When something of a source came in last; undefined where nothing ever did. */
+export const lastReceived = async (app: App, { team_id, user_id }: { team_id: string; user_id: string }, provider: string) =>
+  (await states.lastReceived(app.db, team_id, user_id, provider))?.at ?? undefined
 
 type Row = { user_id: string; provider: string; resource: string }
 

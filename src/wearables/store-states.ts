@@ -26,6 +26,16 @@ export const noteReceived = (db: Db, { team_id, user_id, provider, resource, old
       last_attempt_at = excluded.last_attempt_at,
       last_status = excluded.last_status`.execute(db)
 
+/** When something came in of a source for the last time. */
+export const lastReceived = (db: Db, team_id: string, user_id: string, provider: string) =>
+  db
+    .selectFrom('resource_states')
+    .select((eb) => eb.fn.max('last_attempt_at').as('at'))
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+
 export const lockPull = (db: Db, { team_id, user_id, provider, resource }: Omit<Received, 'oldest' | 'newest' | 'sent' | 'at'>) =>
   db
     .selectFrom('historical_pulls')

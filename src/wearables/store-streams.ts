@@ -1,15 +1,28 @@
-import type { Insertable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
 
-export const findStream = (db: Db, team_id: string, workout_id: string) =>
-  db.selectFrom('workout_streams').selectAll().where('workout_id', '=', workout_id).where('team_id', '=', team_id).executeTakeFirst()
+export type StreamRow = Selectable<Tables['workout_streams']>
 
-export const upsertStream = (db: Db, row: Insertable<Tables['workout_streams']>) => {
-  const { version, sealed, updated_at } = row
-  return db
+export const findStreams = (db: Db, team_id: string, workout_ids: string[]) =>
+  db
+    .selectFrom('workout_streams')
+    .selectAll()
+    .where('workout_id', '=', sql<string>`any(${workout_ids}::uuid[])`)
+    .where('team_id', '=', team_id)
+    .execute()
+
+export const upsertStreams = async (db: Db, rows: Insertable<Tables['workout_streams']>[]) => {
+  if (!rows.length) return
+  await db
     .insertInto('workout_streams')
-    .values(row)
-    .onConflict((conflict) => conflict.column('workout_id').doUpdateSet({ version, sealed, updated_at }))
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('workout_id').doUpdateSet((eb) => ({
+        version: eb.ref('excluded.version'),
+        sealed: eb.ref('excluded.sealed'),
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
+    )
     .execute()
 }

@@ -17,48 +17,72 @@ import { sourceShown, tell } from './tell.ts'
 
 type Sent = Parameters<typeof readStream>[0] & { stage: 'daily' | 'historical'; modified_at?: string | null | undefined }
 
+type Whose = Pick<TeamCaller, 'team_id'>
+
 /** Takes in the stream of a workout. */
-export const pushWorkoutStream = (app: App, caller: TeamCaller, workout_id: string, { stage, modified_at, ...sent }: Sent) =>
+export const pushWorkoutStream = (app: App, caller: Whose, workout_id: string, { stage, modified_at, ...stream }: Sent) =>
   inTransaction(app, async (app) => {
-    const { team_id } = caller
-    const workout = await workoutOf(app, team_id, workout_id)
-    const stream = readStream(sent, Date.parse(app.now()))
-    const verdict = await keepStream(app, workout, stream, modified_at ? Date.parse(modified_at) : null)
-    if (verdict === 'unchanged') return { success: true, workout_id }
-    await tellStream(app, workout, stage, verdict)
-    await deriveZones(app, caller, workout, stream, stage)
+    await pushStreams(app, caller, { stage, modified_at }, [{ workout_id, stream }])
     return { success: true, workout_id }
   })
 
-type Workout = Awaited<ReturnType<typeof workoutOf>>
+type About = Pick<Sent, 'stage' | 'modified_at'> & { window?: Window }
+type Window = { start: string; end: string }
+type SentStream = { workout_id: string; stream: Parameters<typeof readStream>[0] }
 
-/** The workout, held until the transaction ends, so that two streams of it come one after the other. */
-async function workoutOf(app: App, team_id: string, workout_id: string) {
-  const found = await summaries.findSummary(app.db, team_id, 'workouts', workout_id)
-  const [row] = found ? await summaries.lockSummaries(app.db, team_id, [workout_id]) : []
-  if (!row) throw problem('WORKOUT_NOT_FOUND', 'There is no such workout in this team; push the workout before its stream.')
-  const user = await requireUser(app, team_id, row.user_id)
+/** Takes in the streams of workouts of one user. Live ones are told one by one, those of the past once. */
+export const pushStreams = (app: App, caller: Whose, { stage, modified_at, window }: About, sent: SentStream[]) =>
+  inTransaction(app, async (app) => {
+    const version = modified_at ? Date.parse(modified_at) : null
+    const read = new Map(sent.map(({ workout_id, stream }) => [workout_id, readStream(stream, Date.parse(app.now()))]))
+    const workouts = await workoutsOf(app, caller.team_id, [...read.keys()])
+    const stored = new Map((await store.findStreams(app.db, caller.team_id, [...read.keys()])).map((row) => [row.workout_id, row]))
+    const streams = workouts.map((workout) => {
+      const { id } = workout.row
+      return { workout, ...mergeStream(app, workout, stored.get(id), read.get(id) as Stream, version) }
+    })
+    const news = streams.filter(({ written }) => written)
+    await store.upsertStreams(
+      app.db,
+      news.flatMap(({ written }) => written ?? []),
+    )
+    for (const { workout, verdict, stream } of news) {
+      if (stage === 'daily') await tellStream(app, workout, verdict)
+      await deriveZones(app, caller, workout, stream, stage)
+    }
+    const taken = news.map(({ workout }) => workout)
+    await noteStreams(app, taken, stage, window)
+  })
+
+type Workout = Awaited<ReturnType<typeof workoutsOf>>[number]
+
+/** The workouts, held until the transaction ends, so that two streams of one come one after the other. */
+async function workoutsOf(app: App, team_id: string, ids: string[]) {
+  const rows = (await summaries.lockSummaries(app.db, team_id, ids)).filter(({ resource }) => resource === 'workouts')
+  const [first] = rows
+  if (rows.length < ids.length)
+    throw problem('WORKOUT_NOT_FOUND', 'There is no such workout in this team; push the workout before its stream.')
+  if (!first) return []
+  const user = await requireUser(app, team_id, first.user_id)
   const key = await keyOf(app, user)
-  return { row, user, key, provider: row.provider as SourceSlug, document: openSummary(key, row) }
+  return rows.map((row) => ({ row, user, key, provider: row.provider as SourceSlug, document: openSummary(key, row) }))
 }
 
 /** The latest version stays; of two that claim the same one, always the same of the two. */
-async function keepStream(app: App, { row, key }: Workout, stream: Stream, version: number | null) {
+function mergeStream(app: App, { row, key }: Workout, stored: store.StreamRow | undefined, stream: Stream, version: number | null) {
   const { id: workout_id, team_id, user_id } = row
-  const stored = await store.findStream(app.db, team_id, workout_id)
+  const verdict: 'created' | 'updated' = stored ? 'updated' : 'created'
   const text = JSON.stringify(stream)
-  if (stored) {
-    const before = openStream(key, workout_id, stored.sealed)
-    if (before === text) return 'unchanged'
-    if (version !== null && (version < stored.version || (version === stored.version && text < before))) return 'unchanged'
-  }
+  const before = stored && openStream(key, workout_id, stored.sealed)
+  const isStale = stored && version !== null && (version < stored.version || (version === stored.version && text < (before as string)))
+  if (before === text || isStale) return { verdict, stream, written: undefined }
   const now = app.now()
-  await store.upsertStream(app.db, {
+  const written = {
     ...{ workout_id, team_id, user_id, created_at: now, updated_at: now },
     version: version ?? Math.max(Date.parse(app.wall()), stored?.version ?? 0),
     sealed: sealBytes(key, placeOf(workout_id), deflateRawSync(text)),
-  })
-  return stored ? 'updated' : 'created'
+  }
+  return { verdict, stream, written }
 }
 
 const openStream = (key: SealingKey, id: string, sealed: Buffer) => inflateRawSync(openBytes(key, placeOf(id), sealed)).toString()
@@ -67,32 +91,32 @@ const placeOf = (workout_id: string) => `workout_streams.sealed.${workout_id}`
 
 const RESOURCE = 'workout_stream'
 
-async function tellStream(app: App, workout: Workout, stage: Sent['stage'], verb: 'created' | 'updated') {
+async function tellStream(app: App, workout: Workout, verb: 'created' | 'updated') {
   const { row, provider, document } = workout
   const { fields, app_id, device_id } = document
-  const window = { start: fields['time_start'] as string, end: fields['time_end'] as string }
-  if (stage === 'historical') await endBackfill(app, { ...workout, window }, RESOURCE, { created: [row], updated: [], days: 1 })
-  else
-    await tell(app, workout, RESOURCE, `daily.data.workout_stream.${verb}`, {
-      ...{ workout_id: row.id, provider_id: fields['provider_id'], sport: fields['sport'] },
-      message: 'A stream is too large for an event; read it at /v2/timeseries/workouts/{workout_id}/stream.',
-      source: sourceShown(app, provider, { type: row.source_type, app_id, device_id }),
-    })
-  const { team_id, user_id } = row
-  const span = { oldest: window.start, newest: window.start }
-  await states.noteReceived(app.db, {
-    team_id,
-    user_id,
-    provider,
-    resource: RESOURCE,
-    ...span,
-    sent: stage === 'daily' ? 1 : 0,
-    at: app.now(),
+  await tell(app, workout, RESOURCE, `daily.data.workout_stream.${verb}`, {
+    ...{ workout_id: row.id, provider_id: fields['provider_id'], sport: fields['sport'] },
+    message: 'A stream is too large for an event; read it at /v2/timeseries/workouts/{workout_id}/stream.',
+    source: sourceShown(app, provider, { type: row.source_type, app_id, device_id }),
   })
 }
 
+async function noteStreams(app: App, taken: Workout[], stage: Sent['stage'], read: Window | undefined) {
+  const [first] = taken
+  if (!first) return
+  const moments = (field: string) => taken.map(({ document }) => document.fields[field] as string).sort()
+  const [starts, ends] = [moments('time_start'), moments('time_end')]
+  const [oldest, newest] = [starts[0] as string, starts.at(-1) as string]
+  const window = read ?? { start: oldest, end: ends.at(-1) as string }
+  const days = new Set(taken.map(({ row }) => row.calendar_date)).size
+  if (stage === 'historical') await endBackfill(app, { ...first, window }, RESOURCE, { created: taken, updated: [], days })
+  const { team_id, user_id, provider } = first.row
+  const sent = stage === 'daily' ? taken.length : 0
+  await states.noteReceived(app.db, { team_id, user_id, provider, resource: RESOURCE, oldest, newest, sent, at: app.now() })
+}
+
 /** The zones of a workout that came without them: from its stream and the age that its source knows, or else the fallback of the user. */
-async function deriveZones(app: App, caller: TeamCaller, workout: Workout, stream: Stream, stage: Sent['stage']) {
+async function deriveZones(app: App, caller: Whose, workout: Workout, stream: Stream, stage: Sent['stage']) {
   const { row, document } = workout
   if (document.fields['hr_zones']) return
   const birth = await birthOf(app, caller, workout)
@@ -101,7 +125,7 @@ async function deriveZones(app: App, caller: TeamCaller, workout: Workout, strea
   await changeSummary(app, workout, { ...document, derived: { hr_zones } }, stage)
 }
 
-async function birthOf(app: App, caller: TeamCaller, { row, key }: Workout) {
+async function birthOf(app: App, caller: Whose, { row, key }: Workout) {
   const { team_id, user_id, provider } = row
   const profile = await summaries.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider })
   const known = profile && (openSummary(key, profile).fields['birth_date'] as string | null)
@@ -111,7 +135,7 @@ async function birthOf(app: App, caller: TeamCaller, { row, key }: Workout) {
 export async function getWorkoutStream(app: App, { team_id }: TeamCaller, workout_id: string) {
   const workout = await summaries.findSummary(app.db, team_id, 'workouts', workout_id)
   if (!workout) throw problem('WORKOUT_NOT_FOUND', 'There is no such workout in this team.')
-  const row = await store.findStream(app.db, team_id, workout_id)
+  const [row] = await store.findStreams(app.db, team_id, [workout_id])
   if (!row) throw problem('WORKOUT_STREAM_NOT_FOUND', 'The workout has no stream; daily.data.workout_stream.created tells of one.')
   const key = await keyOf(app, await requireUser(app, team_id, workout.user_id))
   return { user_id: workout.user_id, ...(JSON.parse(openStream(key, workout_id, row.sealed)) as Stream) }

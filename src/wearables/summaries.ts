@@ -32,32 +32,35 @@ const makers: Record<SummaryName, Make> = {
 /** Takes in summaries that were pushed, with the samples they bring along: all of it or nothing. */
 export async function pushSummaries(
   app: App,
-  caller: TeamCaller,
+  caller: Pick<TeamCaller, 'team_id'>,
   user_id: string,
   resource: SummaryName,
   { data, ...pushed }: Pushed & { data?: unknown },
 ) {
   const delivery = await openDelivery(app, caller, user_id, pushed)
   const made = madeOf(delivery, resource, data)
+  return inTransaction(app, async (app) => {
+    await connect(app, delivery)
+    return keepMade(app, delivery, resource, made, Array.isArray(data) ? data.length : 1)
+  })
+}
+
+export async function keepMade(app: App, delivery: Delivery, resource: SummaryName, made: Made[], received: number) {
   const isWithin = within(delivery)
   const drafts = made.flatMap(({ drafts }) => drafts)
   const kept = drafts.filter(({ about }) => !about || isWithin(about.from) || isWithin(about.to))
-  return inTransaction(app, async (app) => {
-    await connect(app, delivery)
-    const tally = await takeSummaries(app, delivery, kept, [resource])
-    const samples = await takeBrought(app, delivery, made, isWithin)
-    const received = Array.isArray(data) ? data.length : 1
-    return taken(received, drafts.length - kept.length, {
-      created: tally.created + samples.created,
-      updated: tally.updated + samples.updated,
-      unchanged: tally.unchanged + samples.unchanged,
-      stale: tally.stale + samples.stale,
-    })
+  const tally = await takeSummaries(app, delivery, kept, [resource])
+  const samples = await takeBrought(app, delivery, made, isWithin)
+  return taken(received, drafts.length - kept.length, {
+    created: tally.created + samples.created,
+    updated: tally.updated + samples.updated,
+    unchanged: tally.unchanged + samples.unchanged,
+    stale: tally.stale + samples.stale,
   })
 }
 
 /** What the items come to; every fault of every item at once. */
-function madeOf(delivery: Delivery, resource: SummaryName, data: unknown): Made[] {
+export function madeOf(delivery: Delivery, resource: SummaryName, data: unknown): Made[] {
   const faults: Fault[] = []
   const made = parseSummaries(resource, data).map(({ item, raw, loc }) => {
     const refuse: Refuse = (field, msg) => faults.push({ type: 'value_error', loc: [...loc, ...field.split('.')], msg })
