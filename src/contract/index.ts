@@ -1,6 +1,7 @@
 import { bulkEndpoints } from './bulk.ts'
 import { catalogEndpoints } from './catalog.ts'
 import { connectionEndpoints } from './connections.ts'
+import { demoEndpoints } from './demo.ts'
 import type { Row } from './endpoint.ts'
 import { eventEndpoints } from './events-log.ts'
 import { insuranceEndpoints } from './insurance.ts'
@@ -49,6 +50,7 @@ export const endpoints = {
   ...summaryEndpoints,
   ...streamEndpoints,
   ...introspectionEndpoints,
+  ...demoEndpoints,
   ...sandboxEndpoints,
 }
 

@@ -30,6 +30,7 @@ import * as papers from '../orders/papers.ts'
 import { placeOrder } from '../orders/place.ts'
 import { validateOrder } from '../orders/preflight.ts'
 import * as pipelines from '../pipelines/actions.ts'
+import { connectDemo } from '../providers/demo/index.ts'
 import * as results from '../results/actions.ts'
 import * as reports from '../results/pdf.ts'
 import * as sandbox from '../sandbox/actions.ts'
@@ -215,6 +216,7 @@ export const handlers: Handlers = {
   listScopeRequirements: (app, caller, { params, query }) => requirements.listRequirements(app, caller, params.team_id, query.provider),
   putScopeRequirements: (app, caller, { params, body }) => requirements.putRequirements(app, caller, params.team_id, body),
 
+  connectDemo: (app, caller, { body }) => connectDemo(app, caller, body),
   getClock: (app, caller) => sandbox.getClock(app, caller),
   moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),
   resetClock: (app, caller) => sandbox.resetClock(app, caller),

@@ -3,6 +3,7 @@ import { accessTo } from '../connections/access.ts'
 import type { Account } from '../connections/account.ts'
 import type { Connection } from '../connections/actions.ts'
 import { isSource } from '../contract/sources.ts'
+import { pullDemo } from './demo/index.ts'
 import { revokeToken } from './oauth.ts'
 import { clientFor } from './oauth-client.ts'
 
@@ -25,7 +26,9 @@ const oauth: Provider = {
   },
 }
 
+const demo: Provider = { pull: (app, connection, reach) => pullDemo(app, connection, reach) }
+
 /** By the kind of the connection. */
-const providers: Record<string, Provider> = { oauth }
+const providers: Record<string, Provider> = { oauth, demo }
 
 export const providerFor = ({ kind }: Connection): Provider => providers[kind] ?? {}

@@ -1,0 +1,232 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { DAY } from '../../src/app.ts'
+import { series, seriesNames } from '../../src/contract/series.ts'
+import type { SourceSlug } from '../../src/contract/sources.ts'
+import { summaries } from '../../src/contract/summaries.ts'
+import { query } from '../support/cluster.ts'
+import { aUser, push, toldOf } from '../support/wearables.ts'
+import { newDatabase, refusal, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+  w.passes(DAY - (Date.now() % DAY) + DAY / 2)
+})
+
+const noon = () => w.app.wall().slice(0, 10)
+const daysAgo = (days: number) => new Date(Date.parse(noon()) - days * DAY).toISOString().slice(0, 10)
+
+const connect = (user_id: string, provider: SourceSlug = 'fitbit', change: object = {}) =>
+  w.api.connectDemo({ body: { user_id, provider, ...change } })
+
+const resources = [...Object.keys(summaries), ...seriesNames.flatMap((name) => series[name].event ?? []), 'workout_stream']
+
+/** How often each type of event was told, in the order of their names. */
+async function typesOf(user_id: string, since = 0) {
+  const told = (await toldOf(w.app, w.team_id, user_id)).slice(since)
+  return Object.fromEntries([...Map.groupBy(told, ({ event_type }) => event_type)].map(([type, events]) => [type, events.length]))
+}
+
+const read = (user_id: string, resource: string, query: object = {}) =>
+  w.api.listSamples({ params: { user_id, resource }, query: { start_date: daysAgo(40), end_date: daysAgo(0), ...query } })
+
+const valuesOf = async (user_id: string, resource: string, query: object) =>
+  Object.values((await read(user_id, resource, query)).groups).flatMap((group) =>
+    group.flatMap(({ data }) => data.map(({ value }) => value as number)),
+  )
+
+const list = (user_id: string, start_date = daysAgo(40), end_date = daysAgo(0)) => ({
+  params: { user_id },
+  query: { start_date, end_date },
+})
+
+describe('a demo connection', () => {
+  let user_id: string
+  beforeAll(async () => {
+    user_id = await aUser(w.api)
+    const began = performance.now()
+    expect(await connect(user_id)).toEqual({ success: true, detail: 'Fitbit is connected as a demo.' })
+    console.log(`a demo connection took ${Math.round(performance.now() - began)} ms`)
+  })
+
+  test('is a connection like any other', async () => {
+    const { providers } = await w.api.listConnections({ params: { user_id } })
+    expect(providers).toMatchObject([{ slug: 'fitbit', status: 'connected' }])
+    expect(await w.api.listDevices({ params: { user_id } })).toMatchObject([{ provider: 'fitbit', source_type: 'watch' }])
+  })
+
+  test('tells of the past of each resource once and without samples, and of what is live with them', async () => {
+    const types = await typesOf(user_id)
+    expect(Object.keys(types).sort()).toEqual(
+      [
+        'provider.connection.created',
+        'provider.device.created',
+        ...resources.flatMap((resource) => [`historical.data.${resource}.created`, `daily.data.${resource}.created`]),
+      ].sort(),
+    )
+    const past = Object.entries(types).filter(([type]) => type.startsWith('historical.'))
+    expect(past.filter(([, count]) => count !== 1)).toEqual([])
+    expect(types).toMatchObject({
+      'provider.connection.created': 1,
+      'daily.data.activity.created': 2,
+      'daily.data.sleep.created': 2,
+      'daily.data.workouts.created': 1,
+      'daily.data.workout_stream.created': 1,
+      'daily.data.profile.created': 1,
+      'daily.data.heartrate.created': 1,
+    })
+    const told = await toldOf(w.app, w.team_id, user_id)
+    const { data } = told.find(({ event_type }) => event_type === 'historical.data.heartrate.created') ?? {}
+    expect(data).toEqual({
+      user_id,
+      provider: 'fitbit',
+      start_date: `${daysAgo(31)}T00:00:00.000Z`,
+      end_date: `${daysAgo(1)}T00:00:00.000Z`,
+      is_final: true,
+    })
+    const live = told.find(({ event_type }) => event_type === 'daily.data.heartrate.created')?.data.data ?? []
+    expect(live[0]).toMatchObject({ timestamp: `${daysAgo(1)}T00:00:00.000Z`, timezone_offset: 0 })
+    expect(live).toHaveLength(288 + 145)
+  })
+
+  test.each(seriesNames)('has samples of %s', async (name) => {
+    const { groups } = await read(user_id, name)
+    expect(groups['fitbit']?.flatMap(({ data }) => data).length).toBeGreaterThan(0)
+  })
+
+  test('has summaries of every kind, for each of its days', async () => {
+    const { activity } = await w.api.listActivity(list(user_id))
+    expect(activity.map(({ calendar_date }) => calendar_date)).toEqual(Array.from({ length: 32 }, (_, i) => daysAgo(31 - i)))
+    expect((await w.api.listSleep(list(user_id))).sleep).toHaveLength(32)
+    expect((await w.api.listSleepCycles(list(user_id))).sleep_cycle).toHaveLength(32)
+    expect((await w.api.listWorkouts(list(user_id))).workouts).toHaveLength(31)
+    expect((await w.api.listBody(list(user_id))).body).toHaveLength(32)
+    expect((await w.api.listElectrocardiograms(list(user_id))).electrocardiogram).toHaveLength(31)
+    expect((await w.api.listMeals(list(user_id))).meals.length).toBeGreaterThan(31 * 3)
+    expect((await w.api.listMenstrualCycles(list(user_id, daysAgo(62)))).menstrual_cycle.length).toBeGreaterThan(1)
+    expect(await w.api.getProfile({ params: { user_id }, query: {} })).toMatchObject({ sex: 'female' })
+  })
+
+  test('has a stream for each workout, and one of each sleep', async () => {
+    const { workouts } = await w.api.listWorkouts(list(user_id))
+    for (const { id, time_start } of workouts.slice(-3) as { id: string; time_start: string }[]) {
+      const stream = await w.api.getWorkoutStream({ params: { workout_id: id } })
+      expect(stream.time[0]).toBe(Date.parse(time_start) / 1000)
+      expect(stream.heartrate).toHaveLength(stream.time.length)
+    }
+    const { sleep } = await w.api.listSleep(list(user_id))
+    const stream = await w.api.getSleepStream({ params: { sleep_id: sleep.at(-1)?.id as string } })
+    expect(Object.values(stream).every((samples) => Array.isArray(samples) && samples.length > 0)).toBe(true)
+  })
+
+  test.each([1, 0, 17])('adds up: the activity of %i days ago is the sum of its samples', async (days) => {
+    const day = { start_date: daysAgo(days), end_date: daysAgo(days) }
+    const { activity } = await w.api.listActivity({ params: { user_id }, query: day })
+    const total = async (resource: string) => (await valuesOf(user_id, resource, day)).reduce((sum, value) => sum + value, 0)
+    expect(activity[0]?.steps).toBe(await total('steps'))
+    expect(activity[0]?.distance).toBeCloseTo(await total('distance'), 1)
+    expect(activity[0]?.calories_active).toBeCloseTo(await total('calories_active'), 1)
+  })
+
+  test('connected again writes and tells nothing', async () => {
+    const before = await toldOf(w.app, w.team_id, user_id)
+    const rows = () => query(w.url, `select sum(revision) as revisions, count(*) as days from sample_days where user_id = '${user_id}'`)
+    const written = await rows()
+    expect(await connect(user_id)).toEqual({ success: true, detail: 'Fitbit is connected as a demo already.' })
+    expect(await rows()).toEqual(written)
+    expect(await toldOf(w.app, w.team_id, user_id)).toHaveLength(before.length)
+  })
+
+  test('stands beside a real one of another source', async () => {
+    await push(w.api, user_id, 'steps', [{ value: 4, start_date: `${daysAgo(1)}T09:00:00Z` }], { provider: 'manual' })
+    expect(Object.keys((await read(user_id, 'steps')).groups).sort()).toEqual(['fitbit', 'manual'])
+  })
+})
+
+describe('connecting a demo', () => {
+  test('at the same moment twice makes one connection and tells each thing once', async () => {
+    const user_id = await aUser(w.api)
+    await Promise.all([connect(user_id, 'oura'), connect(user_id, 'oura')])
+    const types = await typesOf(user_id)
+    expect(types).toMatchObject({ 'provider.connection.created': 1, 'historical.data.steps.created': 1, 'daily.data.profile.created': 1 })
+  })
+
+  test('follows the calendar of the user, and keeps to the ingestion bounds', async () => {
+    const user_id = await aUser(w.api, { fallback_time_zone: 'Pacific/Auckland', ingestion_start: daysAgo(3) })
+    await connect(user_id, 'apple_health_kit')
+    const { activity } = await w.api.listActivity(list(user_id, daysAgo(40), daysAgo(-1)))
+    expect(activity[0]?.calendar_date).toBe(daysAgo(3))
+    expect(activity.at(-1)).toMatchObject({ calendar_date: daysAgo(-1), time_zone: 'Pacific/Auckland' })
+    const first = Object.values((await read(user_id, 'heartrate')).groups)[0]?.[0]?.data[0]
+    expect(first?.timestamp).toBe(`${daysAgo(3)}T00:00:00.000Z`)
+    expect([43_200, 46_800]).toContain(first?.timezone_offset)
+  })
+
+  test('is refused where the user has connected the source for real', async () => {
+    const user_id = await aUser(w.api)
+    await w.api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
+    expect(await refusal(connect(user_id, 'apple_health_kit'))).toEqual({
+      status: 400,
+      detail: { error_type: 'CONNECTION_IS_NO_DEMO', error_message: expect.stringContaining('DELETE /v2/user/{user_id}/apple_health_kit') },
+    })
+    expect(await typesOf(user_id)).toEqual({ 'provider.connection.created': 1 })
+  })
+
+  test('is refused for a user of another team, an unknown source and a day in the future', async () => {
+    const user_id = await aUser(w.api)
+    const stranger = await w.tenant()
+    expect(await refusal(stranger.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({ status: 404 })
+    expect(await refusal(connect(user_id, 'nothing' as SourceSlug))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'provider'] }] })
+    expect(await refusal(connect(user_id, 'fitbit', { day: daysAgo(-1) }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['body', 'day'] }],
+    })
+    expect(await typesOf(user_id)).toEqual({})
+  })
+
+  test('is no path of production, where nothing is made up', async () => {
+    const production = await world({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
+    const user_id = await aUser(production.api)
+    expect(await refusal(production.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({
+      status: 404,
+      detail: { error_type: 'UNKNOWN_PATH' },
+    })
+  })
+})
+
+describe('a day on request', () => {
+  test('that lies further back is written as past, the same whenever it is asked for', async () => {
+    const user_id = await aUser(w.api)
+    await connect(user_id, 'freestyle_libre', { day: daysAgo(100) })
+    const day = { start_date: daysAgo(100), end_date: daysAgo(100) }
+    const glucose = await valuesOf(user_id, 'glucose', day)
+    expect(glucose).toHaveLength(288)
+    const told = (await toldOf(w.app, w.team_id, user_id)).length
+    await connect(user_id, 'freestyle_libre', { day: daysAgo(100) })
+    expect(await valuesOf(user_id, 'glucose', day)).toEqual(glucose)
+    expect(await toldOf(w.app, w.team_id, user_id)).toHaveLength(told)
+  })
+})
+
+describe('a refresh', () => {
+  test('brings the days since the last one, as live data', async () => {
+    const w = await world()
+    const user_id = await aUser(w.api)
+    await w.api.connectDemo({ body: { user_id, provider: 'oura' } })
+    const before = (await toldOf(w.app, w.team_id, user_id)).length
+    await w.api.moveClock({ body: { advance_seconds: 3 * 86_400 } })
+    expect(await w.api.refreshUser({ params: { user_id }, query: {} })).toMatchObject({ success: true, refreshed_sources: ['oura'] })
+    const { now } = await w.api.getClock({})
+    const today = now.slice(0, 10)
+    const { activity } = await w.api.listActivity({
+      params: { user_id },
+      query: { start_date: today.slice(0, 8).concat('01'), end_date: today },
+    })
+    expect(activity.at(-1)?.calendar_date).toBe(today)
+    const told = (await toldOf(w.app, w.team_id, user_id)).slice(before)
+    expect(told.every(({ event_type }) => event_type.startsWith('daily.data.'))).toBe(true)
+    expect(told.filter(({ event_type }) => event_type === 'daily.data.activity.created')).toHaveLength(3)
+    expect(told.filter(({ event_type }) => event_type === 'daily.data.activity.updated')).toHaveLength(1)
+    expect(told.filter(({ event_type }) => event_type === 'daily.data.workouts.created')).toHaveLength(3)
+  })
+})
