@@ -11,6 +11,7 @@ import { createKeyOfLab, listKeysOfLabs, revokeKeyOfLab } from './lab-keys.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
 import { listenCommand } from './listen.ts'
 import { orgCommand, teamCommand } from './org.ts'
+import { seedWearables } from './seed-wearables.ts'
 import { serve } from './serve.ts'
 
 const commands: Record<string, Command> = {
@@ -31,6 +32,7 @@ const commands: Record<string, Command> = {
   'lab-accounts set-status': setAccountStatus,
   'lab-tests pending': pendingTests,
   'lab-tests approve': approveTest,
+  'seed wearables': seedWearables,
   listen: listenCommand,
   'audit verify': auditVerify,
 }

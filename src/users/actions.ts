@@ -20,7 +20,7 @@ type Settable = {
 }
 type BirthDate = { value: string; source_slug: string; updated_at: string }
 
-export async function createUser(app: App, { team_id }: TeamCaller, input: Settable & { client_user_id: string }) {
+export async function createUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, input: Settable & { client_user_id: string }) {
   rules.checkClientUserId(input.client_user_id)
   const user_id = randomUUID()
   const { key, row } = newSealingKey(await teamSealingKey(app, team_id), { team_id, user_id })
@@ -48,7 +48,7 @@ export async function getUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>
   return oneShown(app, await requireUser(app, team_id, user_id))
 }
 
-export async function resolveUser(app: App, { team_id }: TeamCaller, client_user_id: string) {
+export async function resolveUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, client_user_id: string) {
   const user = await store.findByClientId(app.db, team_id, client_user_id)
   if (!user) throw rules.userNotFound()
   return oneShown(app, user)

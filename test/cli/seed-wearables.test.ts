@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { DAY } from '../../src/app.ts'
+import { query } from '../support/cluster.ts'
+import { newDatabase, world } from '../support/world.ts'
+import { assay } from './assay.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+let cli: ReturnType<typeof assay>
+beforeAll(async () => {
+  w = await world()
+  cli = assay(w.url)
+})
+
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString().slice(0, 10)
+const some = ['--days', '2', '--samples', '11']
+const seed = (users: number, ...more: string[]) => cli.json('seed', 'wearables', '--users', String(users), ...some, ...more)
+
+test('fills a team with users and days, goes on where it was stopped, and leaves alone what is there', async () => {
+  const team = ['--team', w.team_id]
+  expect(await seed(2, ...team)).toEqual({ users: 2, samples: 44, there: 0 })
+  expect(await seed(3, ...team)).toEqual({ users: 1, samples: 22, there: 2 })
+  expect(await seed(3, ...team)).toEqual({ users: 0, samples: 0, there: 3 })
+  const { users } = await w.api.listUsers({ query: {} })
+  expect(users.map(({ client_user_id }) => client_user_id).sort()).toEqual(['demo-1', 'demo-2', 'demo-3'])
+  const read = async (user_id: string, resource: string) => {
+    const page = await w.api.listSamples({ params: { user_id, resource }, query: { start_date: daysAgo(3), end_date: daysAgo(0) } })
+    return page.groups['fitbit']?.flatMap(({ data }) => data.map(({ timestamp }) => timestamp.slice(0, 10))) ?? []
+  }
+  for (const { user_id } of users) {
+    expect(await read(user_id, 'heartrate')).toEqual([...Array(6).fill(daysAgo(2)), ...Array(6).fill(daysAgo(1))])
+    expect(await read(user_id, 'glucose')).toEqual([...Array(5).fill(daysAgo(2)), ...Array(5).fill(daysAgo(1))])
+  }
+  const rows = await query(w.url, "select subject from audit_log where action = 'operator seed wearables'")
+  expect(rows).toEqual(Array(3).fill({ subject: `team_id:${w.team_id}` }))
+})
+
+test('says how far it came', async () => {
+  const { code, out, err } = await cli.run('seed', 'wearables', '--users', '3', ...some, '--team', w.team_id)
+  expect({ code, out }).toEqual({ code: 0, out: 'made 0 users with 0 samples; 3 users were there\n' })
+  expect(err).toMatch(/^users 3 of 3 in \d+\.\d s\n$/)
+})
+
+test.each([
+  [['--users', '0'], '--users must be a whole number from 1 to 1000000.'],
+  [['--days', '367'], '--days must be a whole number from 1 to 366.'],
+  [['--samples', 'many'], '--samples must be a whole number from 1 to 2880.'],
+  [['--team', 'ours'], '--team must be'],
+])('refuses %j', async (args, because) => {
+  const { code, err } = await cli.run('seed', 'wearables', ...args)
+  expect(code).toBe(2)
+  expect(err).toContain(because)
+})
+
+test('refuses a team that is not there, and production', async () => {
+  const gone = await cli.run('seed', 'wearables', '--team', randomUUID())
+  expect(gone).toMatchObject({ code: 1, err: 'There is no such team; assay team lists them\n' })
+  const production = assay(await newDatabase(), { ENVIRONMENT: 'production' })
+  await production.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
+  const refused = await production.run('seed', 'wearables')
+  expect(refused).toMatchObject({ code: 1, err: 'Only a sandbox is filled with data that is made up\n' })
+})
