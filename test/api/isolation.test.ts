@@ -287,6 +287,7 @@ const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
   reportLabResults: { status: 'final', results: [{ slug: 'glucose', result: '91' }] },
   createLinkToken: { provider: null, filter_on_providers: null, redirect_url: null },
   putPullPreferences: { team_ids: [me.team], providers: {} },
+  connectDemo: { provider: 'oura' },
   putTeamCredential: { client_id: 'app', client_secret: 'secret' },
   pushSamples: { provider: 'manual', data: [{ value: 1, start_date: '2026-03-01T09:00:00Z', type: 'lead_1' }] },
   pushSummaries: { provider: 'manual', data: { day_summary: { date: '2026-03-01' } } },

@@ -266,6 +266,7 @@ describe('what is served', () => {
       const its = { params, query: { start_date: '2026-02-01', end_date: '2026-03-31' } }
       const samples = { params: { user_id, resource: 'blood_pressure' }, query: its.query }
       return {
+        connectDemo: await api.connectDemo({ body: { user_id, provider: 'fitbit' } }),
         pushSamples: await push(api, user_id, 'heartrate', [aSampleOf('heartrate')], { stage: 'historical' }),
         pushSummaries: await pushSummary(api, user_id, 'activity', someSummaries.activity),
         pushWorkoutStream: await api.pushWorkoutStream({ params: { workout_id }, body: { time: [1_772_384_400] } }),
