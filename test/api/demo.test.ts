@@ -144,13 +144,6 @@ describe('a demo connection', () => {
 })
 
 describe('connecting a demo', () => {
-  test('at the same moment twice makes one connection and tells each thing once', async () => {
-    const user_id = await aUser(w.api)
-    await Promise.all([connect(user_id, 'oura'), connect(user_id, 'oura')])
-    const types = await typesOf(user_id)
-    expect(types).toMatchObject({ 'provider.connection.created': 1, 'historical.data.steps.created': 1, 'daily.data.profile.created': 1 })
-  })
-
   test('follows the calendar of the user, and keeps to the ingestion bounds', async () => {
     const user_id = await aUser(w.api, { fallback_time_zone: 'Pacific/Auckland', ingestion_start: daysAgo(3) })
     await connect(user_id, 'apple_health_kit')
@@ -194,39 +187,33 @@ describe('connecting a demo', () => {
   })
 })
 
-describe('a day on request', () => {
-  test('that lies further back is written as past, the same whenever it is asked for', async () => {
-    const user_id = await aUser(w.api)
-    await connect(user_id, 'freestyle_libre', { day: daysAgo(100) })
-    const day = { start_date: daysAgo(100), end_date: daysAgo(100) }
-    const glucose = await valuesOf(user_id, 'glucose', day)
-    expect(glucose).toHaveLength(288)
-    const told = (await toldOf(w.app, w.team_id, user_id)).length
-    await connect(user_id, 'freestyle_libre', { day: daysAgo(100) })
-    expect(await valuesOf(user_id, 'glucose', day)).toEqual(glucose)
-    expect(await toldOf(w.app, w.team_id, user_id)).toHaveLength(told)
-  })
+test('asked for twice at the same moment, with a day that lies further back, is made and told once', async () => {
+  const user_id = await aUser(w.api)
+  const ask = () => connect(user_id, 'freestyle_libre', { day: daysAgo(100) })
+  await Promise.all([ask(), ask()])
+  const types = await typesOf(user_id)
+  expect(types).toMatchObject({ 'provider.connection.created': 1, 'historical.data.glucose.created': 2, 'daily.data.profile.created': 1 })
+  const day = { start_date: daysAgo(100), end_date: daysAgo(100) }
+  const glucose = await valuesOf(user_id, 'glucose', day)
+  expect(glucose).toHaveLength(288)
+  await ask()
+  expect(await valuesOf(user_id, 'glucose', day)).toEqual(glucose)
+  expect(await typesOf(user_id)).toEqual(types)
 })
 
-describe('a refresh', () => {
-  test('brings the days since the last one, as live data', async () => {
-    const w = await world()
-    const user_id = await aUser(w.api)
-    await w.api.connectDemo({ body: { user_id, provider: 'oura' } })
-    const before = (await toldOf(w.app, w.team_id, user_id)).length
-    await w.api.moveClock({ body: { advance_seconds: 3 * 86_400 } })
-    expect(await w.api.refreshUser({ params: { user_id }, query: {} })).toMatchObject({ success: true, refreshed_sources: ['oura'] })
-    const { now } = await w.api.getClock({})
-    const today = now.slice(0, 10)
-    const { activity } = await w.api.listActivity({
-      params: { user_id },
-      query: { start_date: today.slice(0, 8).concat('01'), end_date: today },
-    })
-    expect(activity.at(-1)?.calendar_date).toBe(today)
-    const told = (await toldOf(w.app, w.team_id, user_id)).slice(before)
-    expect(told.every(({ event_type }) => event_type.startsWith('daily.data.'))).toBe(true)
-    expect(told.filter(({ event_type }) => event_type === 'daily.data.activity.created')).toHaveLength(3)
-    expect(told.filter(({ event_type }) => event_type === 'daily.data.activity.updated')).toHaveLength(1)
-    expect(told.filter(({ event_type }) => event_type === 'daily.data.workouts.created')).toHaveLength(3)
-  })
+test('a refresh brings the days since the last one, as live data', async () => {
+  const t = await w.tenant()
+  const user_id = await aUser(t.api)
+  await t.api.connectDemo({ body: { user_id, provider: 'oura' } })
+  const before = (await toldOf(w.app, t.team_id, user_id)).length
+  await t.api.moveClock({ body: { advance_seconds: 3 * 86_400 } })
+  expect(await t.api.refreshUser({ params: { user_id }, query: {} })).toMatchObject({ success: true, refreshed_sources: ['oura'] })
+  const { activity } = await t.api.listActivity({ params: { user_id }, query: { start_date: daysAgo(1), end_date: daysAgo(-3) } })
+  expect(activity.map(({ calendar_date }) => calendar_date)).toEqual([1, 0, -1, -2, -3].map(daysAgo))
+  const told = (await toldOf(w.app, t.team_id, user_id)).slice(before).map(({ event_type }) => event_type)
+  const count = (type: string) => told.filter((told) => told === type).length
+  expect(told.filter((type) => !type.startsWith('daily.data.'))).toEqual([])
+  expect(
+    ['activity.created', 'activity.updated', 'workouts.created', 'profile.created'].map((type) => count(`daily.data.${type}`)),
+  ).toEqual([...[3, 1, 3, 0]])
 })

@@ -52,7 +52,7 @@ export const recovery = (day: Day) => {
 }
 
 const RATE = 64
-const SECONDS = 6
+const SECONDS = 4
 
 /** A recording of the heart at rest. */
 export const recordingOf = (day: Day) => {
