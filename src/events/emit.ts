@@ -40,6 +40,11 @@ export const emit = <N extends EventName>(app: App, user: SealingKey, event: Hap
 
 export const emitRow = async (app: App, row: store.NewEvent) => told(app, await store.emit(app.db, row))
 
+/** The same for several at once, in their order. */
+export const emitRows = async (app: App, rows: store.NewEvent[]) => {
+  if (rows.length) told(app, await store.emitAll(app.db, rows))
+}
+
 /** An event that is about nobody; the team's key seals it. */
 export const emitForTeam = async <N extends EventName>(app: App, event: Omit<Happening<N>, 'user_id' | 'client_user_id' | 'order_id'>) => {
   const row = eventRow<N>(app, await teamSealingKey(app, event.team_id), { ...event, user_id: null, client_user_id: null })

@@ -20,6 +20,17 @@ export async function emit(db: Db, { id, team_id, user_id, order_id, event_type,
   return rows[0]?.told ?? []
 }
 
+/** Several in their order. */
+export async function emitAll(db: Db, events: NewEvent[]) {
+  const { rows } = await sql<{ told: string[] }>`
+    select emit(e.id, e.team_id, e.user_id, e.order_id, e.event_type, e.key, e.sealed, e.at, e.partial) as told
+    from (values ${sql.join(events.map(valuesOf))}) as e (id, team_id, user_id, order_id, event_type, key, sealed, at, partial)`.execute(db)
+  return [...new Set(rows.flatMap(({ told }) => told))]
+}
+
+const valuesOf = ({ id, team_id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) =>
+  sql`(${id}::uuid, ${team_id}::uuid, ${user_id}::uuid, ${order_id}::uuid, ${event_type}, ${key}, ${sealed}::bytea, ${at}::timestamptz, ${partial}::boolean)`
+
 /** Gives committed events their place in the log: how many, and the webhooks that are told by it. */
 export async function numberEvents(db: Db, most: number) {
   const { rows } = await sql<{ numbered: number; told: string[] }>`select numbered, told from number_events(${most})`.execute(db)

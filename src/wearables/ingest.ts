@@ -21,7 +21,8 @@ export async function pushSamples(
   const read = readDelivered(delivery, seriesNamed(resource), data)
   return inTransaction(app, async (app) => {
     await connect(app, delivery)
-    return keepDelivered(app, delivery, read)
+    const [tally] = await keepDelivered(app, delivery, [read])
+    return tally as ReturnType<typeof taken>
   })
 }
 
@@ -36,10 +37,13 @@ export function readDelivered(delivery: Delivery, name: SeriesName, data: unknow
   return { name, kept, received: data.length, dropped: samples.length - kept.length }
 }
 
-export async function keepDelivered(app: App, delivery: Delivery, { name, kept, received, dropped }: Read) {
-  const changes = await takeSamples(app, delivery, name, kept)
-  if (delivery.stage === 'historical') await endBackfill(app, delivery, series[name].event ?? name, changes)
-  return taken(received, dropped, changes)
+/** Keeps what was read, resource by resource; where it is the past of them, that is told in the end. */
+export async function keepDelivered(app: App, delivery: Delivery, reads: Read[]) {
+  const found: (Read & { changes: Changes })[] = []
+  for (const read of reads) found.push({ ...read, changes: await takeSamples(app, delivery, read.name, read.kept) })
+  const past = found.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
+  if (delivery.stage === 'historical') await endBackfill(app, delivery, past)
+  return found.map(({ received, dropped, changes }) => taken(received, dropped, changes))
 }
 
 /** What a push came to. */

@@ -80,7 +80,7 @@ async function tellSummaries(app: App, delivery: Delivery, resource: SummaryName
     Merged[],
   ]
   if (stage === 'historical')
-    await endBackfill(app, delivery, resource, { created, updated, days: new Set(found.map(({ row }) => row.calendar_date)).size })
+    await endBackfill(app, delivery, [{ resource, created, updated, days: new Set(found.map(({ row }) => row.calendar_date)).size }])
   else
     for (const { row, document, verdict } of [...created, ...updated])
       await tell(app, delivery, resource, `daily.data.${resource}.${verdict}` as EventName, shownSummary(app, row, document))

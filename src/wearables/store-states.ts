@@ -36,22 +36,36 @@ export const lastReceived = (db: Db, team_id: string, user_id: string, provider:
     .where('provider', '=', provider)
     .executeTakeFirst()
 
-export const lockPull = (db: Db, { team_id, user_id, provider, resource }: Omit<Received, 'oldest' | 'newest' | 'sent' | 'at'>) =>
+type Whose = { team_id: string; user_id: string; provider: string }
+
+export const lockPulls = (db: Db, { team_id, user_id, provider }: Whose, resources: string[]) =>
   db
     .selectFrom('historical_pulls')
     .selectAll()
     .where('user_id', '=', user_id)
     .where('team_id', '=', team_id)
     .where('provider', '=', provider)
-    .where('resource', '=', resource)
+    .where('resource', '=', sql<string>`any(${resources}::text[])`)
+    .orderBy('resource')
     .forUpdate()
-    .executeTakeFirst()
+    .execute()
 
-export const upsertPull = (db: Db, row: Insertable<Tables['historical_pulls']>) => {
-  const { user_id: _, team_id: __, provider: ___, resource: ____, ...change } = row
-  return db
+export const upsertPulls = async (db: Db, rows: Insertable<Tables['historical_pulls']>[]) => {
+  if (!rows.length) return
+  await db
     .insertInto('historical_pulls')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['user_id', 'provider', 'resource']).doUpdateSet(change))
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'provider', 'resource']).doUpdateSet((eb) => ({
+        status: eb.ref('excluded.status'),
+        range_start: eb.ref('excluded.range_start'),
+        range_end: eb.ref('excluded.range_end'),
+        scheduled_at: eb.ref('excluded.scheduled_at'),
+        started_at: eb.ref('excluded.started_at'),
+        ended_at: eb.ref('excluded.ended_at'),
+        days_with_data: eb.ref('excluded.days_with_data'),
+        error_details: eb.ref('excluded.error_details'),
+      })),
+    )
     .execute()
 }

@@ -109,7 +109,7 @@ async function noteStreams(app: App, taken: Workout[], stage: Sent['stage'], rea
   const [oldest, newest] = [starts[0] as string, starts.at(-1) as string]
   const window = read ?? { start: oldest, end: ends.at(-1) as string }
   const days = new Set(taken.map(({ row }) => row.calendar_date)).size
-  if (stage === 'historical') await endBackfill(app, { ...first, window }, RESOURCE, { created: taken, updated: [], days })
+  if (stage === 'historical') await endBackfill(app, { ...first, window }, [{ resource: RESOURCE, created: taken, updated: [], days }])
   const { team_id, user_id, provider } = first.row
   const sent = stage === 'daily' ? taken.length : 0
   await states.noteReceived(app.db, { team_id, user_id, provider, resource: RESOURCE, oldest, newest, sent, at: app.now() })

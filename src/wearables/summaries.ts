@@ -95,7 +95,7 @@ async function takeBrought(app: App, delivery: Delivery, made: Made[], isWithin:
       name,
       samples.filter(({ at }) => isWithin(at)),
     )
-    if (delivery.stage === 'historical') await endBackfill(app, delivery, series[name].event ?? name, changes)
+    if (delivery.stage === 'historical') await endBackfill(app, delivery, [{ resource: series[name].event ?? name, ...changes }])
     tally.created += changes.created.length
     tally.updated += changes.updated.length
     tally.unchanged += changes.unchanged

@@ -32,7 +32,7 @@ export function sampleEvents(app: App, { user, key, provider }: Delivery, name: 
 }
 
 /** Events about a user and a resource keep their order. */
-const about = (app: App, { team_id, user_id, client_user_id }: Delivery['user'], resource: string, event_type: EventName) => ({
+export const about = (app: App, { team_id, user_id, client_user_id }: Delivery['user'], resource: string, event_type: EventName) => ({
   ...{ team_id, user_id, client_user_id, event_type, key: `data ${user_id} ${resource}`, at: app.now() },
 })
 

@@ -26,7 +26,8 @@ export const fillUser = (app: App, { team_id, days, samples }: Filling, client_u
       const pushed = { stage: 'historical', provider: SOURCE, time_zone: 'UTC', start_date, end_date } as const
       const delivery = await openDelivery(app, user, user.user_id, pushed)
       const report = bulkReport({ source: SOURCE, user_id: user.user_id, dates: some, samples })
-      for (const name of ['heartrate', 'glucose'] as const) await keepDelivered(app, delivery, readDelivered(delivery, name, report[name]))
+      const read = (['heartrate', 'glucose'] as const).map((name) => readDelivered(delivery, name, report[name]))
+      await keepDelivered(app, delivery, read)
     }
     return true
   })
