@@ -7,6 +7,7 @@ import { errorTypes, statusOf } from '../src/contract/errors.ts'
 import { canBecome, isEnd, type Method, methods, statusOfStep, stepsOf } from '../src/contract/lifecycle.ts'
 import { openapi } from '../src/contract/openapi.ts'
 import { eventsPage } from './events-page.ts'
+import { wearablesPage } from './wearables-page.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
@@ -18,6 +19,7 @@ export const generated: Record<string, () => string> = {
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
   'docs/orders.md': ordersPage,
+  'docs/wearables.md': wearablesPage,
 }
 
 export async function stale() {

@@ -84,6 +84,15 @@ const values = async (user_id: string, resource: string, query: object = {}) => 
   return Object.values(groups).flatMap((group) => group.flatMap(({ data }) => data.map(({ value }) => value)))
 }
 
+test('every route takes gzip, up to the size that it takes at all', async () => {
+  const create = async (body: Buffer) => {
+    const headers = { 'x-service-api-key': w.team_api_key, 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    return (await fetch(`${w.base}/v2/user`, { method: 'POST', headers, body: body as never })).status
+  }
+  expect(await create(gzipSync('{"client_user_id":"zipped"}'))).toBe(200)
+  expect(await create(gzipSync(Buffer.alloc(2 * 1024 * 1024, 32)))).toBe(413)
+})
+
 describe('versions', () => {
   test('what is new, changed, the same and stale is told apart, and only news is told', async () => {
     const user_id = await aUser(w.api)
