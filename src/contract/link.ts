@@ -41,7 +41,7 @@ export const StartedSource = z
   })
   .meta({ id: 'StartedSource' })
 
-const linkErrors = [
+export const linkErrorTypes = [
   'invalid_token',
   'token_expired',
   'token_not_validated',
@@ -60,7 +60,7 @@ export const LinkOutcome = z
   .object({
     state: openEnum(['success', 'error', 'pending_provider_mfa']),
     redirect_url: z.string().nullable().describe('Where to go now.'),
-    error_type: openEnum(linkErrors).nullable(),
+    error_type: openEnum(linkErrorTypes).nullable(),
     error: z.string().nullable().describe('What to tell the user.'),
     provider_mfa: z.object({ method: openEnum(['sms', 'email']), hint: z.string() }).nullable(),
     provider: z.string().meta({ deprecated: true }),

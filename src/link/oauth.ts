@@ -4,7 +4,7 @@ import { isSource, type SourceSlug } from '../contract/sources.ts'
 import { hashOf } from '../keys/rules.ts'
 import { problem } from '../problem.ts'
 import { exchangeCode, revokeToken, type Tokens } from '../providers/oauth.ts'
-import { requireClient } from '../providers/oauth-client.ts'
+import { clientFor, requireClient } from '../providers/oauth-client.ts'
 import { authorizeUrl, type Client, challengeOf, isMissing, scopesToAsk, verifierOf } from '../providers/rules-oauth.ts'
 import { deriveSecret } from '../sealing/seal.ts'
 import { teamSealingKey } from '../sealing/vault.ts'
@@ -65,7 +65,9 @@ type Way = Omit<store.Flow, 'provider'> & { provider: SourceSlug }
 async function outcomeOf(app: App, token: Token, flow: Way, { state, code, error }: Back & { state: string }) {
   if (error === 'access_denied') return rules.failed('user_cancelled')
   if (error || !code) return rules.failed('provider_api_error')
-  const client = { ...(await requireClient(app, flow.team_id, flow.provider)), redirect_uri: flow.redirect_uri }
+  const found = await clientFor(app, flow.team_id, flow.provider)
+  if (!found) return rules.failed('provider_credential_error')
+  const client = { ...found, redirect_uri: flow.redirect_uri }
   const tokens = await exchangeCode(app, client, { code, verifier: await verifier(app, flow.team_id, state), asked: flow.scopes })
   if (tokens.state !== 'granted')
     return rules.failed(tokens.state === 'refused' && tokens.because === 'client' ? 'provider_credential_error' : 'provider_api_error')

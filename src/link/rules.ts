@@ -1,3 +1,4 @@
+import type { linkErrorTypes } from '../contract/link.ts'
 import { isSource, type SourceSlug, sourceSlugs } from '../contract/sources.ts'
 import { invalid, problem } from '../problem.ts'
 
@@ -14,7 +15,7 @@ export const linkErrors = {
   required_scopes_not_granted: 'Not everything that is needed was allowed at the source. Try again and allow it.',
   incorrect_mfa_code: 'The code is not right. Try again.',
   user_cancelled: 'Connecting was cancelled at the source.',
-} as const
+} as const satisfies Partial<Record<(typeof linkErrorTypes)[number], string>>
 
 export type LinkError = keyof typeof linkErrors
 
@@ -22,7 +23,9 @@ export type Outcome = { state: 'success' } | { state: 'error'; error_type: LinkE
 
 export const succeeded: Outcome = { state: 'success' }
 
-export const failed = (error_type: LinkError): Outcome => ({ state: 'error', error_type, error: linkErrors[error_type] })
+type Failure = Extract<Outcome, { state: 'error' }>
+
+export const failed = (error_type: LinkError): Failure => ({ state: 'error', error_type, error: linkErrors[error_type] })
 
 /** Where the browser goes with an outcome; what the customer put into the address stays in it. */
 export function returnUrl(redirect_url: string, outcome: Outcome) {
@@ -51,11 +54,16 @@ export function checkToken<T extends Token>(token: T | undefined, now: string): 
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
+/** https without user and password; in the sandbox also http on this machine. */
+export function isReturnable(text: string, isSandbox: boolean) {
+  const url = /^[!-~]{1,2048}$/.test(text) ? URL.parse(text) : null
+  if (!url || url.username || url.password) return false
+  return url.protocol === 'https:' || (isSandbox && url.protocol === 'http:' && LOOPBACK.test(url.hostname))
+}
+
 /** A browser is sent to no other place than the one that the customer named with its key. */
 export function checkRedirectUrl(text: string, isSandbox: boolean) {
-  const url = /^[!-~]{1,2048}$/.test(text) ? URL.parse(text) : null
-  const isLocal = isSandbox && url?.protocol === 'http:' && LOOPBACK.test(url.hostname)
-  if (!url || (url.protocol !== 'https:' && !isLocal) || url.username || url.password)
+  if (!isReturnable(text, isSandbox))
     throw invalid(
       ['body', 'redirect_url'],
       `Must be an https address${isSandbox ? ', or http on this machine,' : ''} without user and password, of at most 2048 characters.`,

@@ -1,7 +1,8 @@
 import type { App, LinkCaller } from '../app.ts'
 import { type SourceSlug, sources } from '../contract/sources.ts'
-import { clientFor } from '../providers/oauth-client.ts'
+import { isSetUp } from '../providers/oauth-client.ts'
 import { providerOf } from '../sources/actions.ts'
+import { ownSources } from '../team-sources/credentials.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -9,15 +10,15 @@ import * as store from './store.ts'
 export async function listLinkSources(app: App, { team_id, key_id }: Pick<LinkCaller, 'team_id' | 'key_id'>) {
   const token = await store.getToken(app.db, team_id, key_id)
   const wanted = rules.sourcesOf(token)
-  const able = await Promise.all(wanted.map((slug) => canBeLinked(app, team_id, slug)))
-  return wanted.filter((_, i) => able[i]).map((slug) => linkSource(app, slug))
+  const own = await ownSources(app, team_id)
+  return wanted.filter((slug) => canBeLinked(app, slug, own)).map((slug) => linkSource(app, slug))
 }
 
 /** Sources that push are connected from a phone, not from here. */
-export async function canBeLinked(app: App, team_id: string, slug: SourceSlug) {
+function canBeLinked(app: App, slug: SourceSlug, own: Set<string>) {
   const { auth_type } = sources[slug]
   if (auth_type === 'password' || auth_type === 'email') return app.config.ENVIRONMENT === 'sandbox'
-  return auth_type === 'oauth' && (await clientFor(app, team_id, slug)) !== undefined
+  return auth_type === 'oauth' && isSetUp(app, slug, own)
 }
 
 /** A source as the link routes show it. */

@@ -50,9 +50,10 @@ export async function showSource(app: App, { caller, frame }: Guest, slug: strin
   return shown(pages.sourcePage(frame, slug))
 }
 
-const notOffered: rules.Outcome = {
-  ...{ state: 'error', error_type: 'provider_api_error', error: 'This source cannot be connected with this link. Choose another one.' },
-}
+const notOffered = {
+  ...rules.failed('provider_api_error'),
+  error: 'This source cannot be connected with this link. Choose another one.',
+} as const
 
 type Fields = Record<string, string>
 
@@ -96,8 +97,15 @@ export function close({ token, frame }: Guest): Sight {
   return shown(pages.endPage(frame, { ...outcome, error: 'Nothing was connected. You can close this window.' } as rules.Outcome))
 }
 
+/** Messages of problems are for those who build with the API; an end user reads something else. */
+const plainly: Record<string, string> = {
+  NO_SIGN_IN_WAITING: 'The sign-in has to begin anew. Go back and try again.',
+  TOO_MANY_LINKS: 'That was tried too often. Wait ten minutes and try again.',
+}
+
 /** A refusal as a page instead of JSON. */
 export function refused(error: unknown): Sight {
   if (!(error instanceof Problem)) throw error
-  return shown(pages.endPage(undefined, { state: 'error', error_type: 'provider_api_error', error: error.message }), 400)
+  const { error_type } = error.detail as { error_type: string }
+  return shown(pages.endPage(undefined, { ...notOffered, error: plainly[error_type] ?? notOffered.error }), 400)
 }

@@ -25,6 +25,12 @@ export async function clientFor(app: App, team_id: string, provider: SourceSlug)
   }
 }
 
+/** Whether there would be a client, by the sources at which the team has an account of its own. */
+export function isSetUp(app: App, provider: SourceSlug, own: Set<string>) {
+  const { authorize_url, token_url, client_id, client_secret } = settingOf(app, provider)
+  return Boolean(authorize_url && token_url && (own.has(provider) || (client_id && client_secret)))
+}
+
 export async function requireClient(app: App, team_id: string, provider: SourceSlug) {
   const client = await clientFor(app, team_id, provider)
   if (!client) throw notConfigured(provider)

@@ -76,6 +76,10 @@ export async function prepareCredential(
 /** Where sources send users back to. */
 export const callbackUrl = ({ config }: App) => `${publicUrl(config)}/v2/link/oauth/callback`
 
+/** The sources at which a team has an account of its own. */
+export const ownSources = async (app: App, team_id: string) =>
+  new Set<string>((await store.listOwn(app.db, team_id)).map(({ provider }) => provider))
+
 /** The team's own client at a source, if it has one. */
 export async function ownClient(app: App, team_id: string, provider: SourceSlug) {
   const row = await store.findCredential(app.db, team_id, provider)

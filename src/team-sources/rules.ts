@@ -1,4 +1,5 @@
 import { resourcesOf, type SourceSlug, sources } from '../contract/sources.ts'
+import { isReturnable } from '../link/rules.ts'
 import { invalid, problem } from '../problem.ts'
 
 export type Details = { [name: string]: unknown }
@@ -20,12 +21,8 @@ export function checkComplete({ client_id, client_secret }: { client_id: string 
     throw problem('CREDENTIALS_INCOMPLETE', 'Send client_id and client_secret; a credential needs both the first time.')
 }
 
-const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
-
 export function checkOverride(text: string, isSandbox: boolean) {
-  const url = URL.parse(text)
-  const isLocal = isSandbox && url?.protocol === 'http:' && LOOPBACK.test(url.hostname)
-  if (!url || (url.protocol !== 'https:' && !isLocal) || url.hash || url.username)
+  if (!isReturnable(text, isSandbox) || text.includes('#'))
     throw invalid(['body', 'redirect_url_override'], 'Must be an https address without a fragment; it has to lead to our callback.')
 }
 

@@ -125,7 +125,7 @@ describe('the link page', () => {
   test('says so where a source is not set up', async () => {
     const { link_token } = await linkOf(w)
     const { status, text } = await open(`/link/oauth/oura?token=${link_token}`)
-    expect([status, text.includes('Oura cannot be connected yet')]).toEqual([400, true])
+    expect([status, text.includes('cannot be connected with this link')]).toEqual([400, true])
     expect((await open(`/link/oauth/nothing?token=${link_token}`)).status).toBe(400)
   })
 })

@@ -284,6 +284,18 @@ describe("a team's own credentials", () => {
     })
   })
 
+  test('that were deleted while the user was away connect nothing', async () => {
+    const t = await w.tenant()
+    const { id } = await put(t)
+    const { link } = await linkOf(t)
+    const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
+    await t.admin.deleteTeamCredentials({ params: here(t), query: { credential_id: [id] } })
+    expect((await comeBack(source.visit(oauth_url as string))).went).toMatchObject({
+      state: 'error',
+      error_type: 'provider_credential_error',
+    })
+  })
+
   test('are changed in part, and keep their id', async () => {
     const t = await w.tenant()
     const first = await put(t)

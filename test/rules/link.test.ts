@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { availabilityOf } from '../../src/connections/rules.ts'
+import { html } from '../../src/link/html.ts'
+import * as rules from '../../src/link/rules.ts'
+import { signIn, signInByEmail } from '../../src/providers/rules-simulated.ts'
+import { logo } from '../../src/sources/rules-logo.ts'
+import { masked, narrowed } from '../../src/team-sources/rules.ts'
+
+const now = '2026-03-01T09:30:00.000Z'
+const good = { expires_at: '2026-03-01T09:30:00.001Z', consumed_at: null }
+
+test.each([
+  [good, undefined],
+  [undefined, 'invalid_token'],
+  [{ ...good, expires_at: now }, 'token_expired'],
+  [{ ...good, consumed_at: now }, 'token_consumed'],
+  [{ expires_at: now, consumed_at: now }, 'token_consumed'],
+])('a token %j is spent as %s', (token, why) => {
+  expect(rules.spent(token, now)).toBe(why)
+})
+
+describe('the way back', () => {
+  test('keeps what the customer put into it', () => {
+    expect(rules.returnUrl('https://shop.example/a?b=c#d', rules.succeeded)).toBe('https://shop.example/a?b=c&state=success#d')
+  })
+
+  test('overwrites what only we may say', () => {
+    const url = new URL(rules.returnUrl('https://shop.example/?state=success&error_type=none', rules.failed('token_expired')))
+    expect(url.searchParams.getAll('state')).toEqual(['error'])
+    expect(url.searchParams.getAll('error_type')).toEqual(['token_expired'])
+  })
+
+  test('always leads to the origin that was named', () => {
+    fc.assert(
+      fc.property(
+        fc.webUrl({ withQueryParameters: true, withFragments: true }),
+        fc.constantFrom(...(Object.keys(rules.linkErrors) as rules.LinkError[])),
+        (url, error) => {
+          expect(new URL(rules.returnUrl(url, rules.failed(error))).origin).toBe(new URL(url).origin)
+        },
+      ),
+    )
+  })
+})
+
+test.each([
+  [{ provider: null, filter_on_providers: null }, 41],
+  [{ provider: null, filter_on_providers: ['oura', 'fitbit'] }, 2],
+  [{ provider: 'oura', filter_on_providers: ['fitbit'] }, 1],
+  [{ provider: null, filter_on_providers: ['a source of the past'] }, 0],
+])('a token for %j is for %i sources', (wanted, count) => {
+  expect(rules.sourcesOf(wanted)).toHaveLength(count)
+})
+
+describe('what can be read', () => {
+  const needs = { sleep: ['sleep'], steps: ['activity', 'location'] }
+
+  test('is everything where nothing is known of scopes', () => {
+    expect(new Set(Object.values(availabilityOf('fitbit')).map(({ status }) => status))).toEqual(new Set(['available']))
+  })
+
+  test('hangs on every scope that it needs', () => {
+    const of = (granted: string[]) => availabilityOf('fitbit', { granted, denied: ['location'], needs })
+    expect(of(['activity'])['steps']).toEqual({
+      status: 'unavailable',
+      scope_requirements: { user_granted: { required: ['activity'], optional: [] }, user_denied: { required: ['location'], optional: [] } },
+    })
+    expect(of(['activity', 'location'])['steps']?.status).toBe('available')
+    expect(of([])['profile']?.status).toBe('available')
+  })
+})
+
+test('the sandbox has a password for every outcome, and takes every other', () => {
+  const states = ['wrong', 'expired', 'unavailable', 'elsewhere', 'mfa', 'constructor', 'Wrong'].map((password) =>
+    signIn({ username: 'a', password }),
+  )
+  expect(states.map((one) => (one.state === 'error' ? one.error_type : one.state))).toEqual([
+    ...[
+      'provider_credential_error',
+      'provider_password_expired',
+      'provider_api_error',
+      'unsupported_region',
+      'mfa',
+      'connected',
+      'connected',
+    ],
+  ])
+  expect(signInByEmail('expired@example.org')).toEqual({ state: 'error', error_type: 'provider_password_expired' })
+  expect(signIn({ username: ' Rider ', password: 'a' })).toEqual(signIn({ username: 'rider', password: 'b' }))
+})
+
+test('HTML holds whatever is put into it as text', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const inside = html`<p title="${text}">${text}</p>`.html.slice('<p title="'.length, -'</p>'.length)
+      expect(inside.replace('">', '')).not.toMatch(/[<>"']/)
+    }),
+  )
+  expect(html`${[html`<b>${1}</b>`, '&']}${null}${false}${undefined}`.html).toBe('<b>1</b>&amp;')
+})
+
+test('a logo is one letter, and the same every time', () => {
+  expect(logo('oura', 'Oura')).toBe(logo('oura', 'Oura'))
+  expect(logo('x', '"<Tidemark>"')).toMatch(/aria-label="Tidemark".*>T<\/text>/)
+})
+
+test('details of a credential are shown without their secrets, however deep', () => {
+  const details = { client: 'shop', fitbit: { verify_token: 'a', deep: { webhook_secret: 'b', on: true } }, list: ['x'], api_key: null }
+  expect(masked(details)).toEqual({
+    client: 'shop',
+    fitbit: { verify_token: '…', deep: { webhook_secret: '…', on: true } },
+    list: ['x'],
+    api_key: null,
+  })
+})
+
+test.each([
+  [undefined, undefined, undefined],
+  [['a'], undefined, ['a']],
+  [undefined, ['b'], ['b']],
+  [['a'], ['b'], []],
+  [['a', 'b'], ['b'], ['b']],
+  [['a'], [], ['a']],
+])('of %j the wanted %j are %j', (visible, wanted, teams) => {
+  expect(narrowed(visible, wanted)).toEqual(teams)
+})
