@@ -29,12 +29,18 @@ export async function createUser(app: App, { team_id }: Pick<TeamCaller, 'team_i
   rules.checkBounds(user.ingestion_start, user.ingestion_end)
   return inTransaction(app, async (app) => {
     for (let tries = 0; tries < 3; tries++) {
-      if (await store.insertUser(app.db, user, row)) return getUser(app, { team_id }, user_id)
+      if (await store.insertUser(app.db, user, row)) return newcomer(app, team_id, user_id)
       await refuseExisting(app, team_id, input.client_user_id)
     }
     throw new Error('The client_user_id is taken by a user that cannot be read')
   })
 }
+
+/** Nobody has connected anything yet. */
+const newcomer = async (app: App, team_id: string, user_id: string) => ({
+  ...(await shown(app, await requireUser(app, team_id, user_id))),
+  connected_sources: [],
+})
 
 /** The answer of the spec: who has the id already. If nobody has it any more by now, the caller tries again. */
 async function refuseExisting(app: App, team_id: string, client_user_id: string) {
@@ -84,8 +90,7 @@ export const deleteUser = (app: App, { team_id }: TeamCaller, user_id: string) =
   inTransaction(app, async (app) => {
     await requireUser(app, team_id, user_id, store.lockUser)
     const now = app.now()
-    await store.endConnections(app.db, team_id, user_id, app.wall())
-    await store.updateUser(app.db, team_id, user_id, { deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) })
+    await store.markDeleted(app.db, { team_id, user_id, deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) }, app.wall())
     return { success: true }
   })
 

@@ -142,14 +142,24 @@ export async function countSources(db: Db, team_id: string) {
   return rows[0] as { all: number; errored: number; by_week: Week[] }
 }
 
-/** The sources are told by a job of connections. */
-export const endConnections = (db: Db, team_id: string, user_id: string, now: string) =>
+type Leaving = { team_id: string; user_id: string; deleted_at: string; erase_at: string }
+
+/** With its connections; a job of theirs tells the sources. */
+export const markDeleted = (db: Db, { team_id, user_id, deleted_at, erase_at }: Leaving, wall: string) =>
   db
-    .updateTable('connections')
-    .set({ ended_at: now, farewell_at: now })
+    .with('ended', (db) =>
+      db
+        .updateTable('connections')
+        .set({ ended_at: deleted_at, farewell_at: wall })
+        .where('team_id', '=', team_id)
+        .where('user_id', '=', user_id)
+        .where('ended_at', 'is', null)
+        .returning('id'),
+    )
+    .updateTable('users')
+    .set({ deleted_at, erase_at })
     .where('team_id', '=', team_id)
     .where('user_id', '=', user_id)
-    .where('ended_at', 'is', null)
     .execute()
 
 const FOUND_AT_MOST = 50

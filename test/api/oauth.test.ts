@@ -6,6 +6,7 @@ import { type Connection, connectionFor } from '../../src/connections/actions.ts
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
 import { query } from '../support/cluster.ts'
 import { aLink, at, aUser, toldOfConnections } from '../support/connections.ts'
+import { soon } from '../support/webhooks.ts'
 import { newDatabase, refusal, type Tenant, world } from '../support/world.ts'
 
 let source: Authorization
@@ -373,7 +374,17 @@ describe('access', () => {
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     const connection = await connectionOf(t, user_id)
     const asked = source.asked.length
-    const all = await Promise.all(Array.from({ length: 8 }, () => accessTo(w.app, connection)))
+    let goOn = () => {}
+    source.mood.waitsFor = new Promise<void>((done) => {
+      goOn = done
+    })
+    const calls = Array.from({ length: 8 }, () => accessTo(w.app, connection))
+    // Everybody has looked while the source still thinks.
+    await soon(() => expect(source.asked.length).toBeGreaterThan(asked))
+    await Promise.all(Array.from({ length: 8 }, () => connectionOf(t, user_id)))
+    goOn()
+    source.mood.waitsFor = undefined
+    const all = await Promise.all(calls)
     expect(source.asked).toHaveLength(asked + 1)
     expect(all).toEqual(Array(8).fill({ state: 'ready', access_token: expect.any(String) }))
     expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(1)
