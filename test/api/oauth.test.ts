@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { HOUR, MINUTE } from '../../src/app.ts'
 import { accessTo } from '../../src/connections/access.ts'
 import { type Connection, connectionFor } from '../../src/connections/actions.ts'
+import { refreshUser } from '../../src/connections/refresh.ts'
+import { endpoints } from '../../src/contract/index.ts'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
 import { query } from '../support/cluster.ts'
 import { aLink, at, aUser, toldOfConnections } from '../support/connections.ts'
@@ -464,14 +466,12 @@ describe('asking for news', () => {
     source.mood.waitsFor = new Promise<void>((done) => {
       goOn = done
     })
-    const answer = await fetch(`${w.base}/v2/user/refresh/${user_id}?timeout=5`, {
-      method: 'POST',
-      headers: { 'x-service-api-key': t.team_api_key },
-    })
+    const caller = { team_id: t.team_id } as Parameters<typeof refreshUser>[1]
+    const answer = await refreshUser(w.app, caller, user_id, 0.05)
     goOn()
     source.mood.waitsFor = undefined
-    expect(answer.status).toBe(202)
-    expect(await answer.json()).toMatchObject({ success: true, refreshed_sources: [], in_progress_sources: ['fitbit'], failed_sources: [] })
+    expect(answer).toMatchObject({ success: true, refreshed_sources: [], in_progress_sources: ['fitbit'], failed_sources: [] })
+    expect([endpoints.refreshUser.goesOn(answer), endpoints.refreshUser.goesOn({ in_progress_sources: [] })]).toEqual([true, false])
   })
 
   test('is possible eight times an hour for each user', async () => {
