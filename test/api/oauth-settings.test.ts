@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { query } from '../support/cluster.ts'
+import { oauthWorld } from '../support/oauth.ts'
+import { refusal, type Tenant } from '../support/world.ts'
+
+const { w, source, linkOf, comeBack, connect } = await oauthWorld()
+
+describe('what a user allows', () => {
+  const requirements = (t: Tenant, fitbit: { user_must_grant: string[]; user_may_grant: string[] } | null) =>
+    t.admin.putScopeRequirements({ params: t, body: { fitbit } })
+
+  test('is asked for as the team requires, and shows in what can be read', async () => {
+    const t = await w.tenant()
+    const required = { user_must_grant: ['activity'], user_may_grant: ['sleep', 'heartrate'] }
+    expect(await requirements(t, required)).toEqual({ requirements: [{ team_id: t.team_id, provider: 'fitbit', ...required }] })
+    source.mood.withholds = ['sleep']
+    const { user_id, went } = await connect(t)
+    source.mood.withholds = []
+    expect(went).toMatchObject({ state: 'success' })
+    const { resource_availability } = (await t.api.listConnections({ params: { user_id } })).providers[0] as never as {
+      resource_availability: Record<string, unknown>
+    }
+    const none = { required: [], optional: [] }
+    expect(resource_availability).toMatchObject({
+      steps: { status: 'available', scope_requirements: { user_granted: { required: ['activity'], optional: [] }, user_denied: none } },
+      sleep: { status: 'unavailable', scope_requirements: { user_granted: none, user_denied: { required: ['sleep'], optional: [] } } },
+    })
+  })
+
+  test('must hold what the team requires, or nothing is connected and the access is given back', async () => {
+    const t = await w.tenant()
+    await requirements(t, { user_must_grant: ['activity', 'sleep'], user_may_grant: [] })
+    source.mood.withholds = ['sleep']
+    const before = source.revoked.length
+    const { user_id, went } = await connect(t)
+    source.mood.withholds = []
+    expect(went).toMatchObject({ state: 'error', error_type: 'required_scopes_not_granted' })
+    expect(source.revoked).toHaveLength(before + 1)
+    expect(await t.api.listConnections({ params: { user_id } })).toEqual({ providers: [] })
+  })
+
+  test('is set by source and lifted with null', async () => {
+    const t = await w.tenant()
+    await requirements(t, { user_must_grant: ['sleep'], user_may_grant: [] })
+    await t.admin.putScopeRequirements({ params: t, body: { strava: { user_must_grant: [], user_may_grant: ['activity:read_all'] } } })
+    expect((await t.admin.listScopeRequirements({ params: t })).requirements.map(({ provider }) => provider)).toEqual(['fitbit', 'strava'])
+    expect((await t.admin.listScopeRequirements({ params: t, query: { provider: 'strava' } })).requirements).toHaveLength(1)
+    await requirements(t, null)
+    expect((await t.admin.listScopeRequirements({ params: t })).requirements.map(({ provider }) => provider)).toEqual(['strava'])
+  })
+
+  test('is known to the source', async () => {
+    const t = await w.tenant()
+    expect(await refusal(requirements(t, { user_must_grant: ['mind_reading'], user_may_grant: [] }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['body', 'fitbit', 'user_must_grant'] }],
+    })
+  })
+})
+
+describe("a team's own credentials", () => {
+  const here = (t: Tenant) => ({ org_id: t.org_id, env: 'sandbox' as const, region: 'us' as const })
+  const put = (t: Tenant, more: object = {}) =>
+    t.admin.putTeamCredential({
+      params: here(t),
+      body: { team_id: t.team_id, provider: 'oura', client_id: source.client.id, client_secret: source.client.secret, ...more },
+    })
+
+  test('connect a source that the deployment has no account at, and are never shown', async () => {
+    const t = await w.tenant()
+    const details = { oura: { webhook_secret: 'hush', is_hr_enabled: true, verify_token: 'hush too' } }
+    const made = await put(t, { details })
+    expect(made).toMatchObject({ source: 'oura', team_id: t.team_id, client_id: 'harbour-app', app_url: null, redirect_url_override: null })
+    expect(made.client_secret_hash).toMatch(/^[0-9a-f]{16}$/)
+    expect(made.details).toEqual({ oura: { webhook_secret: '…', is_hr_enabled: true, verify_token: '…' } })
+    const listed = await t.admin.listTeamCredentials({ params: here(t) })
+    expect(listed).toEqual({ credentials: [made], next_cursor: null })
+    expect(JSON.stringify([listed, await query(w.url, 'select * from team_credentials')])).not.toMatch(/hush|with \/ signs/)
+
+    const { link } = await linkOf(t)
+    expect((await link.listLinkSources()).map(({ slug }) => slug)).toContain('oura')
+    const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
+    expect((await comeBack(source.visit(oauth_url as string))).went).toMatchObject({ state: 'success' })
+    expect(source.asked.at(-1)).toMatchObject({ authorization: undefined, form: { client_id: 'harbour-app' } })
+  })
+
+  test('that are wrong are named as such', async () => {
+    const t = await w.tenant()
+    await put(t, { client_secret: 'not the secret' })
+    const { link } = await linkOf(t)
+    const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
+    expect((await comeBack(source.visit(oauth_url as string))).went).toMatchObject({
+      state: 'error',
+      error_type: 'provider_credential_error',
+    })
+  })
+
+  test('that were deleted while the user was away connect nothing', async () => {
+    const t = await w.tenant()
+    const { id } = await put(t)
+    const { link } = await linkOf(t)
+    const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
+    await t.admin.deleteTeamCredentials({ params: here(t), query: { credential_id: [id] } })
+    expect((await comeBack(source.visit(oauth_url as string))).went).toMatchObject({
+      state: 'error',
+      error_type: 'provider_credential_error',
+    })
+  })
+
+  test('are changed in part, and keep their id', async () => {
+    const t = await w.tenant()
+    const first = await put(t)
+    const override = 'https://harbour.example/callback'
+    const body = { team_id: t.team_id, provider: 'oura' as const, redirect_url_override: override }
+    const second = await t.admin.putTeamCredential({ params: here(t), body })
+    expect(second).toMatchObject({
+      id: first.id,
+      client_id: first.client_id,
+      client_secret_hash: first.client_secret_hash,
+      redirect_url_override: override,
+    })
+    const { link } = await linkOf(t)
+    const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
+    expect(new URL(oauth_url as string).searchParams.get('redirect_uri')).toBe(override)
+  })
+
+  test.each([
+    ['an id without a secret', { client_secret: undefined }, 400],
+    ['a source without OAuth', { provider: 'peloton' }, 422],
+    ['an address that is no https', { redirect_url_override: 'http://harbour.example/callback' }, 422],
+  ])('are not made with %s', async (_, change, status) => {
+    const answer = await refusal(put(await w.tenant(), change))
+    expect(answer.status).toBe(status)
+    if (status === 400) expect(answer.detail['error_type']).toBe('CREDENTIALS_INCOMPLETE')
+  })
+
+  test('are listed by team and source, and deleted by id', async () => {
+    const t = await w.tenant()
+    const { id } = await put(t)
+    const stranger = await w.tenant()
+    const list = async (of: Tenant, query: object = {}) =>
+      (await of.admin.listTeamCredentials({ params: here(of), query })).credentials.length
+    expect([await list(t), await list(t, { team_id: [t.team_id] }), await list(t, { team_id: [randomUUID()] })]).toEqual([1, 1, 0])
+    expect([await list(t, { provider: 'fitbit' }), await list(stranger)]).toEqual([0, 0])
+    const remove = (of: Tenant) => of.admin.deleteTeamCredentials({ params: here(of), query: { credential_id: [id] } })
+    expect(await remove(stranger)).toEqual({ success: [], failure: [], not_found: [id] })
+    expect(await remove(t)).toEqual({ success: [id], failure: [], not_found: [] })
+    expect(await list(t)).toBe(0)
+  })
+
+  test('need a redirect URI at the source, and somebody says which', async () => {
+    const t = await w.tenant()
+    const body = { team_id: t.team_id, provider: 'oura' as const }
+    expect(await t.admin.prepareTeamCredential({ params: here(t), body })).toEqual({
+      status: 'preparations_required',
+      preparation_steps: [
+        { type: 'redirect_uri', key: null, value: 'http://127.0.0.1:8080/v2/link/oauth/callback', description: expect.any(String) },
+      ],
+    })
+  })
+})
