@@ -10,6 +10,8 @@ const args = process.argv.slice(2)
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   const { run } = await import('../src/cli/index.ts')
+  // Whoever reads the output may go before its end, as head does.
+  process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   await run(args)
 } else {
   spawnSync('npm', ['--prefix', root, '--silent', 'run', 'prestart'], { stdio: ['ignore', 'inherit', 'inherit'] })

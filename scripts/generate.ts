@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { Settings } from '../src/config.ts'
+import type { z } from 'zod'
+import { ClientSettings, Settings } from '../src/config.ts'
 import { asyncapi } from '../src/contract/asyncapi.ts'
 import { errorTypes, statusOf } from '../src/contract/errors.ts'
 import { canBecome, isEnd, type Method, methods, statusOfStep, stepsOf } from '../src/contract/lifecycle.ts'
 import { openapi } from '../src/contract/openapi.ts'
+import { cliPage } from './cli-page.ts'
 import { eventsPage } from './events-page.ts'
 import { wearablesPage } from './wearables-page.ts'
 
@@ -15,6 +17,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 export const generated: Record<string, () => string> = {
   'asyncapi.json': () => `${JSON.stringify(asyncapi(), null, 2)}\n`,
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
+  'docs/cli.md': cliPage,
   'docs/config.md': configPage,
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
@@ -32,12 +35,15 @@ export async function generate() {
   for (const [path, make] of Object.entries(generated)) await writeFile(root + path, make())
 }
 
-function configPage() {
-  const rows = Object.entries(Settings.shape).map(([name, setting]) => {
+function settingRows(shape: Record<string, z.ZodType>) {
+  return Object.entries(shape).map(([name, setting]) => {
     const fallback = setting.safeParse(undefined)
     const value = fallback.success && ['string', 'number'].includes(typeof fallback.data) ? `\`${fallback.data}\`` : 'unset'
     return `| \`${name}\` | ${value} | ${setting.description} |`
   })
+}
+
+function configPage() {
   return [
     '# Settings',
     '',
@@ -46,7 +52,13 @@ function configPage() {
     '',
     '| Setting | Default | Meaning |',
     '|---|---|---|',
-    ...rows,
+    ...settingRows(Settings.shape),
+    '',
+    'Commands that use the API ([cli.md](cli.md)) read these, and `DATA_DIR`:',
+    '',
+    '| Setting | Default | Meaning |',
+    '|---|---|---|',
+    ...settingRows(ClientSettings.shape),
     '',
   ].join('\n')
 }

@@ -92,12 +92,30 @@ export const Settings = z.object({
 
 export type Config = z.output<typeof Settings>
 
+/** Where the command line finds a service that it uses as a customer does. */
+export const ClientSettings = z.object({
+  ASSAY_URL: url(/^https?$/, 'must be an http or https address')
+    .transform((text) => text.replace(/\/+$/, ''))
+    .optional()
+    .describe('Where the service is. Default: base_url in DATA_DIR/credentials.json.'),
+  ASSAY_API_KEY: z.string().optional().describe('A team API key.'),
+  ASSAY_MANAGEMENT_KEY: z.string().optional().describe('A management key.'),
+})
+
 /** The only reader of the environment. Every wrong setting is named, in one line. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const given = Object.fromEntries(Object.keys(Settings.shape).flatMap((name) => (env[name]?.trim() ? [[name, env[name].trim()]] : [])))
-  const parsed = Settings.safeParse(given)
+  const config = parsedBy(Settings, env)
+  checkTogether(config)
+  return config
+}
+
+export const readClientConfig = (env: NodeJS.ProcessEnv = process.env) =>
+  parsedBy(ClientSettings.extend({ DATA_DIR: Settings.shape.DATA_DIR }), env)
+
+function parsedBy<S extends z.ZodObject>(settings: S, env: NodeJS.ProcessEnv): z.output<S> {
+  const given = Object.fromEntries(Object.keys(settings.shape).flatMap((name) => (env[name]?.trim() ? [[name, env[name].trim()]] : [])))
+  const parsed = settings.safeParse(given)
   if (!parsed.success) throw setupProblem(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; '))
-  checkTogether(parsed.data)
   return parsed.data
 }
 

@@ -3,17 +3,15 @@ import type { App } from '../app.ts'
 import { catalogueSummary, loadCatalogueText } from '../catalogue-file/actions.ts'
 import { setupProblem } from '../problem.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, options, print, required, withApp } from './command.ts'
+import { command, print, withApp } from './command.ts'
 
-const loadUsage = 'assay catalogue load --file FILE [--json]'
-
-export const loadFile: Command = {
-  usage: loadUsage,
+export const loadFile = command({
+  name: 'catalogue load',
   summary:
     'Load your own catalogue, a file like catalog/catalog.json, in production. Lab tests that it no longer has are archived, markers cannot be ordered any more.',
-  async run(args) {
-    const { values } = options(args, { file: { type: 'string' } }, loadUsage)
-    const text = await textOf(required(values.file, '--file', loadUsage))
+  options: { file: { value: 'FILE', what: 'The catalogue, as JSON.', required: true, file: true } },
+  async run({ file, json }) {
+    const text = await textOf(file)
     const { version, archived_tests, retired_markers } = await withApp((app) =>
       recordOperator(
         app,
@@ -22,11 +20,11 @@ export const loadFile: Command = {
         ({ version }) => `catalogue:${version}`,
       ),
     )
-    print(values.json, { version, archived_tests, retired_markers }, [
+    print(json, { version, archived_tests, retired_markers }, [
       `loaded ${version.slice(0, 12)}: ${archived_tests} lab tests archived, ${retired_markers} markers no longer orderable`,
     ])
   },
-}
+})
 
 const textOf = (path: string) =>
   readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -40,21 +38,15 @@ function load(app: App, text: string) {
   return loadCatalogueText(app, text)
 }
 
-const showUsage = 'assay catalogue show [--json]'
-
-export const showCatalogue: Command = {
-  usage: showUsage,
+export const showCatalogue = command({
+  name: 'catalogue show',
   summary: 'Show which catalogue is loaded: its labs, and how much of everything.',
-  async run(args) {
-    const { values } = options(args, {}, showUsage)
+  options: {},
+  async run({ json }) {
     const loaded = await withApp(catalogueSummary)
-    print(
-      values.json,
-      loaded ?? null,
-      loaded ? linesOf(loaded) : ['No catalogue is loaded; load one with: assay catalogue load --file FILE'],
-    )
+    print(json, loaded ?? null, loaded ? linesOf(loaded) : ['No catalogue is loaded; load one with: assay catalogue load --file FILE'])
   },
-}
+})
 
 const linesOf = ({ version, loaded_at, labs, analytes, payors, icd_codes, service_centers }: Summary) => [
   `version ${version.slice(0, 12)}, loaded ${loaded_at}`,

@@ -11,27 +11,26 @@ import {
 import { Problem, setupProblem } from '../problem.ts'
 import { firstOrgAndTeam } from '../teams/orgs.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, oneOf, options, print, required, shaped, usage, withApp } from './command.ts'
+import { command, print, usage, withApp } from './command.ts'
+import type { Values } from './options.ts'
 
-const listUsage = 'assay keys list [--json]'
-
-export const listKeys: Command = {
-  usage: listUsage,
+export const listKeys = command({
+  name: 'keys list',
   summary: 'List the live keys by their visible beginning, with their last use.',
-  async run(args) {
-    const { values } = options(args, {}, listUsage)
+  options: {},
+  async run({ json }) {
     const keys = await withApp(async (app) => {
       const operator = await asOperator(app)
       const teamPages = await everyPage((query) => listTeamKeys(app, operator, query))
       const managementPages = await everyPage((query) => listManagementKeys(app, operator, query))
       return { team_api_keys: teamPages.flatMap((page) => page.api_keys), management_keys: managementPages.flatMap((page) => page.data) }
     })
-    print(values.json, keys, [
+    print(json, keys, [
       ...keys.team_api_keys.map((key) => line(key.read_only ? 'team, read-only' : 'team', key.value, [key.team_id], key)),
       ...keys.management_keys.map((key) => line(key.role, `${key.prefix}…`, key.team_ids, key)),
     ])
   },
-}
+})
 
 type Listed = { id: string; label: string; last_used_at: string | null; expires_at?: string | null }
 
@@ -49,58 +48,53 @@ async function everyPage<P extends { next_cursor: string | null }>(list: (query:
   return pages
 }
 
-const createUsage = `assay keys create --kind team|${roles.join('|')} --label TEXT [--team ID] [--read-only] [--expires INSTANT] [--json]`
+const kinds = ['team', ...roles] as const
 
 const createOptions = {
-  kind: { type: 'string' },
-  label: { type: 'string' },
-  team: { type: 'string' },
-  'read-only': { type: 'boolean' },
-  expires: { type: 'string' },
+  kind: { value: kinds.join('|'), what: 'team opens the data routes, the others the management API.', oneOf: kinds, required: true },
+  label: { value: 'TEXT', what: 'What it is for.', shape: Text(100), required: true },
+  team: { value: 'ID', what: 'The team; of a team key the first team unless given.', shape: Id },
+  'read-only': { what: 'The team key may call reads only.' },
+  expires: { value: 'INSTANT', what: 'When the team key stops working.', shape: InstantIn },
 } as const
 
-export const createKey: Command = {
-  usage: createUsage,
+export const createKey = command({
+  name: 'keys create',
   summary: 'Make a key and show it this once. A team key without --team belongs to the first team; a team_admin key needs --team.',
-  async run(args) {
-    const wanted = wantedOf(args)
+  options: createOptions,
+  examples: ['assay keys create --kind team --label "night shift" --read-only', 'assay keys create --kind org_admin --label console'],
+  async run(values) {
+    checkTogether(values)
     const made = await withApp(async (app) => {
       const operator = await asOperator(app)
       return recordOperator(
         app,
-        `create ${wanted.kind} key`,
-        (app) => make(app, operator, wanted),
+        `create ${values.kind} key`,
+        (app) => make(app, operator, values),
         ({ id }) => `key_id:${id}`,
       )
     })
-    print(wanted.json, made, [made.key])
+    print(values.json, made, [made.key])
   },
-}
+})
 
-type Wanted = ReturnType<typeof wantedOf>
+type Wanted = Values<typeof createOptions>
 
-function wantedOf(args: string[]) {
-  const { values } = options(args, createOptions, createUsage)
-  const { team, expires, json, 'read-only': read_only = false } = values
-  const kind = oneOf(required(values.kind, '--kind', createUsage), ['team', ...roles], '--kind')
-  const label = shaped(Text(100), required(values.label, '--label', createUsage), '--label')
+function checkTogether({ kind, team, expires, 'read-only': read_only }: Wanted) {
   if (kind !== 'team' && read_only) throw usage('--read-only is for team keys only.')
   if (kind !== 'team' && expires !== undefined) throw usage('--expires is for team keys only.')
   if (kind === 'team_admin' && team === undefined) throw usage('--team is missing: a team_admin key is bound to a team.')
   if (kind === 'org_admin' && team !== undefined) throw usage('--team is not for org_admin keys, which reach every team.')
-  const team_id = team === undefined ? undefined : shaped(Id, team, '--team')
-  const expires_at = expires === undefined ? undefined : shaped(InstantIn, expires, '--expires')
-  return { kind, label, team_id, read_only, expires_at, json }
 }
 
-async function make(app: App, operator: Operator, { kind, label, team_id, read_only, expires_at }: Wanted) {
+async function make(app: App, operator: Operator, { kind, label, team, expires, 'read-only': read_only }: Wanted) {
   if (kind === 'org_admin') return madeOf(await createManagementKey(app, operator, { label, role: kind }))
-  const of = team_id ?? operator.first_team_id
+  const of = team ?? operator.first_team_id
   if (!of) throw setupProblem('The organisation has no team; make one with the management API')
   if (kind === 'team_admin')
     return madeOf(await createManagementKey(app, operator, { label, role: kind, team_role_bindings: [{ team_id: of }] }))
-  const { id, value: key, expires_at: ends } = await createTeamKey(app, operator, { label, team_id: of, read_only, expires_at })
-  return { id, key, label, team_id: of, read_only, expires_at: ends }
+  const { id, value: key, expires_at } = await createTeamKey(app, operator, { label, team_id: of, read_only, expires_at: expires })
+  return { id, key, label, team_id: of, read_only, expires_at }
 }
 
 const madeOf = ({ id, key, label, role, team_role_bindings }: Awaited<ReturnType<typeof createManagementKey>>) => ({
@@ -111,14 +105,11 @@ const madeOf = ({ id, key, label, role, team_role_bindings }: Awaited<ReturnType
   team_role_bindings,
 })
 
-const revokeUsage = 'assay keys revoke --id ID [--json]'
-
-export const revokeKey: Command = {
-  usage: revokeUsage,
+export const revokeKey = command({
+  name: 'keys revoke',
   summary: 'Revoke a key at once.',
-  async run(args) {
-    const { values } = options(args, { id: { type: 'string' } }, revokeUsage)
-    const id = shaped(Id, required(values.id, '--id', revokeUsage), '--id')
+  options: { id: { value: 'ID', what: 'The id that assay keys list shows.', shape: Id, required: true } },
+  async run({ id, json }) {
     await withApp(async (app) => {
       const operator = await asOperator(app)
       await recordOperator(
@@ -131,9 +122,9 @@ export const revokeKey: Command = {
         () => `key_id:${id}`,
       )
     })
-    print(values.json, { revoked: id }, [`revoked ${id}`])
+    print(json, { revoked: id }, [`revoked ${id}`])
   },
-}
+})
 
 function nameBothKinds(error: unknown): never {
   const unknown = error instanceof Problem && error.kind === 'not_found'

@@ -4,68 +4,61 @@ import { Id, Text } from '../contract/common.ts'
 import { createLabAccount, listAllLabAccounts, setLabAccountStatus } from '../lab-accounts/actions.ts'
 import { setupProblem } from '../problem.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, oneOf, options, print, required, shaped, usage, withApp } from './command.ts'
+import { command, print, usage, withApp } from './command.ts'
 import { namedLab } from './labs.ts'
+import { oneOf, type Values } from './options.ts'
 import { onlyOrg } from './org.ts'
 
 const statuses = labAccountStatuses.join('|')
-const createUsage = `assay lab-accounts create --lab SLUG --provider-account-id TEXT [--org ID] [--name TEXT] [--status ${statuses}] [--delegated-flow ${delegatedFlows.join('|')}] [--billing TYPE=STATE,STATE|TYPE=*]... [--clinical-notes TEXT] [--team ID]... [--json]`
 
 const createOptions = {
-  org: { type: 'string' },
-  lab: { type: 'string' },
-  'provider-account-id': { type: 'string' },
-  name: { type: 'string' },
-  status: { type: 'string' },
-  'delegated-flow': { type: 'string' },
-  billing: { type: 'string', multiple: true },
-  'clinical-notes': { type: 'string' },
-  team: { type: 'string', multiple: true },
+  lab: { value: 'SLUG', what: 'The lab.', required: true },
+  'provider-account-id': { value: 'TEXT', what: 'The number that the lab gave the account.', shape: Text(100), required: true },
+  org: { value: 'ID', what: 'The organisation; the only one unless given.', shape: Id },
+  name: { value: 'TEXT', what: 'A name for it.', shape: Text(200) },
+  status: { value: statuses, what: 'Orders go to active ones only.', oneOf: labAccountStatuses, fallback: 'active' },
+  'delegated-flow': {
+    value: delegatedFlows.join('|'),
+    what: 'Who signs and answers for orders.',
+    oneOf: delegatedFlows,
+    fallback: 'not_delegated',
+  },
+  billing: { value: 'TYPE=STATE,STATE|TYPE=*', what: 'A way of billing and where; every way of the lab unless given.', many: true },
+  'clinical-notes': { value: 'TEXT', what: 'Notes for orders that bring none.', shape: Text(1000) },
+  team: { value: 'ID', what: 'A team that may use it.', shape: Id, many: true },
 } as const
 
-export const createAccount: Command = {
-  usage: createUsage,
+export const createAccount = command({
+  name: 'lab-accounts create',
   summary:
     'Make an account of an organisation at a lab, open to the teams that are named. Without --billing it may bill in every way of the lab, wherever the lab works.',
-  async run(args) {
-    const wanted = wantedOf(args)
-    const account = await withApp((app) =>
+  options: createOptions,
+  examples: ['assay lab-accounts create --lab quillmoor --provider-account-id 7731 --billing client_bill=AZ,CA'],
+  async run(values) {
+    const account = accountOf(values)
+    const made = await withApp((app) =>
       recordOperator(
         app,
         'create lab account',
-        (app) => make(app, wanted),
+        (app) => make(app, values, account),
         ({ id }) => `lab_account_id:${id}`,
       ),
     )
-    print(wanted.json, account, [account.id])
+    print(values.json, made, [made.id])
   },
-}
+})
 
-type Wanted = ReturnType<typeof wantedOf>
+type Wanted = Values<typeof createOptions>
 
-function wantedOf(args: string[]) {
-  const { values } = options(args, createOptions, createUsage)
-  const optional = (value: string | undefined, name: string, max: number) =>
-    value === undefined ? undefined : shaped(Text(max), value, name)
-  return {
-    org: values.org === undefined ? undefined : shaped(Id, values.org, '--org'),
-    slug: required(values.lab, '--lab', createUsage),
-    account: {
-      provider_account_id: shaped(
-        Text(100),
-        required(values['provider-account-id'], '--provider-account-id', createUsage),
-        '--provider-account-id',
-      ),
-      account_name: optional(values.name, '--name', 200),
-      default_clinical_notes: optional(values['clinical-notes'], '--clinical-notes', 1000),
-      status: oneOf(values.status ?? 'active', labAccountStatuses, '--status'),
-      delegated_flow: oneOf(values['delegated-flow'] ?? 'not_delegated', delegatedFlows, '--delegated-flow'),
-      billing: merged((values.billing ?? []).map(billingOf)),
-      team_ids: (values.team ?? []).map((id) => shaped(Id, id, '--team')),
-    },
-    json: values.json,
-  }
-}
+const accountOf = (values: Wanted) => ({
+  provider_account_id: values['provider-account-id'],
+  account_name: values.name,
+  default_clinical_notes: values['clinical-notes'],
+  status: values.status,
+  delegated_flow: values['delegated-flow'],
+  billing: merged(values.billing.map(billingOf)),
+  team_ids: values.team,
+})
 
 /** `client_bill=AZ,CA`, or `client_bill=*` for every state that the lab serves. */
 function billingOf(text: string): [string, string[]] {
@@ -83,21 +76,19 @@ function merged(named: [string, string[]][]) {
   return billing
 }
 
-async function make(app: App, { org, slug, account }: Wanted) {
-  const { id: lab_id } = await namedLab(app, slug)
+async function make(app: App, { org, lab }: Wanted, account: ReturnType<typeof accountOf>) {
+  const { id: lab_id } = await namedLab(app, lab)
   return createLabAccount(app, { ...account, org_id: await onlyOrg(app, org), lab_id })
 }
 
-const listUsage = 'assay lab-accounts list [--json]'
-
-export const listAccounts: Command = {
-  usage: listUsage,
+export const listAccounts = command({
+  name: 'lab-accounts list',
   summary: 'List the accounts at the labs, with the organisation and the teams that may use them.',
-  async run(args) {
-    const { values } = options(args, {}, listUsage)
+  options: {},
+  async run({ json }) {
     const accounts = await withApp(listAllLabAccounts)
     print(
-      values.json,
+      json,
       accounts,
       accounts.map(({ id, lab, status, provider_account_id, org_id, team_id_allowlist }) =>
         [
@@ -108,17 +99,16 @@ export const listAccounts: Command = {
       ),
     )
   },
-}
+})
 
-const statusUsage = `assay lab-accounts set-status --id ID --status ${statuses} [--json]`
-
-export const setAccountStatus: Command = {
-  usage: statusUsage,
+export const setAccountStatus = command({
+  name: 'lab-accounts set-status',
   summary: 'Set the status of a lab account; orders go to active ones only.',
-  async run(args) {
-    const { values } = options(args, { id: { type: 'string' }, status: { type: 'string' } }, statusUsage)
-    const id = shaped(Id, required(values.id, '--id', statusUsage), '--id')
-    const status = oneOf(required(values.status, '--status', statusUsage), labAccountStatuses, '--status')
+  options: {
+    id: { value: 'ID', what: 'The id that assay lab-accounts list shows.', shape: Id, required: true },
+    status: { value: statuses, what: 'The new status.', oneOf: labAccountStatuses, required: true },
+  },
+  async run({ id, status, json }) {
     const account = await withApp((app) =>
       recordOperator(
         app,
@@ -127,9 +117,9 @@ export const setAccountStatus: Command = {
         () => `lab_account_id:${id}`,
       ),
     )
-    print(values.json, account, [`${account.id}  ${account.status}`])
+    print(json, account, [`${account.id}  ${account.status}`])
   },
-}
+})
 
 async function change(app: App, id: string, status: string) {
   const account = await setLabAccountStatus(app, id, status)

@@ -3,29 +3,28 @@ import { Id, Text } from '../contract/common.ts'
 import { createLabKey, listLabKeys, revokeLabKey } from '../keys/lab-keys.ts'
 import { setupProblem } from '../problem.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, options, print, required, shaped, withApp } from './command.ts'
+import { command, print, withApp } from './command.ts'
 import { namedLab } from './labs.ts'
 
-const createUsage = 'assay lab-keys create --lab SLUG --label TEXT [--json]'
-
-export const createKeyOfLab: Command = {
-  usage: createUsage,
+export const createKeyOfLab = command({
+  name: 'lab-keys create',
   summary: 'Make a key for a partner lab and show it this once.',
-  async run(args) {
-    const { values } = options(args, { lab: { type: 'string' }, label: { type: 'string' } }, createUsage)
-    const slug = required(values.lab, '--lab', createUsage)
-    const label = shaped(Text(100), required(values.label, '--label', createUsage), '--label')
+  options: {
+    lab: { value: 'SLUG', what: 'The lab.', required: true },
+    label: { value: 'TEXT', what: 'What it is for.', shape: Text(100), required: true },
+  },
+  async run({ lab, label, json }) {
     const made = await withApp((app) =>
       recordOperator(
         app,
         'create lab key',
-        (app) => make(app, slug, label),
+        (app) => make(app, lab, label),
         ({ id }) => `key_id:${id}`,
       ),
     )
-    print(values.json, made, [made.key])
+    print(json, made, [made.key])
   },
-}
+})
 
 async function make(app: App, slug: string, label: string) {
   const { id: lab_id, slug: lab } = await namedLab(app, slug)
@@ -33,16 +32,14 @@ async function make(app: App, slug: string, label: string) {
   return { id, key, lab, label }
 }
 
-const listUsage = 'assay lab-keys list [--lab SLUG] [--json]'
-
-export const listKeysOfLabs: Command = {
-  usage: listUsage,
+export const listKeysOfLabs = command({
+  name: 'lab-keys list',
   summary: 'List the live lab keys by their visible beginning, with their last use.',
-  async run(args) {
-    const { values } = options(args, { lab: { type: 'string' } }, listUsage)
-    const keys = await withApp(async (app) => listLabKeys(app, values.lab === undefined ? undefined : (await namedLab(app, values.lab)).id))
+  options: { lab: { value: 'SLUG', what: 'Those of one lab.' } },
+  async run({ lab, json }) {
+    const keys = await withApp(async (app) => listLabKeys(app, lab === undefined ? undefined : (await namedLab(app, lab)).id))
     print(
-      values.json,
+      json,
       keys,
       keys.map(
         ({ id, lab, prefix, label, last_used_at }) =>
@@ -50,16 +47,13 @@ export const listKeysOfLabs: Command = {
       ),
     )
   },
-}
+})
 
-const revokeUsage = 'assay lab-keys revoke --id ID [--json]'
-
-export const revokeKeyOfLab: Command = {
-  usage: revokeUsage,
+export const revokeKeyOfLab = command({
+  name: 'lab-keys revoke',
   summary: 'Revoke a lab key at once.',
-  async run(args) {
-    const { values } = options(args, { id: { type: 'string' } }, revokeUsage)
-    const id = shaped(Id, required(values.id, '--id', revokeUsage), '--id')
+  options: { id: { value: 'ID', what: 'The id that assay lab-keys list shows.', shape: Id, required: true } },
+  async run({ id, json }) {
     await withApp((app) =>
       recordOperator(
         app,
@@ -68,9 +62,9 @@ export const revokeKeyOfLab: Command = {
         () => `key_id:${id}`,
       ),
     )
-    print(values.json, { revoked: id }, [`revoked ${id}`])
+    print(json, { revoked: id }, [`revoked ${id}`])
   },
-}
+})
 
 async function revoke(app: App, id: string) {
   if (!(await revokeLabKey(app, id))) throw setupProblem('There is no such live lab key; assay lab-keys list shows them')

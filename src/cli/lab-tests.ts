@@ -3,32 +3,27 @@ import { approveLabTest, pendingLabTests } from '../catalog/actions.ts'
 import { Id } from '../contract/common.ts'
 import { setupProblem } from '../problem.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, options, print, required, shaped, withApp } from './command.ts'
+import { command, print, withApp } from './command.ts'
 
-const pendingUsage = 'assay lab-tests pending [--json]'
-
-export const pendingTests: Command = {
-  usage: pendingUsage,
+export const pendingTests = command({
+  name: 'lab-tests pending',
   summary: 'Show the lab tests that wait for approval.',
-  async run(args) {
-    const { values } = options(args, {}, pendingUsage)
+  options: {},
+  async run({ json }) {
     const tests = await withApp(pendingLabTests)
     print(
-      values.json,
+      json,
       tests,
       tests.map(({ id, method, team, name }) => `${id}  ${method}  ${team ?? 'catalogue'}  ${name}`),
     )
   },
-}
+})
 
-const approveUsage = 'assay lab-tests approve --id ID [--json]'
-
-export const approveTest: Command = {
-  usage: approveUsage,
+export const approveTest = command({
+  name: 'lab-tests approve',
   summary: 'Approve a lab test, so that it can be ordered.',
-  async run(args) {
-    const { values } = options(args, { id: { type: 'string' } }, approveUsage)
-    const id = shaped(Id, required(values.id, '--id', approveUsage), '--id')
+  options: { id: { value: 'ID', what: 'The id that assay lab-tests pending shows.', shape: Id, required: true } },
+  async run({ id, json }) {
     const test = await withApp((app) =>
       recordOperator(
         app,
@@ -37,9 +32,9 @@ export const approveTest: Command = {
         () => `lab_test_id:${id}`,
       ),
     )
-    print(values.json, test, [`${test.id}  ${test.status}  ${test.name}`])
+    print(json, test, [`${test.id}  ${test.status}  ${test.name}`])
   },
-}
+})
 
 async function approve(app: App, id: string) {
   const test = await approveLabTest(app, id)

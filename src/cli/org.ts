@@ -4,19 +4,19 @@ import { setupProblem } from '../problem.ts'
 import { listAllTeams, setBetas } from '../teams/actions.ts'
 import { listOrgs, setPlan } from '../teams/orgs.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, oneOf, options, print, required, shaped, withApp } from './command.ts'
+import { command, print, usage, withApp } from './command.ts'
 
-const orgUsage = `assay org [--org ID] [--plan ${plans.join('|')}] [--json]`
-
-export const orgCommand: Command = {
-  usage: orgUsage,
+export const orgCommand = command({
+  name: 'org',
   summary: 'Show the organisations, or set the plan of one.',
-  async run(args) {
-    const { values } = options(args, { org: { type: 'string' }, plan: { type: 'string' } }, orgUsage)
-    const plan = values.plan === undefined ? undefined : oneOf(values.plan, plans, '--plan')
+  options: {
+    org: { value: 'ID', what: 'Which one; the only one unless given.' },
+    plan: { value: plans.join('|'), what: 'Its new plan; the management API answers for scale only.', oneOf: plans },
+  },
+  async run({ org, plan, json }) {
     const orgs = await withApp(async (app) => {
       if (plan) {
-        const org_id = await onlyOrg(app, values.org)
+        const org_id = await onlyOrg(app, org)
         await recordOperator(
           app,
           'set plan',
@@ -27,12 +27,12 @@ export const orgCommand: Command = {
       return listOrgs(app)
     })
     print(
-      values.json,
+      json,
       orgs,
       orgs.map(({ id, plan, name }) => `${id}  ${plan.padEnd(6)}  ${name}`),
     )
   },
-}
+})
 
 /** The organisation that is meant: named, or the only one. */
 export async function onlyOrg(app: App, id: string | undefined) {
@@ -44,15 +44,16 @@ export async function onlyOrg(app: App, id: string | undefined) {
   return org.id
 }
 
-const teamUsage = 'assay team [--team ID --betas NAME,NAME] [--json]'
-
-export const teamCommand: Command = {
-  usage: teamUsage,
+export const teamCommand = command({
+  name: 'team',
   summary: 'Show the teams, or enable exactly these closed betas for one; an empty list enables none.',
-  async run(args) {
-    const { values } = options(args, { team: { type: 'string' }, betas: { type: 'string' } }, teamUsage)
-    const asked = values.team !== undefined || values.betas !== undefined
-    const change = asked ? betasOf(values.team, values.betas) : undefined
+  options: {
+    team: { value: 'ID', what: 'The team whose betas are set.', shape: Id },
+    betas: { value: 'NAME,NAME', what: 'The closed betas that it may use.' },
+  },
+  async run({ team, betas, json }) {
+    const asked = team !== undefined || betas !== undefined
+    const change = asked ? betasOf(team, betas) : undefined
     const teams = await withApp(async (app) => {
       if (!change) return listAllTeams(app)
       const { team_id, betas } = change
@@ -60,17 +61,18 @@ export const teamCommand: Command = {
       return [await recordOperator(app, 'set betas', (app) => enable(app, team_id, betas), subject)]
     })
     print(
-      values.json,
+      json,
       asked ? teams[0] : teams,
       teams.map(({ id, name, betas }) => `${id}  ${name}  betas: ${betas.join(', ') || 'none'}`),
     )
   },
-}
+})
 
-function betasOf(team: string | undefined, betas: string | undefined) {
-  const team_id = shaped(Id, required(team, '--team', teamUsage), '--team')
-  const names = required(betas, '--betas', teamUsage).split(',')
-  return { team_id, betas: names.map((name) => name.trim()).filter(Boolean) }
+function betasOf(team_id: string | undefined, betas: string | undefined) {
+  if (team_id === undefined) throw usage('--team is missing: the betas are those of a team.')
+  if (betas === undefined) throw usage('--betas is missing: which betas the team may use.')
+  const names = betas.split(',').map((name) => name.trim())
+  return { team_id, betas: names.filter(Boolean) }
 }
 
 async function enable(app: App, team_id: string, betas: string[]) {

@@ -5,17 +5,8 @@ import { setupProblem } from '../problem.ts'
 import { fillUser } from '../providers/demo/fill.ts'
 import { listAllTeams } from '../teams/actions.ts'
 import { recordOperator } from './audited.ts'
-import { type Command, options, print, shaped, withApp } from './command.ts'
+import { command, print, withApp } from './command.ts'
 import { progress } from './progress.ts'
-
-const line = 'assay seed wearables [--users N] [--days N] [--samples N] [--team ID] [--json]'
-
-const wanted = {
-  users: { type: 'string', default: '100' },
-  days: { type: 'string', default: '30' },
-  samples: { type: 'string', default: '300' },
-  team: { type: 'string' },
-} as const
 
 const Count = (most: number) =>
   z
@@ -24,25 +15,26 @@ const Count = (most: number) =>
     .transform(Number)
     .refine((count) => count <= most, `Must be a whole number from 1 to ${most}.`)
 
-export const seedWearables: Command = {
-  usage: line,
+export const seedWearables = command({
+  name: 'seed wearables',
   summary:
     'Fill a team of the sandbox with users and past days of wearable data, so many samples a day. What an earlier run made is left alone, so it can be run again.',
-  async run(args) {
-    const { values } = options(args, wanted, line)
-    const users = shaped(Count(1_000_000), values.users, '--users')
-    const days = shaped(Count(366), values.days, '--days')
-    const samples = shaped(Count(2880), values.samples, '--samples')
-    const team = values.team === undefined ? undefined : shaped(Id, values.team, '--team')
+  options: {
+    users: { value: 'N', what: 'How many users.', shape: Count(1_000_000), fallback: '100' },
+    days: { value: 'N', what: 'How many days of each.', shape: Count(366), fallback: '30' },
+    samples: { value: 'N', what: 'How many samples a day.', shape: Count(2880), fallback: '300' },
+    team: { value: 'ID', what: 'Which team; the first where none is named.', shape: Id },
+  },
+  async run({ users, days, samples, team, json }) {
     const made = await withApp(async (app) => {
       const team_id = await teamOf(app, team)
       const subject = () => `team_id:${team_id}`
       await recordOperator(app, 'seed wearables', async () => undefined, subject)
       return fill(app, { team_id, users, days, samples })
     })
-    print(values.json, made, [`made ${made.users} users with ${made.samples} samples; ${made.there} users were there`])
+    print(json, made, [`made ${made.users} users with ${made.samples} samples; ${made.there} users were there`])
   },
-}
+})
 
 type Fill = { team_id: string; users: number; days: number; samples: number }
 

@@ -3,9 +3,18 @@ import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { type Service, startService } from '../start.ts'
+import { command } from './command.ts'
+
+export const serveCommand = command({
+  name: 'serve',
+  summary: 'Start the service (what npm start does). With --json it says in one line where it is, without keys.',
+  options: {},
+  examples: ['PORT=9000 assay serve'],
+  run: ({ json }) => serve(json),
+})
 
 /** Starts the service, says where it is, and stops it in order on a signal. */
-export async function serve() {
+export async function serve(json = false) {
   // Before the service is up there is nothing to finish; a container's first process must say so itself to be stopped at all.
   let stop = (signal: NodeJS.Signals): void => process.exit(128 + constants.signals[signal])
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
@@ -20,8 +29,16 @@ export async function serve() {
       () => process.exit(1),
     )
   }
-  console.log(greeting(service, process.stdout.isTTY === true))
+  console.log(json ? JSON.stringify(placeOf(service)) : greeting(service, process.stdout.isTTY === true))
 }
+
+const placeOf = ({ listening, credentials: { base_url, org_id, team_id, path } }: Service) => ({
+  base_url,
+  listening,
+  org_id: org_id ?? null,
+  team_id: team_id ?? null,
+  credentials: path,
+})
 
 async function started() {
   try {

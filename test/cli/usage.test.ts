@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { commands } from '../../src/cli/table.ts'
 import { version } from '../../src/contract/version.ts'
 import { query } from '../support/cluster.ts'
 import { ENCRYPTION_KEY, newDatabase, temporaryFolder } from '../support/world.ts'
@@ -17,9 +18,25 @@ beforeAll(async () => {
 test.each([[[]], [['help']], [['--help']], [['-h']]])('%j lists every command', async (args) => {
   const { code, out, err } = await cli.run(...args)
   expect([code, err]).toEqual([0, ''])
-  const keys = ['keys list', 'keys create', 'keys revoke', 'lab-keys list', 'lab-keys create', 'lab-keys revoke']
-  const labs = ['lab-accounts list', 'lab-accounts create', 'lab-accounts set-status', 'catalogue show', 'catalogue load']
-  for (const command of ['serve', 'bootstrap', 'org', 'team', ...keys, ...labs, 'audit verify']) expect(out).toContain(`  assay ${command}`)
+  for (const { name } of commands) expect(out).toContain(`  assay ${name}`)
+})
+
+test('every command has a name of its own, explains itself and every option, and knows --json', async () => {
+  expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length)
+  for (const { name, options } of commands) {
+    const { code, out } = await cli.run('help', ...name.split(' '))
+    expect([code, out.split('\n')[0]]).toEqual([0, expect.stringMatching(new RegExp(`^assay ${name} .*\\[--json\\]$`))])
+    for (const option of Object.keys(options)) expect(out).toMatch(new RegExp(`^  --${option}\\b.*`, 'm'))
+  }
+})
+
+test('the table of commands can be had as JSON', async () => {
+  const { commands: told, exit_codes } = await cli.json('help')
+  expect(told.map(({ name }: { name: string }) => name)).toEqual(commands.map(({ name }) => name))
+  expect(Object.keys(exit_codes)).toEqual(['0', '1', '2', '130'])
+  expect((await cli.json('help', 'keys', 'revoke')).commands).toMatchObject([
+    { name: 'keys revoke', options: [{ name: 'id', required: true }, { name: 'json' }] },
+  ])
 })
 
 test.each([
@@ -49,6 +66,22 @@ test.each([[['dance']], [['keys']], [['keys', 'melt']], [['constructor']], [['au
   expect(err).toMatch(/^Unknown command\. Usage: assay COMMAND/)
 })
 
+test.each([
+  [['srve'], 'assay serve'],
+  [['key', 'list'], 'assay keys list'],
+  [['keys', 'lits'], 'assay keys list'],
+  [['help', 'ordres'], 'assay orders'],
+  [['audit', 'verfy'], 'assay audit verify'],
+])('%j: the nearest name is told', async (args, near) => {
+  const { code, out, err } = await cli.run(...args)
+  expect([code, out, err]).toEqual([2, '', `Unknown command. Did you mean: ${near}? assay help lists all commands.\n`])
+})
+
+test('a refusal is JSON too where JSON was asked for', async () => {
+  const { code, out, err } = await cli.run('keys', 'revoke', '--json')
+  expect([code, out, JSON.parse(err)]).toEqual([2, '', { error: { type: 'USAGE', message: expect.stringContaining('--id is missing') } }])
+})
+
 describe('wrong usage ends with 2 and a line that says what is right', () => {
   test.each<[string[], RegExp]>([
     [['bootstrap'], /--org is missing/],
@@ -58,7 +91,8 @@ describe('wrong usage ends with 2 and a line that says what is right', () => {
     [['bootstrap', '--org', 'semi;colon', '--team', 'y'], /--org/],
     [['bootstrap', '--org', 'x', '--team', 'y'.repeat(81)], /--team/],
     [['org', '--plan'], /--plan/],
-    [['org', '--paln', 'scale'], /--paln/],
+    [['org', '--paln', 'scale'], /^Unknown option --paln\. Did you mean --plan\?\nUsage: assay org/],
+    [['org', '--moon'], /^Unknown option --moon\.\nUsage/],
     [['org', 'scale'], /Usage: assay org/],
     [['team', '--betas', 'x'], /--team is missing/],
     [['keys', 'create', '--kind', 'team_admin', '--label', 'x'], /--team is missing/],

@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util'
+import type { z } from 'zod'
+import { setupProblem } from '../problem.ts'
+import { nearest } from './nearest.ts'
+
+export type Option = {
+  /** What stands for the value in help; a switch has none. */
+  value?: string
+  what: string
+  oneOf?: readonly string[]
+  shape?: z.ZodType
+  required?: true
+  many?: true
+  fallback?: string
+  /** Names a file, which completion offers. */
+  file?: true
+}
+export type Options = Readonly<Record<string, Option>>
+
+type One<O> = O extends { shape: infer S extends z.ZodType } ? z.output<S> : O extends { oneOf: readonly (infer V)[] } ? V : string
+type Valued<O> = O extends { many: true } ? One<O>[] : O extends { required: true } | { fallback: string } ? One<O> : One<O> | undefined
+type Given<O> = O extends { value: string } ? Valued<O> : boolean
+
+export type Values<O extends Options> = { [N in keyof O]: Given<O[N]> } & { json: boolean }
+
+export const json = { what: 'Print the result as JSON.' } as const
+
+/** How a command is written: what must be given, then what may be. */
+export function usageLine(name: string, options: Options) {
+  const parts = Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => {
+    const text = row.value ? `--${option} ${row.value}` : `--${option}`
+    return row.required && !row.many ? text : `[${text}]${row.many ? '...' : ''}`
+  })
+  return `assay ${name} ${parts.join(' ')}`
+}
+
+/** The options of a command; a wrong one is refused by its name. An argument is not repeated: it may be a key. */
+export function parseOptions(args: string[], options: Options, line: string): Record<string, unknown> {
+  const known: Record<string, Option> = { ...options, json }
+  const { values, positionals } = parsed(args, known, line)
+  if (positionals.length) throw usage(`Every value needs the option it is for.\nUsage: ${line}`)
+  return Object.fromEntries(Object.entries(known).map(([name, row]) => [name, given(name, row, values[name], line)]))
+}
+
+type Raw = string | boolean | (string | boolean)[] | undefined
+
+function parsed(args: string[], known: Record<string, Option>, line: string) {
+  const wanted = Object.entries(known).map(([name, { value, many }]) => {
+    const type = value ? ('string' as const) : ('boolean' as const)
+    return [name, { type, ...(many ? { multiple: true } : {}) }] as const
+  })
+  try {
+    const { values, positionals } = parseArgs({ args, options: Object.fromEntries(wanted), allowPositionals: true })
+    return { values: values as Record<string, Raw>, positionals }
+  } catch (error) {
+    throw usage(`${reasonOf(error as Error, Object.keys(known))}\nUsage: ${line}`)
+  }
+}
+
+function reasonOf({ message }: Error, names: string[]) {
+  const [, unknown] = /^Unknown option '-{1,2}([^']+)'/.exec(message) ?? []
+  if (!unknown) return message
+  const near = nearest(unknown, names)
+  return `Unknown option --${unknown}.${near ? ` Did you mean --${near}?` : ''}`
+}
+
+function given(name: string, row: Option, raw: Raw, line: string) {
+  if (!row.value) return raw === true
+  if (row.many) return ((raw ?? []) as string[]).map((text) => checked(name, row, text))
+  const text = (raw as string | undefined) ?? row.fallback
+  if (text === undefined && row.required) throw usage(`--${name} is missing.\nUsage: ${line}`)
+  return text === undefined ? undefined : checked(name, row, text)
+}
+
+function checked(name: string, { oneOf: values, shape }: Option, text: string) {
+  if (values) return oneOf(text, values, `--${name}`)
+  return shape ? shaped(shape, text, `--${name}`) : text
+}
+
+export function oneOf<const V extends readonly string[]>(value: string, values: V, name: string): V[number] {
+  if (!values.includes(value)) throw usage(`${name} must be one of ${values.join(', ')}.`)
+  return value
+}
+
+/** An option that has a shape in the contract. */
+export function shaped<S extends z.ZodType>(shape: S, value: string, name: string): z.output<S> {
+  const parsed = shape.safeParse(value)
+  if (!parsed.success) throw usage(`${name} ${parsed.error.issues[0]?.message.replace('Must', 'must')}`)
+  return parsed.data
+}
+
+const usage = (message: string) => setupProblem(message, 'USAGE')

@@ -1,0 +1,151 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from '../contract/client.ts'
+import { Id } from '../contract/common.ts'
+import { isEnd, lowLevels, type Method } from '../contract/lifecycle.ts'
+import type { NewOrder } from '../contract/new-order.ts'
+import { interpretations } from '../contract/results.ts'
+import { setupProblem } from '../problem.ts'
+import { command, print } from './command.ts'
+import { asTeam, reach, readJson } from './service.ts'
+import { eventsOf } from './stream.ts'
+import { Count } from './users.ts'
+
+type Order = Awaited<ReturnType<Client['getOrder']>>
+
+const lineOf = ({ id, created_at, lab_test, last_event, interpretation }: Order) =>
+  `${id}  ${created_at}  ${last_event.status}  ${lab_test.name}${interpretation ? `  ${interpretation}` : ''}`
+
+const one = { id: { value: 'ID', what: 'The order.', shape: Id, required: true } } as const
+
+export const listOrders = command({
+  name: 'orders list',
+  summary: 'List the orders of the team, newest first.',
+  options: {
+    ...reach,
+    status: { value: 'STEP', what: 'Only those at this step, such as ordered or completed.', oneOf: lowLevels, many: true },
+    user: { value: 'ID', what: 'Only those of a user.', shape: Id },
+    interpretation: { value: interpretations.join('|'), what: 'Only those with such results.', oneOf: interpretations },
+    size: { value: 'N', what: 'How many.', shape: Count, fallback: '50' },
+    page: { value: 'N', what: 'Which page of them.', shape: Count, fallback: '1' },
+  },
+  async run({ status, user, interpretation, size, page, json, ...given }) {
+    const query = { user_id: user, interpretation, size, page, ...(status.length ? { status } : {}) }
+    const found = await asTeam(given).api.listOrders({ query })
+    print(json, found, [...found.orders.map(lineOf), `${found.orders.length} of ${found.total}`])
+  },
+})
+
+export const placeOrders = command({
+  name: 'orders place',
+  summary:
+    'Place an order, or a list of them, from a file; the body is that of POST /v3/order. --check tells everything that is wrong instead.',
+  options: {
+    ...reach,
+    file: { value: 'FILE', what: 'The order as JSON; - reads standard input.', required: true, file: true },
+    user: { value: 'ID', what: 'The user, where the file names none.', shape: Id },
+    check: { what: 'Place nothing; say what would be refused. Exit code 1 when something would.' },
+    'idempotency-key': { value: 'TEXT', what: 'Placing again under the same key gives the same order; for one order only.' },
+  },
+  examples: ['assay orders place --file order.json', 'assay orders place --file order.json --check'],
+  async run({ file, user, check, json, 'idempotency-key': key, ...given }) {
+    const { api } = asTeam(given)
+    const bodies = [readJson(file)].flat().map((body) => ({ ...(user ? { user_id: user } : {}), ...(body as NewOrder) }))
+    if (key && bodies.length > 1) throw setupProblem('--idempotency-key is for one order, and the file has several')
+    if (check) return judge(api, bodies, json)
+    const headers = key ? { 'x-idempotency-key': key } : {}
+    const placed: Order[] = []
+    for (const body of bodies) placed.push((await api.createOrder({ body, headers })).order)
+    print(json, placed.length === 1 ? placed[0] : placed, placed.map(lineOf))
+  },
+})
+
+async function judge(api: Client, bodies: object[], json: boolean) {
+  const verdicts = []
+  for (const body of bodies) verdicts.push(await api.validateOrder({ body: { ...body } }))
+  const lines = verdicts.flatMap(({ valid, problems }, i) => [
+    `order ${i + 1}: ${valid ? 'would be placed' : 'would be refused'}`,
+    ...problems.map(({ severity, path, message, remedy }) => `  ${severity}  ${path.join('.')}: ${message} ${remedy}`.trimEnd()),
+  ])
+  print(json, verdicts.length === 1 ? verdicts[0] : verdicts, lines)
+  if (verdicts.some(({ valid }) => !valid)) process.exitCode = 1
+}
+
+export const showOrder = command({
+  name: 'orders show',
+  summary: 'Show an order and the steps it took. Personal data is left out of the lines; --json has all of it.',
+  options: { ...reach, ...one },
+  async run({ id, json, ...given }) {
+    const order = await asTeam(given).api.getOrder({ params: { order_id: id } })
+    print(json, order, [lineOf(order), ...order.events.map(stepLine)])
+  },
+})
+
+type Step = Order['events'][number]
+
+const stepLine = ({ id, created_at, status, status_detail }: Step) =>
+  `  ${String(id).padStart(3)}  ${created_at}  ${status}${status_detail ? ` (${status_detail})` : ''}`
+
+export const cancelOrder = command({
+  name: 'orders cancel',
+  summary: 'Cancel an order.',
+  options: { ...reach, ...one },
+  async run({ id, json, ...given }) {
+    const { order } = await asTeam(given).api.cancelOrder({ params: { order_id: id } })
+    print(json, order, [lineOf(order)])
+  },
+})
+
+export const simulateOrder = command({
+  name: 'orders simulate',
+  summary: 'Walk an order through its steps, in the sandbox.',
+  options: {
+    ...reach,
+    ...one,
+    to: { value: 'STATUS', what: 'Where to stop, such as failed.testkit.lost; completed unless given.' },
+    delay: { value: 'SECONDS', what: 'Time between two steps.', shape: Count },
+    interpretation: { value: interpretations.join('|'), what: 'What the results say.', oneOf: interpretations, fallback: 'normal' },
+  },
+  examples: ['assay orders simulate --id ID --interpretation critical'],
+  async run({ id, to, delay, interpretation, json, ...given }) {
+    const { api } = asTeam(given)
+    await api.simulateOrder({ params: { order_id: id }, query: { final_status: to, delay }, body: { interpretation } })
+    const order = await api.getOrder({ params: { order_id: id } })
+    print(json, order, [lineOf(order), ...order.events.map(stepLine)])
+  },
+})
+
+export const watchOrder = command({
+  name: 'orders watch',
+  summary: 'Follow an order: print the steps it took and those it takes, until its end. Exit code 1 when it failed or was cancelled.',
+  options: { ...reach, ...one },
+  async run({ id, json, ...given }) {
+    const service = asTeam(given)
+    const seen = new Set<number>()
+    const look = async () => {
+      const order = await service.api.getOrder({ params: { order_id: id } })
+      for (const step of order.events.filter((step) => !seen.has(step.id))) {
+        seen.add(step.id)
+        console.log(json ? JSON.stringify({ order_id: id, ...step }) : stepLine(step))
+      }
+      return order
+    }
+    const order = (await hasEnded(look)) ?? (await watched(look, eventsOf(service, { after: 'end', order_id: id })))
+    if (order.status === 'failed' || order.status === 'cancelled') process.exitCode = 1
+  },
+})
+
+async function hasEnded(look: () => Promise<Order>) {
+  const order = await look()
+  const [, method = '', low = ''] = order.last_event.status.split('.')
+  return low === 'completed' || isEnd(method as Method, low) ? order : undefined
+}
+
+/** The stream says when to look. What happened before it was open is found by looking now and then. */
+async function watched(look: () => Promise<Order>, events: AsyncIterator<unknown>) {
+  for (let told = events.next(); ; ) {
+    const news = await Promise.race([told, pause(2000)])
+    if (news) told = events.next()
+    const order = await hasEnded(look)
+    if (order) return order
+  }
+}

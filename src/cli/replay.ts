@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { environments, Id, InstantIn } from '../contract/common.ts'
+import { setupProblem } from '../problem.ts'
+import { command, print, usage } from './command.ts'
+import { progress } from './progress.ts'
+import { asManager, reach, type Service } from './service.ts'
+
+const place = {
+  ...reach,
+  org: { value: 'ID', what: 'The organisation; that of credentials.json unless given.', shape: Id },
+  team: { value: 'ID', what: 'The team; that of credentials.json unless given.', shape: Id },
+  environment: { value: environments.join('|'), what: 'Which deployment the service is.', oneOf: environments, fallback: 'sandbox' },
+} as const
+
+type Place = { org: string | undefined; team: string | undefined; environment: (typeof environments)[number] }
+
+function pathOf({ kept }: Service, { org, team, environment }: Place) {
+  const org_id = org ?? kept.org_id
+  const team_id = team ?? kept.team_id
+  if (!org_id || !team_id) throw usage('--org and --team are missing, and credentials.json does not tell them.')
+  return { org_id, team_id, env: environment }
+}
+
+export const listWebhooks = command({
+  name: 'webhooks list',
+  summary: 'List the webhooks of a team: what waits, since when they fail.',
+  options: place,
+  async run({ json, ...given }) {
+    const service = asManager(given)
+    const { data } = await service.api.listWebhooks({ params: pathOf(service, given), query: { limit: 100 } })
+    print(
+      json,
+      data,
+      data.map(({ id, url, disabled, waiting, failing_since }) =>
+        [
+          `${id}  ${url}`,
+          disabled ? 'disabled' : 'enabled',
+          `${waiting} waiting`,
+          ...(failing_since ? [`failing since ${failing_since}`] : []),
+        ].join(', '),
+      ),
+    )
+  },
+})
+
+export const replayCommand = command({
+  name: 'replay',
+  summary: 'Send a window of the event log to a webhook again, in order, and show how far it came.',
+  options: {
+    ...place,
+    webhook: { value: 'ID', what: 'The webhook; assay webhooks list shows them.', shape: Id, required: true },
+    from: { value: 'INSTANT', what: 'Where the window begins.', shape: InstantIn, required: true },
+    to: { value: 'INSTANT', what: 'Where it ends; now unless given.', shape: InstantIn },
+    types: { value: 'TYPE,TYPE*', what: 'Only these event types.' },
+    'no-wait': { what: 'Order it and leave; the job goes on by itself.' },
+  },
+  examples: ['assay replay --webhook ID --from 2026-11-01T00:00:00Z'],
+  async run({ webhook, from, to, types, 'no-wait': leave, json, ...given }) {
+    const service = asManager(given)
+    const params = { ...pathOf(service, given), webhook_id: webhook }
+    const job = await service.api.replayWebhook({ params, body: { from, to, event_types: types?.split(',') } })
+    const ended = leave ? job : await followed(service, { ...params, job_id: job.id })
+    print(json, ended, [`${ended.state}: ${ended.sent} of ${ended.done} events were put in line again (job ${ended.id})`])
+    if (ended.state === 'failed') throw setupProblem('The job failed; the log of the service says why')
+  },
+})
+
+type JobPath = ReturnType<typeof pathOf> & { webhook_id: string; job_id: string }
+
+async function followed({ api }: Service, params: JobPath) {
+  let job = await api.getWebhookJob({ params })
+  const bar = progress('replayed', job.total ?? undefined)
+  for (let done = 0; ; await pause(500)) {
+    bar.add(job.done - done)
+    done = job.done
+    if (job.state !== 'running') break
+    job = await api.getWebhookJob({ params })
+  }
+  bar.end()
+  return job
+}

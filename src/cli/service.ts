@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { readClientConfig } from '../config.ts'
+import { type Client, client } from '../contract/client.ts'
+import { setupProblem } from '../problem.ts'
+import { usage } from './command.ts'
+import type { Options } from './options.ts'
+
+const Url = z.url({ protocol: /^https?$/, error: 'must be an http or https address.' }).transform((text) => text.replace(/\/+$/, ''))
+
+/** How a command that uses the API finds it. */
+export const reach = {
+  url: { value: 'URL', what: 'Where the service is. Default: ASSAY_URL, else base_url of credentials.json.', shape: Url },
+  'key-file': {
+    value: 'FILE',
+    what: 'A file with nothing but the key. Default: the key in the environment, else in credentials.json.',
+    file: true,
+  },
+} as const satisfies Options
+
+type Reach = { url: string | undefined; 'key-file': string | undefined; key?: string | undefined }
+type Kept = { base_url?: string; org_id?: string; team_id?: string; team_api_key?: string; management_key?: string }
+
+export type Service = { base: string; key: string; api: Client; kept: Kept }
+
+/** The service as a team sees it. */
+export const asTeam = (given: Reach) => serviceFor(given, 'team_api_key', 'ASSAY_API_KEY', 'x-service-api-key')
+
+/** The service as an organisation sees it. */
+export const asManager = (given: Reach) => serviceFor(given, 'management_key', 'ASSAY_MANAGEMENT_KEY', 'x-management-key')
+
+type KeyName = 'team_api_key' | 'management_key'
+
+function serviceFor(given: Reach, name: KeyName, setting: 'ASSAY_API_KEY' | 'ASSAY_MANAGEMENT_KEY', header: string): Service {
+  const config = readClientConfig()
+  const found = keptIn(config.DATA_DIR)
+  const base = given.url ?? config.ASSAY_URL ?? found.base_url
+  if (!base) throw usage(`--url is missing, and so are ASSAY_URL and ${join(config.DATA_DIR, 'credentials.json')}.`)
+  // Kept keys are of the service that kept them; another address must not get them.
+  const kept = base === found.base_url ? found : {}
+  const key = given.key ?? (given['key-file'] ? keyIn(given['key-file']) : (config[setting] ?? kept[name]))
+  if (!key) throw usage(`There is no key for ${base}: set ${setting}, or name a file with --key-file.`)
+  return { base, key, api: client(base, { [header]: key }), kept }
+}
+
+function keptIn(dataDir: string): Kept {
+  try {
+    return JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Kept
+  } catch {
+    return {}
+  }
+}
+
+function keyIn(path: string) {
+  const text = readText(path).trim()
+  if (!/^\S+$/.test(text)) throw setupProblem('The file of --key-file must hold one key and nothing else')
+  return text
+}
+
+/** A file, or standard input by the name `-`. */
+export function readText(path: string) {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8')
+  } catch (error) {
+    throw setupProblem(`The file cannot be read: ${(error as NodeJS.ErrnoException).code}`)
+  }
+}
+
+export function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readText(path))
+  } catch (error) {
+    if (error instanceof SyntaxError) throw setupProblem('The file is not JSON')
+    throw error
+  }
+}

@@ -1,0 +1,39 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { setupProblem } from '../problem.ts'
+import { textOf } from './failure.ts'
+import type { Service } from './service.ts'
+import { blocksOf } from './sse.ts'
+
+export type Envelope = { event_id: string; event_type: string; user_id: string | null; created_at: string; data: unknown }
+export type Told = { envelope: Envelope; text: string; cursor: string | undefined }
+export type Wanted = { after: string; types?: string | undefined; user_id?: string | undefined; order_id?: string | undefined }
+
+/** The event log as it grows, for as long as it is read. A stream that breaks is taken up where it was. */
+export async function* eventsOf(service: Service, wanted: Wanted): AsyncGenerator<Told> {
+  for (let after = wanted.after; ; await pause(1000)) {
+    const body = await openStream(service, { ...wanted, after })
+    if (!body) continue
+    try {
+      for await (const { id, data } of blocksOf(body)) {
+        if (data) yield { envelope: JSON.parse(data) as Envelope, text: data, cursor: id }
+        if (id) after = id
+      }
+    } catch {
+      console.error('The stream was lost; it is opened again.')
+    }
+  }
+}
+
+async function openStream({ base, key }: Service, { after, types, user_id, order_id }: Wanted) {
+  const query = new URLSearchParams({ ...(after ? { after } : {}), ...(user_id ? { user_id } : {}), ...(order_id ? { order_id } : {}) })
+  for (const type of (types ?? '').split(',').filter(Boolean)) query.append('event_type', type)
+  const response = await fetch(`${base}/events/stream?${query}`, { headers: { 'x-service-api-key': key } }).catch(() => undefined)
+  if (response && response.status >= 400 && response.status < 500) throw await refused(response)
+  if (!response?.ok) console.error(`${base} does not answer; trying again.`)
+  return response?.ok ? response.body : undefined
+}
+
+async function refused(response: Response) {
+  const { detail } = (await response.json().catch(() => ({}))) as { detail?: { error_type?: string } }
+  return setupProblem(`The service refused to stream: ${textOf(detail)}`, detail?.error_type ?? 'REFUSED')
+}

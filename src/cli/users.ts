@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { Client } from '../contract/client.ts'
+import { Day, Id, Text } from '../contract/common.ts'
+import { command, print, usage } from './command.ts'
+import { asTeam, reach } from './service.ts'
+
+type User = Awaited<ReturnType<Client['getUser']>>
+
+const lineOf = ({ user_id, client_user_id, created_on, connected_sources: sources }: User) =>
+  `${user_id}  ${created_on}  ${client_user_id}${sources.length ? `  ${sources.map(({ provider }) => provider.slug).join(', ')}` : ''}`
+
+export const Count = z.coerce.number('must be a whole number.').int('must be a whole number.').min(0, 'must not be negative.')
+
+export const listUsers = command({
+  name: 'users list',
+  summary: 'List the users of the team, newest first.',
+  options: {
+    ...reach,
+    limit: { value: 'N', what: 'How many.', shape: Count, fallback: '50' },
+    offset: { value: 'N', what: 'How many to leave out.', shape: Count, fallback: '0' },
+  },
+  async run({ limit, offset, json, ...given }) {
+    const page = await asTeam(given).api.listUsers({ query: { limit, offset } })
+    print(json, page, [...page.users.map(lineOf), `${page.users.length} of ${page.total}`])
+  },
+})
+
+export const createUser = command({
+  name: 'users create',
+  summary: 'Make a user.',
+  options: {
+    ...reach,
+    'client-user-id': { value: 'TEXT', what: 'Your own id of the user; no e-mail address or phone number.', required: true },
+    'time-zone': { value: 'ZONE', what: 'IANA time zone for sources that carry none.', shape: Text(64) },
+    'birth-date': { value: 'DAY', what: 'For sources that give no age.', shape: Day },
+  },
+  examples: ['assay users create --client-user-id patient-17 --time-zone America/New_York'],
+  async run({ json, 'client-user-id': client_user_id, 'time-zone': zone, 'birth-date': birth, ...given }) {
+    const body = { client_user_id, fallback_time_zone: zone ?? null, fallback_birth_date: birth ?? null }
+    const user = await asTeam(given).api.createUser({ body })
+    print(json, user, [user.user_id])
+  },
+})
+
+const which = {
+  id: { value: 'ID', what: 'The user_id.', shape: Id },
+  'client-user-id': { value: 'TEXT', what: 'Or your own id of the user.' },
+} as const
+
+type Which = { id: string | undefined; 'client-user-id': string | undefined }
+
+async function userOf(api: Client, { id, 'client-user-id': client_user_id }: Which) {
+  if ((id === undefined) === (client_user_id === undefined)) throw usage('Give either --id or --client-user-id.')
+  return id === undefined
+    ? api.resolveUser({ params: { client_user_id: client_user_id as string } })
+    : api.getUser({ params: { user_id: id } })
+}
+
+export const showUser = command({
+  name: 'users show',
+  summary: 'Show a user and its orders. Demographics are left out; the API has them.',
+  options: { ...reach, ...which },
+  async run({ json, ...given }) {
+    const { api } = asTeam(given)
+    const user = await userOf(api, given)
+    const { orders, total } = await api.listOrders({ query: { user_id: user.user_id } })
+    const steps = orders.map(({ id, created_at, last_event }) => ({ id, created_at, status: last_event.status }))
+    print(json, { ...user, orders: steps, number_of_orders: total }, [
+      lineOf(user),
+      ...steps.map(({ id, created_at, status }) => `  order ${id}  ${created_at}  ${status}`),
+    ])
+  },
+})
+
+export const deleteUser = command({
+  name: 'users delete',
+  summary: 'Delete a user: gone at once, erased for good after 7 days.',
+  options: { ...reach, ...which },
+  async run({ json, ...given }) {
+    const { api } = asTeam(given)
+    const { user_id } = await userOf(api, given)
+    await api.deleteUser({ params: { user_id } })
+    print(json, { deleted: user_id }, [`deleted ${user_id}; assay users undelete --id ${user_id} brings it back within 7 days`])
+  },
+})
+
+export const undeleteUser = command({
+  name: 'users undelete',
+  summary: 'Bring a deleted user back within its 7 days of grace.',
+  options: { ...reach, id: { ...which.id, required: true } },
+  async run({ id, json, ...given }) {
+    await asTeam(given).api.undoDeleteUser({ query: { user_id: id } })
+    print(json, { undeleted: id }, [`undeleted ${id}`])
+  },
+})

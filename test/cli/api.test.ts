@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { aNewOrder, place } from '../support/orders.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { atEnd, temporaryFolder, world } from '../support/world.ts'
+import { assay } from './assay.ts'
+
+const w = await world()
+const cli = assay(w.url, { ASSAY_URL: w.base, ASSAY_API_KEY: w.team_api_key, ASSAY_MANAGEMENT_KEY: w.management_key })
+
+function file(content: unknown, name = 'file.json') {
+  const path = join(temporaryFolder(), name)
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+describe('where the service is', () => {
+  const kept = (base_url: string) => {
+    const DATA_DIR = temporaryFolder()
+    writeFileSync(join(DATA_DIR, 'credentials.json'), JSON.stringify({ base_url, team_api_key: w.team_api_key }))
+    return assay(w.url, { DATA_DIR })
+  }
+
+  test('is what the folder of the service says, with its key', async () => {
+    expect(await kept(w.base).json('users', 'list')).toMatchObject({ users: [], total: 0 })
+  })
+
+  test('may be an option, and the key a file', async () => {
+    const given = ['--url', `${w.base}/`, '--key-file', file(`${w.team_api_key}\n`)]
+    expect((await assay(w.url).json('users', 'list', ...given)).total).toBe(0)
+  })
+
+  test('kept keys do not go to another address', async () => {
+    const other = await openReceiver()
+    atEnd(() => other.close())
+    const { code, err } = await kept(w.base).run('users', 'list', '--url', new URL(other.url).origin)
+    expect([code, err]).toEqual([2, expect.stringMatching(/^There is no key for .*: set ASSAY_API_KEY, or name a file with --key-file/)])
+    expect(other.received).toEqual([])
+  })
+
+  test('is asked for when nobody says it', async () => {
+    expect(await assay(w.url).run('users', 'list')).toMatchObject({ code: 2, err: expect.stringMatching(/^--url is missing/) })
+  })
+
+  test('a service that does not answer, and one that refuses the key, are told in a line', async () => {
+    const gone = await openReceiver()
+    await gone.close()
+    const away = await assay(w.url, { ASSAY_URL: new URL(gone.url).origin, ASSAY_API_KEY: 'x' }).run('users', 'list')
+    expect([away.code, away.err]).toEqual([1, expect.stringMatching(/^The service does not answer \(ECONNREFUSED\): is it running/)])
+    const refused = await assay(w.url, { ASSAY_URL: w.base, ASSAY_API_KEY: 'sk_us_wrong' }).run('users', 'list', '--json')
+    expect([refused.code, JSON.parse(refused.err).error.type]).toEqual([1, 'INVALID_API_KEY'])
+    expect(refused.err).not.toContain('sk_us_wrong')
+    expect((await assay(w.url, { ASSAY_URL: w.base }).run('users', 'list', '--key-file', '/nowhere')).err).toBe(
+      'The file cannot be read: ENOENT\n',
+    )
+  })
+})
+
+test('users: created, listed, shown, deleted and brought back', async () => {
+  const { out } = await cli.run('users', 'create', '--client-user-id', 'cli-1', '--time-zone', 'Europe/Berlin')
+  const id = out.trim()
+  expect(await cli.json('users', 'show', '--client-user-id', 'cli-1')).toMatchObject({
+    user_id: id,
+    fallback_time_zone: { id: 'Europe/Berlin' },
+    orders: [],
+  })
+  expect((await cli.run('users', 'list')).out).toMatch(new RegExp(`^${id}  .*  cli-1\\n`))
+  expect((await cli.run('users', 'create', '--client-user-id', 'cli-1')).err).toMatch(/^createUser answered 400: /)
+  expect((await cli.run('users', 'delete', '--id', id)).out).toContain(`deleted ${id}`)
+  expect(await cli.run('users', 'show', '--id', id)).toMatchObject({ code: 1, err: expect.stringContaining('getUser answered 404') })
+  expect((await cli.run('users', 'undelete', '--id', id)).code).toBe(0)
+  expect((await cli.run('users', 'show', '--id', id)).code).toBe(0)
+  expect(await cli.run('users', 'show')).toMatchObject({ code: 2, err: expect.stringContaining('either --id or --client-user-id') })
+  expect(await cli.run('users', 'list', '--limit', 'many')).toMatchObject({ code: 2, err: expect.stringMatching(/^--limit must be/) })
+})
+
+describe('orders', () => {
+  test('are checked and placed from a file, listed, simulated and followed to their end', async () => {
+    const { user_id, ...body } = await aNewOrder(w.api)
+    const path = file(body)
+    expect((await cli.run('orders', 'place', '--file', path, '--user', user_id, '--check')).out).toMatch(/^order 1: would be placed\n/)
+    const order = await cli.json('orders', 'place', '--file', path, '--user', user_id, '--idempotency-key', 'once')
+    expect(await cli.json('orders', 'place', '--file', path, '--user', user_id, '--idempotency-key', 'once')).toMatchObject({
+      id: order.id,
+    })
+    expect((await cli.json('orders', 'list', '--user', user_id)).orders).toMatchObject([{ id: order.id, status: 'received' }])
+
+    const watching = cli.run('orders', 'watch', '--id', order.id, '--json')
+    await w.runJobs()
+    await w.api.simulateOrder({ params: { order_id: order.id }, body: { interpretation: 'critical' } })
+    await w.runJobs()
+    const { code, out } = await watching
+    const done = await w.api.getOrder({ params: { order_id: order.id } })
+    const steps = out.trim().split('\n')
+    expect([code, steps.map((line) => JSON.parse(line))]).toEqual([0, done.events.map((step) => ({ order_id: order.id, ...step }))])
+    expect((await cli.run('orders', 'show', '--id', order.id)).out).toContain('completed.walk_in_test.completed')
+    expect((await cli.json('orders', 'list', '--status', 'completed', '--interpretation', 'critical')).total).toBe(1)
+  })
+
+  test('watching one that was cancelled ends with 1', async () => {
+    const { id } = await place(w.api)
+    expect((await cli.run('orders', 'cancel', '--id', id)).out).toContain('cancelled.walk_in_test.cancelled')
+    expect(await cli.run('orders', 'watch', '--id', id)).toMatchObject({ code: 1, out: expect.stringContaining('cancelled.') })
+    expect((await cli.run('orders', 'cancel', '--id', randomUUID())).code).toBe(1)
+  })
+
+  test('what is wrong in a file is told by its place, and nothing is placed', async () => {
+    const before = (await cli.json('orders', 'list')).total
+    const body = await aNewOrder(w.api, 'walk_in_test', { patient_address: undefined })
+    const checked = await cli.run('orders', 'place', '--file', file(body), '--check')
+    expect([checked.code, checked.out]).toEqual([1, expect.stringMatching(/would be refused\n {2}hard {2}body\.patient_address/)])
+    const placed = await cli.run('orders', 'place', '--file', file(body))
+    expect([placed.code, placed.err]).toEqual([1, expect.stringMatching(/^createOrder answered 422: body\.patient_address: /)])
+    expect((await cli.run('orders', 'place', '--file', file('{'))).err).toBe('The file is not JSON\n')
+    expect((await cli.run('orders', 'place', '--file', '/nowhere')).err).toBe('The file cannot be read: ENOENT\n')
+    expect((await cli.run('orders', 'place', '--file', file([body, body]), '--idempotency-key', 'x')).code).toBe(1)
+    expect((await cli.json('orders', 'list')).total).toBe(before)
+  })
+
+  test('a simulation goes where it is asked to', async () => {
+    const { id } = await place(w.api, 'testkit')
+    await w.runJobs()
+    const { last_event } = await cli.json('orders', 'simulate', '--id', id, '--to', 'failed.testkit.lost')
+    expect(last_event.status).toBe('failed.testkit.lost')
+    expect((await cli.run('orders', 'simulate', '--id', randomUUID())).code).toBe(1)
+  })
+})
+
+describe('events', () => {
+  test('are listed page by page and followed from any place', async () => {
+    await place(w.api)
+    await w.runJobs()
+    const page = await cli.json('events', 'list', '--types', 'labtest.order.*', '--limit', '1')
+    expect(page.events).toMatchObject([{ event_type: 'labtest.order.created' }])
+    const [second] = (await cli.json('events', 'list', '--after', page.next_cursor, '--types', 'labtest.order.*', '--limit', '1')).events
+    const { code, out } = await cli.run(
+      'events',
+      'tail',
+      '--after',
+      page.next_cursor,
+      '--types',
+      'labtest.order.*',
+      '--count',
+      '1',
+      '--json',
+    )
+    expect([code, JSON.parse(out).event_id]).toEqual([0, second.event_id])
+    const all = await cli.run('events', 'tail', '--after', 'start', '--types', 'labtest.order.*', '--count', '2')
+    expect(all.out.split('\n')[1]).toContain(second.event_id)
+  })
+
+  test('a place that is none is refused', async () => {
+    expect((await cli.run('events', 'tail', '--after', 'nowhere')).code).toBe(1)
+  })
+})
+
+test('replay sends a window of the log to a webhook again and waits for it', async () => {
+  const at = ['--org', w.org_id, '--team', w.team_id]
+  const receiver = await openReceiver()
+  atEnd(() => receiver.close())
+  const params = { org_id: w.org_id, team_id: w.team_id, env: 'sandbox' as const }
+  const { id } = await w.admin.createWebhook({ params, body: { url: receiver.url } })
+  expect(await cli.json('webhooks', 'list', ...at)).toMatchObject([{ id, waiting: 0 }])
+  const running = cli.run('replay', '--webhook', id, '--from', '2020-01-01T00:00:00Z', ...at, '--json')
+  let ended = false
+  running.finally(() => {
+    ended = true
+  })
+  while (!ended) await w.runJobs()
+  const { code, out, err } = await running
+  const { state, sent, done } = JSON.parse(out)
+  expect([code, state, sent > 0 && sent <= done, err]).toEqual([0, 'done', true, expect.stringMatching(/^replayed \d+/)])
+  expect(await cli.json('webhooks', 'list', ...at)).toMatchObject([{ id, waiting: sent }])
+  expect(await cli.run('webhooks', 'list')).toMatchObject({ code: 2, err: expect.stringMatching(/^--org and --team are missing/) })
+  expect((await cli.run('replay', '--webhook', randomUUID(), '--from', '2020-01-01T00:00:00Z', ...at)).code).toBe(1)
+})
