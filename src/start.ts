@@ -99,15 +99,21 @@ type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embed
 
 /** The app on its database: embedded or outside, migrated, and checked to be of this deployment and key. `founding`: it may be empty. */
 export async function openApp(config: Config, log: Logger, openEmbedded: OpenEmbedded, opened: AsyncDisposableStack, founding = false) {
-  const url = config.DATABASE_URL ?? (await embeddedUrl(config, log, openEmbedded, opened))
-  const database: Database = opened.adopt(openDatabase(url, config.DATABASE_POOL_SIZE, log), (database) => database.close())
-  await checkServer(database, url)
+  const database = await openServer(config, log, openEmbedded, opened)
   await migrate(database.pool)
   const key = encryptionKey(config, await isClaimed(database.db))
   const wall = () => new Date().toISOString()
   const app: App = { config, db: database.db, vault: openVault(key), lastUses: noLastUses(), log, now: wall, wall, wake: () => {} }
   await claimDatabase(app, founding)
   return { app, database }
+}
+
+/** The database as it is: embedded or outside. */
+export async function openServer(config: Config, log: Logger, openEmbedded: OpenEmbedded, opened: AsyncDisposableStack) {
+  const url = config.DATABASE_URL ?? (await embeddedUrl(config, log, openEmbedded, opened))
+  const database: Database = opened.adopt(openDatabase(url, config.DATABASE_POOL_SIZE, log), (database) => database.close())
+  await checkServer(database, url)
+  return database
 }
 
 async function embeddedUrl(config: Config, log: Logger, openEmbedded: OpenEmbedded, opened: AsyncDisposableStack) {

@@ -22,7 +22,7 @@ const mayImport: Record<string, string> = {
   http: 'actions app config contract db http log problem rules fastify prom-client zod @scalar/fastify-api-reference',
   credentials: 'actions app data-dir private-files rules',
   start: 'actions app config credentials data-dir db http jobs log private-files problem sealing pino fastify',
-  cli: 'actions app cli config contract db log problem start pino zod',
+  cli: 'actions app cli config contract data-dir db log problem rules sealing start pino zod',
   main: 'cli',
 }
 

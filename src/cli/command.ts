@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 import { pino } from 'pino'
 import type { App } from '../app.ts'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { borrowEmbedded, hasCluster } from '../db/embedded.ts'
+import type { Database } from '../db/open.ts'
 import { checkSettings } from '../deployment/actions.ts'
 import { type Problem, setupProblem } from '../problem.ts'
-import { openApp } from '../start.ts'
+import { openApp, openServer } from '../start.ts'
 import type { Options, Values } from './options.ts'
 
 /** One row of the command line. Help, completion and docs/cli.md are made of it. */
@@ -28,16 +29,29 @@ export const usage = (message: string) => setupProblem(message, 'USAGE')
 export const usageProblem = ({ detail }: Problem) => typeof detail === 'object' && !Array.isArray(detail) && detail.error_type === 'USAGE'
 
 /** Runs an operator's command on the database, whether the service is running or not. `founding`: there need not be one yet. */
-export async function withApp<T>(work: (app: App) => Promise<T>, founding = false): Promise<T> {
+export async function withApp<T>(work: (app: App, database: Database) => Promise<T>, founding = false): Promise<T> {
+  const config = configFor(founding)
+  await using opened = new AsyncDisposableStack()
+  const { app, database } = await openApp(config, pino({ level: 'silent' }), borrowEmbedded, opened, founding)
+  return await work(app, database)
+}
+
+/** The same on the bare database, which need be neither migrated nor ours. */
+export async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>, founding = false): Promise<T> {
+  const config = configFor(founding)
+  await using opened = new AsyncDisposableStack()
+  const database = await openServer(config, pino({ level: 'silent' }), borrowEmbedded, opened)
+  return await work(database, config)
+}
+
+function configFor(founding: boolean) {
   const config = readConfig()
   checkSettings(config)
   if (!founding && !config.DATABASE_URL && !hasCluster(config.DATA_DIR))
     throw setupProblem(
       `There is no database in DATA_DIR ${resolve(config.DATA_DIR)}; start the service there first, or name the right folder`,
     )
-  await using opened = new AsyncDisposableStack()
-  const { app } = await openApp(config, pino({ level: 'silent' }), borrowEmbedded, opened, founding)
-  return await work(app)
+  return config
 }
 
 /** The result as JSON, or as lines for a person. */

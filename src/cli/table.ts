@@ -1,4 +1,5 @@
 import { auditVerify } from './audit.ts'
+import { backupCommand, checkBackupCommand, restoreCommand } from './backup.ts'
 import { bootstrapCommand } from './bootstrap.ts'
 import { loadFile, showCatalogue } from './catalogue.ts'
 import type { Command } from './command.ts'
@@ -9,6 +10,7 @@ import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts
 import { createKeyOfLab, listKeysOfLabs, revokeKeyOfLab } from './lab-keys.ts'
 import { approveTest, pendingTests } from './lab-tests.ts'
 import { listenCommand } from './listen.ts'
+import { migrateCommand } from './migrate.ts'
 import { cancelOrder, listOrders, placeOrders, showOrder, simulateOrder, watchOrder } from './orders.ts'
 import { orgCommand, teamCommand } from './org.ts'
 import { listWebhooks, replayCommand } from './replay.ts'
@@ -18,7 +20,7 @@ import { createUser, deleteUser, listUsers, showUser, undeleteUser } from './use
 
 /** The whole command line, in the order in which help shows it. */
 export const sections: Record<string, Command[]> = {
-  'Run the service': [serveCommand, bootstrapCommand, auditVerify],
+  'Run the service': [serveCommand, migrateCommand, bootstrapCommand, backupCommand, checkBackupCommand, restoreCommand, auditVerify],
   'Organisation and keys': [orgCommand, teamCommand, listKeys, createKey, revokeKey],
   'Labs and their catalogue': [
     showCatalogue,

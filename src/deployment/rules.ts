@@ -5,15 +5,25 @@ import { setupProblem } from '../problem.ts'
 
 type Deployment = { environment: string; region: string; key_check: Buffer }
 
-/** A database belongs to one deployment and one key. */
-export function checkDatabase(known: Deployment, here: Deployment) {
+/** A database, and a backup of it, belongs to one deployment and one key. */
+export function checkDatabase(known: Deployment, here: Deployment, what = 'database') {
   if (known.environment !== here.environment || known.region !== here.region)
     throw setupProblem(
-      `The database belongs to the ${known.environment} ${known.region} deployment; ENVIRONMENT and REGION say ${here.environment} ${here.region}`,
+      `The ${what} belongs to the ${known.environment} ${known.region} deployment; ENVIRONMENT and REGION say ${here.environment} ${here.region}`,
     )
   if (!timingSafeEqual(known.key_check, here.key_check))
-    throw setupProblem('ENCRYPTION_KEY is not the key that this database was sealed with; start with the key of the first start')
+    throw setupProblem(`ENCRYPTION_KEY is not the key that this ${what} was sealed with; start with the key of the first start`)
 }
+
+/** A backup can be of this version or of an older one. */
+export function checkVersions(migrations: string[], ours: string[]) {
+  const newer = migrations.filter((name) => !ours.includes(name))
+  if (newer.length)
+    throw setupProblem(`The backup was made by a newer version (${newer.sort().at(-1)}); restore it with that version or newer`)
+}
+
+export const notEmpty = () =>
+  setupProblem('The database is not empty, and a restore writes over nothing: name an empty one in DATABASE_URL, or an empty DATA_DIR')
 
 /** Fixed keys must be what their setting says, and of this deployment. */
 export function checkBootstrapKeys(deployment: string, team: string | undefined, management: string | undefined) {

@@ -9,6 +9,16 @@ export const lockStart = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK})`.
 
 export const ping = (db: Db) => sql`select 1`.execute(db)
 
+/** Whether there is more than what migrating an empty database makes. */
+export async function holdsAnything(db: Db) {
+  const { rows } = await sql<{ migrated: boolean; tables: number }>`
+    select to_regclass('migrations') is not null as migrated,
+      (select count(*) from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p'))::integer as tables`.execute(db)
+  const found = rows[0]
+  if (!found?.tables) return false
+  return !found.migrated || (await findDeployment(db)) !== undefined
+}
+
 export const findDeployment = (db: Db) => db.selectFrom('deployment').selectAll().executeTakeFirst()
 
 export const insertDeployment = (db: Db, row: Insertable<Tables['deployment']>) => db.insertInto('deployment').values(row).execute()

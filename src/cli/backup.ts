@@ -1,0 +1,67 @@
+import { verifyAudit } from '../audit/actions.ts'
+import { encryptionKey } from '../data-dir.ts'
+import { checkBackup, restoreBackup, writeBackup } from '../deployment/backup.ts'
+import { setupProblem } from '../problem.ts'
+import { openVault } from '../sealing/vault.ts'
+import { recordOperator } from './audited.ts'
+import { command, print, withApp, withDatabase } from './command.ts'
+import { progress } from './progress.ts'
+
+const file = { value: 'FILE', what: 'The backup.', required: true, file: true } as const
+
+export const backupCommand = command({
+  name: 'backup',
+  summary:
+    'Write the whole database into a file, as it is at one moment, beside a running service. What is sealed stays sealed: ENCRYPTION_KEY is not in it, so keep that in another place.',
+  options: { file: { ...file, what: 'Where to write it; it must not exist.' } },
+  examples: ['assay backup --file assay-$(date +%F).backup'],
+  async run({ file, json }) {
+    const bar = progress('rows', undefined)
+    const written = await withApp(async (app, database) => {
+      const written = await writeBackup(database, file, bar.add)
+      return recordOperator(
+        app,
+        'backup',
+        async () => written,
+        () => `backup:${written.created_at}`,
+      )
+    })
+    bar.end()
+    print(json, { file, ...written }, [`wrote ${written.rows} rows of ${written.tables} tables to ${file}`])
+  },
+})
+
+export const checkBackupCommand = command({
+  name: 'backup check',
+  summary: 'Read a backup through and say whether it is whole. Needs neither a database nor the key.',
+  options: { file },
+  async run({ file, json }) {
+    const bar = progress('rows', undefined)
+    const found = await checkBackup(file, bar.add)
+    bar.end()
+    print(json, found, [
+      `whole: ${found.rows} rows, ${found.environment} ${found.region}, made ${found.created_at} by version ${found.version}`,
+    ])
+  },
+})
+
+export const restoreCommand = command({
+  name: 'restore',
+  summary:
+    'Put a backup into an empty database, all of it or nothing, and verify the audit chain. Refuses another deployment, another ENCRYPTION_KEY, a newer version, and a database that holds anything.',
+  options: { file },
+  examples: ['DATABASE_URL=postgres://… ENCRYPTION_KEY=… assay restore --file assay-2026-11-15.backup'],
+  async run({ file, json }) {
+    const bar = progress('rows', undefined)
+    const restored = await withDatabase(async (database, config) => {
+      const vault = openVault(encryptionKey(config, true))
+      return restoreBackup(database, { config, vault }, file, bar.add)
+    }, true)
+    bar.end()
+    const { broken, rows: audited } = await withApp(verifyAudit)
+    if (broken) throw setupProblem(`Restored, but the audit chain is broken at row ${broken.seq}: ${broken.reason}`)
+    print(json, { ...restored, audit_rows: audited }, [
+      `restored ${restored.rows} rows of the backup of ${restored.created_at}; the audit chain of ${audited} rows is intact`,
+    ])
+  },
+})

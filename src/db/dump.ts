@@ -1,0 +1,93 @@
+import type pg from 'pg'
+
+export type Table = { name: string; columns: string[] }
+export type Partition = { name: string; parent: string; bound: string }
+type Sequence = { name: string; last: string | null }
+
+/** What there is beside the migrations, which a restore runs itself. Partitions are read through their tables. */
+export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
+  const { rows } = await client.query<Table>(`
+    select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> 'migrations'
+    group by c.relname order by c.relname`)
+  return rows
+}
+
+export async function partitionsOf(client: pg.ClientBase): Promise<Partition[]> {
+  const { rows } = await client.query<Partition>(`
+    select c.relname as name, p.relname as parent, pg_get_expr(c.relpartbound, c.oid) as bound
+    from pg_class c join pg_inherits i on i.inhrelid = c.oid join pg_class p on p.oid = i.inhparent
+    where c.relnamespace = 'public'::regnamespace and c.relispartition and c.relkind = 'r' order by c.relname`)
+  return rows
+}
+
+export async function sequencesOf(client: pg.ClientBase): Promise<Sequence[]> {
+  const { rows } = await client.query<Sequence>(
+    "select sequencename as name, last_value::text as last from pg_sequences where schemaname = 'public' order by sequencename",
+  )
+  return rows
+}
+
+export async function migrationsOf(client: pg.ClientBase) {
+  const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
+  return rows.map((row) => row.name)
+}
+
+/** Everything as it was at one moment, whatever is written meanwhile. */
+export async function beginSnapshot(client: pg.ClientBase) {
+  await client.query('begin isolation level repeatable read read only')
+  await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; set local extra_float_digits = 1')
+}
+
+const AT_ONCE = 500
+
+/** The rows of a table, each as the text of its JSON, a bounded number of them in memory. */
+export async function* rowsOf(client: pg.ClientBase, { name, columns }: Table): AsyncGenerator<string[]> {
+  await client.query(
+    `declare dump no scroll cursor for select row_to_json(t)::text as row from (select ${list(columns)} from ${quoted(name)}) t`,
+  )
+  for (;;) {
+    const { rows } = await client.query<{ row: string }>(`fetch ${AT_ONCE} from dump`)
+    if (!rows.length) break
+    yield rows.map(({ row }) => row)
+  }
+  await client.query('close dump')
+}
+
+/** Rows go in without their order mattering: references are taken off and put on again in the same transaction, which checks them. */
+export async function beginLoad(client: pg.ClientBase, tables: Table[]) {
+  await client.query('begin')
+  await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
+  const { rows } = await client.query<{ on: string; name: string; definition: string }>(`
+    select c.conrelid::regclass::text as on, c.conname as name, pg_get_constraintdef(c.oid) as definition
+    from pg_constraint c where c.contype = 'f' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace`)
+  for (const { on, name } of rows) await client.query(`alter table ${on} drop constraint ${quoted(name)}`)
+  for (const { name } of tables) await client.query(`alter table ${quoted(name)} disable trigger user`)
+  await client.query(`truncate ${tables.map(({ name }) => quoted(name)).join(', ')}`)
+  return async () => {
+    for (const { name } of tables) await client.query(`alter table ${quoted(name)} enable trigger user`)
+    for (const { on, name, definition } of rows) await client.query(`alter table ${on} add constraint ${quoted(name)} ${definition}`)
+    await client.query('commit')
+  }
+}
+
+export async function makePartitions(client: pg.ClientBase, partitions: Partition[]) {
+  for (const { name, parent, bound } of partitions)
+    await client.query(`create table if not exists ${quoted(name)} partition of ${quoted(parent)} ${bound}`)
+}
+
+export const loadRows = (client: pg.ClientBase, { name, columns }: Table, rows: string[]) =>
+  client.query(
+    `insert into ${quoted(name)} (${list(columns)}) overriding system value
+     select ${list(columns)} from json_populate_recordset(null::${quoted(name)}, $1::json)`,
+    [`[${rows.join(',')}]`],
+  )
+
+export async function setSequences(client: pg.ClientBase, sequences: Sequence[]) {
+  for (const { name, last } of sequences)
+    if (last !== null) await client.query('select setval($1::regclass, $2::bigint)', [quoted(name), last])
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+const list = (names: string[]) => names.map(quoted).join(', ')

@@ -1,0 +1,139 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { client } from '../../src/contract/client.ts'
+import { databaseUrl, query } from '../support/cluster.ts'
+import { aNewOrder, place } from '../support/orders.ts'
+import { people, someInfo } from '../support/people.ts'
+import { newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
+import { assay } from './assay.ts'
+
+const w = await world()
+const cli = assay(w.url)
+const path = join(temporaryFolder(), 'one.backup')
+
+let order_id: string
+let user_id: string
+let written: { rows: number; tables: number }
+beforeAll(async () => {
+  const order = await place(w.api)
+  order_id = order.id
+  user_id = order.user_id
+  await w.api.putUserInfo({ params: { user_id }, body: someInfo() })
+  await w.runJobs()
+  await w.api.simulateOrder({ params: { order_id }, body: { interpretation: 'abnormal' } })
+  await w.runJobs()
+  written = await cli.json('backup', '--file', path)
+})
+
+const contents = async (url: string) => {
+  const tables = await query<{ name: string }>(
+    url,
+    "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname not in ('migrations', 'audit_log') order by 1",
+  )
+  const rows = await Promise.all(
+    tables.map(async ({ name }) => [
+      name,
+      (await query(url, `select count(*), md5(string_agg(t::text, '|' order by t::text)) from "${name}" t`))[0],
+    ]),
+  )
+  return Object.fromEntries(rows)
+}
+
+async function bareDatabase() {
+  const name = `${inject('template')}_bare${Math.random().toString(36).slice(2, 8)}`
+  await query(inject('adminUrl'), `create database ${name}`)
+  return databaseUrl(inject('adminUrl'), name)
+}
+
+test('a backup is a private file without a word of a patient, and is found whole', async () => {
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  const text = gunzipSync(readFileSync(path)).toString()
+  for (const word of [...Object.values(people[0]), 'Marrowbone', w.team_api_key]) expect(text).not.toContain(word)
+  expect(await cli.json('backup', 'check', '--file', path)).toMatchObject({ rows: written.rows, tables: written.tables, environment: 'sandbox' })
+  expect(await query(w.url, "select actor_kind from audit_log where action = 'operator backup'")).toEqual([{ actor_kind: 'operator' }])
+})
+
+test('restored into an empty database everything is as it was, and read by the same keys', async () => {
+  const url = await bareDatabase()
+  const restored = await assay(url).json('restore', '--file', path)
+  expect(restored).toMatchObject({ rows: written.rows, audit_rows: expect.any(Number) })
+  expect(await contents(url)).toEqual(await contents(w.url))
+  const other = await replica({ database: url })
+  const api = client(other.base, { 'x-service-api-key': w.team_api_key })
+  for (const read of [
+    (of: typeof api) => of.getOrder({ params: { order_id } }),
+    (of: typeof api) => of.getResults({ params: { order_id } }),
+    (of: typeof api) => of.getUserInfo({ params: { user_id } }),
+    (of: typeof api) => of.listEvents({ query: {} }),
+    (of: typeof api) => of.findPeople({ body: { query: people[0].last_name } }),
+  ])
+    expect(JSON.parse(JSON.stringify(await read(api)).replaceAll(other.base, w.base))).toEqual(await read(w.api))
+  const next = await api.createOrder({ body: await aNewOrder(api) })
+  expect(next.order.last_event.status).toBe('received.walk_in_test.ordered')
+  expect((await assay(url).run('audit', 'verify')).code).toBe(0)
+  expect(await assay(url).run('restore', '--file', path)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('The database is not empty'),
+  })
+})
+
+describe('refused, and nothing is written', () => {
+  const changed = (change: (lines: string[]) => string[]) => {
+    const file = join(temporaryFolder(), 'changed.backup')
+    writeFileSync(file, gzipSync(change(gunzipSync(readFileSync(path)).toString().trimEnd().split('\n')).join('\n')))
+    return file
+  }
+  const refused = async (file: string, env: Record<string, string> = {}, url?: string) => {
+    const into = url ?? (await newDatabase())
+    const { code, out, err } = await assay(into, env).run('restore', '--file', file)
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toMatch(/^[^\n]+\n$/)
+    if (!url) expect(await query(into, 'select * from orgs')).toEqual([])
+    return err
+  }
+
+  test('with another key', async () => {
+    expect(await refused(path, { ENCRYPTION_KEY: 'another-key-0123456789abcdef0123456789' })).toContain(
+      'ENCRYPTION_KEY is not the key that this backup',
+    )
+  })
+  test('into another deployment', async () => {
+    expect(await refused(path, { REGION: 'eu' })).toContain('The backup belongs to the sandbox us deployment')
+  })
+  test('into a database of somebody else', async () => {
+    const url = await bareDatabase()
+    await query(url, 'create table theirs (id integer)')
+    expect(await refused(path, {}, url)).toContain('The database is not empty')
+  })
+  test('of a newer version', async () => {
+    const newer = changed(([head = '', ...rest]) => [head.replace('"migrations":[', '"migrations":["9999_later.sql",'), ...rest])
+    expect(await refused(newer)).toContain('made by a newer version (9999_later.sql)')
+  })
+  test('when it was cut off, changed or is none', async () => {
+    expect(await refused(changed((lines) => lines.slice(0, -1)))).toContain('was cut off')
+    expect(await refused(changed((lines) => lines.filter((_, i) => i !== 5)))).toContain('was changed')
+    expect(await refused(changed(() => ['{"something":"else"}']))).toContain('is no backup of ours')
+    const half = join(temporaryFolder(), 'half.backup')
+    writeFileSync(half, readFileSync(path).subarray(0, 5000))
+    expect(await refused(half)).toContain('The backup cannot be read')
+    expect(await refused('/nowhere.backup')).toContain('The backup cannot be read: ENOENT')
+    expect((await cli.run('backup', 'check', '--file', half)).code).toBe(1)
+  })
+  test('a backup writes over no file and leaves no half one', async () => {
+    expect(await cli.run('backup', '--file', path)).toMatchObject({ code: 1, err: expect.stringContaining('The file exists already') })
+    expect((await cli.run('backup', '--file', '/nowhere/x.backup')).code).toBe(1)
+    expect(existsSync(`${path}.part`)).toBe(false)
+  })
+})
+
+test('migrate brings an empty database up, says what is missing, and does nothing twice', async () => {
+  const url = await bareDatabase()
+  const bare = assay(url)
+  const missing = await bare.run('migrate', '--check', '--json')
+  expect([missing.code, JSON.parse(missing.out).missing[0]]).toEqual([1, '0001_foundation.sql'])
+  expect((await bare.run('migrate')).out).toMatch(/^ran 0001_foundation\.sql\n/)
+  expect((await bare.run('migrate')).out).toBe('nothing is missing\n')
+  expect((await bare.run('migrate', '--check')).code).toBe(0)
+})
