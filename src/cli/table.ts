@@ -4,6 +4,7 @@ import { bootstrapCommand } from './bootstrap.ts'
 import { loadFile, showCatalogue } from './catalogue.ts'
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
+import { doctorCommand } from './doctor.ts'
 import { listEvents, tailEvents } from './events.ts'
 import { createKey, listKeys, revokeKey } from './keys.ts'
 import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
@@ -20,7 +21,16 @@ import { createUser, deleteUser, listUsers, showUser, undeleteUser } from './use
 
 /** The whole command line, in the order in which help shows it. */
 export const sections: Record<string, Command[]> = {
-  'Run the service': [serveCommand, migrateCommand, bootstrapCommand, backupCommand, checkBackupCommand, restoreCommand, auditVerify],
+  'Run the service': [
+    serveCommand,
+    migrateCommand,
+    bootstrapCommand,
+    backupCommand,
+    checkBackupCommand,
+    restoreCommand,
+    auditVerify,
+    doctorCommand,
+  ],
   'Organisation and keys': [orgCommand, teamCommand, listKeys, createKey, revokeKey],
   'Labs and their catalogue': [
     showCatalogue,

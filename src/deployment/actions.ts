@@ -28,6 +28,9 @@ export const claimDatabase = (app: App, founding = false) =>
     await openChain(app)
   })
 
+/** Which deployment and key a database belongs to; undefined for one that is nobody's yet. */
+export const deploymentOf = (db: Db) => store.findDeployment(db)
+
 export const isClaimed = async (db: Db) => (await store.findDeployment(db)) !== undefined
 
 export const databaseAnswers = (app: App) =>

@@ -51,7 +51,11 @@ test('a backup is a private file without a word of a patient, and is found whole
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const text = gunzipSync(readFileSync(path)).toString()
   for (const word of [...Object.values(people[0]), 'Marrowbone', w.team_api_key]) expect(text).not.toContain(word)
-  expect(await cli.json('backup', 'check', '--file', path)).toMatchObject({ rows: written.rows, tables: written.tables, environment: 'sandbox' })
+  expect(await cli.json('backup', 'check', '--file', path)).toMatchObject({
+    rows: written.rows,
+    tables: written.tables,
+    environment: 'sandbox',
+  })
   expect(await query(w.url, "select actor_kind from audit_log where action = 'operator backup'")).toEqual([{ actor_kind: 'operator' }])
 })
 
