@@ -6,6 +6,8 @@ import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { doctorCommand } from './doctor.ts'
 import { listEvents, tailEvents } from './events.ts'
+import { exportCommand } from './export.ts'
+import { importCommand } from './import.ts'
 import { createKey, listKeys, revokeKey } from './keys.ts'
 import { createAccount, listAccounts, setAccountStatus } from './lab-accounts.ts'
 import { createKeyOfLab, listKeysOfLabs, revokeKeyOfLab } from './lab-keys.ts'
@@ -15,6 +17,8 @@ import { migrateCommand } from './migrate.ts'
 import { cancelOrder, listOrders, placeOrders, showOrder, simulateOrder, watchOrder } from './orders.ts'
 import { orgCommand, teamCommand } from './org.ts'
 import { listWebhooks, replayCommand } from './replay.ts'
+import { advanceClock, resetTeam, showClock } from './sandbox.ts'
+import { seedCommand } from './seed.ts'
 import { seedWearables } from './seed-wearables.ts'
 import { serveCommand } from './serve.ts'
 import { createUser, deleteUser, listUsers, showUser, undeleteUser } from './users.ts'
@@ -62,7 +66,7 @@ export const sections: Record<string, Command[]> = {
     listWebhooks,
     replayCommand,
   ],
-  'Try it': [seedWearables],
+  'Fill and move teams': [seedCommand, seedWearables, exportCommand, importCommand, showClock, advanceClock, resetTeam],
   'Your shell': completions(() => commands),
 }
 

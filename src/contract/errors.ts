@@ -83,6 +83,7 @@ export const errorTypes = {
   MISSING_LAB_KEY: { kind: 'unauthenticated', meaning: 'No lab key was sent.' },
   MISSING_MANAGEMENT_KEY: { kind: 'unauthenticated', meaning: 'No management key was sent.' },
   NO_DELETION_TO_UNDO: { kind: 'not_found', meaning: 'No user with that id awaits deletion.' },
+  NOT_THE_TEAM: { kind: 'refused', meaning: 'The team that was to be emptied is not the team of the key.' },
   NOT_READY: { kind: 'unavailable', meaning: 'The database does not answer (from /ready).' },
   NOTHING_TO_PATCH: { kind: 'refused', meaning: 'A patch without a field.' },
   ORG_KEY_REQUIRED: { kind: 'forbidden', meaning: 'A Team Management Key cannot reach the organisation.' },

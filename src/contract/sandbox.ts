@@ -38,6 +38,19 @@ export const sandboxEndpoints = {
     refusals: { 400: 'The moment lies before the clock.' },
   }),
   resetClock: endpoint({ ...clock, method: 'post', path: '/sandbox/clock/reset', summary: "Set the team's clock back to real time" }),
+  resetTeam: endpoint({
+    auth: 'team',
+    tag: 'Sandbox',
+    sandbox: true,
+    method: 'post',
+    path: '/sandbox/reset',
+    summary: 'Empty the team',
+    description:
+      'Takes away every user with all that belongs to it, every order, the inbox and remembered idempotency keys, for good and at once, and sets the clock back. What was configured stays: settings, keys, webhooks, lab tests, lab accounts. Nobody is told by webhook.',
+    body: z.object({ team_id: Id.describe('The team of the key, so that no team is emptied by mistake.') }).meta({ id: 'ResetTeam' }),
+    returns: z.object({ team_id: Id, users: z.int(), orders: z.int() }).meta({ id: 'TeamEmptied' }).describe('How many there were.'),
+    refusals: { 400: 'The key is of another team.' },
+  }),
   readInbox: endpoint({
     ...inbox,
     method: 'get',

@@ -220,6 +220,7 @@ export const handlers: Handlers = {
   getClock: (app, caller) => sandbox.getClock(app, caller),
   moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),
   resetClock: (app, caller) => sandbox.resetClock(app, caller),
+  resetTeam: (app, caller, { body }) => sandbox.resetTeam(app, caller, body.team_id),
   readInbox: (app, caller, { query }) => inbox.readInbox(app, caller, query),
   emptyInbox: (app, caller) => inbox.emptyInbox(app, caller),
 

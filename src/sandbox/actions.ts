@@ -11,6 +11,19 @@ export const moveClock = (app: App, { team_id }: TeamCaller, move: rules.Move) =
 
 export const resetClock = (app: App, { team_id }: TeamCaller) => journey(app, team_id, (app) => travel(app, team_id, 0))
 
+/** Everything that came in goes, for good; what was configured stays. */
+export const resetTeam = (app: App, { team_id }: TeamCaller, named: string) => {
+  rules.checkNamed(team_id, named)
+  return journey(app, team_id, async (app) => {
+    const orders = await store.deleteOrders(app.db, team_id)
+    const users = await store.deleteUsers(app.db, team_id)
+    await store.deleteKeptOutcomes(app.db, team_id)
+    await store.deleteInbox(app.db, team_id)
+    await store.setClockOffset(app.db, team_id, 0)
+    return { team_id, users, orders }
+  })
+}
+
 const PATIENCE = 30 * SECOND
 
 /** Journeys of one team come one after the other. Whoever waits holds no connection meanwhile. */

@@ -28,3 +28,12 @@ function wantedOffset(wall: string, offset_ms: number, { advance_seconds, now }:
   if (now !== undefined && advance_seconds === undefined) return Date.parse(now) - Date.parse(wall)
   throw invalid(['body'], 'Send either advance_seconds or now, and not both.')
 }
+
+/** Who empties a team names it. */
+export function checkNamed(team_id: string, named: string) {
+  if (named.toLowerCase() !== team_id)
+    throw problem(
+      'NOT_THE_TEAM',
+      'The key is of another team than team_id; send the id of the team that is to be emptied with a key of it.',
+    )
+}

@@ -1,0 +1,95 @@
+import { createReadStream, existsSync, truncateSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import type { App } from '../app.ts'
+import { Id } from '../contract/common.ts'
+import { setupProblem } from '../problem.ts'
+import { headOf, testsOf, usersOf } from '../transfer/read.ts'
+import { recordOperator } from './audited.ts'
+import { command, print, withApp } from './command.ts'
+import { progress } from './progress.ts'
+
+export const exportCommand = command({
+  name: 'export',
+  summary:
+    'Write a team into a file of JSON lines: its users with demographics, insurances, orders, results, and its own lab tests. Personal data stands in it in clear, so the file is private and belongs on an encrypted disk.',
+  options: {
+    team: { value: 'ID', what: 'The team.', shape: Id, required: true },
+    file: { value: 'FILE', what: 'Where to write it.', required: true, file: true },
+    resume: { what: 'Go on where an interrupted export of the same team ended.' },
+  },
+  examples: ['assay export --team ID --file team.ndjson', 'assay export --team ID --file team.ndjson --resume'],
+  async run({ team, file, resume, json }) {
+    if (existsSync(file) && !resume) throw setupProblem('The file exists already; name another one, or go on with --resume')
+    const before = resume && existsSync(file) ? await writtenIn(file, team) : undefined
+    if (!before) console.error('The file holds personal data in clear; only you can read it.')
+    const users = await withApp(async (app) => {
+      const users = await write(app, team, file, before)
+      return recordOperator(
+        app,
+        'export team',
+        async () => users,
+        () => `team_id:${team}`,
+      )
+    })
+    print(json, { file, team_id: team, users }, [`wrote ${users} users to ${file}`])
+  },
+})
+
+type Headed = { team?: { id?: string } }
+type Before = { users: number; last: string | undefined }
+
+async function write(app: App, team: string, path: string, before: Before | undefined) {
+  const head = await headOf(app, team)
+  const file = await open(path, before ? 'a' : 'wx', 0o600)
+  const bar = progress('users', head.users, before?.users)
+  let count = before?.users ?? 0
+  try {
+    if (!before) await begin(app, team, file, head)
+    for await (const line of usersOf(app, team, before?.last)) {
+      await file.write(`${JSON.stringify(line)}\n`)
+      count++
+      bar.add()
+    }
+    await file.write(`${JSON.stringify({ end: { users: count } })}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  bar.end()
+  return count
+}
+
+async function begin(app: App, team: string, file: FileHandle, head: object) {
+  await file.write(`${JSON.stringify(head)}\n`)
+  for (const test of await testsOf(app, team)) await file.write(`${JSON.stringify(test)}\n`)
+}
+
+/** How far an interrupted export came; a line that was not finished is cut off. */
+async function writtenIn(path: string, team: string): Promise<Before | undefined> {
+  const found: Before = { users: 0, last: undefined }
+  let whole = 0
+  let head: Headed | undefined
+  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    const line = parsed(text)
+    if (!line) break
+    head ??= line as Headed
+    if ('end' in line) throw setupProblem('The export in this file is complete')
+    const { user } = line as { user?: { user_id: string } }
+    if (user) found.users++
+    if (user) found.last = user.user_id
+    whole += Buffer.byteLength(text) + 1
+  }
+  if (head && head.team?.id !== team) throw setupProblem('The file is no export of this team')
+  truncateSync(path, whole)
+  return head ? found : undefined
+}
+
+export function parsed(text: string): object | undefined {
+  try {
+    const line = JSON.parse(text) as unknown
+    return typeof line === 'object' && line !== null ? line : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,44 @@
+import { oneOf, type Random, whole } from '../labs/simulator/seeded.ts'
+
+const firstNames = {
+  female: ['Odile', 'Maravel', 'Isaura', 'Thessaly', 'Brisella', 'Lunetta', 'Corvina', 'Elowyn', 'Nerida', 'Sabrielle'],
+  male: ['Corentin', 'Aldous', 'Evander', 'Peregrin', 'Lysander', 'Torvald', 'Ambrus', 'Caspian', 'Matthis', 'Orlan'],
+}
+const lastNames = [
+  'Fernsby',
+  'Thornquist',
+  'Vanterpool',
+  'Ashgrove',
+  'Mirewood',
+  'Halloway',
+  'Peakes',
+  'Undershaw',
+  'Brightwater',
+  'Okonveldt',
+]
+const streets = ['Saltmarsh Lane', 'Juniper Court', 'Old Ferry Road', 'Lantern Street', 'Quarry Hill']
+const towns = [
+  { city: 'Phoenix', state: 'AZ', zip: '85004' },
+  { city: 'Tucson', state: 'AZ', zip: '85701' },
+  { city: 'San Diego', state: 'CA', zip: '92101' },
+  { city: 'Austin', state: 'TX', zip: '78701' },
+]
+
+/** Somebody who does not exist: an invented name, a number out of the range for fiction, an address for examples. */
+export function person(random: Random) {
+  const gender = random() < 0.5 ? ('female' as const) : ('male' as const)
+  const first_name = oneOf(random, firstNames[gender]) ?? ''
+  const last_name = oneOf(random, lastNames) ?? ''
+  const { city, state, zip } = oneOf(random, towns) ?? { city: '', state: '', zip: '' }
+  const two = (n: number) => String(n).padStart(2, '0')
+  const address = { first_line: `${whole(random, 1, 199)} ${oneOf(random, streets)}`, second_line: null, city, state, zip, country: 'US' }
+  return {
+    first_name,
+    last_name,
+    gender,
+    dob: `${whole(random, 1945, 2004)}-${two(whole(random, 1, 12))}-${two(whole(random, 1, 28))}`,
+    phone_number: `+120255501${two(whole(random, 0, 99))}`,
+    email: `${first_name}.${last_name}@example.org`.toLowerCase(),
+    address,
+  }
+}

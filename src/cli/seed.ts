@@ -1,0 +1,116 @@
+import type { Client } from '../contract/client.ts'
+import { Text } from '../contract/common.ts'
+import { oneOf, type Random, seeded } from '../labs/simulator/seeded.ts'
+import { setupProblem } from '../problem.ts'
+import { command, print } from './command.ts'
+import { progress } from './progress.ts'
+import { person } from './seed-people.ts'
+import { asTeam, reach } from './service.ts'
+import { Count } from './users.ts'
+
+export const seedCommand = command({
+  name: 'seed',
+  summary:
+    'Fill a team of the sandbox with plausible users, demographics and orders at every stage, some with results. The same seed makes the same; what is there already is left alone, so it can be run again.',
+  options: {
+    ...reach,
+    users: { value: 'N', what: 'How many users.', shape: Count, fallback: '25' },
+    orders: { value: 'N', what: 'How many orders each has at most.', shape: Count, fallback: '3' },
+    seed: { value: 'TEXT', what: 'What everything is drawn from.', shape: Text(40), fallback: 'demo' },
+  },
+  examples: ['assay seed', 'assay seed --users 500 --seed load'],
+  async run({ users, orders, seed, json, ...given }) {
+    const { api } = asTeam(given)
+    const tests = await orderable(api)
+    const made = { users: 0, there: 0, orders: 0, results: 0 }
+    const bar = progress('users', users)
+    await eachOf(users, async (n) => {
+      const user = await seedUser(api, `seed-${seed}-${n + 1}`, seeded(seed, String(n)), { tests, orders })
+      if (!user) made.there++
+      else {
+        made.users++
+        made.orders += user.orders
+        made.results += user.results
+      }
+      bar.add()
+    })
+    bar.end()
+    print(json, made, [
+      `made ${made.users} users with ${made.orders} orders, ${made.results} of them with results; ${made.there} were there`,
+    ])
+  },
+})
+
+type Test = { id: string; method: string }
+
+/** Tests that ask the patient nothing, so that every order is complete. */
+async function orderable(api: Client): Promise<Test[]> {
+  const { data } = await api.listLabTests({ query: { lab_test_limit: 500, status: 'active' } })
+  const tests = data.filter(({ markers }) => !markers?.some(({ aoe }) => aoe?.questions.length))
+  if (!tests.length) throw setupProblem('The catalogue has no lab test that can be ordered without questions')
+  return tests
+}
+
+const AT_ONCE = 4
+
+/** A few at a time: the service is asked by several, and its database stays free for others. */
+async function eachOf(count: number, work: (n: number) => Promise<void>) {
+  let next = 0
+  const worker = async () => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+}
+
+type Wish = { tests: Test[]; orders: number }
+
+/** Undefined when an earlier run finished this user: the demographics are recorded last. */
+async function seedUser(api: Client, client_user_id: string, random: Random, { tests, orders }: Wish) {
+  const { address, ...patient } = person(random)
+  const user_id = await userNamed(api, client_user_id)
+  if (await hasInfo(api, user_id)) return undefined
+  const made = { orders: 0, results: 0 }
+  const wanted = Math.floor(random() * (orders + 1))
+  for (let i = 0; i < wanted; i++) {
+    const test = oneOf(random, tests) as Test
+    const body = { user_id, patient_details: patient, patient_address: address, order_set: { lab_test_ids: [test.id] } }
+    const headers = { 'x-idempotency-key': `${client_user_id}-${i}` }
+    const { order } = await api.createOrder({ body, headers })
+    made.orders++
+    if (await moveOn(api, order.id, test.method, random)) made.results++
+  }
+  await api.putUserInfo({ params: { user_id }, body: { ...patient, address } })
+  return made
+}
+
+async function userNamed(api: Client, client_user_id: string) {
+  try {
+    return (await api.createUser({ body: { client_user_id } })).user_id
+  } catch (error) {
+    const { user_id } = (error as { detail?: { user_id?: string } }).detail ?? {}
+    if (!user_id) throw error
+    return user_id
+  }
+}
+
+const hasInfo = (api: Client, user_id: string) =>
+  api.getUserInfo({ params: { user_id } }).then(
+    () => true,
+    (error: { status?: number }) => {
+      if (error.status === 404) return false
+      throw error
+    },
+  )
+
+/** Most are completed, a few with something to look at; some fail, are cancelled or are still under way. */
+async function moveOn(api: Client, order_id: string, method: string, random: Random) {
+  const params = { order_id }
+  const drawn = random()
+  if (drawn < 0.2) return false
+  if (drawn < 0.27)
+    return api.simulateOrder({ params, query: { final_status: `failed.${method}.sample_error` }, body: {} }).then(() => false)
+  if (drawn < 0.32) return api.cancelOrder({ params }).then(() => false)
+  const interpretation = drawn < 0.37 ? 'critical' : drawn < 0.55 ? 'abnormal' : 'normal'
+  await api.simulateOrder({ params, body: { interpretation } })
+  return true
+}

@@ -1,0 +1,72 @@
+import type { App } from '../app.ts'
+import { deploymentName } from '../config.ts'
+import { setupProblem } from '../problem.ts'
+import { open, type SealingKey } from '../sealing/seal.ts'
+import { teamSealingKey, unwrap } from '../sealing/vault.ts'
+import { parts } from './parts.ts'
+import { placeOf, type Row } from './rules.ts'
+import * as store from './store.ts'
+
+export async function requireTeam(app: App, team_id: string) {
+  const team = await store.findTeam(app.db, team_id)
+  if (!team) throw setupProblem('There is no such team; assay team lists them')
+  return team
+}
+
+/** What the file says about itself. */
+export async function headOf(app: App, team_id: string) {
+  const { id, name } = await requireTeam(app, team_id)
+  return {
+    assay_export: 1,
+    created_at: app.wall(),
+    deployment: deploymentName(app.config),
+    team: { id, name },
+    users: await store.countUsers(app.db, id),
+  }
+}
+
+/** The tests that the team made itself, which its orders name. */
+export async function testsOf(app: App, team_id: string) {
+  const tests = await store.ownTests(app.db, team_id)
+  const markers = await store.rowsBy(
+    app.db,
+    'lab_test_markers',
+    'lab_test_id',
+    tests.map(({ id }) => id),
+    'position',
+  )
+  return tests.map(({ id, row }) => ({ lab_test: row, markers: markers.filter(({ lab_test_id }) => lab_test_id === id) }))
+}
+
+const AT_ONCE = 50
+
+/** Every user with all that belongs to it, opened, in a fixed order after the one that is named. */
+export async function* usersOf(app: App, team_id: string, after?: string) {
+  const by = await teamSealingKey(app, team_id)
+  for (let last = after; ; ) {
+    const users = await store.usersAfter(app.db, team_id, last, AT_ONCE)
+    for (const { user_id, key_id, wrapped, row } of users) {
+      const key = unwrap(by, { team_id, user_id }, { id: key_id, wrapped })
+      yield { user: opened(key, 'users', ['user_id'], row), ...(await belongings(app, key, user_id)) }
+    }
+    last = users.at(-1)?.user_id
+    if (users.length < AT_ONCE) return
+  }
+}
+
+async function belongings(app: App, key: SealingKey, user_id: string) {
+  const found: Record<string, Row[]> = {}
+  for (const { table, by, sealed, order, drop = [] } of parts) {
+    const ids = by === 'user_id' ? [user_id] : (found['orders'] ?? []).map(({ id }) => id as string)
+    const rows = ids.length ? await store.rowsBy(app.db, table, by, ids, order) : []
+    found[table] = rows.map((row) => without(sealed ? opened(key, table, sealed, row) : row, [...drop, 'terms', 'team_id']))
+  }
+  return found
+}
+
+const without = (row: Row, names: string[]): Row => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
+
+function opened(key: SealingKey, table: string, columns: string[], row: Row): Row {
+  if (typeof row['sealed'] !== 'string') return row
+  return { ...row, sealed: open<unknown>(key, placeOf(table, columns, row), Buffer.from(row['sealed'].slice(2), 'hex')) }
+}

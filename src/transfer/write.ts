@@ -1,0 +1,89 @@
+import { type App, inTransaction } from '../app.ts'
+import { type SealingKey, seal } from '../sealing/seal.ts'
+import { insertSealingKey } from '../sealing/store.ts'
+import { newSealingKey, teamSealingKey } from '../sealing/vault.ts'
+import { parts, termsFor } from './parts.ts'
+import { asHistory, brokenLine, type IdOf, newIds, placeOf, type Row, renamed } from './rules.ts'
+import * as store from './store.ts'
+
+export type Line = Row & { user?: Row; lab_test?: Row; markers?: Row[] }
+export type Target = { team_id: string; new_ids: boolean; own_tests: Set<string> }
+
+const idsOf = ({ team_id, new_ids }: Target): IdOf => (new_ids ? newIds(team_id) : (id) => id)
+
+/** A test that the team made. One that is there already is left alone. */
+export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [] }: Line, no: number) =>
+  inTransaction(app, async (app) => {
+    const idOf = idsOf(target)
+    target.own_tests.add(lab_test['id'] as string)
+    const [row] = await withAccounts(app, [renamed(lab_test, ['id'], idOf)])
+    if ((await store.knownTests(app.db, [row?.['id'] as string])).length) return
+    await store.insertRows(app.db, 'lab_tests', [{ ...row, team_id: target.team_id }]).catch(refused(no))
+    const named = markers.map((marker) => renamed(marker, ['lab_test_id'], idOf))
+    await store.insertRows(app.db, 'lab_test_markers', named).catch(refused(no))
+  })
+
+/** A user with all that belongs to it, or nothing; false when it is there already. */
+export const writeUser = (app: App, target: Target, line: Line, no: number) =>
+  inTransaction(app, async (app) => {
+    const { team_id } = target
+    const user = renamed(line.user ?? {}, ['user_id'], idsOf(target))
+    const user_id = user['user_id'] as string
+    const owner = await store.ownerOf(app.db, user_id)
+    if (owner?.team_id === team_id) return false
+    if (owner) throw brokenLine(no, 'the user is of another team of this deployment; --new-ids makes a copy')
+    if (await store.isTaken(app.db, team_id, user['client_user_id'] as string))
+      throw brokenLine(no, 'another user of the team has its client_user_id; delete that one, or import into an empty team')
+    const { key, row } = newSealingKey(await teamSealingKey(app, team_id), { team_id, user_id })
+    await store.insertRows(app.db, 'users', [{ ...sealedRow(key, 'users', ['user_id'], user), team_id }]).catch(refused(no))
+    await insertSealingKey(app.db, { ...row, team_id, user_id })
+    await writeBelongings(app, target, key, line, no)
+    return true
+  })
+
+async function writeBelongings(app: App, target: Target, key: SealingKey, line: Line, no: number) {
+  for (const { table, ids, sealed } of parts) {
+    const rows = ((line[table] ?? []) as Row[]).map((row) => renamed(row, ids, idsOf(target)))
+    const placed = table === 'orders' ? await orderRows(app, target, rows, no) : rows
+    const written = []
+    for (const row of placed)
+      written.push(await completed(app, target, table, row, sealed && ((row) => sealedRow(key, table, sealed, row))))
+    await store.insertRows(app.db, table, written).catch(refused(no))
+  }
+}
+
+const ofTeam = ['user_info', 'user_insurances', 'orders']
+
+/** The row under the team and key that it goes to, with its blind index. */
+async function completed(app: App, { team_id }: Target, table: string, row: Row, sealRow: ((row: Row) => Row) | undefined): Promise<Row> {
+  const terms = await termsFor(app, team_id, table, row['sealed'])
+  return { ...(sealRow ? sealRow(row) : row), ...(terms ? { terms } : {}), ...(ofTeam.includes(table) ? { team_id } : {}) }
+}
+
+async function orderRows(app: App, target: Target, rows: Row[], no: number) {
+  const idOf = idsOf(target)
+  const named = rows.map((row) => (target.own_tests.has(row['lab_test_id'] as string) ? renamed(row, ['lab_test_id'], idOf) : row))
+  const wanted = [...new Set(named.map((row) => row['lab_test_id'] as string))]
+  const known = await store.knownTests(app.db, wanted)
+  if (known.length < wanted.length)
+    throw brokenLine(no, 'an order names a lab test that is not in the catalogue here; load that catalogue first')
+  return withAccounts(app, target.new_ids ? named.map(asHistory) : named)
+}
+
+/** An account at a lab belongs to a deployment; elsewhere the order stands without one. */
+async function withAccounts(app: App, rows: Row[]) {
+  const named = rows.flatMap((row) => (typeof row['lab_account_id'] === 'string' ? [row['lab_account_id']] : []))
+  const known = named.length ? await store.knownAccounts(app.db, [...new Set(named)]) : []
+  return rows.map((row) => (known.includes(row['lab_account_id'] as string) ? row : { ...row, lab_account_id: null }))
+}
+
+function sealedRow(key: SealingKey, table: string, columns: string[], row: Row): Row {
+  const document = row['sealed']
+  if (document === null || document === undefined) return row
+  return { ...row, sealed: `\\x${seal(key, placeOf(table, columns, row), document).toString('hex')}` }
+}
+
+/** The driver's text may quote a value, so only its code is told. */
+const refused = (no: number) => (error: { code?: string }) => {
+  throw brokenLine(no, `the database refused it (${error.code ?? 'no code'}): it was changed, or made by another version`)
+}
