@@ -44,6 +44,14 @@ function serviceFor(given: Reach, name: KeyName, setting: 'ASSAY_API_KEY' | 'ASS
   return { base, key, api: client(base, { [header]: key }), kept }
 }
 
+/** The management key for a service, where somebody has one. */
+export function managementKey(base: string, file: string | undefined) {
+  if (file) return keyIn(file)
+  const { ASSAY_MANAGEMENT_KEY, DATA_DIR } = readClientConfig()
+  const kept = keptIn(DATA_DIR)
+  return ASSAY_MANAGEMENT_KEY ?? (kept.base_url === base ? kept.management_key : undefined)
+}
+
 function keptIn(dataDir: string): Kept {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Kept

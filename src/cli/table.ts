@@ -4,6 +4,7 @@ import { bootstrapCommand } from './bootstrap.ts'
 import { loadFile, showCatalogue } from './catalogue.ts'
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
+import { conformanceCommand } from './conformance.ts'
 import { doctorCommand } from './doctor.ts'
 import { listEvents, tailEvents } from './events.ts'
 import { exportCommand } from './export.ts'
@@ -67,6 +68,7 @@ export const sections: Record<string, Command[]> = {
     replayCommand,
   ],
   'Fill and move teams': [seedCommand, seedWearables, exportCommand, importCommand, showClock, advanceClock, resetTeam],
+  'Check a server': [conformanceCommand],
   'Your shell': completions(() => commands),
 }
 

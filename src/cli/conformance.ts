@@ -1,0 +1,86 @@
+import { environments, Id, regions } from '../contract/common.ts'
+import { command, print } from './command.ts'
+import { access } from './conformance/access.ts'
+import { catalogue } from './conformance/catalogue.ts'
+import { management, webhooks } from './conformance/management.ts'
+import { orders, results } from './conformance/orders.ts'
+import { type Check, type Family, openSession, type Session, wasSkipped } from './conformance/session.ts'
+import { tidy, users } from './conformance/users.ts'
+import { wearables } from './conformance/wearables.ts'
+import { progress } from './progress.ts'
+import { asTeam, managementKey, reach } from './service.ts'
+
+const families: Family[] = [access, users, catalogue, orders, results, management, webhooks, wearables]
+
+export const conformanceCommand = command({
+  name: 'conformance',
+  summary:
+    'Hold any server of this interface to its specification, over HTTP only, and print a scored report. It makes users whose ids begin with conformance-, places orders and deletes the users: point it at a sandbox. Exit code 1 when a check failed.',
+  options: {
+    ...reach,
+    'management-key-file': {
+      value: 'FILE',
+      what: 'A file with the management key. Default: ASSAY_MANAGEMENT_KEY, else credentials.json.',
+      file: true,
+    },
+    org: { value: 'ID', what: 'The organisation of the management key; that of credentials.json unless given.', shape: Id },
+    team: { value: 'ID', what: 'The team of the team API key; found out unless given.', shape: Id },
+    environment: { value: environments.join('|'), what: 'Which deployment the server is.', oneOf: environments, fallback: 'sandbox' },
+    region: { value: regions.join('|'), what: 'And where.', oneOf: regions, fallback: 'us' },
+  },
+  examples: ['ASSAY_URL=https://sandbox.example.com ASSAY_API_KEY=… assay conformance --json'],
+  async run({ json, org, team, environment: env, region, 'management-key-file': file, ...given }) {
+    const { base, key, kept } = asTeam(given)
+    const manager = managementKey(base, file)
+    const org_id = org ?? kept.org_id
+    const team_id = team ?? kept.team_id
+    const keys = { base, team: { 'x-service-api-key': key }, management: manager ? { 'x-management-key': manager } : undefined }
+    const session = openSession(keys, manager && org_id && team_id ? { org_id, team_id, env, region } : undefined)
+    const report = await examined(session)
+    print(json, { url: base, ...report }, linesOf(report))
+    if (report.failed) process.exitCode = 1
+  },
+})
+
+type Verdict = { name: string; spec: string; state: 'passed' | 'failed' | 'skipped'; text?: string }
+
+async function examined(session: Session) {
+  const bar = progress('checks', families.flatMap(({ checks }) => checks).length)
+  const judged: { name: string; checks: Verdict[] }[] = []
+  for (const { name, checks } of families) {
+    const verdicts: Verdict[] = []
+    for (const check of checks) {
+      verdicts.push(await verdictOf(session, check))
+      bar.add()
+    }
+    judged.push({ name, checks: verdicts })
+  }
+  await tidy(session)
+  bar.end()
+  const count = (state: string) => judged.flatMap(({ checks }) => checks).filter((verdict) => verdict.state === state).length
+  const [passed, failed, skipped] = [count('passed'), count('failed'), count('skipped')]
+  return { score: passed + failed ? Math.floor((1000 * passed) / (passed + failed)) / 10 : 0, passed, failed, skipped, families: judged }
+}
+
+async function verdictOf(session: Session, { name, spec, run }: Check): Promise<Verdict> {
+  try {
+    await run(session)
+    return { name, spec, state: 'passed' }
+  } catch (error) {
+    const text = error instanceof SyntaxError ? 'the answer is not JSON' : (error as Error).message
+    return { name, spec, state: wasSkipped(error) ? 'skipped' : 'failed', text }
+  }
+}
+
+const signs = { passed: 'ok     ', failed: 'FAILED ', skipped: 'skipped' }
+
+const linesOf = ({ families, score, passed, failed, skipped }: Awaited<ReturnType<typeof examined>>) => [
+  ...families.flatMap(({ name, checks }) => [
+    name,
+    ...checks.map(
+      ({ name, spec, state, text }) => `  ${signs[state]}  ${name}${text ? `: ${text}` : ''}${state === 'failed' ? `  [${spec}]` : ''}`,
+    ),
+    '',
+  ]),
+  `score ${score} %: ${passed} passed, ${failed} failed, ${skipped} skipped`,
+]

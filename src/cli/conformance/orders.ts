@@ -1,0 +1,265 @@
+import { answered, type Family, type Fields, fieldsOf, listOf, must, needed, refusedWith, type Session, skip } from './session.ts'
+import { somebody, somewhere } from './users.ts'
+
+const fields = [
+  ...[
+    'id',
+    'user_id',
+    'team_id',
+    'patient_details',
+    'patient_address',
+    'lab_test',
+    'details',
+    'sample_id',
+    'notes',
+    'created_at',
+    'updated_at',
+  ],
+  ...[
+    'events',
+    'last_event',
+    'status',
+    'physician',
+    'health_insurance_id',
+    'priority',
+    'activate_by',
+    'billing_type',
+    'origin',
+    'order_transaction',
+  ],
+]
+const nobody = '00000000-0000-4000-8000-000000000000'
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+
+const bodyOf = (session: Session, change: object = {}) => ({
+  user_id: needed(session, 'user_id'),
+  patient_details: somebody,
+  patient_address: somewhere,
+  order_set: { lab_test_ids: [needed(session, 'lab_test_id')] },
+  ...change,
+})
+
+const post = (session: Session, change: object = {}, headers = {}) =>
+  session.call('team', 'POST', '/v3/order', { body: bodyOf(session, change), headers })
+
+async function placed(session: Session, change: object = {}, headers = {}) {
+  const answer = await post(session, change, headers)
+  answered(answer, 200)
+  const order = fieldsOf(fieldsOf(answer.body, ['order', 'status', 'message'])['order'], fields, 'the order')
+  return { ...order, id: String(order['id']) } as Fields & { id: string }
+}
+
+const orderAt = (session: Session, id: string) => session.call('team', 'GET', `/v3/order/${id}`)
+const patched = (session: Session, id: string, activate_by: string | null) =>
+  session.call('team', 'PATCH', `/v3/order/${id}`, { body: { activate_by } })
+
+function checkEvents(order: Fields) {
+  const events = listOf(order['events'], 'events')
+  must(events.length > 0, 'there are no events')
+  for (const event of events) {
+    fieldsOf(event, ['id', 'created_at', 'status'], 'an event')
+    must(Number.isInteger(event['id']), 'the id of an event is not a whole number')
+    must(/^[a-z_]+\.[a-z_]+\.[a-z_]+$/.test(String(event['status'])), 'a status is not top_level.method.low_level')
+  }
+  must(JSON.stringify(order['last_event']) === JSON.stringify(events.at(-1)), 'last_event is not the latest event')
+}
+
+export const orders: Family = {
+  name: 'Orders',
+  checks: [
+    {
+      name: 'an order is placed and read, with its events',
+      spec: 'POST /v3/order',
+      async run(session) {
+        const order = await placed(session)
+        session.made['order_id'] = order.id
+        checkEvents(order)
+        const answer = await orderAt(session, order.id)
+        answered(answer, 200)
+        checkEvents(fieldsOf(answer.body, fields, 'the order'))
+      },
+    },
+    {
+      name: 'what was left out of the patient is recorded as Not Specified',
+      spec: 'PatientDetails',
+      async run(session) {
+        const { body } = await orderAt(session, needed(session, 'order_id'))
+        const patient = fieldsOf(
+          (body as Fields)['patient_details'],
+          ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'],
+          'the patient',
+        )
+        must(patient['race'] === 'Not Specified', 'race is not')
+      },
+    },
+    {
+      name: 'an idempotency key gives the same order',
+      spec: 'POST /v3/order, headers',
+      async run(session) {
+        const headers = { 'x-idempotency-key': `${session.made['run']}-order` }
+        const first = await placed(session, {}, headers)
+        must((await placed(session, {}, headers)).id === first.id, 'a second order was placed')
+      },
+    },
+    ...(
+      [
+        ['a missing patient', { patient_details: undefined }],
+        ['a first name of 51 letters', { patient_details: { ...somebody, first_name: 'x'.repeat(51) } }],
+        ['an empty last name', { patient_details: { ...somebody, last_name: '' } }],
+        ['a birth date that does not exist', { patient_details: { ...somebody, dob: '1980-02-30' } }],
+        ['a gender that is none', { patient_details: { ...somebody, gender: 'x' } }],
+        ['a zip of four digits', { patient_address: { ...somewhere, zip: '8500' } }],
+        ['access notes of 1001 letters', { patient_address: { ...somewhere, access_notes: 'x'.repeat(1001) } }],
+        ['a billing type that is none', { billing_type: 'barter' }],
+        ['a collection method that is none', { collection_method: 'telepathy' }],
+        [
+          'an image of another kind',
+          {
+            physician: {
+              first_name: 'A',
+              last_name: 'B',
+              npi: '1234567893',
+              signature_image: { content: 'AAAA', content_type: 'image/gif' },
+            },
+          },
+        ],
+      ] as const
+    ).map(([what, change]) => ({
+      name: `${what} is 422 with detail`,
+      spec: 'Errors; Limits',
+      run: async (session: Session) => void refusedWith(await post(session, change), 422),
+    })),
+    {
+      name: 'a minor needs a medical proxy',
+      spec: 'Limits',
+      async run(session) {
+        const child = { ...somebody, dob: inDays(-3650) }
+        refusedWith(await post(session, { patient_details: child }), 400, 422)
+      },
+    },
+    {
+      name: 'an order for a user that does not exist is refused',
+      spec: 'POST /v3/order',
+      run: async (session) => void refusedWith(await post(session, { user_id: nobody }), 400, 404, 422),
+    },
+    {
+      name: 'orders are listed at both paths, and filtered by interpretation',
+      spec: 'Other operations',
+      async run(session) {
+        for (const path of ['/v3/orders', '/orders']) {
+          const answer = await session.call('team', 'GET', `${path}?size=1`)
+          answered(answer, 200)
+          must(listOf(fieldsOf(answer.body, ['orders', 'total', 'page', 'size'])['orders'], 'orders').length === 1, 'size is not kept')
+        }
+        answered(await session.call('team', 'GET', '/v3/orders?interpretation=critical'), 200)
+        refusedWith(await session.call('team', 'GET', '/v3/orders?interpretation=splendid'), 422)
+      },
+    },
+    {
+      name: 'an order with activate_by is held, put off, and goes when that is cleared',
+      spec: 'PATCH /v3/order/{order_id}; Rule 3',
+      async run(session) {
+        const { id, ...order } = await placed(session, { activate_by: inDays(20) })
+        must(order['activate_by'] === inDays(20), 'activate_by is not kept')
+        const later = await patched(session, id, inDays(30))
+        answered(later, 200)
+        must(fieldsOf((later.body as Fields)['order'], fields)['activate_by'] === inDays(30), 'the day is not the new one')
+        const sent = await patched(session, id, null)
+        answered(sent, 200)
+        must(fieldsOf((sent.body as Fields)['order'], fields)['activate_by'] === null, 'activate_by is still there')
+      },
+    },
+    {
+      name: 'a day that has passed, and an order without activate_by, are not rescheduled',
+      spec: 'PATCH /v3/order/{order_id}',
+      async run(session) {
+        const { id } = await placed(session, { activate_by: inDays(20) })
+        refusedWith(await patched(session, id, inDays(-3)), 400, 422)
+        refusedWith(await patched(session, needed(session, 'order_id'), inDays(20)), 400, 422)
+        refusedWith(await patched(session, nobody, inDays(20)), 404)
+      },
+    },
+    {
+      name: 'an order is cancelled',
+      spec: 'States and transitions',
+      async run(session) {
+        const { id } = await placed(session, { activate_by: inDays(20) })
+        answered(await session.call('team', 'POST', `/v3/order/${id}/cancel`), 200)
+        const { body } = await orderAt(session, id)
+        const { status } = fieldsOf(fieldsOf(body, ['last_event'])['last_event'], ['status'])
+        must(/^cancelled\.walk_in_test\./.test(String(status)), 'its last status is not cancelled')
+      },
+    },
+  ],
+}
+
+export const results: Family = {
+  name: 'Results',
+  checks: [
+    {
+      name: 'before there are results they are 404',
+      spec: 'Errors',
+      run: async (session) => void refusedWith(await session.call('team', 'GET', `/v3/order/${needed(session, 'order_id')}/result`), 404),
+    },
+    {
+      name: 'the sandbox walks an order to its end',
+      spec: 'States and transitions',
+      async run(session) {
+        const id = needed(session, 'order_id')
+        const answer = await session.call('team', 'POST', `/v3/order/${id}/test`)
+        if (answer.status === 404) skip('this is no sandbox')
+        answered(answer, 200)
+        for (let tries = 0; tries < 40; tries++) {
+          const { body } = await orderAt(session, id)
+          if (String(fieldsOf((body as Fields)['last_event'], ['status'])['status']).startsWith('completed.')) {
+            checkEvents(body as Fields)
+            session.made['completed'] = id
+            return
+          }
+          await new Promise((resolve) => setTimeout(resolve, 500))
+        }
+        must(false, 'the order did not come to its end within 20 seconds')
+      },
+    },
+    {
+      name: 'results have metadata and values with their ranges',
+      spec: 'Order: interpretation, has_missing_results',
+      async run(session) {
+        const id = needed(session, 'completed')
+        const answer = await session.call('team', 'GET', `/v3/order/${id}/result`)
+        answered(answer, 200)
+        const { metadata, results } = fieldsOf(answer.body, ['metadata', 'results', 'missing_results'], 'the results')
+        fieldsOf(metadata, ['patient', 'dob', 'date_reported', 'specimen_number', 'status', 'interpretation'], 'the metadata')
+        for (const one of listOf(results, 'results'))
+          fieldsOf(one, ['name', 'slug', 'result', 'type', 'unit', 'interpretation'], 'a result')
+        answered(await session.call('team', 'GET', `/v3/order/${id}/result/metadata`), 200)
+      },
+    },
+    {
+      name: 'the report is a PDF',
+      spec: 'Other operations',
+      async run(session) {
+        const answer = await session.call('team', 'GET', `/v3/order/${needed(session, 'completed')}/result/pdf`)
+        answered(answer, 200)
+        must(answer.headers.get('content-type')?.startsWith('application/pdf'), 'content-type is not application/pdf')
+        must(String(answer.body).startsWith('%PDF-'), 'it does not begin as a PDF does')
+      },
+    },
+    {
+      name: 'an order that has ended cannot be rescheduled',
+      spec: 'Rule 2',
+      run: async (session) => void refusedWith(await patched(session, needed(session, 'completed'), inDays(5)), 400, 422),
+    },
+    {
+      name: 'the transaction of an order lists it',
+      spec: 'Order: order_transaction',
+      async run(session) {
+        const { body } = await orderAt(session, needed(session, 'completed'))
+        const { id } = fieldsOf((body as Fields)['order_transaction'], ['id', 'status', 'orders'], 'order_transaction')
+        const answer = await session.call('team', 'GET', `/v3/order_transaction/${id}`)
+        answered(answer, 200)
+        must(listOf(fieldsOf(answer.body, ['orders'])['orders'], 'orders').length === 1, 'the order is not in it')
+      },
+    },
+  ],
+}

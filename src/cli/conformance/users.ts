@@ -1,0 +1,142 @@
+import { answered, type Family, fieldsOf, listOf, must, needed, refusedWith, type Session } from './session.ts'
+
+const fields = ['user_id', 'team_id', 'client_user_id', 'created_on', 'connected_sources', 'fallback_time_zone', 'fallback_birth_date']
+const nobody = '00000000-0000-4000-8000-000000000000'
+const ours = ({ made }: Session) => `${made['run']}-1`
+const path = (session: Session) => `/v2/user/${needed(session, 'user_id')}`
+
+export const somebody = {
+  first_name: 'Odile',
+  last_name: 'Fernsby',
+  gender: 'female',
+  dob: '1980-05-04',
+  phone_number: '+12025550143',
+  email: 'odile.fernsby@example.org',
+}
+export const somewhere = { first_line: '12 Saltmarsh Lane', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' }
+
+export const users: Family = {
+  name: 'Users',
+  checks: [
+    {
+      name: 'a user is created, with a trailing slash too',
+      spec: 'POST /v2/user/',
+      async run(session) {
+        const body = { client_user_id: ours(session), fallback_time_zone: 'America/Phoenix', fallback_birth_date: '1980-05-04' }
+        const answer = await session.call('team', 'POST', '/v2/user/', { body })
+        answered(answer, 200, 201)
+        const user = fieldsOf(answer.body, fields, 'the user')
+        must(user['client_user_id'] === body.client_user_id, 'client_user_id is not the one that was sent')
+        fieldsOf(user['fallback_time_zone'], ['id', 'source_slug', 'updated_at'], 'fallback_time_zone')
+        fieldsOf(user['fallback_birth_date'], ['value', 'source_slug', 'updated_at'], 'fallback_birth_date')
+        session.made['user_id'] = String(user['user_id'])
+        session.made['team_id'] = String(user['team_id'])
+      },
+    },
+    {
+      name: 'creating it again answers 400 and names the user that exists',
+      spec: 'Errors',
+      async run(session) {
+        const answer = await session.call('team', 'POST', '/v2/user', { body: { client_user_id: ours(session) } })
+        const detail = fieldsOf(refusedWith(answer, 400), ['error_type', 'error_message', 'user_id', 'created_on'], 'detail')
+        must(detail['error_type'] === 'INVALID_REQUEST', 'error_type is not INVALID_REQUEST')
+        must(detail['user_id'] === needed(session, 'user_id'), 'user_id is not that of the user that exists')
+      },
+    },
+    {
+      name: 'a user is read by its id',
+      spec: 'User',
+      async run(session) {
+        const answer = await session.call('team', 'GET', path(session))
+        answered(answer, 200)
+        fieldsOf(answer.body, fields, 'the user')
+      },
+    },
+    {
+      name: 'a user is found by the client’s own id',
+      spec: 'User',
+      async run(session) {
+        const answer = await session.call('team', 'GET', `/v2/user/resolve/${ours(session)}`)
+        answered(answer, 200)
+        must(fieldsOf(answer.body, fields, 'the user')['user_id'] === needed(session, 'user_id'), 'another user was found')
+      },
+    },
+    {
+      name: 'users are listed with total, offset and limit',
+      spec: 'User',
+      async run(session) {
+        const answer = await session.call('team', 'GET', '/v2/user?limit=1')
+        answered(answer, 200)
+        const page = fieldsOf(answer.body, ['users', 'total', 'offset', 'limit'], 'the list')
+        must(listOf(page['users'], 'users').length === 1, 'limit is not kept')
+      },
+    },
+    {
+      name: 'a user is changed',
+      spec: 'Other operations',
+      async run(session) {
+        answered(await session.call('team', 'PATCH', path(session), { body: { fallback_time_zone: 'America/New_York' } }), 200, 204)
+        const { body } = await session.call('team', 'GET', path(session))
+        must(
+          fieldsOf((body as { fallback_time_zone: unknown }).fallback_time_zone, ['id'])['id'] === 'America/New_York',
+          'the change is not there',
+        )
+      },
+    },
+    {
+      name: 'a body without client_user_id, and a time zone that is none, are refused',
+      spec: 'Errors',
+      async run(session) {
+        refusedWith(await session.call('team', 'POST', '/v2/user', { body: {} }), 400, 422)
+        const body = { client_user_id: `${ours(session)}-x`, fallback_time_zone: 'Moon/Crater' }
+        refusedWith(await session.call('team', 'POST', '/v2/user', { body }), 400, 422)
+      },
+    },
+    {
+      name: 'demographics are recorded and read',
+      spec: 'Other operations',
+      async run(session) {
+        const body = { ...somebody, address: { ...somewhere, second_line: '' } }
+        answered(await session.call('team', 'PATCH', `${path(session)}/info`, { body }), 200)
+        const answer = await session.call('team', 'GET', `${path(session)}/info/latest`)
+        answered(answer, 200)
+        const info = fieldsOf(answer.body, [...Object.keys(somebody), 'address'], 'the demographics')
+        must(info['last_name'] === somebody.last_name, 'they are not those that were recorded')
+      },
+    },
+    {
+      name: 'a deleted user is gone, and comes back when that is undone',
+      spec: 'Limits, 7 days of grace',
+      async run(session) {
+        const user_id = needed(session, 'user_id')
+        answered(await session.call('team', 'DELETE', path(session)), 200)
+        refusedWith(await session.call('team', 'GET', path(session)), 404)
+        answered(await session.call('team', 'POST', `/v2/user/undo_delete?user_id=${user_id}`), 200)
+        answered(await session.call('team', 'GET', path(session)), 200)
+        refusedWith(await session.call('team', 'DELETE', `/v2/user/${nobody}`), 404)
+      },
+    },
+    {
+      name: 'an idempotency key gives the first answer again',
+      spec: 'POST /v3/order, headers',
+      async run(session) {
+        const headers = { 'x-idempotency-key': `${ours(session)}-twice` }
+        const body = { client_user_id: `${ours(session)}-twice` }
+        const first = await session.call('team', 'POST', '/v2/user', { body, headers })
+        answered(first, 200, 201)
+        const second = await session.call('team', 'POST', '/v2/user', { body, headers })
+        const ids = [first, second].map((answer) => fieldsOf(answer.body, ['user_id'])['user_id'])
+        session.made['second_user_id'] = String(ids[0])
+        must(ids[0] === ids[1], 'the second answer is another one')
+      },
+    },
+  ],
+}
+
+/** Takes away what the run made. */
+export async function tidy(session: Session) {
+  for (const name of ['user_id', 'second_user_id']) {
+    const id = session.made[name]
+    if (id) await session.call('team', 'DELETE', `/v2/user/${id}`)
+  }
+}

@@ -1,0 +1,54 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { atEnd, world } from '../support/world.ts'
+import { assay } from './assay.ts'
+
+const w = await world()
+const keys = { ASSAY_API_KEY: w.team_api_key, ASSAY_MANAGEMENT_KEY: w.management_key }
+const at = ['--org', w.org_id, '--team', w.team_id]
+
+type Report = {
+  score: number
+  passed: number
+  failed: number
+  skipped: number
+  families: { name: string; checks: { name: string; state: string; text?: string }[] }[]
+}
+const ofState = ({ families }: Report, state: string) => families.flatMap(({ checks }) => checks).filter((check) => check.state === state)
+
+test('we hold ourselves to the specification, and leave no user behind', async () => {
+  const { code, out, err } = await assay(w.url, { ASSAY_URL: w.base, ...keys }).run('conformance', '--json', ...at)
+  const report = JSON.parse(out) as Report
+  expect(ofState(report, 'failed')).toEqual([])
+  expect([code, report.score, report.passed > 45]).toEqual([0, 100, true])
+  expect(ofState(report, 'skipped').map(({ text }) => text)).toEqual(Array(report.skipped).fill('wearable data is not served here'))
+  expect(err).toMatch(/^checks \d+ of \d+/)
+  expect((await w.api.listUsers()).total).toBe(0)
+})
+
+test('without a management key its families are skipped, and a person reads a line for each check', async () => {
+  const { code, out } = await assay(w.url, { ASSAY_URL: w.base, ASSAY_API_KEY: w.team_api_key }).run('conformance')
+  expect(code).toBe(0)
+  expect(out).toMatch(/^Management\n {2}skipped {2}the organisation is read: there is no management key/m)
+  expect(out).toMatch(/^score 100 %: \d+ passed, 0 failed, \d+ skipped$/m)
+})
+
+test('another server is judged by what it answers', async () => {
+  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"users":[]}')).listen(
+    0,
+    '127.0.0.1',
+  )
+  await new Promise((resolve) => server.once('listening', resolve))
+  atEnd(async () => server.close())
+  const ASSAY_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { code, out } = await assay(w.url, { ASSAY_URL, ...keys }).run('conformance', '--json', ...at)
+  const report = JSON.parse(out) as Report
+  expect([code, report.score < 20]).toEqual([1, true])
+  expect(ofState(report, 'failed')).toContainEqual({
+    name: 'a request without a key is refused with JSON',
+    spec: 'Authentication 1',
+    state: 'failed',
+    text: 'answered 200 instead of 401 or 403',
+  })
+})
