@@ -26,7 +26,7 @@ export const helpOfGroup = (rows: Command[]) =>
     ...last,
   ].join('\n')
 
-export function helpOf({ name, summary, options, examples = [] }: Command) {
+export function helpOf({ name, summary, options, examples = [] }: Command, others: Command[] = []) {
   const rows = Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => [writtenOf(option, row), whatOf(row)] as const)
   const width = Math.min(36, Math.max(...rows.map(([text]) => text.length)))
   return [
@@ -39,6 +39,7 @@ export function helpOf({ name, summary, options, examples = [] }: Command) {
       text.length > width ? `  ${text}\n  ${' '.repeat(width)}  ${what}` : `  ${text.padEnd(width)}  ${what}`,
     ),
     ...(examples.length ? ['', 'Examples:', ...examples.map((example) => `  ${example}`)] : []),
+    ...(others.length ? ['', 'See also:', ...others.map((other) => `  assay ${other.name}  ${firstSentence(other.summary)}`)] : []),
   ].join('\n')
 }
 

@@ -38,10 +38,10 @@ function explain(words: string[], command: Command | undefined) {
   const [group, verb] = words.filter((word) => !word.startsWith('-'))
   const ofGroup = commands.filter((command) => groupOf(command) === group)
   if (group && (!ofGroup.length || (verb && !command))) return refuse(words)
-  const asked = command && (verb || ofGroup.length === 1) ? [command] : ofGroup
-  if (words.includes('--json')) return console.log(JSON.stringify(shownAsJson(group ? asked : commands), null, 2))
+  if (words.includes('--json')) return console.log(JSON.stringify(shownAsJson(command ? [command] : group ? ofGroup : commands), null, 2))
   if (!group) return console.log(helpOfAll())
-  console.log(command && asked.length === 1 ? helpOf(command) : helpOfGroup(asked))
+  const others = verb ? [] : ofGroup.filter((other) => other !== command)
+  console.log(command ? helpOf(command, others) : helpOfGroup(ofGroup))
 }
 
 /** What was typed is not repeated: it may be a key. */

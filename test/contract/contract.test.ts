@@ -160,6 +160,7 @@ describe('what is served', () => {
       getClock: await api.getClock(),
       moveClock: await api.moveClock({ body: { advance_seconds: 1 } }),
       resetClock: await api.resetClock(),
+      resetTeam: await api.resetTeam({ body: { team_id } }),
       deleteTeam: await admin.deleteTeam({ params: team }),
     }
     const silent = rows.filter(([, row]) => row.status === 204 || row.media).map(([name]) => name)
