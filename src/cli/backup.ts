@@ -1,4 +1,5 @@
 import { verifyAudit } from '../audit/actions.ts'
+import { readConfig } from '../config.ts'
 import { encryptionKey } from '../data-dir.ts'
 import { checkBackup, restoreBackup, writeBackup } from '../deployment/backup.ts'
 import { setupProblem } from '../problem.ts'
@@ -52,11 +53,10 @@ export const restoreCommand = command({
   options: { file },
   examples: ['DATABASE_URL=postgres://… ENCRYPTION_KEY=… assay restore --file assay-2026-11-15.backup'],
   async run({ file, json }) {
+    // Without the key nothing is begun: an embedded database would be made for it.
+    const vault = openVault(encryptionKey(readConfig(), true))
     const bar = progress('rows', undefined)
-    const restored = await withDatabase(async (database, config) => {
-      const vault = openVault(encryptionKey(config, true))
-      return restoreBackup(database, { config, vault }, file, bar.add)
-    }, true)
+    const restored = await withDatabase((database, config) => restoreBackup(database, { config, vault }, file, bar.add), true)
     bar.end()
     const { broken, rows: audited } = await withApp(verifyAudit)
     if (broken) throw setupProblem(`Restored, but the audit chain is broken at row ${broken.seq}: ${broken.reason}`)

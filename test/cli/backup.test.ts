@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
@@ -102,6 +102,12 @@ describe('refused, and nothing is written', () => {
     expect(await refused(path, { ENCRYPTION_KEY: 'another-key-0123456789abcdef0123456789' })).toContain(
       'ENCRYPTION_KEY is not the key that this backup',
     )
+  })
+  test('without the key of an embedded sandbox, and no database is made', async () => {
+    const DATA_DIR = temporaryFolder()
+    const { code, err } = await assay('', { DATABASE_URL: '', ENCRYPTION_KEY: '', DATA_DIR }).run('restore', '--file', path)
+    expect([code, err]).toEqual([1, expect.stringMatching(/^encryption\.key in DATA_DIR .* is missing or empty/)])
+    expect(readdirSync(DATA_DIR)).toEqual([])
   })
   test('into another deployment', async () => {
     expect(await refused(path, { REGION: 'eu' })).toContain('The backup belongs to the sandbox us deployment')
