@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { NewAuditRow } from './audit/actions.ts'
 import type { Config } from './config.ts'
+import type { ConsoleRole } from './contract/sessions.ts'
 import { type Db, isDeadlock } from './db/open.ts'
 import type { KeptOutcome } from './idempotency/actions.ts'
 import type { LastUses } from './keys/last-use.ts'
@@ -26,6 +27,8 @@ export type App = {
   told?: Set<string>
   /** Set where the answer is a stream: the caller has gone, or we stop. */
   ends?: AbortSignal | undefined
+  /** Set for a request. */
+  visitor?: Visitor
   /** What a request commits together with the action: its audit row and its idempotent outcome. */
   beforeCommit?: ((app: App, result: unknown) => Promise<void>) | undefined
   /** The same rows for an action that writes everything in one statement of its own. */
@@ -33,6 +36,26 @@ export type App = {
 }
 
 export type Along = { audit: NewAuditRow; kept?: KeptOutcome | undefined }
+
+/** Where a request comes from, for those that begin or end a console session. */
+export type Visitor = {
+  address: string
+  request_id: string
+  /** The session that the browser has, whether it is still good or not. */
+  session?: string | undefined
+  /** Hands the browser its session, or takes it away. */
+  keepSession(secret: string | null): void
+}
+
+/** Somebody at the console: by a key or as a person, with the role of either. */
+export type AtConsole = {
+  kind: 'management' | 'team' | 'person'
+  actor_id: string
+  session_id: string
+  role: ConsoleRole
+  /** The reason given for seeing personal data; without one it is masked. */
+  reason?: string | undefined
+}
 
 export type TeamCaller = {
   kind: 'team'
@@ -43,6 +66,8 @@ export type TeamCaller = {
   org_id: string
   team_id: string
   key_id: string
+  /** Came with a console session; `key_id` is then the key or the person. */
+  console?: AtConsole
   read_only: boolean
   plan: string
   betas: string[]
@@ -52,8 +77,9 @@ export type TeamCaller = {
 export type ManagementCaller = {
   kind: 'management'
   org_id: string
-  /** Null for the operator at the command line. */
+  /** Null for the operator at the command line, and for a person at the console. */
   key_id: string | null
+  console?: AtConsole
   plan: string
   /** The teams a Team Management Key is bound to; undefined for an Org Management Key. */
   team_ids: string[] | undefined
@@ -65,7 +91,18 @@ export type LabCaller = { kind: 'lab'; lab_id: number; key_id: string }
 /** Somebody who connects a source for one user; `key_id` is the link token's. */
 export type LinkCaller = { kind: 'link'; org_id: string; team_id: string; user_id: string; key_id: string; clock_offset_ms: number }
 
-export type Caller = TeamCaller | ManagementCaller | LabCaller | LinkCaller
+/** A console session itself, whatever it is used for. */
+export type SessionCaller = {
+  kind: 'session'
+  org_id: string
+  plan: string
+  /** Of a team key. */
+  team_id: string | undefined
+  team_ids: string[] | undefined
+  console: AtConsole
+}
+
+export type Caller = TeamCaller | ManagementCaller | LabCaller | LinkCaller | SessionCaller
 
 const TRIES = 3
 

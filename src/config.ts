@@ -60,6 +60,10 @@ export const Settings = z.object({
     )
     .default({})
     .describe('From which age a patient needs no medical_proxy, by state, such as AL=19,NE=19. Default: 18 everywhere.'),
+  CONSOLE_IDLE_MINUTES: whole(1, 1440)
+    .default(30)
+    .describe('A console session ends after so many minutes without a request of its person.'),
+  CONSOLE_SESSION_HOURS: whole(1, 168).default(12).describe('A console session ends after so many hours, whatever it is used for.'),
   DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('Connections to PostgreSQL that one process opens at most.'),
   EVENT_RETENTION_DAYS: whole(1, 3650).default(90).describe('How long events, messages that wait and attempts are kept.'),
   EVENT_MAX_KB: whole(16, 1024)

@@ -13,7 +13,7 @@ const mayImport: Record<string, string> = {
   'data-dir': 'config private-files problem',
   db: 'contract db paging private-files problem kysely pg pino',
   sealing: 'sealing app db kysely',
-  app: 'actions config db sealing pino',
+  app: 'actions config contract db sealing pino',
   rules: 'config contract problem rules',
   store: 'contract db paging store kysely',
   documents: 'contract documents fontkit pdfkit',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type App, type Caller, inTransaction } from '../app.ts'
-import { derive } from '../sealing/seal.ts'
+import { derive, open, seal } from '../sealing/seal.ts'
+import { orgSealingKey } from '../sealing/vault.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -16,25 +17,44 @@ type Deed = {
 }
 
 /** Who acts without a key: the operator at the command line, or a job on a team. */
-type Keyless = { kind: 'operator' } | { kind: 'job'; org_id?: string; team_id: string }
+type Keyless = { kind: 'operator' } | { kind: 'job'; org_id?: string; team_id: string } | { kind: 'visitor'; org_id?: string; console: {} }
 
 /** The audit row of what somebody did. */
 export function auditRow(app: App, actor: Caller | Keyless, deed: Deed): store.NewAuditRow {
+  const id = randomUUID()
   return {
-    id: randomUUID(),
+    id,
     at: app.wall(),
     org_id: 'org_id' in actor ? actor.org_id : null,
     team_id: 'team_id' in actor ? actor.team_id : (deed.team_id ?? null),
     actor_kind: kindOf(actor),
-    actor_id: 'key_id' in actor ? actor.key_id : null,
+    actor_id: atConsole(actor)?.actor_id ?? ('key_id' in actor ? actor.key_id : null),
     action: deed.action,
     subject: deed.subject ?? null,
     status: deed.status,
     request_id: deed.request_id ?? null,
+    via: 'console' in actor && actor.console ? 'console' : null,
+    reason: sealedReason(app, actor, id),
   }
 }
 
+const atConsole = (actor: Caller | Keyless) =>
+  'console' in actor && actor.console && 'actor_id' in actor.console ? actor.console : undefined
+
+const placeOfReason = (id: string) => `audit_log.reason.${id}`
+
+function sealedReason(app: App, actor: Caller | Keyless, id: string) {
+  const { reason } = atConsole(actor) ?? {}
+  return reason && 'org_id' in actor && actor.org_id ? seal(orgSealingKey(app, actor.org_id), placeOfReason(id), reason) : null
+}
+
+/** The reason that somebody gave for seeing personal data. */
+export const reasonOf = (app: App, { id, org_id, reason }: { id: string; org_id: string | null; reason: Buffer | null }) =>
+  reason && org_id ? open<string>(orgSealingKey(app, org_id), placeOfReason(id), reason) : null
+
 function kindOf(actor: Caller | Keyless) {
+  const console = atConsole(actor)
+  if (console) return console.kind === 'person' ? 'person' : `${console.kind}_key`
   if ('token' in actor) return 'access_token'
   if (actor.kind === 'link') return 'link_token'
   if (actor.kind === 'team' && actor.user_id) return 'user_token'

@@ -12,6 +12,8 @@ export type AuditFields = {
   subject: string | null
   status: number
   request_id: string | null
+  via?: string | null
+  reason?: Buffer | null
 }
 type Chained = AuditFields & { chain_seq: number | null; chain_hash: Buffer | null }
 
@@ -34,6 +36,8 @@ export function nextLink(key: Buffer, before: Link, row: AuditFields): Link {
     row.subject,
     row.status,
     row.request_id,
+    // Rows from before there was a console have the hash that they got.
+    ...(row.via ? [row.via, row.reason?.toString('hex') ?? null] : []),
   ]
   return { seq, hash: createHmac('sha256', key).update(before.hash).update(JSON.stringify(fields)).digest() }
 }

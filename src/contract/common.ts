@@ -49,11 +49,15 @@ export const regions = ['us', 'eu'] as const
 export const plans = ['launch', 'grow', 'scale'] as const
 export const roles = ['org_admin', 'team_admin'] as const
 
+/** What a named person may do at the console; `contract/sessions.ts` says what that is. */
+export const personRoles = [...roles, 'support', 'read_only', 'no_role'] as const
+
 export const Environment = z.enum(environments)
 export const Region = z.enum(regions)
 export const Role = z.enum(roles)
 export type Plan = (typeof plans)[number]
 export type Role = (typeof roles)[number]
+export type PersonRole = (typeof personRoles)[number]
 
 export const genders = ['female', 'male', 'other', 'unknown'] as const
 export const races = [

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-type Auth = 'team' | 'management' | 'lab' | 'link' | 'none'
+type Auth = 'team' | 'management' | 'lab' | 'link' | 'session' | 'none'
 
 export type Row = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -23,6 +23,10 @@ export type Row = {
   userToken?: true
   /** A read although it is not a GET, so a read-only key may call it. */
   reads?: true
+  /** Needs no credential, but comes from the console itself only. */
+  console?: true
+  /** Answers nothing about a patient, so that the console sees it as it is. */
+  unmasked?: true
   /** The day since when something else should be used; `description` says what. The answer carries a Deprecation header. */
   deprecated?: string
   /** Takes X-Idempotency-Key. */

@@ -199,6 +199,18 @@ export const errorTypes = {
   INVALID_WEBHOOK_SECRET: { kind: 'refused', meaning: 'A webhook secret is not whsec_ and 24 to 75 bytes in base64.' },
   WEBHOOK_HEADER_REFUSED: { kind: 'refused', meaning: 'A custom header of a webhook cannot be sent, or belongs to the delivery itself.' },
   WEBHOOK_URL_REFUSED: { kind: 'refused', meaning: 'Webhooks may not go to the URL; reason in detail says which part is at fault.' },
+  CODE_REQUIRED: { kind: 'unauthenticated', meaning: 'A person signs in with a code of the second factor too.' },
+  MANAGEMENT_KEY_REQUIRED: { kind: 'forbidden', meaning: 'An access token was to be minted without a management key.' },
+  MISSING_SESSION: { kind: 'unauthenticated', meaning: 'Nobody is signed in at the console.' },
+  NOT_FROM_CONSOLE: { kind: 'forbidden', meaning: 'A console session was sent without x-assay-console: 1, or from another site.' },
+  REVEAL_NOT_ALLOWED: { kind: 'forbidden', meaning: 'The role sees personal data masked only.' },
+  REVEAL_REQUIRED: { kind: 'forbidden', meaning: 'What was asked for is personal as a whole; at the console it needs x-assay-reveal.' },
+  ROLE_REQUIRED: { kind: 'forbidden', meaning: 'The role of whoever is signed in does not allow it.' },
+  SESSION_ENDED: { kind: 'unauthenticated', meaning: 'The console session has ended: by time, by signing out, or with its key or person.' },
+  SESSION_NOT_ALLOWED: { kind: 'forbidden', meaning: 'A console session by a team key was used on a management route.' },
+  SIGN_IN_REFUSED: { kind: 'unauthenticated', meaning: 'E-mail, password or code are wrong; which one is not said.' },
+  TEAM_REQUIRED: { kind: 'refused', meaning: 'A data route was called with a console session without saying of which team.' },
+  TOO_MANY_SIGN_INS: { kind: 'too_many', meaning: 'Too many tries to sign in; wait for a quarter of an hour.' },
   SEVERAL_METHODS: { kind: 'refused', meaning: 'The tests are collected in different ways; collection_method says which to use.' },
 } as const satisfies Record<string, ErrorType>
 

@@ -18,6 +18,7 @@ import { sandboxEndpoints } from './sandbox.ts'
 import { sourceEndpoints } from './sources.ts'
 import { streamEndpoints } from './streams.ts'
 import { teamSourceEndpoints } from './team-sources.ts'
+import { sessionEndpoints } from './sessions.ts'
 import { userEndpoints } from './users.ts'
 import { summaryEndpoints } from './wearable-summaries.ts'
 import { wearableEndpoints } from './wearables.ts'
@@ -52,6 +53,7 @@ export const endpoints = {
   ...introspectionEndpoints,
   ...demoEndpoints,
   ...sandboxEndpoints,
+  ...sessionEndpoints,
 }
 
 export type Endpoints = typeof endpoints

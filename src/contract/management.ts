@@ -155,7 +155,7 @@ const keyListed = {
   id: Id,
   label: z.string(),
   created_at: Instant,
-  creator: z.object({ type: openEnum(['management_key', 'operator']) }).describe('Who made the key.'),
+  creator: z.object({ type: openEnum(['management_key', 'org_member', 'operator']), id: Id.optional() }).describe('Who made the key.'),
   role: openEnum(roles),
   team_role_bindings: z.array(z.object({ team_id: Id })).nullable(),
   prefix: z.string().describe('The visible beginning of the key.'),

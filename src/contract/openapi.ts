@@ -68,6 +68,7 @@ const tags = {
   Wearables: 'What comes in from wearable sources: samples, summaries and streams.',
   Insurance: 'Payors and diagnosis codes.',
   'Lab side': 'What a partner lab calls, with a key that the operator made for it.',
+  Console: 'What the console asks besides: its session, the overview, the audit log.',
   Sandbox: "A team's own clock, to see today what happens next week.",
 }
 
@@ -80,6 +81,13 @@ const securitySchemes = {
   linkToken: header('x-vital-link-token', 'A link token; `x-service-link-token` is taken too.'),
   userToken: { type: 'http', scheme: 'bearer', description: 'The sign-in token of the user that the request is about.' },
   labKey: header('x-lab-key', 'The key of a partner lab.'),
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-assay',
+    description:
+      'A console session, with `x-assay-console: 1` and from the same origin only. It is taken wherever keys are, but for the lab side.',
+  },
 }
 
 const securityOf = {
@@ -87,6 +95,7 @@ const securityOf = {
   management: [{ managementKey: [] }],
   lab: [{ labKey: [] }],
   link: [{ linkToken: [] }],
+  session: [{ session: [] }],
   none: [],
 }
 

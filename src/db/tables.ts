@@ -1,7 +1,7 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { CriticalLimits, ReferenceRanges, SimulatedAs } from '../contract/analyte.ts'
 import type { AoE } from '../contract/catalog.ts'
-import type { Plan, Role } from '../contract/common.ts'
+import type { PersonRole, Plan, Role } from '../contract/common.ts'
 import type { Method } from '../contract/lifecycle.ts'
 import type { Simulation } from '../contract/orders.ts'
 import type { ConnectionTables } from './tables-connections.ts'
@@ -50,6 +50,7 @@ export type Tables = ByRoom & {
     hash: Buffer
     role: Role
     created_by: Optional<string>
+    created_by_person: Optional<string>
     created_at: Time
     last_used_at: Optional<Time>
     revoked_at: Optional<Time>
@@ -63,6 +64,7 @@ export type Tables = ByRoom & {
     hash: Buffer
     read_only: Generated<boolean>
     created_by: Optional<string>
+    created_by_person: Optional<string>
     created_at: Time
     expires_at: Optional<Time>
     last_used_at: Optional<Time>
@@ -78,6 +80,47 @@ export type Tables = ByRoom & {
     last_used_at: Optional<Time>
     revoked_at: Optional<Time>
   }
+  people: {
+    id: string
+    org_id: string
+    role: PersonRole
+    every_team: boolean
+    email_hash: Buffer
+    sealed: Buffer
+    password: string
+    totp_step: number
+    created_on: Time
+    last_sign_in_at: Optional<Time>
+  }
+  person_teams: { person_id: string; team_id: string }
+  recovery_codes: { person_id: string; hash: Buffer }
+  invitations: {
+    id: string
+    org_id: string
+    role: PersonRole
+    every_team: boolean
+    team_ids: string[]
+    email_hash: Buffer
+    sealed: Buffer
+    token_hash: Buffer
+    invited_by_kind: string
+    invited_by: Optional<string>
+    invited_at: Time
+    resent_at: Optional<Time>
+    expires_at: Time
+  }
+  console_sessions: {
+    id: string
+    hash: Buffer
+    org_id: string
+    management_key_id: Optional<string>
+    team_api_key_id: Optional<string>
+    person_id: Optional<string>
+    created_at: Time
+    seen_at: Time
+    ends_at: Time
+  }
+  sign_in_turns: { key: Buffer; taken: number; since: Time }
   access_tokens: { hash: Buffer; team_id: string; management_key_id: string; expires_at: Time }
   users: {
     user_id: string
@@ -415,6 +458,8 @@ export type Tables = ByRoom & {
     subject: Optional<string>
     status: number
     request_id: Optional<string>
+    via: Optional<string>
+    reason: Optional<Buffer>
     chain_seq: Optional<number>
     chain_hash: Optional<Buffer>
   }

@@ -1,7 +1,8 @@
-import type { App, Caller } from '../app.ts'
+import type { App, Caller, Visitor } from '../app.ts'
 import { inTransaction, later } from '../app.ts'
 import { type AuditBatch, auditRow, recordChange } from '../audit/actions.ts'
 import type { Outcome, Turn } from '../idempotency/actions.ts'
+import { sessionIn } from '../sessions/rules.ts'
 import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput } from './input.ts'
@@ -17,10 +18,20 @@ export async function answer(app: App, audit: AuditBatch, visit: Visit, sent: Se
   visit.input = parseInput(route.row, sent)
   checkPath(app, caller, visit.input.params as Visit['params'] | undefined)
   checkUser(caller, subjectUser(visit))
-  const outcome = await withIdempotency(app, visit, (turn) => execute({ ...appFor(app, caller), ends: visit.ends }, audit, visit, turn))
+  const inside = { ...appFor(app, caller), ends: visit.ends, visitor: visitorOf(app, visit) }
+  const outcome = await withIdempotency(app, visit, (turn) => execute(inside, audit, visit, turn))
   if (outcome.replayed && caller) await audit(auditRow(app, caller, deed(visit, outcome.status, outcome.body)))
   return outcome
 }
+
+const visitorOf = ({ config }: App, visit: Visit): Visitor => ({
+  address: visit.address,
+  request_id: visit.request_id,
+  session: sessionIn(config, visit.headers),
+  keepSession: (secret) => {
+    visit.session = secret
+  },
+})
 
 /** The domain clock of a team is real time plus its offset. */
 const appFor = (app: App, caller: Caller | undefined): App =>

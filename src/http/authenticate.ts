@@ -1,4 +1,4 @@
-import type { App, Caller, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../app.ts'
+import type { App, AtConsole, Caller, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../app.ts'
 import { here } from '../config.ts'
 import type { Row } from '../contract/endpoint.ts'
 import { labCaller, managementCaller, teamKeyCaller, tokenCaller } from '../keys/authenticate.ts'
@@ -6,15 +6,25 @@ import { isLabKey, isManagementKey, isUserToken } from '../keys/rules.ts'
 import { userTokenCaller } from '../keys/user-tokens.ts'
 import { linkCaller } from '../link/tokens.ts'
 import { problem } from '../problem.ts'
+import { sessionCaller } from '../sessions/authenticate.ts'
+import { checkSameOrigin, sessionIn } from '../sessions/rules.ts'
+import { checkRole } from '../sessions/rules-roles.ts'
 import { checkNamedDeployment } from '../teams/rules.ts'
 import { userNotFound } from '../users/rules.ts'
-import type { Headers } from './request.ts'
+import type { Headers, Route } from './request.ts'
 
-/** Who calls, by the kind of credential that the row asks for. */
+/** Who calls, by the kind of credential that the row asks for, or by a console session where none is sent. */
 export async function authenticate(app: App, row: Row, headers: Headers): Promise<Caller | undefined> {
+  if (row.console) checkSameOrigin(app.config, headers)
   if (row.auth === 'none') return undefined
   if (row.auth === 'lab') return labOf(app, headers)
   if (row.auth === 'link') return linkOf(app, headers)
+  const session = hasKey(headers) && row.auth !== 'session' ? undefined : sessionIn(app.config, headers)
+  if (session) {
+    checkSameOrigin(app.config, headers)
+    return sessionCaller(app, row, session, headers)
+  }
+  if (row.auth === 'session') throw problem('MISSING_SESSION', 'Nobody is signed in at the console; sign in with POST /console/session.')
   return row.auth === 'team' ? teamOf(app, row, headers) : managementOf(app, headers)
 }
 
@@ -104,14 +114,18 @@ const teamCredentialIn = (headers: Headers) => teamKeyIn(headers) ?? text(header
 const managementKeyIn = (headers: Headers) =>
   text(headers, 'x-management-key') ?? deprecatedHeaders.map((name) => text(headers, name)).find(Boolean)
 
+const hasKey = (headers: Headers) => Boolean(teamCredentialIn(headers) || managementKeyIn(headers) || text(headers, 'x-lab-key'))
+
 /** What the caller may not reach although the credential is good. Apart from authenticating, so that the refusal is audited. */
-export function checkGates(row: Row, caller: Caller | undefined) {
-  if (!caller || caller.kind === 'lab' || caller.kind === 'link') return
-  if (row.plan && caller.plan !== row.plan)
+export function checkGates({ name, row }: Route, caller: Caller | undefined) {
+  if (!caller || caller.kind === 'lab' || caller.kind === 'link' || caller.kind === 'session') return
+  const plan = row.plan ?? planOf(caller.console)
+  if (plan && caller.plan !== plan)
     throw problem(
       'PLAN_REQUIRED',
-      `This route is available on the ${row.plan} plan only; ask your operator to change the plan of the organisation.`,
+      `This route is available on the ${plan} plan only; ask your operator to change the plan of the organisation.`,
     )
+  if (caller.console) checkRole(name, row, caller.console.role)
   if (caller.kind === 'management') return checkScope(row, caller)
   if (row.beta && !caller.betas.includes(row.beta))
     throw problem(
@@ -121,6 +135,9 @@ export function checkGates(row: Row, caller: Caller | undefined) {
   if (caller.read_only && row.method !== 'get' && !row.reads)
     throw problem('READ_ONLY_KEY', 'This key may only read; use a key without read_only for changes.')
 }
+
+/** Management keys and people reach data as an access token would, which is minted on the top plan only. */
+const planOf = (console: AtConsole | undefined) => (console && console.kind !== 'team' ? 'scale' : undefined)
 
 function checkScope(row: Row, { team_ids }: ManagementCaller) {
   if (row.scope === 'org' && team_ids)

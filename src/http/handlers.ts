@@ -1,4 +1,5 @@
 import type { App, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../app.ts'
+import type { App, LabCaller, ManagementCaller, SessionCaller, TeamCaller } from '../app.ts'
 import * as catalog from '../catalog/actions.ts'
 import * as markers from '../catalog/markers.ts'
 import * as connections from '../connections/actions.ts'
@@ -38,6 +39,7 @@ import * as sources from '../sources/actions.ts'
 import * as teamCredentials from '../team-sources/credentials.ts'
 import * as preferences from '../team-sources/preferences.ts'
 import * as requirements from '../team-sources/requirements.ts'
+import * as sessions from '../sessions/actions.ts'
 import * as teams from '../teams/actions.ts'
 import * as orgs from '../teams/orgs.ts'
 import * as users from '../users/actions.ts'
@@ -58,6 +60,7 @@ import { getWebhookJwks, rotateWebhookKey } from '../webhooks/keys.ts'
 import * as messages from '../webhooks/messages.ts'
 
 type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; lab: LabCaller; link: LinkCaller; none: undefined }
+type CallerOf = { team: TeamCaller; management: ManagementCaller; lab: LabCaller; session: SessionCaller; none: undefined }
 
 type Handlers = {
   [N in EndpointName]: (app: App, caller: CallerOf[Endpoints[N]['auth']], input: Input<Endpoints[N]>) => Promise<Output<Endpoints[N]>>
@@ -217,6 +220,10 @@ export const handlers: Handlers = {
   putScopeRequirements: (app, caller, { params, body }) => requirements.putRequirements(app, caller, params.team_id, body),
 
   connectDemo: (app, caller, { body }) => connectDemo(app, caller, body),
+  beginSession: (app, _, { body }) => sessions.beginSession(app, body),
+  getSession: (app, caller) => sessions.getSession(app, caller),
+  endSession: (app, caller) => sessions.endSession(app, caller),
+
   getClock: (app, caller) => sandbox.getClock(app, caller),
   moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),
   resetClock: (app, caller) => sandbox.resetClock(app, caller),

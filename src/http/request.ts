@@ -13,10 +13,13 @@ export type Visit = {
   route: Route
   request_id: string
   headers: Headers
+  address: string
   params: Record<string, string>
   caller?: Caller | undefined
   /** Of a stream: the caller has gone, or we stop. */
   ends?: AbortSignal | undefined
+  /** The session that the answer hands to the browser; null takes it away. */
+  session?: string | null
   /** What the contract read; fields that it does not know are not in it. */
   input?: ReturnType<typeof parseInput>
 }

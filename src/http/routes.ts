@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App, Caller } from '../app.ts'
 import { type AuditBatch, auditBatch, auditRow } from '../audit/actions.ts'
 import type { Row } from '../contract/endpoint.ts'
+import { cookieOf } from '../sessions/rules.ts'
 import { answer } from './answer.ts'
 import { authenticate, checkGates, usedDeprecatedHeader } from './authenticate.ts'
 import { problemOf, statusOfProblem } from './problems.ts'
@@ -47,14 +48,14 @@ export const isHere = ({ config }: App, row: Row) => config.ROLE !== 'worker' &&
 /** Credential and gates come before the body is read: whoever has no key costs no parsing. */
 async function admit(app: App, route: Route, request: FastifyRequest, reply: FastifyReply) {
   const { id: request_id, headers } = request
-  const visit: Visit = { route, request_id, headers, params: request.params as Record<string, string> }
+  const visit: Visit = { route, request_id, headers, address: request.ip, params: request.params as Record<string, string> }
   visits.set(request, visit)
   reply.header('cache-control', 'no-store')
   if (usedDeprecatedHeader(route.row, headers)) reply.header('deprecation', ORG_KEY_DEPRECATED).header('link', '</docs>; rel="deprecation"')
   if (route.row.deprecated)
     reply.header('deprecation', `@${Date.parse(route.row.deprecated) / 1000}`).header('link', '</docs>; rel="deprecation"')
   visit.caller = await authenticate(app, route.row, headers)
-  checkGates(route.row, visit.caller)
+  checkGates(route, visit.caller)
 }
 
 type Shared = { audit: AuditBatch; streams: Streams }
@@ -64,6 +65,7 @@ async function give(app: App, { audit, streams }: Shared, request: FastifyReques
   const { media } = visit.route.row
   if (media === 'text/event-stream') visit.ends = streams.open(visit, reply)
   const { status, body, replayed } = await answer(app, audit, visit, request)
+  if (visit.session !== undefined) reply.header('set-cookie', cookieOf(app.config, visit.headers, visit.session))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
   if (media === 'text/event-stream') return sendPieces(app, visit, body as AsyncIterable<string>, reply)
   if (media)

@@ -91,7 +91,9 @@ function watch(app: App, server: FastifyInstance, metrics: Metrics) {
 
 function logged(caller: Caller | undefined) {
   if (!caller) return {}
-  const { kind, key_id } = caller
-  if (caller.kind === 'lab') return { caller: kind, lab_id: caller.lab_id, key_id }
-  return { caller: kind, org_id: caller.org_id, key_id, ...('team_id' in caller ? { team_id: caller.team_id } : {}) }
+  if (caller.kind === 'lab') return { caller: caller.kind, lab_id: caller.lab_id, key_id: caller.key_id }
+  const session = 'console' in caller && caller.console && { session_id: caller.console.session_id }
+  const key = caller.kind === 'session' ? {} : { key_id: caller.key_id }
+  const team = 'team_id' in caller && caller.team_id ? { team_id: caller.team_id } : {}
+  return { caller: caller.kind, org_id: caller.org_id, ...key, ...session, ...team }
 }

@@ -19,7 +19,7 @@ export const createTeamKey = (app: App, caller: ManagementCaller, input: NewTeam
     rules.checkExpiry(expires_at, app.wall())
     await requireTeam(app, caller, team_id)
     const secret = rules.newSecret(teamKeyPrefix(app.config))
-    const key = await store.insertTeamKey(app.db, { ...newRow(app, secret, label, caller.key_id), team_id, read_only, expires_at })
+    const key = await store.insertTeamKey(app.db, { ...newRow(app, secret, label, caller), team_id, read_only, expires_at })
     return { ...key, value: secret }
   })
 
@@ -56,11 +56,11 @@ type NewManagementKey = { label: string; role: Role; team_role_bindings?: { team
 
 export const createManagementKey = (app: App, caller: ManagementCaller, { label, role, team_role_bindings }: NewManagementKey) =>
   inTransaction(app, async (app) => {
-    const { org_id, key_id } = caller
+    const { org_id } = caller
     const team_ids = idsOf(team_role_bindings)
     rules.checkBindings(role, team_ids)
     const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
-    const key = await store.insertManagementKey(app.db, { ...newRow(app, secret, label, key_id), org_id, role })
+    const key = await store.insertManagementKey(app.db, { ...newRow(app, secret, label, caller), org_id, role })
     if (team_ids) await bind(app, org_id, key.id, team_ids)
     return { ...shown({ ...key, team_ids: team_ids ?? [] }), key: secret }
   })
@@ -99,8 +99,11 @@ export const deleteManagementKey = (app: App, caller: ManagementCaller, id: stri
     return shown(key)
   })
 
-export const createAccessToken = (app: App, caller: ManagementCaller & { key_id: string }, team_id: string, env: string) =>
+export const createAccessToken = (app: App, caller: ManagementCaller, team_id: string, env: string) =>
   inTransaction(app, async (app) => {
+    const { key_id } = caller
+    if (!key_id)
+      throw problem('MANAGEMENT_KEY_REQUIRED', 'An access token ends with the management key that minted it; send one in X-Management-Key.')
     checkNamedDeployment(here(app.config), { environment: env })
     await requireTeam(app, caller, team_id)
     const access_token = rules.newSecret(rules.TOKEN_PREFIX)
@@ -108,7 +111,7 @@ export const createAccessToken = (app: App, caller: ManagementCaller & { key_id:
     await store.insertToken(app.db, {
       hash: rules.hashOf(access_token),
       team_id,
-      management_key_id: caller.key_id,
+      management_key_id: key_id,
       expires_at,
     })
     return { access_token, expires_in: TOKEN_LIFE / 1000 }
@@ -136,19 +139,25 @@ export const keptOf = (app: App, secret: string, label: string) => ({
   created_at: app.wall(),
 })
 
-const newRow = (app: App, secret: string, label: string, created_by: string | null = null) => ({
+type Maker = Pick<ManagementCaller, 'key_id' | 'console'>
+
+const newRow = (app: App, secret: string, label: string, { key_id, console }: Maker = { key_id: null }) => ({
   ...keptOf(app, secret, label),
-  created_by,
+  created_by: key_id,
+  created_by_person: console?.kind === 'person' ? console.actor_id : null,
 })
 
 /** The teams that were named, each once and in the order in which they are listed. */
 const idsOf = (bindings: { team_id: string }[] | null | undefined) =>
   bindings ? [...new Set(bindings.map((binding) => binding.team_id))].sort() : undefined
 
-type KeyRow = { role: string; created_by: string | null; team_ids: string[] }
+type KeyRow = { role: string; created_by: string | null; created_by_person: string | null; team_ids: string[] }
 
 const shown = <K extends KeyRow>(key: K) => ({
   ...key,
-  creator: { type: key.created_by ? 'management_key' : 'operator' },
+  creator: creatorOf(key),
   team_role_bindings: key.role === 'team_admin' ? key.team_ids.map((team_id) => ({ team_id })) : null,
 })
+
+const creatorOf = ({ created_by, created_by_person }: KeyRow) =>
+  created_by_person ? { type: 'org_member', id: created_by_person } : { type: created_by ? 'management_key' : 'operator' }

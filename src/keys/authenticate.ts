@@ -15,7 +15,13 @@ export async function teamKeyCaller(app: App, secret: string): Promise<TeamCalle
   if (rules.isLabKey(secret))
     throw problem('LAB_KEY_NOT_ALLOWED', 'This route takes a team API key; a lab key opens the routes under /lab only.')
   checkDeployment(app, rules.deploymentOfKey(secret))
-  const key = await store.findTeamKey(app.db, rules.hashOf(secret))
+  return teamCallerOf(app, await store.findTeamKey(app.db, rules.hashOf(secret)))
+}
+
+/** Who a team API key stands for that a console session was begun with. */
+export const teamKeyHolder = async (app: App, id: string) => teamCallerOf(app, await store.findTeamKeyById(app.db, id))
+
+function teamCallerOf(app: App, key: Awaited<ReturnType<typeof store.findTeamKey>>): TeamCaller {
   if (!key || key.revoked_at || key.deleted_at)
     throw problem('INVALID_API_KEY', 'The team API key is unknown or was revoked. Check the value sent in x-service-api-key.')
   if (key.expires_at && key.expires_at <= app.wall())
@@ -38,7 +44,7 @@ export async function tokenCaller(app: App, secret: string): Promise<TeamCaller>
 }
 
 /** Who a management key stands for. */
-export async function managementCaller(app: App, secret: string): Promise<ManagementCaller> {
+export async function managementCaller(app: App, secret: string): Promise<ManagementCaller & { key_id: string }> {
   if (rules.deploymentOfKey(secret))
     throw problem('TEAM_KEY_NOT_ALLOWED', 'This route takes a management key in X-Management-Key; a team API key cannot be used here.')
   if (rules.isLabKey(secret))
@@ -46,7 +52,13 @@ export async function managementCaller(app: App, secret: string): Promise<Manage
       'LAB_KEY_NOT_ALLOWED',
       'This route takes a management key in X-Management-Key; a lab key opens the routes under /lab only.',
     )
-  const key = await store.findManagementKey(app.db, rules.hashOf(secret))
+  return managementCallerOf(app, await store.findManagementKey(app.db, rules.hashOf(secret)))
+}
+
+/** Who a management key stands for that a console session was begun with. */
+export const managementKeyHolder = async (app: App, id: string) => managementCallerOf(app, await store.findManagementKeyById(app.db, id))
+
+function managementCallerOf(app: App, key: Awaited<ReturnType<typeof store.findManagementKey>>): ManagementCaller & { key_id: string } {
   if (!key || key.revoked_at)
     throw problem('INVALID_MANAGEMENT_KEY', 'The management key is unknown or was revoked. Check the value sent in X-Management-Key.')
   noteUse(app, 'management_keys', key.key_id, key.last_used_at)

@@ -5,18 +5,21 @@ import { onePage } from '../db/page.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Page } from '../paging.ts'
 
-const teamKeys = preparedRead('find_team_key', (db, hash: Buffer) =>
+const withTeam = (db: Db) =>
   db
     .selectFrom('team_api_keys as key')
     .innerJoin('teams', 'teams.id', 'key.team_id')
     .innerJoin('orgs', 'orgs.id', 'teams.org_id')
     .select(['key.id as key_id', 'key.read_only', 'key.expires_at', 'key.revoked_at', 'key.last_used_at'])
     .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
-    .where('key.hash', '=', hash),
-)
+
+const teamKeys = preparedRead('find_team_key', (db, hash: Buffer) => withTeam(db).where('key.hash', '=', hash))
 
 /** The team key behind a hash, with what a request needs to know of its team and organisation. */
 export const findTeamKey = async (db: Db, hash: Buffer) => (await teamKeys(db, hash))[0]
+
+/** The same by the key's id, for who signed in with it. */
+export const findTeamKeyById = (db: Db, id: string) => withTeam(db).where('key.id', '=', id).executeTakeFirst()
 
 /** The same for an access token. It dies with the management key that minted it, and with that key's hold on the team. */
 export const findAccessToken = (db: Db, hash: Buffer) =>
@@ -35,13 +38,15 @@ export const findAccessToken = (db: Db, hash: Buffer) =>
 
 const teamsOfKey = sql<string[]>`array(select team_id from management_key_teams where key_id = management_keys.id order by team_id)`
 
-export const findManagementKey = (db: Db, hash: Buffer) =>
+const withOrg = (db: Db) =>
   db
     .selectFrom('management_keys')
     .innerJoin('orgs', 'orgs.id', 'management_keys.org_id')
     .select(['management_keys.id as key_id', 'role', 'revoked_at', 'last_used_at', 'orgs.id as org_id', 'plan', teamsOfKey.as('team_ids')])
-    .where('hash', '=', hash)
-    .executeTakeFirst()
+
+export const findManagementKey = (db: Db, hash: Buffer) => withOrg(db).where('hash', '=', hash).executeTakeFirst()
+
+export const findManagementKeyById = (db: Db, id: string) => withOrg(db).where('management_keys.id', '=', id).executeTakeFirst()
 
 export const findLabKey = (db: Db, hash: Buffer) =>
   db.selectFrom('lab_keys').select(['id as key_id', 'lab_id', 'revoked_at', 'last_used_at']).where('hash', '=', hash).executeTakeFirst()
@@ -105,7 +110,7 @@ export const revokeTeamKeys = (db: Db, org_id: string, team_ids: string[] | unde
 const live = (db: Db, org_id: string) =>
   db
     .selectFrom('management_keys')
-    .select(['id', 'label', 'prefix', 'role', 'created_by', 'created_at', 'last_used_at', teamsOfKey.as('team_ids')])
+    .select(['id', 'label', 'prefix', 'role', 'created_by', 'created_by_person', 'created_at', 'last_used_at', teamsOfKey.as('team_ids')])
     .where('org_id', '=', org_id)
     .where('revoked_at', 'is', null)
 

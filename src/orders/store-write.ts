@@ -58,7 +58,10 @@ type Along = { audit: Audit; kept?: Kept | undefined }
 export type Placing = { row: NewRow; event: NewEvent; info?: Info | undefined; along?: Along | undefined }
 
 const at = (i: number) => `$${i + 1}`
-const auditColumns = ['id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status', 'request_id'] as const
+const auditColumns = [
+  ...(['id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status', 'request_id'] as const),
+  ...(['via', 'reason'] as const),
+]
 const ORDER = columns.length
 const place = (column: (typeof columns)[number]) => at(columns.indexOf(column))
 /** Where the parameters of the event, the demographics, the audit row and the outcome begin. */

@@ -1,6 +1,6 @@
 import { createHash, hkdfSync } from 'node:crypto'
 import type { App } from '../app.ts'
-import { newKey, openBytes, type SealingKey, sealBytes, uuidOf } from './seal.ts'
+import { derive, newKey, openBytes, type SealingKey, sealBytes, uuidOf } from './seal.ts'
 import * as store from './store.ts'
 
 /** Holds the key-encryption key and the teams' sealing keys that it has unwrapped. */
@@ -41,6 +41,12 @@ export async function teamSealingKey({ vault, db, transaction }: App, team_id: s
   if (!transaction) vault.teams.set(team_id, key)
   return key
 }
+
+/** What is known of an organisation's own people: those who work there, not those whom it looks after. */
+export const orgSealingKey = ({ vault }: App, org_id: string): SealingKey => ({
+  id: org_id,
+  bytes: derive(vault.root, `people of ${org_id}`),
+})
 
 /** The user's key, or undefined once the user was erased. Never kept: erasing must hold at once, everywhere. */
 export async function userSealingKey(app: App, team_id: string, user_id: string) {

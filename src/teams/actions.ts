@@ -97,6 +97,11 @@ export const deleteTeam = (app: App, caller: ManagementCaller, team_id: string) 
     return { success: true }
   })
 
+const NAMED = 500
+
+/** The teams that somebody at the console may choose from. */
+export const namedTeams = (app: App, { org_id, team_ids }: Reach) => store.namedTeams(app.db, org_id, team_ids, NAMED)
+
 /** Every live team of the deployment, for the operator. */
 export const listAllTeams = (app: App) => store.listAllTeams(app.db)
 
@@ -118,7 +123,9 @@ export const eraseNextTeam = (app: App) =>
     return true
   })
 
-export async function requireTeam(app: App, caller: ManagementCaller, team_id: string, find = store.findTeam) {
+type Reach = Pick<ManagementCaller, 'org_id' | 'team_ids'>
+
+export async function requireTeam(app: App, caller: Reach, team_id: string, find = store.findTeam) {
   return rules.reachable(caller, await find(app.db, caller.org_id, team_id))
 }
 

@@ -4,7 +4,7 @@ import type { Plan } from '../contract/common.ts'
 import { insertTeam } from './actions.ts'
 import * as store from './store.ts'
 
-export const getOrg = (app: App, { org_id }: ManagementCaller) => store.getOrg(app.db, org_id)
+export const getOrg = (app: App, { org_id }: Pick<ManagementCaller, 'org_id'>) => store.getOrg(app.db, org_id)
 
 export const renameOrg = (app: App, { org_id }: ManagementCaller, name: string) =>
   inTransaction(app, (app) => store.updateOrg(app.db, org_id, { name }))

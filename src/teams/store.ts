@@ -22,6 +22,19 @@ const live = (db: Db, org_id: string) => db.selectFrom('teams').selectAll().wher
 
 export const findTeam = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()
 
+/** The teams that somebody reaches, oldest first. */
+export const namedTeams = (db: Db, org_id: string, team_ids: string[] | undefined, limit: number) =>
+  db
+    .selectFrom('teams')
+    .select(['id as team_id', 'name'])
+    .where('org_id', '=', org_id)
+    .where('deleted_at', 'is', null)
+    .$if(team_ids !== undefined, (query) => query.where('id', '=', sql<string>`any(${team_ids}::uuid[])`))
+    .orderBy('created_on')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
 export const lockTeam = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
 export const firstTeam = (db: Db, org_id: string) => live(db, org_id).orderBy('created_on').orderBy('id').limit(1).executeTakeFirst()

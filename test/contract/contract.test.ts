@@ -10,6 +10,7 @@ import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
 import { aSampleOf, pushEverything, someSummaries } from '../support/everything.ts'
+import { browser, cookieIn, signIn } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aKit, aNewOrder, aPatient, place } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
@@ -117,6 +118,9 @@ describe('what is served', () => {
 
   test('answers and refusals that the document describes', { timeout: 120_000 }, async () => {
     const { api, admin, org_id, team_id } = await w.tenant()
+  test('answers and refusals that the document describes', async () => {
+    const tenant = await w.tenant()
+    const { api, admin, org_id, team_id } = tenant
     const org = { org_id }
     const team = { org_id, team_id }
     const here = { org_id, env: 'sandbox', region: 'us' } as const
@@ -154,6 +158,7 @@ describe('what is served', () => {
       ...(await pipelineAnswers()),
       ...(await connectionAnswers()),
       ...(await wearableAnswers()),
+      ...(await consoleAnswers()),
       listEventTypes: await api.listEventTypes(),
       getEventType: await api.getEventType({ params: { event_type: 'labtest.order.created' } }),
       listEvents: await api.listEvents(),
@@ -403,6 +408,15 @@ describe('what is served', () => {
         getWebhookHeaders: await admin.getWebhookHeaders(its),
         getWebhookSecret: await admin.getWebhookSecret(its),
         getWebhookJwks: await admin.getWebhookJwks({ params: { webhook_id: webhook.id } }),
+      }
+    }
+
+    async function consoleAnswers() {
+      const { ask } = await signIn(w.base, { management_key: tenant.management_key })
+      const begun = await ask(endpoints.beginSession, { body: { management_key: tenant.management_key } })
+      return {
+        beginSession: begun.body,
+        getSession: (await browser(w.base, cookieIn(begun.headers)).ask(endpoints.getSession)).body,
       }
     }
 

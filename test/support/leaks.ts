@@ -1,7 +1,7 @@
 import { personalWords } from './people.ts'
 
 /** A whole key, not the visible beginning that lists show. */
-const key = /\b((sk|pk|lks|lkp)_(us|eu)|mg|at|lt|ut)_[A-Za-z0-9]{20,}/
+const key = /\b((sk|pk|lks|lkp)_(us|eu)|mg|at|lt|ut|cs|iv)_[A-Za-z0-9]{20,}/
 
 /** Where a text holds personal data of the seeded people, or a key. */
 export function leaksIn(text: string, where: string) {

@@ -1,0 +1,54 @@
+import { type App, inTransaction, later, MINUTE, type SessionCaller, type Visitor } from '../app.ts'
+import { here } from '../config.ts'
+import type { SignIn } from '../contract/sessions.ts'
+import { whoIs } from '../people/actions.ts'
+import { namedTeams } from '../teams/actions.ts'
+import { getOrg } from '../teams/orgs.ts'
+import * as rules from './rules.ts'
+import { capabilitiesOf } from './rules-roles.ts'
+import { forgetOldTurns, openSession, signIn } from './sign-in.ts'
+import * as store from './store.ts'
+
+export async function beginSession(app: App, body: SignIn) {
+  const visitor = app.visitor as Visitor
+  const holder = await signIn(app, visitor, body)
+  const { session, caller } = await openSession(app, visitor, holder)
+  return shown(app, caller, session)
+}
+
+export async function getSession(app: App, caller: SessionCaller) {
+  const session = await store.getSession(app.db, caller.org_id, caller.console.session_id)
+  if (!session) throw rules.sessionEnded()
+  return shown(app, caller, session)
+}
+
+export const endSession = (app: App, { org_id, console }: SessionCaller) =>
+  inTransaction(app, async (app) => {
+    await store.deleteSession(app.db, org_id, console.session_id)
+    app.visitor?.keepSession(null)
+  })
+
+type Times = { seen_at: string; ends_at: string }
+
+async function shown(app: App, caller: SessionCaller, session: Times) {
+  const { kind, actor_id, role, session_id } = caller.console
+  return {
+    id: session_id,
+    kind,
+    role,
+    person: kind === 'person' ? await whoIs(app, actor_id) : null,
+    org: await getOrg(app, caller),
+    teams: await namedTeams(app, caller),
+    team_id: caller.team_id ?? null,
+    ...here(app.config),
+    capabilities: capabilitiesOf(role),
+    idle_ends_at: rules.idleEnd(app.config, session),
+    ends_at: session.ends_at,
+  }
+}
+
+/** Takes away what has ended by itself. */
+export async function pruneSessions(app: App) {
+  await store.deleteEnded(app.db, app.wall(), later(app.wall(), -app.config.CONSOLE_IDLE_MINUTES * MINUTE))
+  await forgetOldTurns(app)
+}

@@ -1,0 +1,310 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { HOUR, MINUTE } from '../../src/app.ts'
+import { client, request } from '../../src/contract/client.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { query } from '../support/cluster.ts'
+import { browser, cookieIn, fromConsole, signIn } from '../support/console.ts'
+import { replica, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+const begin = (body: object, headers: Record<string, string> = fromConsole) => request(w.base, endpoints.beginSession, { body, headers })
+const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
+const auditOf = (request_id: string) =>
+  w.app.db
+    .selectFrom('audit_log')
+    .select(['action', 'status', 'actor_kind', 'actor_id', 'team_id', 'org_id', 'via'])
+    .where('request_id', '=', request_id)
+    .execute()
+
+describe('signing in', () => {
+  test('with a management key answers who, what and which teams', async () => {
+    const { org_id, management_key, admin, team_id } = await w.tenant()
+    const second = await admin.createTeam({ params: { org_id }, body: { name: 'Second', region: 'us' } })
+    const { api } = await signIn(w.base, { management_key })
+    expect(await api.getSession()).toMatchObject({
+      kind: 'management',
+      role: 'org_admin',
+      person: null,
+      org: { id: org_id, name: 'Harbour Health' },
+      teams: [
+        { team_id, name: 'Harbour' },
+        { team_id: second.id, name: 'Second' },
+      ],
+      team_id: null,
+      environment: 'sandbox',
+      region: 'us',
+      capabilities: expect.arrayContaining(['org.manage', 'personal.reveal']),
+    })
+  })
+
+  test('with a team key knows one team and nothing of the organisation', async () => {
+    const { team_api_key, team_id, org_id } = await w.tenant()
+    const { api, ask } = await signIn(w.base, { team_api_key })
+    expect(await api.getSession()).toMatchObject({ kind: 'team', role: 'team_key', team_id, teams: [{ team_id, name: 'Harbour' }] })
+    expect((await api.listUsers()).total).toBe(0)
+    expect(await ask(endpoints.getOrg, { params: { org_id } })).toMatchObject(refusedFor(403, 'SESSION_NOT_ALLOWED'))
+    const foreign = (await w.tenant()).team_id
+    expect(await ask(endpoints.listUsers, { headers: { 'x-assay-team': foreign } })).toMatchObject(refusedFor(404, 'TEAM_NOT_FOUND'))
+  })
+
+  test.each([
+    ['a wrong management key', { management_key: `mg_${'x'.repeat(46)}` }, 'INVALID_MANAGEMENT_KEY'],
+    ['a wrong team key', { team_api_key: `sk_us_${'x'.repeat(46)}` }, 'INVALID_API_KEY'],
+    ['a key of another deployment', { team_api_key: `pk_eu_${'x'.repeat(46)}` }, 'WRONG_DEPLOYMENT_KEY'],
+  ])('%s is refused, audited and sets no cookie', async (_, body, error_type) => {
+    const request_id = randomUUID()
+    const answer = await begin(body, { ...fromConsole, 'x-request-id': request_id })
+    expect(answer).toMatchObject(refusedFor(401, error_type))
+    expect(answer.headers.has('set-cookie')).toBe(false)
+    expect(await auditOf(request_id)).toEqual([
+      { action: 'beginSession', status: 401, actor_kind: 'visitor', actor_id: null, team_id: null, org_id: null, via: 'console' },
+    ])
+  })
+
+  test('one credential is needed, and not two', async () => {
+    const { management_key, team_api_key } = w
+    for (const body of [{}, { management_key, team_api_key }])
+      expect(await begin(body)).toMatchObject({ status: 422, body: { detail: [{ loc: ['body'] }] } })
+  })
+
+  test('after too many tries from one address everybody there waits', async () => {
+    const one = await world({ env: {} })
+    const wrong = () => request(one.base, endpoints.beginSession, { body: { management_key: 'wrong' }, headers: fromConsole })
+    await query(one.url, 'delete from sign_in_turns')
+    await wrong()
+    await query(one.url, 'update sign_in_turns set taken = 99')
+    expect(await wrong()).toMatchObject(refusedFor(401, 'INVALID_MANAGEMENT_KEY'))
+    expect(await wrong()).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
+    one.passes(16 * MINUTE)
+    expect(await wrong()).toMatchObject(refusedFor(401, 'INVALID_MANAGEMENT_KEY'))
+    await query(one.url, 'delete from sign_in_turns')
+  })
+
+  test('who succeeds uses up no tries', async () => {
+    await query(w.url, 'delete from sign_in_turns')
+    await begin({ management_key: w.management_key })
+    expect(await query(w.url, 'select taken from sign_in_turns')).toEqual([{ taken: 0 }])
+  })
+})
+
+describe('the cookie', () => {
+  test('on this machine is http-only and strict, with a name for the port', async () => {
+    const { headers } = await begin({ management_key: w.management_key })
+    const port = new URL(w.base).port
+    expect(headers.get('set-cookie')).toMatch(new RegExp(`^assay-${port}=cs_\\w{46}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200$`))
+  })
+
+  test('behind https it is Secure and bound to the host', async () => {
+    const one = await replica({ env: { PUBLIC_URL: 'https://assay.example' } })
+    const tenant = await one.tenant()
+    const body = { management_key: tenant.management_key }
+    const { status, headers } = await request(one.base, endpoints.beginSession, {
+      body,
+      headers: { ...fromConsole, origin: 'https://assay.example' },
+    })
+    expect(status).toBe(200)
+    expect(headers.get('set-cookie')).toMatch(/^__Host-assay=cs_\w{46}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/)
+    expect(await browser(one.base, cookieIn(headers)).api.getSession()).toMatchObject({ kind: 'management' })
+  })
+
+  test('is known to us by its hash only', async () => {
+    const { cookie } = await signIn(w.base, { management_key: w.management_key })
+    const secret = cookie.split('=')[1] as string
+    const rows = await query(w.url, 'select t::text as row from console_sessions t')
+    expect(rows.length).toBeGreaterThan(0)
+    expect(JSON.stringify(rows)).not.toContain(secret)
+    expect(JSON.stringify(rows)).not.toContain(Buffer.from(secret).toString('hex'))
+  })
+
+  test('a value that somebody planted is not taken over: each sign-in makes a new one, and ends the one before', async () => {
+    const planted = cookieIn((await begin({ management_key: w.management_key })).headers)
+    const victim = await signIn(w.base, { management_key: (await w.tenant()).management_key }, { cookie: planted })
+    expect(victim.cookie).not.toBe(planted)
+    expect(await browser(w.base, planted).ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await victim.api.getSession()).toMatchObject({ kind: 'management' })
+  })
+})
+
+describe('a session ends', () => {
+  test('after half an hour without use, and use moves that on', async () => {
+    const one = await world()
+    const { api, ask } = await signIn(one.base, { management_key: one.management_key })
+    for (const _ of [1, 2, 3]) {
+      one.passes(29 * MINUTE)
+      await api.getSession()
+    }
+    one.passes(31 * MINUTE)
+    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+  })
+
+  test('although an open page goes on asking in the background', async () => {
+    const one = await world()
+    const { ask } = await signIn(one.base, { management_key: one.management_key })
+    one.passes(20 * MINUTE)
+    expect(await ask(endpoints.getSession, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 200 })
+    one.passes(11 * MINUTE)
+    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+  })
+
+  test('after twelve hours, however much it is used', async () => {
+    const one = await world({ env: { CONSOLE_IDLE_MINUTES: '600' } })
+    const { api, ask } = await signIn(one.base, { management_key: one.management_key })
+    one.passes(6 * HOUR)
+    await api.getSession()
+    one.passes(6 * HOUR - MINUTE)
+    const { ends_at, idle_ends_at } = await api.getSession()
+    expect(idle_ends_at).toBe(ends_at)
+    one.passes(MINUTE)
+    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    await one.runJobs()
+    expect(await query(one.url, 'select id from console_sessions where org_id = $1', [one.org_id])).toEqual([])
+  })
+
+  test('by signing out, which takes the cookie away', async () => {
+    const { ask } = await signIn(w.base, { management_key: w.management_key })
+    const answer = await ask(endpoints.endSession)
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('set-cookie')).toMatch(/^assay-\d+=; .*Max-Age=0/)
+    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+  })
+
+  test('with its management key, at once', async () => {
+    const { org_id, team_id, admin } = await w.tenant()
+    const { id, key } = await admin.createManagementKey({ params: { org_id }, body: { label: 'second', role: 'org_admin' } })
+    const { ask, of } = await signIn(w.base, { management_key: key })
+    expect(await of(team_id).ask(endpoints.listUsers)).toMatchObject({ status: 200 })
+    await admin.deleteManagementKey({ params: { org_id, key_id: id } })
+    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await of(team_id).ask(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+  })
+
+  test('with its team key, by revoking or by time', async () => {
+    const one = await world()
+    const { org_id, team_id, admin } = one
+    const params = { org_id, env: 'sandbox' as const, region: 'us' as const }
+    const revoked = await admin.createTeamKey({ params, body: { label: 'revoked', team_id } })
+    const expires_at = new Date(Date.now() + 5 * MINUTE).toISOString()
+    const brief = await admin.createTeamKey({ params, body: { label: 'brief', team_id, expires_at } })
+    const [first, second] = [await signIn(one.base, { team_api_key: revoked.value }), await signIn(one.base, { team_api_key: brief.value })]
+    await admin.deleteTeamKeys({ params, query: { api_key_id: [revoked.id] } })
+    expect(await first.ask(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await second.ask(endpoints.listUsers)).toMatchObject({ status: 200 })
+    one.passes(6 * MINUTE)
+    expect(await second.ask(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+  })
+})
+
+describe('another site cannot use the session of a browser', () => {
+  test.each<[string, Record<string, string>]>([
+    ['without the header that only our pages send', { 'x-assay-console': '' }],
+    ['by the word of the browser', { 'sec-fetch-site': 'cross-site' }],
+    ['from a neighbour of the same site', { 'sec-fetch-site': 'same-site' }],
+    ['by its Origin', { 'sec-fetch-site': '', origin: 'https://evil.example' }],
+    ['from a sandboxed frame', { 'sec-fetch-site': '', origin: 'null' }],
+  ])('%s', async (_, headers) => {
+    const { management_key, org_id, team_id } = await w.tenant()
+    const { of } = await signIn(w.base, { management_key })
+    const { ask } = of(team_id)
+    const refused = refusedFor(403, 'NOT_FROM_CONSOLE')
+    expect(await ask(endpoints.createUser, { body: { client_user_id: 'forged' }, headers })).toMatchObject(refused)
+    expect(await ask(endpoints.patchOrg, { params: { org_id }, body: { name: 'Forged' }, headers })).toMatchObject(refused)
+    expect(await ask(endpoints.endSession, { headers })).toMatchObject(refused)
+    expect(await begin({ management_key }, { ...fromConsole, ...headers })).toMatchObject(refused)
+    expect((await ask(endpoints.listUsers)).body).toMatchObject({ total: 0 })
+  })
+
+  test('our own Origin is taken', async () => {
+    const { ask } = await signIn(w.base, { management_key: w.management_key }, { origin: w.base })
+    expect(await ask(endpoints.getSession, { headers: { origin: w.base } })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('the ordinary routes', () => {
+  test('take a session for data once the team is chosen', async () => {
+    const { management_key, team_id } = await w.tenant()
+    const { ask, of } = await signIn(w.base, { management_key })
+    expect(await ask(endpoints.listUsers)).toMatchObject(refusedFor(400, 'TEAM_REQUIRED'))
+    expect(await ask(endpoints.listUsers, { headers: { 'x-assay-team': 'no-id' } })).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['header', 'x-assay-team'] }] },
+    })
+    const { user_id } = await of(team_id).api.createUser({ body: { client_user_id: 'console-user' } })
+    expect(await of(team_id).api.getUser({ params: { user_id } })).toMatchObject({ client_user_id: 'console-user', team_id })
+  })
+
+  test('answer another organisation’s team as one that does not exist', async () => {
+    const { of } = await signIn(w.base, { management_key: w.management_key })
+    const { team_id } = await w.tenant()
+    const theirs = await of(team_id).ask(endpoints.listUsers)
+    const nobodys = await of(randomUUID()).ask(endpoints.listUsers)
+    expect(theirs).toMatchObject(refusedFor(404, 'TEAM_NOT_FOUND'))
+    expect(theirs.body).toEqual(nobodys.body)
+  })
+
+  test('hold a Team Management Key to its teams', async () => {
+    const { org_id, team_id, admin } = await w.tenant()
+    const other = await admin.createTeam({ params: { org_id }, body: { name: 'Other', region: 'us' } })
+    const body = { label: 'bound', role: 'team_admin' as const, team_role_bindings: [{ team_id }] }
+    const { key } = await admin.createManagementKey({ params: { org_id }, body })
+    const { api, ask, of } = await signIn(w.base, { management_key: key })
+    expect(await api.getSession()).toMatchObject({ role: 'team_admin', teams: [{ team_id }] })
+    expect(await of(team_id).ask(endpoints.listUsers)).toMatchObject({ status: 200 })
+    expect(await of(other.id).ask(endpoints.listUsers)).toMatchObject(refusedFor(404, 'TEAM_NOT_FOUND'))
+    expect(await ask(endpoints.getOrg, { params: { org_id } })).toMatchObject(refusedFor(403, 'ROLE_REQUIRED'))
+  })
+
+  test('hold a read-only key to reading', async () => {
+    const { org_id, team_id, admin } = await w.tenant()
+    const params = { org_id, env: 'sandbox' as const, region: 'us' as const }
+    const { value } = await admin.createTeamKey({ params, body: { label: 'reader', team_id, read_only: true } })
+    const { api, ask } = await signIn(w.base, { team_api_key: value })
+    expect(await api.getSession()).toMatchObject({ role: 'read_only_key', capabilities: ['data.read', 'personal.reveal'] })
+    expect(await ask(endpoints.createUser, { body: { client_user_id: 'x' } })).toMatchObject(refusedFor(403, 'ROLE_REQUIRED'))
+  })
+
+  test('are shut to management sessions below the top plan, and open to team keys', async () => {
+    const launch = await w.tenant({ plan: 'launch' })
+    const managed = await signIn(w.base, { management_key: launch.management_key })
+    expect(await managed.of(launch.team_id).ask(endpoints.listUsers)).toMatchObject(refusedFor(403, 'PLAN_REQUIRED'))
+    const { api } = await signIn(w.base, { team_api_key: launch.team_api_key })
+    expect(await api.listUsers()).toMatchObject({ total: 0 })
+  })
+
+  test('go by a key where one is sent, whatever the cookie says', async () => {
+    const other = await w.tenant()
+    await other.api.createUser({ body: { client_user_id: 'of the key' } })
+    const { cookie } = await signIn(w.base, { team_api_key: w.team_api_key })
+    const api = client(w.base, { cookie, 'x-service-api-key': other.team_api_key })
+    expect((await api.listUsers()).users.map((user) => user.client_user_id)).toEqual(['of the key'])
+  })
+
+  test('of a lab take no session, and the console takes no key', async () => {
+    const { ask } = await signIn(w.base, { management_key: w.management_key })
+    expect(await ask(endpoints.getOwnLab)).toMatchObject(refusedFor(401, 'MISSING_LAB_KEY'))
+    const headers = { ...fromConsole, 'x-management-key': w.management_key }
+    expect(await request(w.base, endpoints.getSession, { headers })).toMatchObject(refusedFor(401, 'MISSING_SESSION'))
+  })
+
+  test('name the key in the audit log, and that it was through the console', async () => {
+    const { management_key, admin, org_id, team_id } = await w.tenant()
+    const [key] = (await admin.listManagementKeys({ params: { org_id } })).data
+    const { of } = await signIn(w.base, { management_key })
+    const [data, managed] = [randomUUID(), randomUUID()]
+    await of(team_id).ask(endpoints.listUsers, { headers: { 'x-request-id': data } })
+    await of(team_id).ask(endpoints.getOrg, { params: { org_id }, headers: { 'x-request-id': managed } })
+    const by = { actor_kind: 'management_key', actor_id: key?.id, org_id, via: 'console', status: 200 }
+    expect(await auditOf(data)).toEqual([{ ...by, action: 'listUsers', team_id }])
+    expect(await auditOf(managed)).toEqual([{ ...by, action: 'getOrg', team_id: null }])
+  })
+
+  test('mint no access token for a session without a management key', async () => {
+    const { management_key, org_id, team_id } = w
+    const { api } = await signIn(w.base, { management_key })
+    expect(await api.createAccessToken({ params: { org_id, team_id }, body: { env: 'sandbox' } })).toMatchObject({ expires_in: 600 })
+  })
+})
