@@ -64,6 +64,9 @@ export const Settings = z.object({
     .default(30)
     .describe('A console session ends after so many minutes without a request of its person.'),
   CONSOLE_SESSION_HOURS: whole(1, 168).default(12).describe('A console session ends after so many hours, whatever it is used for.'),
+  PASSWORD_COST: whole(10, 20)
+    .default(15)
+    .describe("What a guess of a person's password costs: two to its power is N of scrypt. At least 15 in production."),
   DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('Connections to PostgreSQL that one process opens at most.'),
   EVENT_RETENTION_DAYS: whole(1, 3650).default(90).describe('How long events, messages that wait and attempts are kept.'),
   EVENT_MAX_KB: whole(16, 1024)
@@ -124,6 +127,8 @@ function parsedBy<S extends z.ZodObject>(settings: S, env: NodeJS.ProcessEnv): z
 }
 
 function checkTogether(config: Config) {
+  if (config.ENVIRONMENT === 'production' && config.PASSWORD_COST < 15)
+    throw setupProblem('PASSWORD_COST must be at least 15 in production')
   if (config.ENCRYPTION_KEY) return
   if (config.ENVIRONMENT === 'production')
     throw setupProblem('ENCRYPTION_KEY is required in production; make one with: openssl rand -base64 32')

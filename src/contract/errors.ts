@@ -211,6 +211,12 @@ export const errorTypes = {
   SIGN_IN_REFUSED: { kind: 'unauthenticated', meaning: 'E-mail, password or code are wrong; which one is not said.' },
   TEAM_REQUIRED: { kind: 'refused', meaning: 'A data route was called with a console session without saying of which team.' },
   TOO_MANY_SIGN_INS: { kind: 'too_many', meaning: 'Too many tries to sign in; wait for a quarter of an hour.' },
+  INVITATION_OVER: { kind: 'not_found', meaning: 'The link of an invitation was used, taken back or replaced, or its time is over.' },
+  INVITE_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such invitation in the organisation.' },
+  NOT_A_PERSON: { kind: 'refused', meaning: 'A session by a key has no password and no second factor to change.' },
+  PERSON_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such person in the organisation.' },
+  WEAK_PASSWORD: { kind: 'refused', meaning: 'The password is too short, too common or too close to the e-mail.' },
+  WRONG_CODE: { kind: 'refused', meaning: 'A code does not fit the secret of the second factor that is being set up.' },
   SEVERAL_METHODS: { kind: 'refused', meaning: 'The tests are collected in different ways; collection_method says which to use.' },
 } as const satisfies Record<string, ErrorType>
 

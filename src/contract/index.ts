@@ -14,6 +14,7 @@ import { managementEndpoints } from './management.ts'
 import { resultEndpoints } from './order-results.ts'
 import { orderEndpoints } from './orders.ts'
 import { pipelineEndpoints } from './pipelines.ts'
+import { peopleEndpoints } from './people.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { sourceEndpoints } from './sources.ts'
 import { streamEndpoints } from './streams.ts'
@@ -53,6 +54,7 @@ export const endpoints = {
   ...introspectionEndpoints,
   ...demoEndpoints,
   ...sandboxEndpoints,
+  ...peopleEndpoints,
   ...sessionEndpoints,
 }
 

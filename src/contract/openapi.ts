@@ -68,6 +68,7 @@ const tags = {
   Wearables: 'What comes in from wearable sources: samples, summaries and streams.',
   Insurance: 'Payors and diagnosis codes.',
   'Lab side': 'What a partner lab calls, with a key that the operator made for it.',
+  People: 'Those who work with the console: invited, with roles, a password and a second factor.',
   Console: 'What the console asks besides: its session, the overview, the audit log.',
   Sandbox: "A team's own clock, to see today what happens next week.",
 }

@@ -76,6 +76,7 @@ export const resultEndpoints = {
   }),
   getCollectionInstructionPdf: endpoint({
     ...document,
+    unmasked: true,
     path: '/v3/order/{order_id}/collection_instruction_pdf',
     summary: 'Get the collection instructions of an order as a PDF',
     params: OrderId,
@@ -90,6 +91,7 @@ export const resultEndpoints = {
   }),
   getLabTestInstructionPdf: endpoint({
     ...document,
+    unmasked: true,
     tag: 'Catalogue',
     path: '/v3/lab_test/{lab_test_id}/collection_instruction_pdf',
     summary: 'Get the collection instructions of a lab test as a PDF',

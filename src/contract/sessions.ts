@@ -34,7 +34,7 @@ const SignIn = z
   .meta({ id: 'SignIn' })
 export type SignIn = z.output<typeof SignIn>
 
-const Session = z
+export const Session = z
   .object({
     id: Id,
     kind: openEnum(sessionKinds),

@@ -3,6 +3,7 @@ import { inTransaction, later } from '../app.ts'
 import { type AuditBatch, auditRow, recordChange } from '../audit/actions.ts'
 import type { Outcome, Turn } from '../idempotency/actions.ts'
 import { sessionIn } from '../sessions/rules.ts'
+import { checkNotMasked, masked } from '../sessions/rules-masking.ts'
 import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput } from './input.ts'
@@ -18,10 +19,17 @@ export async function answer(app: App, audit: AuditBatch, visit: Visit, sent: Se
   visit.input = parseInput(route.row, sent)
   checkPath(app, caller, visit.input.params as Visit['params'] | undefined)
   checkUser(caller, subjectUser(visit))
+  if (isMasked(visit)) checkNotMasked(visit.input.body)
   const inside = { ...appFor(app, caller), ends: visit.ends, visitor: visitorOf(app, visit) }
   const outcome = await withIdempotency(app, visit, (turn) => execute(inside, audit, visit, turn))
   if (outcome.replayed && caller) await audit(auditRow(app, caller, deed(visit, outcome.status, outcome.body)))
-  return outcome
+  return isMasked(visit) && !route.row.media ? { ...outcome, body: masked(outcome.body) } : outcome
+}
+
+/** Whether the caller sees personal data masked: at the console, until there is a reason to reveal it. */
+export const isMasked = ({ caller, route }: Visit) => {
+  const console = caller && 'console' in caller ? caller.console : undefined
+  return Boolean(console && !console.reason && !route.row.unmasked)
 }
 
 const visitorOf = ({ config }: App, visit: Visit): Visitor => ({

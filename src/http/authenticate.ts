@@ -125,7 +125,7 @@ export function checkGates({ name, row }: Route, caller: Caller | undefined) {
       'PLAN_REQUIRED',
       `This route is available on the ${plan} plan only; ask your operator to change the plan of the organisation.`,
     )
-  if (caller.console) checkRole(name, row, caller.console.role)
+  if (caller.console) checkConsole(name, row, caller.console)
   if (caller.kind === 'management') return checkScope(row, caller)
   if (row.beta && !caller.betas.includes(row.beta))
     throw problem(
@@ -134,6 +134,13 @@ export function checkGates({ name, row }: Route, caller: Caller | undefined) {
     )
   if (caller.read_only && row.method !== 'get' && !row.reads)
     throw problem('READ_ONLY_KEY', 'This key may only read; use a key without read_only for changes.')
+}
+
+/** A paper cannot be masked, so it is given for a reason or not at all. */
+function checkConsole(name: string, row: Row, { role, reason }: AtConsole) {
+  checkRole(name, row, role)
+  if (row.media && row.media !== 'text/event-stream' && !row.unmasked && !reason)
+    throw problem('REVEAL_REQUIRED', 'This paper is about a person; say why you need it in the header x-assay-reveal.')
 }
 
 /** Management keys and people reach data as an access token would, which is minted on the top plan only. */

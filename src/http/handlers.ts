@@ -32,6 +32,10 @@ import { placeOrder } from '../orders/place.ts'
 import { validateOrder } from '../orders/preflight.ts'
 import * as pipelines from '../pipelines/actions.ts'
 import { connectDemo } from '../providers/demo/index.ts'
+import { acceptInvitation } from '../people/accept.ts'
+import * as account from '../people/account.ts'
+import * as people from '../people/actions.ts'
+import * as invitations from '../people/invitations.ts'
 import * as results from '../results/actions.ts'
 import * as reports from '../results/pdf.ts'
 import * as sandbox from '../sandbox/actions.ts'
@@ -223,6 +227,18 @@ export const handlers: Handlers = {
   beginSession: (app, _, { body }) => sessions.beginSession(app, body),
   getSession: (app, caller) => sessions.getSession(app, caller),
   endSession: (app, caller) => sessions.endSession(app, caller),
+
+  listMembers: (app, caller, { query }) => people.listMembers(app, caller, query),
+  patchMember: (app, caller, { params, body }) => people.patchMember(app, caller, params.person_id, body),
+  deleteMember: (app, caller, { params }) => people.deleteMember(app, caller, params.person_id),
+  listInvites: (app, caller, { query }) => invitations.listInvites(app, caller, query),
+  createInvite: (app, caller, { body }) => invitations.createInvite(app, caller, body),
+  deleteInvite: (app, caller, { params }) => invitations.deleteInvite(app, caller, params.invite_id),
+  openInvitation: (app, _, { body }) => invitations.openInvitation(app, body.token),
+  acceptInvitation: (app, _, { body }) => acceptInvitation(app, body),
+  changePassword: (app, caller, { body }) => account.changePassword(app, caller, body),
+  renewSecondFactor: (app, caller, { body }) => account.renewSecondFactor(app, caller, body),
+  confirmSecondFactor: (app, caller, { body }) => account.confirmSecondFactor(app, caller, body.code),
 
   getClock: (app, caller) => sandbox.getClock(app, caller),
   moveClock: (app, caller, { body }) => sandbox.moveClock(app, caller, body),

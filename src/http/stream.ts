@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type App, type Caller, later, SECOND } from '../app.ts'
 import { safeError } from '../log.ts'
 import { Problem, problem } from '../problem.ts'
+import { maskedPiece } from '../sessions/rules-masking.ts'
+import { isMasked } from './answer.ts'
 import { authenticate, checkGates } from './authenticate.ts'
 import type { Visit } from './request.ts'
 
@@ -63,7 +65,7 @@ async function* untilItFails(app: App, visit: Visit, pieces: AsyncIterable<strin
         await recheck(app, visit)
         checked = app.wall()
       }
-      yield piece
+      yield isMasked(visit) ? maskedPiece(piece.toString()) : piece
     }
   } catch (error) {
     if (!(error instanceof Problem)) app.log.error({ request_id: visit.request_id, err: safeError(error) }, 'stream failed')

@@ -11,6 +11,7 @@ import { pruneUserTokens } from '../keys/user-tokens.ts'
 import { STEP, takeDueSteps } from '../labs/simulator/walk.ts'
 import { pruneLinks } from '../link/tokens.ts'
 import { DISPATCH, dispatchDue } from '../orders/dispatch.ts'
+import { pruneInvitations } from '../people/invitations.ts'
 import { pruneSessions } from '../sessions/actions.ts'
 import { eraseNextTeam } from '../teams/actions.ts'
 import { eraseDueUsers } from '../users/actions.ts'
@@ -47,6 +48,7 @@ export const jobs: Job[] = [
   { name: 'end idle lanes', everyMs: DAY, run: endIdleLanes },
   { name: 'sweep lanes', everyMs: MINUTE, run: sweepLanes },
   { name: 'prune idempotency keys', everyMs: 10 * MINUTE, run: pruneIdempotency },
+  { name: 'prune invitations', everyMs: HOUR, run: pruneInvitations },
   { name: 'prune console sessions', everyMs: 10 * MINUTE, run: pruneSessions },
   { name: 'prune access tokens', everyMs: HOUR, run: pruneTokens },
   { name: 'prune bulk operations', everyMs: HOUR, run: pruneBulk },

@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { type Insertable, sql, type Updateable } from 'kysely'
 import type { Db } from '../db/open.ts'
 import { onePage } from '../db/page.ts'
+import type { Tables } from '../db/tables.ts'
 import type { Page } from '../paging.ts'
 
 const teamsOfPerson = sql<string[]>`array(select team_id from person_teams where person_id = people.id order by team_id)`
@@ -18,7 +19,7 @@ const people = (db: Db) =>
       'people.created_on',
       'people.last_sign_in_at',
     ])
-    .select(['orgs.plan', teamsOfPerson.as('team_ids')])
+    .select(['people.password', 'people.totp_step', 'orgs.plan', 'orgs.name as org_name', teamsOfPerson.as('team_ids')])
 
 export type PersonRow = NonNullable<Awaited<ReturnType<typeof findPersonById>>>
 
@@ -28,8 +29,69 @@ export const findPersonById = (db: Db, id: string) => people(db).where('people.i
 export const findPerson = (db: Db, org_id: string, id: string) =>
   people(db).where('people.org_id', '=', org_id).where('people.id', '=', id).executeTakeFirst()
 
+/** One e-mail may belong to people of several organisations. */
+export const findByEmail = (db: Db, email_hash: Buffer, org_id: string | null | undefined, limit: number) =>
+  people(db)
+    .where('people.email_hash', '=', email_hash)
+    .$if(!!org_id, (query) => query.where('people.org_id', '=', org_id as string))
+    .orderBy('people.created_on')
+    .orderBy('people.id')
+    .limit(limit)
+    .execute()
+
 export const listPeople = (db: Db, org_id: string, page: Page) =>
   people(db)
     .where('people.org_id', '=', org_id)
     .$call(onePage(page, 'people.created_on', 'people.id'))
     .execute()
+
+export const insertPerson = (db: Db, row: Insertable<Tables['people']>) => db.insertInto('people').values(row).execute()
+
+export const updatePerson = (db: Db, org_id: string, id: string, change: Updateable<Tables['people']>) =>
+  db.updateTable('people').set(change).where('org_id', '=', org_id).where('id', '=', id).execute()
+
+export const deletePerson = (db: Db, org_id: string, id: string) =>
+  db.deleteFrom('people').where('org_id', '=', org_id).where('id', '=', id).returning('id').executeTakeFirst()
+
+/** Binds a person to live teams of its organisation and answers how many there were. */
+export async function bindTeams(db: Db, org_id: string, person_id: string, team_ids: string[]) {
+  await db.deleteFrom('person_teams').where('person_id', '=', person_id).execute()
+  const bound = await db
+    .insertInto('person_teams')
+    .columns(['person_id', 'team_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom('teams')
+        .select([sql<string>`${person_id}::uuid`.as('person_id'), 'id as team_id'])
+        .where('org_id', '=', org_id)
+        .where('deleted_at', 'is', null)
+        .where('id', '=', sql<string>`any(${team_ids}::uuid[])`),
+    )
+    .returning('team_id')
+    .execute()
+  return bound.length
+}
+
+export const countTeams = (db: Db, org_id: string, team_ids: string[]) =>
+  db
+    .selectFrom('teams')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('org_id', '=', org_id)
+    .where('deleted_at', 'is', null)
+    .where('id', '=', sql<string>`any(${team_ids}::uuid[])`)
+    .executeTakeFirstOrThrow()
+
+/** Takes a step of the second factor, unless it or a later one was taken: two requests cannot use the same code. */
+export const takeStep = (db: Db, id: string, step: number) =>
+  db.updateTable('people').set({ totp_step: step }).where('id', '=', id).where('totp_step', '<', step).returning('id').executeTakeFirst()
+
+export const takeRecoveryCode = (db: Db, person_id: string, hash: Buffer) =>
+  db.deleteFrom('recovery_codes').where('person_id', '=', person_id).where('hash', '=', hash).returning('hash').executeTakeFirst()
+
+export async function replaceRecoveryCodes(db: Db, person_id: string, hashes: Buffer[]) {
+  await db.deleteFrom('recovery_codes').where('person_id', '=', person_id).execute()
+  await db
+    .insertInto('recovery_codes')
+    .values(hashes.map((hash) => ({ person_id, hash })))
+    .execute()
+}

@@ -6,20 +6,21 @@ import { namedTeams } from '../teams/actions.ts'
 import { getOrg } from '../teams/orgs.ts'
 import * as rules from './rules.ts'
 import { capabilitiesOf } from './rules-roles.ts'
-import { forgetOldTurns, openSession, signIn } from './sign-in.ts'
+import { openSession, signIn } from './sign-in.ts'
 import * as store from './store.ts'
+import { forgetOldTurns } from './turns.ts'
 
 export async function beginSession(app: App, body: SignIn) {
   const visitor = app.visitor as Visitor
   const holder = await signIn(app, visitor, body)
   const { session, caller } = await openSession(app, visitor, holder)
-  return shown(app, caller, session)
+  return shownSession(app, caller, session)
 }
 
 export async function getSession(app: App, caller: SessionCaller) {
   const session = await store.getSession(app.db, caller.org_id, caller.console.session_id)
   if (!session) throw rules.sessionEnded()
-  return shown(app, caller, session)
+  return shownSession(app, caller, session)
 }
 
 export const endSession = (app: App, { org_id, console }: SessionCaller) =>
@@ -28,9 +29,12 @@ export const endSession = (app: App, { org_id, console }: SessionCaller) =>
     app.visitor?.keepSession(null)
   })
 
+/** Whoever else is signed in as the same person is not any more. */
+export const endOtherSessions = (app: App, { console }: SessionCaller) => store.deleteOthersOf(app.db, console.actor_id, console.session_id)
+
 type Times = { seen_at: string; ends_at: string }
 
-async function shown(app: App, caller: SessionCaller, session: Times) {
+export async function shownSession(app: App, caller: SessionCaller, session: Times) {
   const { kind, actor_id, role, session_id } = caller.console
   return {
     id: session_id,

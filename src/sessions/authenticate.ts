@@ -43,9 +43,19 @@ async function holderOf(app: App, { management_key_id, team_api_key_id, person_i
   }
   const person = await personHolder(app, person_id as string)
   if (!person) throw rules.sessionEnded()
-  const { id, org_id, plan, role, team_ids } = person
-  return { kind: 'person', actor_id: id, org_id, plan, role, team_ids }
+  return ofPerson(person)
 }
+
+type Person = NonNullable<Awaited<ReturnType<typeof personHolder>>>
+
+export const ofPerson = ({ id, org_id, plan, role, team_ids }: Person): Holder => ({
+  kind: 'person',
+  actor_id: id,
+  org_id,
+  plan,
+  role,
+  team_ids,
+})
 
 export const ofManagementKey = ({ key_id, org_id, plan, team_ids }: ManagementCaller & { key_id: string }): Holder => ({
   kind: 'management',

@@ -1,59 +1,67 @@
-import { createHmac, randomUUID } from 'node:crypto'
-import { type App, type AtConsole, HOUR, inTransaction, later, MINUTE, type Visitor } from '../app.ts'
+import { randomUUID } from 'node:crypto'
+import { type App, type AtConsole, HOUR, inTransaction, later, type Visitor } from '../app.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 import type { SignIn } from '../contract/sessions.ts'
 import { managementCaller, teamKeyCaller } from '../keys/authenticate.ts'
 import { hashOf, newSecret } from '../keys/rules.ts'
-import { invalid, Problem, problem } from '../problem.ts'
-import { derive } from '../sealing/seal.ts'
-import { type Holder, ofManagementKey, ofTeamKey, sessionOf } from './authenticate.ts'
-import { SESSION_PREFIX } from './rules.ts'
+import { personHolder } from '../people/actions.ts'
+import { personWith, signInRefused } from '../people/sign-in.ts'
+import { invalid, Problem } from '../problem.ts'
+import { type Holder, ofManagementKey, ofPerson, ofTeamKey, sessionOf } from './authenticate.ts'
+import { SESSION_PREFIX, sessionEnded } from './rules.ts'
 import * as store from './store.ts'
-
-const WINDOW = 15 * MINUTE
-const OF_ONE_EMAIL = 10
-const OF_ONE_ADDRESS = 100
+import { forgetTurns, giveBackTurn, OF_ONE_ADDRESS, OF_ONE_PERSON, takeTurn } from './turns.ts'
 
 /** Whoever can show a credential; every failure counts and is audited. */
 export async function signIn(app: App, visitor: Visitor, body: SignIn): Promise<Holder> {
-  const turns = turnsOf(app, visitor, body)
-  for (const { key, limit } of turns) await takeTurn(app, key, limit)
-  const holder = await holderWith(app, body).catch(async (error) => {
-    if (error instanceof Problem && error.kind === 'unauthenticated') await recordFailure(app, visitor)
-    throw error
-  })
-  for (const { key, limit } of turns) await (limit === OF_ONE_EMAIL ? store.forgetTurns(app.db, key) : store.giveBackTurn(app.db, key))
-  return holder
-}
-
-async function holderWith(app: App, body: SignIn): Promise<Holder> {
   const { management_key, team_api_key, email } = body
   if ([management_key, team_api_key, email].filter(Boolean).length !== 1)
     throw invalid(['body'], 'Send one of management_key, team_api_key, or email with password and code.')
-  if (management_key) return ofManagementKey(await managementCaller(app, management_key.trim()))
-  if (team_api_key) return ofTeamKey(await teamKeyCaller(app, team_api_key.trim()))
-  throw problem('SIGN_IN_REFUSED', 'E-mail, password or code are wrong.')
+  const address = `address ${visitor.address}`
+  await takeTurn(app, address, OF_ONE_ADDRESS)
+  const holder = email ? await asPerson(app, visitor, { ...body, email }) : await byKey(app, visitor, body)
+  await giveBackTurn(app, address)
+  return holder
 }
 
-const recordFailure = (app: App, { request_id }: Visitor) =>
-  inTransaction(app, (app) =>
-    recordChange(app, auditRow(app, { kind: 'visitor', console: {} }, { action: 'beginSession', status: 401, request_id })),
-  )
-
-/** Tries are counted by e-mail, whether there is such a person or not, and by address. */
-function turnsOf(app: App, { address }: Visitor, { email }: SignIn) {
-  const secret = derive(app.vault.root, 'sign-in turns')
-  const key = (text: string) => createHmac('sha256', secret).update(text).digest()
-  return [
-    { key: key(`address ${address}`), limit: OF_ONE_ADDRESS },
-    ...(email ? [{ key: key(`email ${email.trim().toLowerCase()}`), limit: OF_ONE_EMAIL }] : []),
-  ]
+async function byKey(app: App, visitor: Visitor, { management_key, team_api_key }: SignIn): Promise<Holder> {
+  try {
+    if (management_key) return ofManagementKey(await managementCaller(app, management_key.trim()))
+    return ofTeamKey(await teamKeyCaller(app, team_api_key?.trim() ?? ''))
+  } catch (error) {
+    if (error instanceof Problem) await recordFailure(app, visitor)
+    throw error
+  }
 }
 
-async function takeTurn(app: App, key: Buffer, limit: number) {
-  const { taken } = await store.takeTurn(app.db, key, app.wall(), later(app.wall(), -WINDOW))
-  if (taken > limit) throw problem('TOO_MANY_SIGN_INS', 'Too many tries to sign in; wait for 15 minutes and try again.')
+async function asPerson(app: App, visitor: Visitor, body: SignIn & { email: string }): Promise<Holder> {
+  const who = `email ${body.email.trim().toLowerCase()}`
+  await takeTurn(app, who, OF_ONE_PERSON)
+  const found = await personWith(app, body)
+  if ('wrong' in found) {
+    await recordFailure(app, visitor, found.wrong)
+    throw signInRefused()
+  }
+  await forgetTurns(app, who)
+  return personAsHolder(app, found.person.id)
 }
+
+/** A person that was found a moment ago, in the shape of every other request. */
+export async function personAsHolder(app: App, id: string) {
+  const person = await personHolder(app, id)
+  if (!person) throw sessionEnded()
+  return ofPerson(person)
+}
+
+/** Whose account it was is known where there is one; the e-mail that was typed is not kept. */
+const recordFailure = (app: App, { request_id }: Visitor, person?: { id: string; org_id: string }) =>
+  inTransaction(app, (app) => {
+    const visitor = { kind: 'visitor', console: {}, ...(person && { org_id: person.org_id }) } as const
+    const subject = person && `person_id:${person.id}`
+    return recordChange(app, auditRow(app, visitor, { action: 'beginSession', subject, status: 401, request_id }))
+  })
+
+const columns = { management: 'management_key_id', team: 'team_api_key_id', person: 'person_id' } as const
 
 /** A new session with a new secret, whatever the browser had before. */
 export const openSession = (app: App, visitor: Visitor, holder: Holder) =>
@@ -78,7 +86,3 @@ export const openSession = (app: App, visitor: Visitor, holder: Holder) =>
     visitor.keepSession(secret)
     return { session, caller }
   })
-
-const columns = { management: 'management_key_id', team: 'team_api_key_id', person: 'person_id' } as const
-
-export const forgetOldTurns = (app: App) => store.deleteOldTurns(app.db, later(app.wall(), -WINDOW))

@@ -17,6 +17,9 @@ export const noteUse = (db: Db, id: string, at: string) =>
 export const deleteSession = (db: Db, org_id: string, id: string) =>
   db.deleteFrom('console_sessions').where('org_id', '=', org_id).where('id', '=', id).execute()
 
+export const deleteOthersOf = (db: Db, person_id: string, but: string) =>
+  db.deleteFrom('console_sessions').where('person_id', '=', person_id).where('id', '<>', but).execute()
+
 export const deleteByHash = (db: Db, hash: Buffer) => db.deleteFrom('console_sessions').where('hash', '=', hash).execute()
 
 export const deleteEnded = (db: Db, now: string, seen_before: string) =>

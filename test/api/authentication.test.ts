@@ -205,16 +205,22 @@ describe('a Team Management Key', () => {
     )
   })
 
-  test('creating and deleting teams, opening lab accounts and everything about management keys is of the organisation', () => {
+  test('creating and deleting teams, opening lab accounts and everything about management keys and people is of the organisation', () => {
     expect(orgRows.map(([name]) => name).sort()).toEqual([
+      'createInvite',
       'createManagementKey',
       'createTeam',
+      'deleteInvite',
       'deleteManagementKey',
+      'deleteMember',
       'deleteTeam',
       'getOrg',
+      'listInvites',
       'listManagementKeys',
+      'listMembers',
       'patchLabAccount',
       'patchManagementKey',
+      'patchMember',
       'patchOrg',
     ])
   })

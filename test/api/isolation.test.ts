@@ -8,6 +8,7 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { emitForTeam } from '../../src/events/emit.ts'
 import { requireUser } from '../../src/users/actions.ts'
+import { joined, quick } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aKit, aPatient, place as placeOrder, testId } from '../support/orders.ts'
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
@@ -20,7 +21,7 @@ let w: Awaited<ReturnType<typeof world>>
 let stranger: Owned
 let kitTest: string
 beforeAll(async () => {
-  w = await world()
+  w = await world({ env: quick })
   stranger = await owned(await w.tenant(), true)
   kitTest = await testId(w.api, 'heart-and-sugar-card')
 })
@@ -48,6 +49,8 @@ type Kind =
   | 'workout'
   | 'sleep'
   | 'credential'
+  | 'person'
+  | 'invite'
 
 /** What the ids of the table name. A new one fails the test below until it is listed here. */
 const kinds: Record<string, Kind> = {
@@ -79,6 +82,8 @@ const kinds: Record<string, Kind> = {
   workout_id: 'workout',
   sleep_id: 'sleep',
   credential_id: 'credential',
+  person_id: 'person',
+  invite_id: 'invite',
 }
 
 const notOurs = new Set([
@@ -134,6 +139,7 @@ async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
     ...hook,
     ...(await someWearables(api, user.user_id)),
     ...(await someConnection(tenant, user.user_id)),
+    ...(await somePeople(tenant)),
     user: user.user_id,
     client: user.client_user_id,
     team: team_id,
@@ -168,6 +174,13 @@ async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: 
   const body = { team_id, provider: 'fitbit' as const, client_id: 'app', client_secret: 'secret' }
   const { id: credential } = await admin.putTeamCredential({ params: here(org_id), body })
   return { credential, device: await noteDevice(w.app, user, 'apple_health_kit', { source_type: 'watch' }) }
+}
+
+/** A person of the organisation, and one who is invited. */
+async function somePeople(tenant: Tenant) {
+  const { session } = await joined(w, tenant)
+  const { id } = await tenant.admin.createInvite({ params: tenant, body: { email: `${randomUUID()}@harbour.example` } })
+  return { person: session.person?.id as string, invite: id as string }
 }
 
 /** A webhook with an attempt, a job, and an event that waits for it. */
@@ -425,7 +438,9 @@ async function withTheirOrders() {
 
 /** What two teams of one organisation have in common, and what their organisation's key reaches in both. */
 const isShared = (name: EndpointName, row: Row, place: Place) =>
-  ['org_id', 'key_id'].includes(nameOf(place)) || row.scope === 'org' || `${name} ${nameOf(place)}` === 'patchTeam integration_team_id'
+  ['org_id', 'key_id', 'person_id', 'invite_id'].includes(nameOf(place)) ||
+  row.scope === 'org' ||
+  `${name} ${nameOf(place)}` === 'patchTeam integration_team_id'
 
 /** The request that the foreign ids were put into, to know that it has an effect at all. */
 function ownRequest(name: EndpointName, row: Row, me: Owned) {

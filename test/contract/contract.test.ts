@@ -10,7 +10,8 @@ import { version } from '../../src/contract/version.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
 import { aSampleOf, pushEverything, someSummaries } from '../support/everything.ts'
-import { browser, cookieIn, signIn } from '../support/console.ts'
+import { codeAt, fromBase32, stepAt } from '../../src/people/rules-totp.ts'
+import { browser, cookieIn, joined, PASSWORD, signIn } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aKit, aNewOrder, aPatient, place } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
@@ -117,8 +118,6 @@ describe('what is served', () => {
   })
 
   test('answers and refusals that the document describes', { timeout: 120_000 }, async () => {
-    const { api, admin, org_id, team_id } = await w.tenant()
-  test('answers and refusals that the document describes', async () => {
     const tenant = await w.tenant()
     const { api, admin, org_id, team_id } = tenant
     const org = { org_id }
@@ -414,7 +413,25 @@ describe('what is served', () => {
     async function consoleAnswers() {
       const { ask } = await signIn(w.base, { management_key: tenant.management_key })
       const begun = await ask(endpoints.beginSession, { body: { management_key: tenant.management_key } })
+      const person = await joined(w, tenant)
+      const [again = '', once = ''] = person.recovery_codes
+      const invite = await admin.createInvite({ params: org, body: { email: 'documented@harbour.example' } })
+      const [listed] = (await admin.listInvites({ params: org })).invites
+      const person_id = person.session.person?.id as string
+      const renewed = await person.api.renewSecondFactor({ body: { password: PASSWORD, code: once } })
+      const code = codeAt(fromBase32(renewed.totp_secret), stepAt(w.app.wall()))
       return {
+        changePassword: await person.api.changePassword({ body: { password: PASSWORD, new_password: `${PASSWORD} again`, code: again } }),
+        renewSecondFactor: renewed,
+        confirmSecondFactor: await person.api.confirmSecondFactor({ body: { code } }),
+        acceptInvitation: { session: person.session, recovery_codes: person.recovery_codes },
+        openInvitation: await person.api.openInvitation({ body: { token: invite.link?.split('#')[1] as string } }),
+        createInvite: invite,
+        listInvites: await admin.listInvites({ params: org }),
+        deleteInvite: await admin.deleteInvite({ params: { org_id, invite_id: listed?.id as string } }),
+        listMembers: await admin.listMembers({ params: org }),
+        patchMember: await admin.patchMember({ params: { org_id, person_id }, body: { role: 'read_only' } }),
+        deleteMember: await admin.deleteMember({ params: { org_id, person_id } }),
         beginSession: begun.body,
         getSession: (await browser(w.base, cookieIn(begun.headers)).ask(endpoints.getSession)).body,
       }

@@ -301,10 +301,4 @@ describe('the ordinary routes', () => {
     expect(await auditOf(data)).toEqual([{ ...by, action: 'listUsers', team_id }])
     expect(await auditOf(managed)).toEqual([{ ...by, action: 'getOrg', team_id: null }])
   })
-
-  test('mint no access token for a session without a management key', async () => {
-    const { management_key, org_id, team_id } = w
-    const { api } = await signIn(w.base, { management_key })
-    expect(await api.createAccessToken({ params: { org_id, team_id }, body: { env: 'sandbox' } })).toMatchObject({ expires_in: 600 })
-  })
 })

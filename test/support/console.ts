@@ -1,6 +1,10 @@
+import type { App } from '../../src/app.ts'
 import { client, request } from '../../src/contract/client.ts'
-import type { Row } from '../../src/contract/endpoint.ts'
+import type { PersonRole } from '../../src/contract/common.ts'
+import type { Answer, Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
+import { codeAt, fromBase32, stepAt } from '../../src/people/rules-totp.ts'
+import type { Tenant } from './world.ts'
 
 type Headers = Record<string, string>
 
@@ -30,4 +34,27 @@ export function browser(base: string, cookie: string, more: Headers = {}) {
     ask: (row: Row, sent: { params?: object; query?: object; body?: unknown; headers?: Headers } = {}) =>
       request(base, row, { ...sent, headers: { ...headers, ...sent.headers } }),
   }
+}
+
+/** Passwords that cost little to check. */
+export const quick = { PASSWORD_COST: '10' }
+
+export const PASSWORD = 'a lantern over quiet water'
+
+let invited = 0
+
+type Joining = { role?: PersonRole; team_role_bindings?: { team_id: string }[]; email?: string }
+
+/** A person of the organisation: invited, joined, and signed in. */
+export async function joined(one: { base: string; app: App }, { admin, org_id }: Tenant, { email, ...wanted }: Joining = {}) {
+  const address = email ?? `keeper${++invited}@harbour.example`
+  const { link } = await admin.createInvite({ params: { org_id }, body: { email: address, ...wanted } })
+  const token = link?.split('#')[1] as string
+  const { api } = browser(one.base, '')
+  const { totp_secret } = await api.openInvitation({ body: { token } })
+  const code = () => codeAt(fromBase32(totp_secret), stepAt(one.app.wall()))
+  const body = { token, name: 'Ottoline Keeper', password: PASSWORD, code: code() }
+  const answer = await request(one.base, endpoints.acceptInvitation, { body, headers: fromConsole })
+  const { session, recovery_codes } = answer.body as Answer<typeof endpoints.acceptInvitation>
+  return { ...browser(one.base, cookieIn(answer.headers)), email: address, code, session, recovery_codes, token }
 }

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { personRoles } from '../../src/contract/common.ts'
+import { checkPassword, plainCode, reachOf, recoveryCode } from '../../src/people/rules.ts'
+import { base32, codeAt, fromBase32, stepAt, stepOf } from '../../src/people/rules-totp.ts'
+
+describe('the second factor', () => {
+  const secret = Buffer.from('12345678901234567890')
+
+  test.each([
+    ['1970-01-01T00:00:59Z', '94287082'],
+    ['2005-03-18T01:58:29Z', '07081804'],
+    ['2005-03-18T01:58:31Z', '14050471'],
+    ['2009-02-13T23:31:30Z', '89005924'],
+    ['2033-05-18T03:33:20Z', '69279037'],
+    ['2603-10-11T11:33:20Z', '65353130'],
+  ])('at %s is what RFC 6238 says', (now, code) => {
+    expect(codeAt(secret, stepAt(now), 8)).toBe(code)
+  })
+
+  const now = '2026-03-01T12:00:15Z'
+  const at = (shift: number) => codeAt(secret, stepAt(now) + shift)
+
+  test.each([
+    [-2, false],
+    [-1, true],
+    [0, true],
+    [1, true],
+    [2, false],
+  ])('of %i steps away is taken: %s', (shift, taken) => {
+    expect(stepOf(secret, at(shift), now, 0)).toBe(taken ? stepAt(now) + shift : undefined)
+  })
+
+  test('is never taken again, nor one before it', () => {
+    const used = stepAt(now)
+    expect(stepOf(secret, at(0), now, used)).toBeUndefined()
+    expect(stepOf(secret, at(-1), now, used)).toBeUndefined()
+    expect(stepOf(secret, at(1), now, used)).toBe(used + 1)
+  })
+
+  test('may be typed with a space', () => {
+    expect(stepOf(secret, `${at(0).slice(0, 3)} ${at(0).slice(3)}`, now, 0)).toBe(stepAt(now))
+  })
+
+  test('has a secret that is written as RFC 4648 says, and read back', () => {
+    expect(base32(Buffer.from('foobar'))).toBe('MZXW6YTBOI')
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => fromBase32(base32(Buffer.from(bytes))).equals(Buffer.from(bytes))))
+  })
+})
+
+test('a recovery code is the same with and without its dash, in either case', () => {
+  const code = recoveryCode('ABCDE23456ZZ')
+  expect(code).toBe('abcde-23456')
+  for (const typed of [code, 'ABCDE-23456', 'abcde 23456', ' abcde23456 ']) expect(plainCode(typed)).toBe('abcde23456')
+})
+
+describe('a password', () => {
+  test.each(['a lantern over quiet water', 'Tr0ub4dor&3xyz', '海と灯台と静かな夜と星と風と波'])('%s is taken', (password) => {
+    expect(() => checkPassword(password, 'zoe@clinic.example')).not.toThrow()
+  })
+  test.each(['eleven char', 'PASSWORD 1234', 'abababababab', 'my zoe12 password', 'correct horse battery staple'])(
+    '%s is not',
+    (password) => {
+      expect(() => checkPassword(password, 'zoe12@clinic.example')).toThrow(/The password .+; take a sentence/)
+    },
+  )
+})
+
+test.each(personRoles)('%s reaches the teams that fit it', (role) => {
+  const outcome = (ids: string[] | undefined) => {
+    try {
+      const { every_team, team_ids } = reachOf(role, ids)
+      return every_team ? 'every' : team_ids.length
+    } catch {
+      return 'refused'
+    }
+  }
+  const expected = {
+    org_admin: ['every', 'refused'],
+    team_admin: ['refused', 1],
+    support: ['every', 1],
+    read_only: ['every', 1],
+    no_role: [0, 'refused'],
+  }
+  expect([outcome(undefined), outcome(['t'])]).toEqual(expected[role])
+})
