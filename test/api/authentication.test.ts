@@ -249,7 +249,7 @@ describe('another organisation', () => {
     const other = await w.tenant()
     const answers = []
     for (const org_id of [other.org_id, randomUUID()]) {
-      const ids = { key_id: ID, account_id: ID, webhook_id: ID, attempt_id: ID, event_id: ID, job_id: ID }
+      const ids = { key_id: ID, account_id: ID, webhook_id: ID, attempt_id: ID, event_id: ID, job_id: ID, person_id: ID, invite_id: ID }
       const params = { org_id, team_id: other.team_id, ...ids, env: 'sandbox', region: 'us' }
       const { status, body } = await request(w.base, row, {
         params,
@@ -266,6 +266,7 @@ describe('another organisation', () => {
   const ID = randomUUID()
   const bodies: Record<string, object> = {
     webhook: { url: 'https://example.com/hook' },
+    invite: { email: 'somebody@harbour.example' },
     headers: { headers: {} },
     rotate: {},
     recover: { since: '2026-01-01T00:00:00Z' },

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { verifyAudit } from '../../src/audit/actions.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { query } from '../support/cluster.ts'
+import { joined, quick, signIn } from '../support/console.ts'
+import { leaksIn } from '../support/leaks.ts'
+import { place } from '../support/orders.ts'
+import { someInfo, someInsurance } from '../support/people.ts'
+import { listen } from '../support/sse.ts'
+import { type Tenant, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+let tenant: Tenant
+let user_id: string
+let order_id: string
+let webhook_id: string
+beforeAll(async () => {
+  w = await world({ env: quick })
+  tenant = await w.tenant()
+  const { api, admin, org_id, team_id } = tenant
+  const hook = { url: `${w.base}/health` }
+  webhook_id = (await admin.createWebhook({ params: { org_id, team_id, env: 'sandbox' }, body: hook })).id
+  ;({ user_id } = await api.createUser({ body: { client_user_id: 'masked-user', fallback_birth_date: '1961-07-23' } }))
+  order_id = (await place(api, 'walk_in_test', { user_id, clinical_notes: 'Zephyrine fainted once', passthrough: 'Quillfeather' })).id
+  const proxy = {
+    first_name: 'Ysolde',
+    last_name: "O'Thistlewick",
+    phone_number: '+12025550199',
+    address: someInfo().address,
+    household_income: 52_000,
+  }
+  await api.putUserInfo({ params: { user_id }, body: someInfo({ medical_proxy: proxy, race: 'asian' }) })
+  await api.createInsurance({ params: { user_id }, body: someInsurance() })
+  await w.runJobs()
+  await api.simulateOrder({ params: { order_id }, query: {}, body: null })
+  await w.runJobs()
+})
+
+const asAdmin = async () => (await joined(w, tenant)).of(tenant.team_id)
+const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
+
+const reads = () => {
+  const params = { user_id, order_id, org_id: tenant.org_id, team_id: tenant.team_id, env: 'sandbox', webhook_id }
+  return [
+    [endpoints.getUser, { params }],
+    [endpoints.listUsers, {}],
+    [endpoints.getUserInfo, { params }],
+    [endpoints.getInsurance, { params }],
+    [endpoints.findPeople, { body: { query: 'Quillfeather' } }],
+    [endpoints.getOrder, { params }],
+    [endpoints.listOrders, { query: { user_id } }],
+    [endpoints.getResults, { params }],
+    [endpoints.getResultsMetadata, { params }],
+    [endpoints.listEvents, {}],
+    [endpoints.readInbox, {}],
+    [endpoints.listWebhookMessages, { params }],
+  ] as const
+}
+
+describe('at the console personal data is masked', () => {
+  test('wherever it is answered, and from nobody with a key', async () => {
+    const { ask } = await asAdmin()
+    let open = 0
+    for (const [row, sent] of reads()) {
+      const masked = await ask(row, sent)
+      expect([row.path, masked.status]).toEqual([row.path, 200])
+      expect(leaksIn(JSON.stringify(masked.body), row.path)).toEqual([])
+      const headers = { 'x-assay-reveal': 'the patient is on the phone' }
+      open += leaksIn(JSON.stringify((await ask(row, { ...sent, headers })).body), row.path).length
+    }
+    expect(open).toBeGreaterThan(30)
+    expect(await tenant.api.getUserInfo({ params: { user_id } })).toMatchObject({ first_name: 'Zephyrine', dob: '1961-07-23' })
+  })
+
+  test('so that two rows can still be told apart', async () => {
+    const { api } = await asAdmin()
+    const info = await api.getUserInfo({ params: { user_id } })
+    expect(info).toMatchObject({
+      first_name: 'Z•••',
+      last_name: 'Q•••',
+      dob: '••••-••-••',
+      email: 'z•••@•••',
+      phone_number: '••• 43',
+      gender: 'female',
+      address: { first_line: '•••', city: '•••', zip: '•••', state: 'AZ', country: 'US' },
+      medical_proxy: { first_name: 'Y•••', phone_number: '••• 99', household_income: null },
+      race: '•••',
+    })
+    expect((await api.getUser({ params: { user_id } })).fallback_birth_date).toMatchObject({ value: '••••-••-••' })
+    const order = await api.getOrder({ params: { order_id } })
+    expect(order).toMatchObject({ clinical_notes: '•••', passthrough: '•••', patient_details: { first_name: 'Z•••' } })
+    expect(order.lab_test.lab).toMatchObject({ city: expect.not.stringContaining('•') })
+  })
+
+  test('in the stream of events too', async () => {
+    const { headers } = await asAdmin()
+    const stream = await listen(`${w.base}/events/stream`, headers)
+    const told = [await stream.next(), await stream.next()]
+    stream.leave()
+    const text = JSON.stringify(told)
+    expect(told.map((one) => one?.event)).toEqual(['labtest.order.created', 'labtest.order.updated'])
+    expect(text).toContain('Z•••')
+    expect(leaksIn(text, 'stream')).toEqual([])
+  })
+
+  test('in what was sent to a webhook', async () => {
+    await w.courier()
+    const params = { org_id: tenant.org_id, team_id: tenant.team_id, env: 'sandbox' as const, webhook_id }
+    await expect.poll(async () => (await tenant.admin.listWebhookAttempts({ params })).data.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    const { data } = await tenant.admin.listWebhookAttempts({ params })
+    const { ask } = await asAdmin()
+    const { body } = await ask(endpoints.getWebhookAttempt, { params: { ...params, attempt_id: data[0]?.id } })
+    expect((body as { request_body: string }).request_body).toContain('Z•••')
+    expect(leaksIn(JSON.stringify(body), 'attempt')).toEqual([])
+  })
+
+  test('in the answer to a change, and a masked value is never written back', async () => {
+    const { ask, api } = await asAdmin()
+    const params = { user_id }
+    const changed = await ask(endpoints.putUserInfo, { params, body: someInfo() })
+    expect(changed).toMatchObject({ status: 200, body: { first_name: 'Z•••' } })
+    const form = await api.getUserInfo({ params })
+    expect(await ask(endpoints.putUserInfo, { params, body: { ...someInfo(), first_name: form.first_name } })).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['body'], msg: expect.stringContaining('masked value') }] },
+    })
+    expect(await tenant.api.getUserInfo({ params })).toMatchObject({ first_name: 'Zephyrine' })
+  })
+
+  test('and papers about a person are not given at all', async () => {
+    const { ask } = await asAdmin()
+    const params = { order_id }
+    for (const row of [endpoints.getResultsPdf, endpoints.getRequisitionPdf, endpoints.getLabelsPdf])
+      expect(await ask(row, { params, query: { collection_date: '2026-03-01' } })).toMatchObject(refusedFor(403, 'REVEAL_REQUIRED'))
+    expect(await ask(endpoints.getCollectionInstructionPdf, { params })).toMatchObject({ status: 200 })
+    expect(await ask(endpoints.getResultsPdf, { params, headers: { 'x-assay-reveal': 'asked by the clinic' } })).toMatchObject({
+      status: 200,
+    })
+  })
+})
+
+describe('revealing', () => {
+  const reveal = (reason: string) => ({ 'x-assay-reveal': encodeURIComponent(reason) })
+
+  test('shows it, and the audit log says so with the reason', async () => {
+    const { ask, session } = await joined(w, tenant)
+    const request_id = randomUUID()
+    const headers = { ...reveal('für den Rückruf'), 'x-assay-team': tenant.team_id, 'x-request-id': request_id }
+    expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers })).toMatchObject({
+      status: 200,
+      body: { first_name: 'Zephyrine' },
+    })
+    const rows = await query<{ reason: Buffer }>(w.url, 'select * from audit_log where request_id = $1', [request_id])
+    expect(rows).toMatchObject([{ actor_kind: 'person', actor_id: session.person?.id, via: 'console', subject: `user_id:${user_id}` }])
+    expect(rows[0]?.reason.toString()).not.toContain('Rückruf')
+    await w.runJobs()
+    expect(await verifyAudit(w.app)).toMatchObject({ unchained: 0 })
+    expect(await verifyAudit(w.app)).not.toHaveProperty('broken')
+  })
+
+  test('is part of the chain: a reason that was changed shows', async () => {
+    const { ask } = await asAdmin()
+    await ask(endpoints.getUserInfo, { params: { user_id }, headers: reveal('because') })
+    await w.runJobs()
+    await query(w.url, 'alter table audit_log disable trigger user')
+    const set = (sql: string) => query<{ id: string }>(w.url, sql)
+    const [row] = await set(
+      "update audit_log set reason = reason || '\\x00' where id = (select max(id::text)::uuid from audit_log where reason is not null) returning id",
+    )
+    expect((await verifyAudit(w.app)).broken).toMatchObject({ id: row?.id, reason: 'the row was changed' })
+    await set(`update audit_log set reason = substring(reason for length(reason) - 1) where id = '${row?.id}'`)
+    await set(`update audit_log set via = null where id = '${row?.id}'`)
+    expect((await verifyAudit(w.app)).broken).toMatchObject({ id: row?.id })
+    await set(`update audit_log set via = 'console' where id = '${row?.id}'`)
+    expect(await verifyAudit(w.app)).not.toHaveProperty('broken')
+    await query(w.url, 'alter table audit_log enable trigger user')
+  })
+
+  test.each([
+    ['no words', '  '],
+    ['too few', 'x'],
+    ['too many', 'x'.repeat(201)],
+    ['an e-mail address', 'asked by someone@clinic.example'],
+    ['a number to call', 'called from 202 555-0143'],
+    ['letters of control', 'line\nbreak'],
+  ])('needs a reason that is not %s', async (_, reason) => {
+    const { ask } = await asAdmin()
+    const answer = await ask(endpoints.getUserInfo, { params: { user_id }, headers: reveal(reason) })
+    if (reason.trim()) expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'x-assay-reveal'] }] } })
+    expect(JSON.stringify(answer.body)).not.toContain('Zephyrine')
+  })
+
+  test.each(['support', 'read_only'] as const)('is not for %s', async (role) => {
+    const { of } = await joined(w, tenant, { role })
+    const { ask } = of(tenant.team_id)
+    expect(await ask(endpoints.getUserInfo, { params: { user_id } })).toMatchObject({ status: 200, body: { first_name: 'Z•••' } })
+    expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers: reveal('curiosity') })).toMatchObject(
+      refusedFor(403, 'REVEAL_NOT_ALLOWED'),
+    )
+  })
+
+  test('is for whoever signed in with a key, which sees everything elsewhere', async () => {
+    for (const body of [{ management_key: tenant.management_key }, { team_api_key: tenant.team_api_key }]) {
+      const { of } = await signIn(w.base, body)
+      const { ask } = of(tenant.team_id)
+      expect(await ask(endpoints.getUserInfo, { params: { user_id } })).toMatchObject({ body: { first_name: 'Z•••' } })
+      expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers: reveal('a callback') })).toMatchObject({
+        body: { first_name: 'Zephyrine' },
+      })
+    }
+  })
+})
