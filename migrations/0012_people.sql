@@ -88,3 +88,23 @@ create index audit_log_org on audit_log (org_id, at) where team_id is null;
 -- Keys that a person made at the console.
 alter table management_keys add created_by_person uuid;
 alter table team_api_keys add created_by_person uuid;
+
+-- Reports in which something became critical, until somebody says that it was seen to.
+create table critical_results (
+  order_id uuid not null references orders on delete cascade,
+  version integer not null,
+  team_id uuid not null references teams on delete cascade,
+  reported_at timestamptz not null,
+  acknowledged_at timestamptz,
+  acknowledged_kind text,
+  acknowledged_by uuid,
+  primary key (order_id, version)
+);
+create index critical_results_open on critical_results (team_id, reported_at desc) where acknowledged_at is null;
+create index critical_results_team on critical_results (team_id);
+insert into critical_results (order_id, version, team_id, reported_at)
+select id, result_version, team_id, updated_at from orders where interpretation = 'critical' and user_id is not null;
+
+-- Counting orders by step needs the method too, and nothing but this index.
+drop index orders_status;
+create index orders_status on orders (team_id, low_level, created_at desc) include (method) where user_id is not null;

@@ -52,7 +52,8 @@ function sealedReason(app: App, actor: Caller | Keyless, id: string) {
 export const reasonOf = (app: App, { id, org_id, reason }: { id: string; org_id: string | null; reason: Buffer | null }) =>
   reason && org_id ? open<string>(orgSealingKey(app, org_id), placeOfReason(id), reason) : null
 
-function kindOf(actor: Caller | Keyless) {
+/** By what somebody acts: a kind of key, or a person. */
+export function kindOf(actor: Caller | Keyless) {
   const console = atConsole(actor)
   if (console) return console.kind === 'person' ? 'person' : `${console.kind}_key`
   if ('token' in actor) return 'access_token'

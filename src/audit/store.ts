@@ -1,6 +1,7 @@
-import { type Insertable, sql } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
+import type { Page } from '../paging.ts'
 
 export type NewAuditRow = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
 
@@ -54,6 +55,55 @@ export const chainedBetween = (db: Db, after: number, last: number, limit: numbe
     .orderBy('chain_seq')
     .limit(limit)
     .execute()
+
+export type AuditFilter = {
+  org_id: string
+  /** Whose rows; undefined is every team and what is of none. */
+  team_ids: string[] | undefined
+  actor_id?: string | null | undefined
+  action?: string | null | undefined
+  subject_id?: string | null | undefined
+  via?: 'console' | 'api' | null | undefined
+  revealed?: boolean | null | undefined
+  refused?: boolean | null | undefined
+  from?: string | null | undefined
+  to?: string | null | undefined
+}
+
+/**
+ * Rows of an organisation, newest first: those of each of its teams and those of none, each by its own index, so that a page costs
+ * the same however long the log is.
+ */
+export async function listRows(db: Db, filter: AuditFilter, page: Page) {
+  const { rows } = await sql<AuditRow>`
+    with own as (
+      select id from teams where org_id = ${filter.org_id} ${filter.team_ids ? sql`and id = any(${filter.team_ids}::uuid[])` : sql``}
+    )
+    select * from (
+      select a.* from own cross join lateral (
+        select * from audit_log where team_id = own.id and org_id = ${filter.org_id} ${wanted(filter, page)} order by at desc, id desc limit ${page.limit + 1}
+      ) a
+      ${filter.team_ids ? sql`` : sql`union all (select * from audit_log where team_id is null and org_id = ${filter.org_id} ${wanted(filter, page)} order by at desc, id desc limit ${page.limit + 1})`}
+    ) found order by at desc, id desc limit ${page.limit + 1}`.execute(db)
+  return rows
+}
+
+type AuditRow = Selectable<Tables['audit_log']>
+
+function wanted({ actor_id, action, subject_id, via, revealed, refused, from, to }: AuditFilter, { after }: Page) {
+  const parts = [
+    ...(actor_id ? [sql`and actor_id = ${actor_id}`] : []),
+    ...(action ? [sql`and action = ${action}`] : []),
+    ...(subject_id ? [sql`and position(${`:${subject_id}`} in subject) > 0`] : []),
+    ...(via ? [via === 'console' ? sql`and via = 'console'` : sql`and via is null`] : []),
+    ...(revealed ? [sql`and reason is not null`] : []),
+    ...(refused ? [sql`and status >= 400`] : []),
+    ...(from ? [sql`and at >= ${from}::timestamptz`] : []),
+    ...(to ? [sql`and at < ${to}::timestamptz`] : []),
+    ...(after ? [sql`and (at, id) < (${after.at}::timestamptz, ${after.id}::uuid)`] : []),
+  ]
+  return parts.length ? sql.join(parts, sql` `) : sql``
+}
 
 export const setLinks = (db: Db, links: { id: string; seq: number; hash: Buffer }[]) =>
   sql`update audit_log set chain_seq = link.seq, chain_hash = link.hash

@@ -217,6 +217,7 @@ export const errorTypes = {
   PERSON_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such person in the organisation.' },
   WEAK_PASSWORD: { kind: 'refused', meaning: 'The password is too short, too common or too close to the e-mail.' },
   WRONG_CODE: { kind: 'refused', meaning: 'A code does not fit the secret of the second factor that is being set up.' },
+  NOTHING_CRITICAL: { kind: 'not_found', meaning: 'Nothing in the results of the order ever was critical.' },
   SEVERAL_METHODS: { kind: 'refused', meaning: 'The tests are collected in different ways; collection_method says which to use.' },
 } as const satisfies Record<string, ErrorType>
 

@@ -14,6 +14,7 @@ import { managementEndpoints } from './management.ts'
 import { resultEndpoints } from './order-results.ts'
 import { orderEndpoints } from './orders.ts'
 import { pipelineEndpoints } from './pipelines.ts'
+import { overviewEndpoints } from './overview.ts'
 import { peopleEndpoints } from './people.ts'
 import { sandboxEndpoints } from './sandbox.ts'
 import { sourceEndpoints } from './sources.ts'
@@ -55,6 +56,7 @@ export const endpoints = {
   ...demoEndpoints,
   ...sandboxEndpoints,
   ...peopleEndpoints,
+  ...overviewEndpoints,
   ...sessionEndpoints,
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Day, Id, InstantIn } from './common.ts'
+import { Day, Id, Instant, InstantIn, openEnum } from './common.ts'
 import { endpoint } from './endpoint.ts'
 import { OrderTransaction } from './orders.ts'
 import { labResults, ResultsMetadata } from './results.ts'
@@ -9,6 +9,18 @@ const TransactionId = z.object({ transaction_id: Id })
 const LabResults = labResults(OrderTransaction)
 /** The bytes of a document. */
 const Pdf = z.custom<Uint8Array>().meta({ type: 'string', format: 'binary' })
+
+const CriticalResult = z
+  .object({
+    order_id: Id,
+    result_version: z.int().describe('The report in which something last became critical.'),
+    reported_at: Instant,
+    acknowledged_at: Instant.nullable(),
+    acknowledged_by: z
+      .object({ type: openEnum(['person', 'management_key', 'team_key', 'access_token']), id: Id.nullable(), name: z.string().nullable() })
+      .nullable(),
+  })
+  .meta({ id: 'CriticalResult' })
 
 const results = { auth: 'team', tag: 'Results', method: 'get' } as const
 const document = { ...results, media: 'application/pdf', returns: Pdf } as const
@@ -39,6 +51,24 @@ export const resultEndpoints = {
     summary: 'Get the result report as a PDF',
     params: OrderId,
     refusals: noResults,
+  }),
+  getCriticalResult: endpoint({
+    ...results,
+    path: '/v3/order/{order_id}/result/critical',
+    summary: 'Whether something in the results became critical, and who has seen to it',
+    params: OrderId,
+    returns: CriticalResult,
+    refusals: { 404: 'No such order in the team, or nothing in its results ever was critical.' },
+  }),
+  acknowledgeCritical: endpoint({
+    ...results,
+    method: 'post',
+    path: '/v3/order/{order_id}/result/critical/acknowledge',
+    summary: 'Say that a critical result was seen to',
+    description: 'Once for each report in which something became critical; a repetition answers who was first.',
+    params: OrderId,
+    returns: CriticalResult,
+    refusals: { 404: 'No such order in the team, or nothing in its results ever was critical.' },
   }),
   getTransactionResults: endpoint({
     ...results,

@@ -120,6 +120,15 @@ export type Tables = ByRoom & {
     seen_at: Time
     ends_at: Time
   }
+  critical_results: {
+    order_id: string
+    version: number
+    team_id: string
+    reported_at: Time
+    acknowledged_at: Optional<Time>
+    acknowledged_kind: Optional<string>
+    acknowledged_by: Optional<string>
+  }
   sign_in_turns: { key: Buffer; taken: number; since: Time }
   access_tokens: { hash: Buffer; team_id: string; management_key_id: string; expires_at: Time }
   users: {

@@ -1,5 +1,6 @@
 import type { App, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../app.ts'
 import type { App, LabCaller, ManagementCaller, SessionCaller, TeamCaller } from '../app.ts'
+import { listAudit, verifyAuditLog } from '../audit/list.ts'
 import * as catalog from '../catalog/actions.ts'
 import * as markers from '../catalog/markers.ts'
 import * as connections from '../connections/actions.ts'
@@ -32,11 +33,13 @@ import { placeOrder } from '../orders/place.ts'
 import { validateOrder } from '../orders/preflight.ts'
 import * as pipelines from '../pipelines/actions.ts'
 import { connectDemo } from '../providers/demo/index.ts'
+import { getOverview } from '../overview/actions.ts'
 import { acceptInvitation } from '../people/accept.ts'
 import * as account from '../people/account.ts'
 import * as people from '../people/actions.ts'
 import * as invitations from '../people/invitations.ts'
 import * as results from '../results/actions.ts'
+import * as critical from '../results/critical.ts'
 import * as reports from '../results/pdf.ts'
 import * as sandbox from '../sandbox/actions.ts'
 import * as sources from '../sources/actions.ts'
@@ -120,6 +123,8 @@ export const handlers: Handlers = {
   getResults: (app, caller, { params }) => results.getResults(app, caller, params.order_id),
   getResultsMetadata: (app, caller, { params }) => results.getResultsMetadata(app, caller, params.order_id),
   getResultsPdf: (app, caller, { params }) => reports.resultsPdf(app, caller, params.order_id),
+  getCriticalResult: (app, caller, { params }) => critical.getCriticalResult(app, caller, params.order_id),
+  acknowledgeCritical: (app, caller, { params }) => critical.acknowledgeCritical(app, caller, params.order_id),
   getTransactionResults: (app, caller, { params }) => results.getTransactionResults(app, caller, params.transaction_id),
   getTransactionResultsPdf: (app, caller, { params }) => reports.transactionResultsPdf(app, caller, params.transaction_id),
   getRequisitionPdf: (app, caller, { params }) => papers.requisitionPdf(app, caller, params.order_id),
@@ -227,6 +232,10 @@ export const handlers: Handlers = {
   beginSession: (app, _, { body }) => sessions.beginSession(app, body),
   getSession: (app, caller) => sessions.getSession(app, caller),
   endSession: (app, caller) => sessions.endSession(app, caller),
+
+  getOverview: (app, caller) => getOverview(app, caller),
+  listAudit: (app, caller, { query }) => listAudit(app, caller, query),
+  verifyAuditLog: (app) => verifyAuditLog(app),
 
   listMembers: (app, caller, { query }) => people.listMembers(app, caller, query),
   patchMember: (app, caller, { params, body }) => people.patchMember(app, caller, params.person_id, body),

@@ -61,7 +61,9 @@ export async function keepReport(app: App, order: Loaded, posted: NewResults): P
     ...(posted.collected_at ? { collected_at: posted.collected_at } : {}),
   }
   const moved = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, change)
-  for (const result of rules.newlyCritical(before?.results ?? [], report.results)) await alarm(app, moved, status, result)
+  const critical = rules.newlyCritical(before?.results ?? [], report.results)
+  if (critical.length) await store.insertCritical(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
+  for (const result of critical) await alarm(app, moved, status, result)
   return moved
 }
 

@@ -222,6 +222,7 @@ describe('a Team Management Key', () => {
       'patchManagementKey',
       'patchMember',
       'patchOrg',
+      'verifyAuditLog',
     ])
   })
 

@@ -10,7 +10,7 @@ import { emitForTeam } from '../../src/events/emit.ts'
 import { requireUser } from '../../src/users/actions.ts'
 import { joined, quick } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
-import { aKit, aPatient, place as placeOrder, testId } from '../support/orders.ts'
+import { aCriticalOrder, aKit, aPatient, place as placeOrder, testId } from '../support/orders.ts'
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
 import { textOf } from '../support/raw.ts'
 import { bare, defOf, exampleOf, fieldsOf } from '../support/shapes.ts'
@@ -84,6 +84,8 @@ const kinds: Record<string, Kind> = {
   credential_id: 'credential',
   person_id: 'person',
   invite_id: 'invite',
+  actor_id: 'key',
+  subject_id: 'user',
 }
 
 const notOurs = new Set([
@@ -210,13 +212,16 @@ async function someOrders(api: Client) {
   await w.runJobs()
   await api.simulateOrder({ params: { order_id: done.id }, query: {}, body: undefined as never })
   await api.cancelOrder({ params: { order_id: over.id } })
+  const alarming = await aCriticalOrder(api)
   const { sample_id } = await api.getOrder({ params: { order_id: kit.id } })
   const transaction_id = done.order_transaction?.id as string
-  return { held, open, sent, done, over, drawn, billed, sample_id: sample_id as string, transaction_id }
+  return { held, open, sent, done, over, drawn, billed, alarming, sample_id: sample_id as string, transaction_id }
 }
 
 /** Which order a row can do something to; the others read one that is done. */
-const orderOf: Partial<Record<EndpointName, 'held' | 'open' | 'sent' | 'over' | 'drawn' | 'billed'>> = {
+const orderOf: Partial<Record<EndpointName, 'held' | 'open' | 'sent' | 'over' | 'drawn' | 'billed' | 'alarming'>> = {
+  getCriticalResult: 'alarming',
+  acknowledgeCritical: 'alarming',
   rescheduleOrder: 'held',
   cancelOrder: 'open',
   simulateOrder: 'open',

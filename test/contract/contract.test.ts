@@ -13,7 +13,7 @@ import { aSampleOf, pushEverything, someSummaries } from '../support/everything.
 import { codeAt, fromBase32, stepAt } from '../../src/people/rules-totp.ts'
 import { browser, cookieIn, joined, PASSWORD, signIn } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
-import { aKit, aNewOrder, aPatient, place } from '../support/orders.ts'
+import { aCriticalOrder, aKit, aNewOrder, aPatient, place } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
 import { aUser, push, pushSummary } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
@@ -222,6 +222,7 @@ describe('what is served', () => {
       const report = { status: 'final' as const, results: [{ slug: 'tsh', result: '2.1' }] }
       const { order: cancelled } = await api.cancelOrder({ params: { order_id: held.id } })
       const failed = await place(api)
+      const alarming = await aCriticalOrder(api)
       await api.simulateOrder({ params: { order_id: failed.id }, query: { final_status: 'failed.walk_in_test.sample_error' }, body: null })
       const result = {
         createOrder: await api.createOrder({ body: await aNewOrder(api) }),
@@ -250,6 +251,8 @@ describe('what is served', () => {
         getOrderTransaction: await api.getOrderTransaction({ params: { transaction_id: order.order_transaction?.id as string } }),
         getTransactionResults: await api.getTransactionResults({ params: { transaction_id: order.order_transaction?.id as string } }),
         getResults: await api.getResults(ours),
+        getCriticalResult: await api.getCriticalResult({ params: { order_id: alarming.id } }),
+        acknowledgeCritical: await api.acknowledgeCritical({ params: { order_id: alarming.id } }),
         getResultsMetadata: await api.getResultsMetadata(ours),
       }
       return result
@@ -432,6 +435,9 @@ describe('what is served', () => {
         listMembers: await admin.listMembers({ params: org }),
         patchMember: await admin.patchMember({ params: { org_id, person_id }, body: { role: 'read_only' } }),
         deleteMember: await admin.deleteMember({ params: { org_id, person_id } }),
+        getOverview: await api.getOverview(),
+        listAudit: await admin.listAudit({ params: org }),
+        verifyAuditLog: await admin.verifyAuditLog({ params: org }),
         beginSession: begun.body,
         getSession: (await browser(w.base, cookieIn(begun.headers)).ask(endpoints.getSession)).body,
       }

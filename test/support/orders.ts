@@ -47,6 +47,13 @@ export async function aNewOrder(api: Client, method: Method = 'walk_in_test', ch
 export const place = async (api: Client, method: Method = 'walk_in_test', change: object = {}) =>
   (await api.createOrder({ body: await aNewOrder(api, method, change) })).order
 
+/** An order with a critical result. */
+export async function aCriticalOrder(api: Client) {
+  const order = await place(api)
+  await api.simulateOrder({ params: { order_id: order.id }, query: {}, body: { interpretation: 'critical' } })
+  return order
+}
+
 /** A kit that is sent out before its patient is known. */
 export async function aKit(api: Client, change: object = {}) {
   const shipping_details = { ...anAddress(), receiver_name: 'Front Desk', phone_number: '+12025550143' }

@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { MINUTE, SECOND } from '../../src/app.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { counted, figuresOf, stagesOf } from '../../src/overview/rules.ts'
+import { query } from '../support/cluster.ts'
+import { joined, quick, signIn } from '../support/console.ts'
+import { aCriticalOrder, place } from '../support/orders.ts'
+import { refusal, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world({ env: quick })
+})
+
+const none = { count: 0, at_least: false }
+
+describe('the overview', () => {
+  test('counts orders by stage and step, and what waits for results', async () => {
+    const { api } = await w.tenant()
+    expect(await api.getOverview()).toMatchObject({ results_waiting: none, steps: [], critical_unacknowledged: { ...none, newest: [] } })
+    await place(api, 'testkit', { activate_by: '2999-01-01' })
+    const cancelled = await place(api, 'testkit', { activate_by: '2999-01-01' })
+    await api.cancelOrder({ params: { order_id: cancelled.id } })
+    const drawn = await place(api, 'on_site_collection')
+    await w.runJobs()
+    await api.completeDraw({ params: { order_id: drawn.id } })
+    const seen = await api.getOverview()
+    expect(Object.fromEntries(seen.stages.map(({ stage, count }) => [stage, count]))).toEqual({
+      received: 1,
+      collecting_sample: 0,
+      sample_with_lab: 1,
+      completed: 0,
+      cancelled: 1,
+      failed: 0,
+    })
+    expect(seen.steps.map(({ status, count }) => [status, count]).sort()).toEqual([
+      ['cancelled.testkit.cancelled', 1],
+      ['received.testkit.ordered', 1],
+      ['sample_with_lab.on_site_collection.draw_completed', 1],
+    ])
+    expect(seen.results_waiting).toEqual({ count: 1, at_least: false })
+    expect(seen.activity[0]).toMatchObject({ event_type: 'labtest.order.updated', order_id: drawn.id })
+  })
+
+  test('is of one team', async () => {
+    const [mine, other] = [await w.tenant(), await w.tenant()]
+    await aCriticalOrder(other.api)
+    const seen = await mine.api.getOverview()
+    expect(seen.stages.every(({ count }) => count === 0)).toBe(true)
+    expect(seen).toMatchObject({ critical_unacknowledged: { ...none }, activity: [] })
+  })
+
+  test('says how deliveries go, of the last hour and of the last day', async () => {
+    const { admin, api, org_id, team_id } = await w.tenant()
+    const params = { org_id, team_id, env: 'sandbox' as const }
+    const { id } = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', filter_types: ['labtest.order.*'] } })
+    await place(api)
+    const at = (ms: number) => new Date(Date.now() - ms).toISOString()
+    const tried = (outcome: string, ms: number, ago: number) =>
+      query(
+        w.url,
+        `insert into attempts (id, at, team_id, webhook_id, event_id, event_at, event_type, key, n, attempt, outcome, ms, sealed)
+         values ($1, $2, $3, $4, $1, $2, 'labtest.order.created', 'k', 1, 1, $5, $6, '\\x00')`,
+        [randomUUID(), at(ago), team_id, id, outcome, ms],
+      )
+    for (const ms of [10, 20, 30]) await tried('delivered', ms, SECOND)
+    await tried('retried', 1000, SECOND)
+    await tried('delivered', 5, 90 * MINUTE)
+    await tried('delivered', 5, 25 * 60 * MINUTE)
+    const { deliveries } = await api.getOverview()
+    expect(deliveries.last_hour).toEqual({
+      attempts: { count: 4, at_least: false },
+      delivered: 3,
+      success_rate: 0.75,
+      p50_ms: 20,
+      p95_ms: 1000,
+    })
+    expect(deliveries.last_day).toEqual({
+      attempts: { count: 5, at_least: false },
+      delivered: 4,
+      success_rate: 0.8,
+      p50_ms: 20,
+      p95_ms: 1000,
+    })
+    expect(deliveries.backlog.count).toBeGreaterThan(0)
+    expect(deliveries.oldest_waiting_at).toMatch(/^\d{4}-/)
+  })
+})
+
+describe('what is counted up to a limit', () => {
+  test('is a lower bound beyond it', () => {
+    expect([counted(9, 10), counted(10, 10), counted(11, 10)]).toEqual([
+      { count: 9, at_least: false },
+      { count: 10, at_least: false },
+      { count: 10, at_least: true },
+    ])
+    const { stages, steps, results_waiting } = stagesOf(
+      [
+        { low_level: 'completed', method: 'testkit', count: 7 },
+        { low_level: 'completed', method: 'walk_in_test', count: 4 },
+        { low_level: 'partial_results', method: 'walk_in_test', count: 10 },
+      ],
+      10,
+    )
+    expect(steps.map(({ at_least }) => at_least)).toEqual([true, true, false])
+    expect(stages.find(({ stage }) => stage === 'completed')).toEqual({ stage: 'completed', count: 11, at_least: true })
+    expect(results_waiting).toEqual({ count: 10, at_least: false })
+  })
+
+  test('has no rate where nothing was tried', () => {
+    expect(figuresOf({ attempts: 0, cut: false, delivered: 0, p50_ms: null, p95_ms: null }).success_rate).toBeNull()
+  })
+})
+
+describe('a critical result', () => {
+  test('is open until somebody acknowledges it, and then names who and when', async () => {
+    const tenant = await w.tenant()
+    const { api } = tenant
+    const { id: order_id } = await aCriticalOrder(api)
+    const { critical_unacknowledged } = await api.getOverview()
+    expect(critical_unacknowledged).toMatchObject({ count: 1, newest: [{ order_id }] })
+    expect(await api.getCriticalResult({ params: { order_id } })).toMatchObject({ acknowledged_at: null, acknowledged_by: null })
+
+    const { of, session } = await joined(w, tenant, { role: 'support' })
+    const request_id = randomUUID()
+    const { status, body } = await of(tenant.team_id).ask(endpoints.acknowledgeCritical, {
+      params: { order_id },
+      headers: { 'x-request-id': request_id },
+    })
+    const person = session.person?.id
+    const acknowledged_by = { type: 'person', id: person, name: 'Ottoline Keeper' }
+    expect([status, body]).toMatchObject([200, { order_id, acknowledged_by }])
+    expect(await query(w.url, 'select action, actor_id, subject from audit_log where request_id = $1', [request_id])).toMatchObject([
+      { action: 'acknowledgeCritical', actor_id: person, subject: expect.stringContaining(`order_id:${order_id}`) },
+    ])
+    expect((await api.getOverview()).critical_unacknowledged).toEqual({ ...none, newest: [] })
+    expect(await api.acknowledgeCritical({ params: { order_id } })).toEqual(body)
+  })
+
+  test('that becomes critical again in a later report is open again', async () => {
+    const { api } = await w.tenant()
+    const { id: order_id } = await aCriticalOrder(api)
+    await api.acknowledgeCritical({ params: { order_id } })
+    const correct = (interpretation: 'normal' | 'critical') =>
+      api.simulateOrder({ params: { order_id }, query: { final_status: 'completed.walk_in_test.corrected' }, body: { interpretation } })
+    await correct('normal')
+    expect((await api.getOverview()).critical_unacknowledged.count).toBe(0)
+    await correct('critical')
+    expect((await api.getOverview()).critical_unacknowledged.count).toBe(1)
+  })
+
+  test('is nothing that an ordinary order has', async () => {
+    const { api } = await w.tenant()
+    const { id: order_id } = await place(api)
+    for (const call of [api.getCriticalResult, api.acknowledgeCritical])
+      expect(await refusal(call({ params: { order_id } }))).toMatchObject({ status: 404, detail: { error_type: 'NOTHING_CRITICAL' } })
+    expect(await refusal(api.acknowledgeCritical({ params: { order_id: randomUUID() } }))).toMatchObject({
+      status: 404,
+      detail: { error_type: 'ORDER_NOT_FOUND' },
+    })
+  })
+})
+
+describe('the audit log', () => {
+  test('lists what was done in the organisation, newest first, in pages that leave nothing out', async () => {
+    const { api, admin, org_id, team_id } = await w.tenant()
+    const { user_id } = await api.createUser({ body: { client_user_id: 'audited' } })
+    for (const _ of [1, 2, 3]) await api.getUser({ params: { user_id } })
+    await admin.getOrg({ params: { org_id } })
+    const all = await admin.listAudit({ params: { org_id } })
+    expect(all.entries.map(({ action, team_id }) => [action, team_id])).toEqual([
+      ['getOrg', null],
+      ['getUser', team_id],
+      ['getUser', team_id],
+      ['getUser', team_id],
+      ['createUser', team_id],
+    ])
+    const paged: string[] = []
+    let next_cursor: string | null | undefined
+    do {
+      const page = await admin.listAudit({ params: { org_id }, query: { limit: 2, next_cursor, to: all.entries[0]?.at as string } })
+      paged.push(...page.entries.map(({ id }) => id))
+      next_cursor = page.next_cursor
+    } while (next_cursor)
+    expect(paged).toEqual(all.entries.filter(({ at }) => at < (all.entries[0]?.at as string)).map(({ id }) => id))
+  })
+
+  test('is found by person, by endpoint, by whom it was about, and by what was revealed or refused', async () => {
+    const tenant = await w.tenant()
+    const { api, admin, org_id, team_id } = tenant
+    const { user_id } = await api.createUser({ body: { client_user_id: 'sought' } })
+    await refusal(api.getUserInfo({ params: { user_id } }))
+    const { of, session } = await joined(w, tenant)
+    await of(team_id, { 'x-assay-reveal': 'a callback' }).ask(endpoints.getUser, { params: { user_id } })
+    const found = async (query: object) => (await admin.listAudit({ params: { org_id }, query })).entries.map(({ action }) => action)
+    expect(await found({ actor_id: session.person?.id, team_id })).toEqual(['getUser'])
+    expect(await found({ action: 'createUser' })).toEqual(['createUser'])
+    expect(await found({ subject_id: user_id })).toEqual(['getUser', 'getUserInfo', 'createUser'])
+    expect(await found({ refused: true })).toEqual(['getUserInfo'])
+    expect(await found({ via: 'console', team_id })).toEqual(['getUser'])
+    expect(await found({ to: '2020-01-01T00:00:00Z' })).toEqual([])
+    expect((await admin.listAudit({ params: { org_id }, query: { revealed: true } })).entries).toMatchObject([
+      { action: 'getUser', actor_kind: 'person', actor_name: 'Ottoline Keeper', via: 'console', revealed: true, reason: 'a callback' },
+    ])
+  })
+
+  test('shows each organisation its own, and a role that is bound to teams those teams', async () => {
+    const [mine, other] = [await w.tenant(), await w.tenant()]
+    await other.api.createUser({ body: { client_user_id: 'theirs' } })
+    await mine.admin.getOrg({ params: mine })
+    await mine.api.createUser({ body: { client_user_id: 'mine' } })
+    const team_role_bindings = [{ team_id: mine.team_id }]
+    const { api, ask } = await joined(w, mine, { role: 'team_admin', team_role_bindings })
+    const { entries } = await api.listAudit({ params: mine })
+    expect(entries.map(({ action }) => action)).toEqual(['createUser'])
+    const all = (await mine.admin.listAudit({ params: mine })).entries
+    expect(all.some(({ action }) => action === 'getOrg')).toBe(true)
+    expect(all.every(({ team_id }) => team_id === null || team_id === mine.team_id)).toBe(true)
+    expect(await ask(endpoints.listAudit, { params: { org_id: other.org_id } })).toMatchObject({ status: 404 })
+    const support = await joined(w, mine, { role: 'support' })
+    expect(await support.ask(endpoints.listAudit, { params: mine })).toMatchObject({
+      status: 403,
+      body: { detail: { error_type: 'ROLE_REQUIRED' } },
+    })
+  })
+
+  test('says whether it is intact, and no more of others than where it is not', async () => {
+    const one = await world({ env: quick })
+    const { admin, org_id } = one
+    await one.runJobs()
+    const verdict = await admin.verifyAuditLog({ params: { org_id } })
+    expect(verdict).toMatchObject({ intact: true, broken: null })
+    expect(verdict.rows).toBeGreaterThan(0)
+    await query(one.url, 'alter table audit_log disable trigger user')
+    const [row] = await query<{ action: string }>(one.url, 'select action from audit_log where chain_seq = 1')
+    await query(one.url, "update audit_log set action = 'nothing' where chain_seq = 1")
+    expect(await admin.verifyAuditLog({ params: { org_id } })).toEqual(verdict)
+    one.passes(MINUTE)
+    expect(await admin.verifyAuditLog({ params: { org_id } })).toMatchObject({
+      intact: false,
+      broken: { seq: 1, reason: 'the row was changed' },
+    })
+    await query(one.url, 'update audit_log set action = $1 where chain_seq = 1', [row?.action])
+    await query(one.url, 'alter table audit_log enable trigger user')
+  })
+})
+
+test('an open overview keeps nobody signed in', async () => {
+  const one = await world()
+  const { of } = await signIn(one.base, { management_key: one.management_key })
+  for (const _ of [1, 2, 3]) {
+    one.passes(9 * MINUTE)
+    expect(await of(one.team_id).ask(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 200 })
+  }
+  one.passes(4 * MINUTE)
+  expect(await of(one.team_id).ask(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 401 })
+})
