@@ -17,6 +17,7 @@ import { listenCommand } from './listen.ts'
 import { migrateCommand } from './migrate.ts'
 import { cancelOrder, listOrders, placeOrders, showOrder, simulateOrder, watchOrder } from './orders.ts'
 import { orgCommand, teamCommand } from './org.ts'
+import { invitePerson, listPeople, removePerson } from './people.ts'
 import { listWebhooks, replayCommand } from './replay.ts'
 import { advanceClock, resetTeam, showClock } from './sandbox.ts'
 import { seedCommand } from './seed.ts'
@@ -36,7 +37,7 @@ export const sections: Record<string, Command[]> = {
     auditVerify,
     doctorCommand,
   ],
-  'Organisation and keys': [orgCommand, teamCommand, listKeys, createKey, revokeKey],
+  'Organisation and keys': [orgCommand, teamCommand, listKeys, createKey, revokeKey, invitePerson, listPeople, removePerson],
   'Labs and their catalogue': [
     showCatalogue,
     loadFile,

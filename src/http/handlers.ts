@@ -1,5 +1,4 @@
-import type { App, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../app.ts'
-import type { App, LabCaller, ManagementCaller, SessionCaller, TeamCaller } from '../app.ts'
+import type { App, LabCaller, LinkCaller, ManagementCaller, SessionCaller, TeamCaller } from '../app.ts'
 import { listAudit, verifyAuditLog } from '../audit/list.ts'
 import * as catalog from '../catalog/actions.ts'
 import * as markers from '../catalog/markers.ts'
@@ -66,8 +65,14 @@ import * as repairs from '../webhooks/jobs.ts'
 import { getWebhookJwks, rotateWebhookKey } from '../webhooks/keys.ts'
 import * as messages from '../webhooks/messages.ts'
 
-type CallerOf = { team: TeamCaller; management: ManagementCaller & { key_id: string }; lab: LabCaller; link: LinkCaller; none: undefined }
-type CallerOf = { team: TeamCaller; management: ManagementCaller; lab: LabCaller; session: SessionCaller; none: undefined }
+type CallerOf = {
+  team: TeamCaller
+  management: ManagementCaller
+  lab: LabCaller
+  link: LinkCaller
+  session: SessionCaller
+  none: undefined
+}
 
 type Handlers = {
   [N in EndpointName]: (app: App, caller: CallerOf[Endpoints[N]['auth']], input: Input<Endpoints[N]>) => Promise<Output<Endpoints[N]>>

@@ -1,0 +1,84 @@
+import type { App, ManagementCaller } from '../app.ts'
+import { Email, Id, personRoles } from '../contract/common.ts'
+import { deleteMember, listMembers } from '../people/actions.ts'
+import { createInvite } from '../people/invitations.ts'
+import { recordOperator } from './audited.ts'
+import { command, print, withApp } from './command.ts'
+import { onlyOrg } from './org.ts'
+
+const org = { value: 'ID', what: 'Which organisation, where there are several.' } as const
+
+export const invitePerson = command({
+  name: 'people invite',
+  summary: 'Invite a person to the console and show the link this once.',
+  options: {
+    email: { value: 'ADDRESS', what: 'Whom to invite.', shape: Email, required: true },
+    role: { value: 'ROLE', what: 'What the person may do.', oneOf: personRoles, fallback: 'org_admin' },
+    team: { value: 'ID', what: 'The team that the role is for.', shape: Id },
+    org,
+  },
+  async run({ email, role, team, org, json }) {
+    const team_role_bindings = team === undefined ? null : [{ team_id: team }]
+    const made = await withApp(async (app) => {
+      const operator = await asOperator(app, org)
+      return recordOperator(
+        app,
+        'invite person',
+        (app) => createInvite(app, operator, { email, role, team_role_bindings }),
+        ({ id }) => (id ? `invite_id:${id}` : `org_id:${operator.org_id}`),
+      )
+    })
+    print(json, made, [made.link ?? 'This person is in the organisation already.'])
+  },
+})
+
+export const listPeople = command({
+  name: 'people list',
+  summary: 'List the people of an organisation with their roles.',
+  options: { org },
+  async run({ org, json }) {
+    const members = await withApp(async (app) => everybody(app, await asOperator(app, org)))
+    print(
+      json,
+      members,
+      members.map(
+        ({ id, role, name, email, last_sign_in_at }) =>
+          `${id}  ${role.padEnd(10)}  ${name} <${email}>, last signed in ${last_sign_in_at ?? 'never'}`,
+      ),
+    )
+  },
+})
+
+async function everybody(app: App, operator: ManagementCaller) {
+  const members = []
+  let next_cursor: string | null | undefined
+  do {
+    const page = await listMembers(app, operator, { next_cursor })
+    members.push(...page.members)
+    next_cursor = page.next_cursor
+  } while (next_cursor)
+  return members
+}
+
+export const removePerson = command({
+  name: 'people remove',
+  summary: 'Remove a person at once, with whatever it is signed in to.',
+  options: { id: { value: 'ID', what: 'The person, as assay people list shows it.', shape: Id, required: true }, org },
+  async run({ id, org, json }) {
+    await withApp(async (app) => {
+      const operator = await asOperator(app, org)
+      await recordOperator(
+        app,
+        'remove person',
+        (app) => deleteMember(app, operator, id),
+        () => `person_id:${id}`,
+      )
+    })
+    print(json, { removed: id }, [`removed ${id}`])
+  },
+})
+
+async function asOperator(app: App, org: string | undefined): Promise<ManagementCaller> {
+  const org_id = await onlyOrg(app, org)
+  return { kind: 'management', org_id, key_id: null, plan: 'scale', team_ids: undefined }
+}

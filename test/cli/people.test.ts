@@ -1,0 +1,54 @@
+import { beforeAll, expect, test } from 'vitest'
+import { request } from '../../src/contract/client.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { codeAt, fromBase32, stepAt } from '../../src/people/rules-totp.ts'
+import { query } from '../support/cluster.ts'
+import { browser, cookieIn, fromConsole, PASSWORD, quick } from '../support/console.ts'
+import { newDatabase, type Replica, replica, type Tenant } from '../support/world.ts'
+import { assay } from './assay.ts'
+
+let cli: ReturnType<typeof assay>
+let service: Replica
+let tenant: Tenant
+beforeAll(async () => {
+  const database = await newDatabase()
+  cli = assay(database)
+  service = await replica({ database, env: quick })
+  tenant = await service.tenant()
+})
+
+test('the operator invites the first person, lists and removes it', async () => {
+  const { out, code } = await cli.run('people', 'invite', '--email', 'first@harbour.example')
+  expect(code).toBe(0)
+  const token = /^http\S+\/console\/invitation#(iv_\w{46})\n$/.exec(out)?.[1] as string
+  const { totp_secret } = await browser(service.base, '').api.openInvitation({ body: { token } })
+  const body = { token, name: 'First Keeper', password: PASSWORD, code: codeAt(fromBase32(totp_secret), stepAt(service.app.wall())) }
+  const answer = await request(service.base, endpoints.acceptInvitation, { body, headers: fromConsole })
+  const { ask } = browser(service.base, cookieIn(answer.headers))
+  expect(await ask(endpoints.getSession)).toMatchObject({ status: 200, body: { role: 'org_admin', org: { id: tenant.org_id } } })
+
+  const [person] = await cli.json('people', 'list')
+  expect(person).toMatchObject({ name: 'First Keeper', email: 'first@harbour.example', role: 'org_admin' })
+  expect((await cli.run('people', 'list')).out).toContain('First Keeper <first@harbour.example>')
+  expect((await cli.run('people', 'invite', '--email', 'first@harbour.example')).out).toBe('This person is in the organisation already.\n')
+  expect((await cli.run('people', 'remove', '--id', person.id)).out).toBe(`removed ${person.id}\n`)
+  expect((await ask(endpoints.getSession)).status).toBe(401)
+  const rows = await query<{ action: string }>(service.url, "select action from audit_log where actor_kind = 'operator' order by at")
+  expect(rows.map(({ action }) => action)).toEqual(['operator invite person', 'operator invite person', 'operator remove person'])
+})
+
+test.each([
+  [['--email', 'nobody'], 2, '--email must be an e-mail address.'],
+  [['--email', 'a@harbour.example', '--role', 'king'], 2, '--role must be one of'],
+  [['--email', 'a@harbour.example', '--role', 'team_admin'], 1, 'team_role_bindings'],
+  [[], 2, '--email is missing.'],
+])('%j is refused', async (args, code, why) => {
+  const ended = await cli.run('people', 'invite', ...args)
+  expect(ended.code).toBe(code)
+  expect(ended.err).toContain(why)
+})
+
+test('whoever is not there cannot be removed', async () => {
+  const ended = await cli.run('people', 'remove', '--id', tenant.team_id)
+  expect([ended.code, ended.err]).toEqual([1, expect.stringContaining('There is no such person')])
+})
