@@ -8,6 +8,9 @@ COPY bin bin
 COPY catalog catalog
 COPY migrations migrations
 COPY src src
+COPY console console
+COPY scripts/build-console.ts scripts/build-console.ts
+RUN node scripts/build-console.ts
 
 RUN mkdir /data && chown node:node /data
 USER node

@@ -5,6 +5,7 @@ import { stale } from './generate.ts'
 const steps: [string, string[]][] = [
   ['biome', ['check', '--error-on-warnings']],
   ['tsc', ['--noEmit', '-p', '.']],
+  ['tsc', ['--noEmit', '-p', 'console']],
   ['vitest', ['run', 'test/architecture.test.ts', '--config', 'scripts/check.vitest.config.ts']],
 ]
 

@@ -12,6 +12,7 @@ const withTools = process.env.npm_lifecycle_event !== 'prestart'
 
 if (isMissing()) install()
 requireNode()
+buildConsole()
 
 function isMissing() {
   const installed = at('node_modules/.package-lock.json')
@@ -37,4 +38,11 @@ function requireNode() {
     `Assay needs Node 24 or newer; this is ${process.versions.node} and npm has no build of it for ${process.platform} ${process.arch}.`,
   )
   process.exit(1)
+}
+
+/** The build decides by itself whether its sources changed; a checkout without the console needs none. */
+function buildConsole() {
+  if (!existsSync(at('scripts/build-console.ts'))) return
+  const ours = at('node_modules/.bin/node')
+  execFileSync(existsSync(ours) ? ours : process.execPath, [at('scripts/build-console.ts')], { cwd: root, stdio: 'inherit' })
 }

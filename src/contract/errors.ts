@@ -44,6 +44,7 @@ export const errorTypes = {
   CONNECTION_NOT_FOUND: { kind: 'not_found', meaning: 'The user has not connected the source.' },
   COMPANY_NAME_REQUIRED: { kind: 'refused', meaning: 'brand_information would be left without a company_name.' },
   CREDENTIALS_INCOMPLETE: { kind: 'refused', meaning: "A team's credential at a source would lack its client_id or client_secret." },
+  CONSOLE_NOT_BUILT: { kind: 'unavailable', meaning: 'The console was not built; start with npm start.' },
   DATABASE_UNAVAILABLE: { kind: 'unavailable', meaning: 'The database cannot be reached; send the request again.' },
   DEVICE_NOT_FOUND: { kind: 'not_found', meaning: 'The user has no such device.' },
   EVENT_TYPE_NOT_FOUND: { kind: 'not_found', meaning: 'There is no such event type in the catalogue.' },

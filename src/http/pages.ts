@@ -6,10 +6,11 @@ import { openapi } from '../contract/openapi.ts'
 import { databaseAnswers } from '../deployment/actions.ts'
 import { problem } from '../problem.ts'
 import { mountAssets } from './assets.ts'
+import { mountConsole } from './console.ts'
 import { mountLinkPages } from './link-pages.ts'
 import type { Metrics } from './metrics.ts'
 
-/** What answers without a key: health, metrics and documentation. */
+/** What answers without a key: health, metrics, documentation and the console's files. */
 export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, started: () => boolean) {
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async () => {
@@ -27,8 +28,8 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
     events ??= asyncapi()
     return events
   })
-  server.get('/', async (_, reply) => reply.redirect('/docs'))
   mountAssets(server)
+  mountConsole(server)
   await mountLinkPages(app, server)
   await mountReference(server)
 }

@@ -1,0 +1,53 @@
+import { useEffect } from 'preact/hooks'
+import { chosenTeam } from './api.ts'
+import { readClock } from './clock.ts'
+import { Frame } from './frame/frame.tsx'
+import { useEventLine } from './live.ts'
+import { SignIn } from './pages/sign-in.tsx'
+import { go, place, usePath } from './router.tsx'
+import { isOpen } from './routes.ts'
+import { session } from './session.ts'
+import { useStore } from './store.ts'
+import { Skeleton } from './ui/basics.tsx'
+import { Toasts } from './ui/toasts.tsx'
+
+export function App() {
+  const who = useStore(session)
+  const path = usePath()
+  if (isOpen(path)) return <SignIn />
+  if (who === undefined)
+    return (
+      <div class="sign-in">
+        <main aria-label="Loading">
+          <Skeleton />
+        </main>
+      </div>
+    )
+  if (who === null || path === '/sign-in')
+    return (
+      <>
+        <SignIn />
+        <Toasts />
+      </>
+    )
+  return <Inside />
+}
+
+function Inside() {
+  const team = useStore(chosenTeam)
+  useEventLine()
+  useEffect(() => {
+    void readClock().catch(() => {})
+  }, [team])
+  useEffect(() => {
+    // An address without its team gets the chosen one.
+    const { path, search } = place.get()
+    if (team && !/^\/(t|organisation)(\/|$)/.test(path)) go((path === '/' ? '' : path) + search || '/', { replace: true })
+  }, [team])
+  return (
+    <>
+      <Frame />
+      <Toasts />
+    </>
+  )
+}

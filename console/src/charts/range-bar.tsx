@@ -1,0 +1,37 @@
+const WIDTH = 200
+const [LEFT, RIGHT] = [6, WIDTH - 6]
+
+type RangeProps = { value: number; min: number | null; max: number | null; tone: string; label: string }
+
+/** A value against its reference range: the range takes the middle, and what lies far outside stays at the edge. */
+export function RangeBar({ value, min, max, tone, label }: RangeProps) {
+  const { low, high, from, to } = scale(value, min, max)
+  const x = (at: number) => LEFT + ((Math.min(Math.max(at, low), high) - low) / (high - low || 1)) * (RIGHT - LEFT)
+  const out = (min !== null && value < min) || (max !== null && value > max)
+  return (
+    <svg class="range" viewBox={`0 0 ${WIDTH} 26`} role="img" aria-label={label}>
+      <rect class="track" x={LEFT} y="7" width={RIGHT - LEFT} height="6" rx="3" />
+      <rect class="normal" x={x(from)} y="7" width={Math.max(x(to) - x(from), 2)} height="6" rx="3" />
+      {min !== null && (
+        <text x={x(min)} y="24" text-anchor="middle">
+          {min}
+        </text>
+      )}
+      {max !== null && (
+        <text x={x(max)} y="24" text-anchor="middle">
+          {max}
+        </text>
+      )}
+      <circle class={`mark ${tone === 'critical' ? 'critical' : out ? 'out' : ''}`} cx={x(value)} cy="10" r="5" />
+    </svg>
+  )
+}
+
+/** Half a range of room on either side; an open side reaches as far as it must. */
+function scale(value: number, min: number | null, max: number | null) {
+  const from = min ?? Math.min(0, value)
+  const to = max ?? Math.max(value, (min ?? 0) * 1.5, from + 1)
+  const room = (to - from) * 0.5 || 1
+  const low = min === null ? from : from - room
+  return { from, to, low: from >= 0 ? Math.max(low, 0) : low, high: to + (max === null ? 0 : room) }
+}

@@ -1,0 +1,75 @@
+import { useEffect } from 'preact/hooks'
+import { ask, chosenTeam } from './api.ts'
+import { store, useStore } from './store.ts'
+
+export type Told = { event_type: string; user_id: string | null; data: { id?: string; order_id?: string } }
+
+const listeners = new Set<(told: Told) => void>()
+export const isLive = store(false)
+const AGAIN_AFTER = 5_000
+
+/** The events of the team as they come. One line serves the whole page, whoever listens. */
+export function useEvents(hear: (told: Told) => void) {
+  useEffect(() => {
+    listeners.add(hear)
+    return () => {
+      listeners.delete(hear)
+    }
+  }, [hear])
+}
+
+/** Keeps the line open for as long as a team is chosen. */
+export function useEventLine() {
+  const team = useStore(chosenTeam)
+  useEffect(() => {
+    if (!team) return
+    const ends = new AbortController()
+    void keepOpen(ends.signal)
+    return () => ends.abort()
+  }, [team])
+}
+
+async function keepOpen(signal: AbortSignal) {
+  let last: string | undefined
+  while (!signal.aborted) {
+    const response = await ask('streamEvents', {
+      signal,
+      query: { after: 'end' },
+      headers: last ? { 'last-event-id': last } : {},
+    }).catch(() => undefined)
+    if (response?.ok && response.body) {
+      isLive.set(true)
+      last = (await listen(response.body).catch(() => undefined)) ?? last
+    }
+    isLive.set(false)
+    if (response && [401, 403].includes(response.status)) return
+    if (!signal.aborted) await new Promise((done) => setTimeout(done, AGAIN_AFTER))
+  }
+}
+
+async function listen(body: ReadableStream<Uint8Array>) {
+  let rest = ''
+  const text = new TextDecoder()
+  let last: string | undefined
+  const reader = body.getReader()
+  for (;;) {
+    const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }))
+    if (done) return last
+    const blocks = (rest + text.decode(value, { stream: true })).split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const lines = block.split('\n')
+      last =
+        lines
+          .find((line) => line.startsWith('id:'))
+          ?.slice(3)
+          .trim() ?? last
+      const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5))
+      if (data.length) tell(JSON.parse(data.join('\n')))
+    }
+  }
+}
+
+const tell = (told: Told) => {
+  for (const hear of listeners) hear(told)
+}

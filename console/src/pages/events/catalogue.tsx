@@ -1,0 +1,3 @@
+import { Head } from '../../ui/head.tsx'
+
+export const EventCatalogue = () => <Head title="EventCatalogue" />

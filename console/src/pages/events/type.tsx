@@ -1,0 +1,3 @@
+import { Head } from '../../ui/head.tsx'
+
+export const EventTypePage = () => <Head title="EventTypePage" />

@@ -1,0 +1,46 @@
+import { lowLevels, methods, stepsOf, type TopLevel, topLevels } from '../../../../src/contract/lifecycle.ts'
+import type { api } from '../../api.ts'
+
+type Filter = NonNullable<NonNullable<Parameters<typeof api.listOrders>[0]>['query']>
+
+/** The low-level statuses of a stage, over all methods. */
+const lowsOf = (top: TopLevel) => lowLevels.filter((low) => methods.some((method) => stepsOf(method)[low]?.top === top))
+
+export const stages = topLevels
+
+const many = ['order_type', 'order_activation_types'] as const
+const one = [
+  'interpretation',
+  'user_id',
+  'order_transaction_id',
+  'start_date',
+  'end_date',
+  'updated_start_date',
+  'updated_end_date',
+  'order_key',
+  'order_direction',
+] as const
+
+/** The names by which the address says what is filtered. */
+export const filterNames = ['stage', 'status', 'is_critical', ...many, ...one] as const
+
+export const SIZE = 25
+
+/** What the address says, as the list endpoint takes it. */
+export function filterOf(search: URLSearchParams, text: string): Filter {
+  const stage = search.get('stage')
+  const steps = search.getAll('status')
+  const status = steps.length ? steps : stages.includes(stage as TopLevel) ? lowsOf(stage as TopLevel) : []
+  const texts = Object.fromEntries(one.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])))
+  const lists = Object.fromEntries(many.flatMap((name) => (search.getAll(name).length ? [[name, search.getAll(name)]] : [])))
+  return {
+    // The service judges values; the address may hold anything.
+    ...(texts as Partial<Filter>),
+    ...(lists as Partial<Filter>),
+    ...(text ? { search_input: text } : {}),
+    ...(status.length ? { status } : {}),
+    ...(search.get('is_critical') === 'true' ? { is_critical: true } : {}),
+    page: Number(search.get('page') ?? 1) || 1,
+    size: SIZE,
+  }
+}

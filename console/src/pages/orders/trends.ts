@@ -1,0 +1,24 @@
+import { api } from '../../api.ts'
+import type { Order } from './list.tsx'
+
+export type Trends = Record<string, { at: string; value: number }[]>
+
+const EARLIER = 8
+
+/** Numbers of earlier orders of the same user, oldest first, by measurement. */
+export async function trendsOf(order: Order): Promise<Trends> {
+  const { orders } = await api.listOrders({
+    query: { user_id: order.user_id, end_date: order.created_at, status: ['completed', 'corrected'], size: EARLIER + 1 },
+  })
+  const earlier = orders.filter(({ id }) => id !== order.id).reverse()
+  const reports = await Promise.all(earlier.map(({ id, created_at }) => numbersOf(id, created_at)))
+  const trends: Trends = {}
+  for (const { slug, ...point } of reports.flat()) trends[slug] = [...(trends[slug] ?? []), point]
+  return trends
+}
+
+const numbersOf = (order_id: string, at: string) =>
+  api.getResults({ params: { order_id } }).then(
+    ({ results }) => results.flatMap(({ slug, type, value }) => (type === 'numeric' && value !== null ? [{ slug, at, value }] : [])),
+    () => [],
+  )

@@ -1,0 +1,3 @@
+import { Head } from '../../ui/head.tsx'
+
+export const LabAccounts = () => <Head title="LabAccounts" />

@@ -1,0 +1,86 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { Failure } from './api.ts'
+
+type Entry = { data: unknown; at: number }
+export type Query<T> = { data: T | undefined; error: Failure | undefined; loading: boolean; reload: () => Promise<void> }
+
+const kept = new Map<string, Entry>()
+const readers = new Map<string, Set<() => void>>()
+const LIMIT = 200
+
+/** What was asked before is shown at once and asked again; `every` asks again while the page is looked at. */
+export function useQuery<T>(key: string | null, load: () => Promise<T>, { every }: { every?: number | undefined } = {}): Query<T> {
+  const [, draw] = useState(0)
+  const state = useRef<{ key: string | null; data?: T; error?: Failure | undefined; loading: boolean }>({ key: null, loading: false })
+  const asking = useRef(load)
+  asking.current = load
+  if (state.current.key !== key) {
+    const before = key ? kept.get(key) : undefined
+    // Until the next page is there the last one stays, so that nothing jumps.
+    const data = (before?.data ?? (sameKind(state.current.key, key) ? state.current.data : undefined)) as T | undefined
+    state.current = { key, loading: key !== null, ...(data === undefined ? {} : { data }) }
+  }
+  const reload = useCallback(async () => {
+    if (key === null) return
+    const settle = (change: Partial<typeof state.current>) => {
+      if (state.current.key !== key) return
+      state.current = { ...state.current, loading: false, ...change }
+      draw((n) => n + 1)
+    }
+    await asking.current().then(
+      (data) => {
+        keep(key, data)
+        settle({ data, error: undefined })
+      },
+      (error: Failure) => settle({ error }),
+    )
+  }, [key])
+  useEffect(() => {
+    if (key === null) return
+    void reload()
+    return attend(key, reload)
+  }, [key, reload])
+  useEffect(() => {
+    if (!every || key === null) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && void reload(), every)
+    return () => clearInterval(timer)
+  }, [every, key, reload])
+  const { data, error, loading } = state.current
+  return { data, error, loading, reload }
+}
+
+const sameKind = (a: string | null, b: string | null) => a !== null && b !== null && a.split('?')[0] === b.split('?')[0]
+
+function keep(key: string, data: unknown) {
+  kept.delete(key)
+  kept.set(key, { data, at: Date.now() })
+  if (kept.size > LIMIT) kept.delete(kept.keys().next().value as string)
+}
+
+function attend(key: string, reload: () => void) {
+  const all = readers.get(key) ?? new Set()
+  readers.set(key, all.add(reload))
+  return () => {
+    all.delete(reload)
+    if (!all.size) readers.delete(key)
+  }
+}
+
+/** Whatever begins like this is asked again where it is shown, and forgotten where it is not. */
+export function refresh(...beginnings: string[]) {
+  const begins = (key: string) => beginnings.some((beginning) => key.startsWith(beginning))
+  for (const [key, all] of readers) if (begins(key)) for (const reload of all) reload()
+  for (const key of kept.keys()) if (begins(key) && !readers.has(key)) kept.delete(key)
+}
+
+/** Asks ahead, for a page that is about to be opened. */
+export function prefetch<T>(key: string, load: () => Promise<T>) {
+  const before = kept.get(key)
+  if (before && Date.now() - before.at < 5_000) return
+  load().then(
+    (data) => keep(key, data),
+    () => {},
+  )
+}
+
+export const forgetAll = () => kept.clear()

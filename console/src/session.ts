@@ -1,0 +1,56 @@
+import { api, chosenTeam, sessionEnded } from './api.ts'
+import { forgetAll } from './query.ts'
+import { go, place, teamInPath } from './router.tsx'
+import { store } from './store.ts'
+
+export type Session = Awaited<ReturnType<typeof api.getSession>>
+type Credential = Parameters<typeof api.beginSession>[0]['body']
+
+/** undefined: not asked yet; null: nobody is signed in. */
+export const session = store<Session | null | undefined>(undefined)
+
+const LAST_TEAM = 'assay.team'
+
+export async function openSession() {
+  session.set(await api.getSession().then(entered, () => null))
+}
+
+export async function signIn(credential: Credential) {
+  session.set(entered(await api.beginSession({ body: credential })))
+}
+
+export async function signOut() {
+  await api.endSession().catch(() => {})
+  leave()
+  go('/sign-in', { replace: true })
+}
+
+/** Nothing that was read stays in the page once the session is over. */
+function leave() {
+  forgetAll()
+  session.set(null)
+}
+
+sessionEnded.watch(() => session.get() && leave())
+
+function entered(found: Session): Session {
+  const known = (id: string | null | undefined) => (id && found.teams.some(({ team_id }) => team_id === id) ? id : undefined)
+  chosenTeam.set(known(teamInPath()) ?? known(found.team_id) ?? known(localStorage.getItem(LAST_TEAM)) ?? found.teams[0]?.team_id ?? null)
+  return found
+}
+
+export function chooseTeam(team_id: string) {
+  if (team_id === chosenTeam.get()) return
+  localStorage.setItem(LAST_TEAM, team_id)
+  chosenTeam.set(team_id)
+  forgetAll()
+  // A detail of one team is not there in another; its list is.
+  const [, first = ''] = place
+    .get()
+    .path.replace(/^\/t\/[^/]+/, '')
+    .split('/')
+  go(first === 'organisation' ? '/' : `/${first}`)
+}
+
+/** What the role of the session allows. */
+export const may = (capability: string) => session.get()?.capabilities.includes(capability) ?? false

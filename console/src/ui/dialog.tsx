@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { Failure } from '../api.ts'
+import { Button, Notice } from './basics.tsx'
+
+type DialogProps = { title: string; onClose: () => void; large?: boolean; children: ComponentChildren }
+
+/** A modal of the browser's own: focus stays inside, Escape closes, and the page behind is inert. */
+export function Dialog({ title, onClose, large, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = ref.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog ref={ref} class={large ? 'large' : ''} aria-labelledby={id} onCancel={onClose} onClose={onClose}>
+      <div class="dialog">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+type FormDialogProps = {
+  title: string
+  submit: string
+  danger?: boolean
+  large?: boolean
+  disabled?: boolean
+  onClose: () => void
+  onSubmit: () => Promise<unknown>
+  children: ComponentChildren | ((error: Failure | undefined) => ComponentChildren)
+}
+
+/** A dialog that does one thing; it stays open and says why when that fails. */
+export function FormDialog({ title, submit, danger, large, disabled, onClose, onSubmit, children }: FormDialogProps) {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<Failure>()
+  const send = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(undefined)
+    await onSubmit().catch(setError)
+    setBusy(false)
+  }
+  return (
+    <Dialog title={title} onClose={onClose} large={large ?? false}>
+      <form class="stack" onSubmit={send}>
+        {typeof children === 'function' ? children(error) : children}
+        {error && <Notice tone="bad">{error.message}</Notice>}
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" class={danger ? 'danger' : ''} disabled={busy || Boolean(disabled)} aria-busy={busy}>
+            {submit}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

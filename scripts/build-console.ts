@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const dist = join(root, 'console/dist')
+const MARK = 'sources.sha256'
+
+/** Builds the console unless what is there was made from the same sources. */
+export async function buildConsole() {
+  const hash = hashOfSources()
+  if (hash === hashOfBuild()) return false
+  const fresh = `${dist}-${process.pid}`
+  await bundle(fresh)
+  writeFileSync(join(fresh, MARK), hash)
+  replace(fresh)
+  return true
+}
+
+function hashOfSources() {
+  const files = globSync(
+    ['console/index.html', 'console/tsconfig.json', 'console/src/**/*.*', 'src/contract/*.ts', 'scripts/build-console.ts'],
+    {
+      cwd: root,
+    },
+  )
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
+  for (const file of files.sort()) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)))
+  return hash.digest('hex')
+}
+
+function hashOfBuild() {
+  try {
+    return readFileSync(join(dist, MARK), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+async function bundle(outDir: string) {
+  const { build } = await import('vite')
+  await build({
+    configFile: false,
+    root: join(root, 'console'),
+    base: '/console/',
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    plugins: [await endpointRows()],
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: 'es2022',
+      cssTarget: 'esnext',
+      // A policy without unsafe-inline takes no data: addresses in style sheets, and no script for old browsers.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+    },
+  })
+}
+
+/** The page needs the method and path of each endpoint and nothing else of the contract at run time; its shapes stay types. */
+async function endpointRows() {
+  const { rows } = await import('../src/contract/index.ts')
+  const table = Object.fromEntries(rows.map(([name, { method, path, media }]) => [name, [method, path, ...(media ? [media] : [])]]))
+  const id = 'virtual:rows'
+  return {
+    name: 'endpoint-rows',
+    resolveId: (asked: string) => (asked === id ? `\0${id}` : null),
+    load: (asked: string) => (asked === `\0${id}` ? `export const rows = ${JSON.stringify(table)}` : null),
+  }
+}
+
+/** Another process may have built the same meanwhile; then its build stays. */
+function replace(fresh: string) {
+  const old = `${fresh}-old`
+  try {
+    renameSync(dist, old)
+  } catch {
+    // There was none.
+  }
+  try {
+    renameSync(fresh, dist)
+  } catch {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+  rmSync(old, { recursive: true, force: true })
+}
+
+if (import.meta.main && (await buildConsole())) console.log('Built the console.')
