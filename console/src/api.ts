@@ -1,10 +1,6 @@
-import { rows as contractRows } from 'virtual:rows'
-import type { Client as ContractClient } from '../../src/contract/client.ts'
-import { type SeamClient, seamRows } from './seam.ts'
+import { rows } from 'virtual:rows'
+import type { Client } from '../../src/contract/client.ts'
 import { store } from './store.ts'
-
-type Client = ContractClient & SeamClient
-const rows = { ...seamRows, ...contractRows }
 
 export type Failure = Error & { status: number; detail: unknown; error_type?: string }
 type Sent = { params?: object; query?: object; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }
@@ -51,6 +47,9 @@ export async function ask(name: string, sent: Sent = {}): Promise<Response> {
   if (response.status === 401 && !name.endsWith('Session')) sessionEnded.set(sessionEnded.get() + 1)
   return response
 }
+
+/** An endpoint that another part of the service brings along, for what the page shows only where it is there. */
+export const read = <T>(name: string, sent: Sent = {}) => call(name, sent) as Promise<T>
 
 /** Whether this build of the contract has an endpoint of that name. */
 export const offers = (name: string) => name in rows

@@ -11,12 +11,17 @@ export const session = store<Session | null | undefined>(undefined)
 
 const LAST_TEAM = 'assay.team'
 
+/** The cookie cannot be seen from here; whether one was set can be remembered. */
+const SIGNED_IN = 'assay.signed-in'
+
 export async function openSession() {
+  if (!localStorage.getItem(SIGNED_IN)) return session.set(null)
   session.set(await api.getSession().then(entered, () => null))
 }
 
 export async function signIn(credential: Credential) {
   session.set(entered(await api.beginSession({ body: credential })))
+  localStorage.setItem(SIGNED_IN, 'yes')
 }
 
 export async function signOut() {
@@ -28,6 +33,7 @@ export async function signOut() {
 /** Nothing that was read stays in the page once the session is over. */
 function leave() {
   forgetAll()
+  localStorage.removeItem(SIGNED_IN)
   session.set(null)
 }
 
@@ -54,3 +60,15 @@ export function chooseTeam(team_id: string) {
 
 /** What the role of the session allows. */
 export const may = (capability: string) => session.get()?.capabilities.includes(capability) ?? false
+
+/** Where a team's management routes are. */
+export function teamPath() {
+  const who = session.get()
+  // Pages that ask are only reached with a session and a team; the service refuses anything else.
+  return { org_id: who?.org.id ?? '', team_id: chosenTeam.get() ?? '', env: who?.environment as 'sandbox' | 'production' }
+}
+
+export function deploymentPath() {
+  const { org_id, env } = teamPath()
+  return { org_id, env, region: session.get()?.region as 'us' | 'eu' }
+}

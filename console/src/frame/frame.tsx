@@ -70,7 +70,6 @@ function Content({ path }: { path: string }) {
   const who = useStore(session)
   const route = routes.find((one) => match(one.path, path))
   const [found, setFound] = useState<Found>()
-  const isFirst = useRef(true)
   useEffect(() => {
     let current = true
     route?.load().then((Page) => current && setFound({ route, Page }))
@@ -78,14 +77,6 @@ function Content({ path }: { path: string }) {
       current = false
     }
   }, [route])
-  useEffect(() => {
-    if (!found) return
-    const heading = document.querySelector<HTMLElement>('main h1')
-    document.title = `${heading?.textContent ?? 'Console'} · Assay`
-    // A screen reader hears where it is; the first page is announced by the browser itself.
-    if (!isFirst.current) heading?.focus({ preventScroll: true })
-    isFirst.current = false
-  }, [found, path])
   const ready = found && found.route === route
   return (
     <main id="content" tabIndex={-1}>

@@ -1,3 +1,186 @@
+import '../../style/orders.css'
+import { useState } from 'preact/hooks'
+import { api, type Failure } from '../../api.ts'
+import { go, useSearch } from '../../router.tsx'
+import { Button, Card, Notice } from '../../ui/basics.tsx'
+import { Check, SelectField, TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
+import { say } from '../../ui/toasts.tsx'
+import { words } from '../../words.ts'
+import { refreshOrder } from './actions.tsx'
+import { Questions } from './aoe.tsx'
+import { type Draft, emptyDraft, orderOf } from './draft.ts'
+import { PickTest } from './pick-test.tsx'
+import { PickUser } from './pick-user.tsx'
+import { type Finding, findingsBy, Preflight, usePreflight } from './preflight.tsx'
 
-export const PlaceOrder = () => <Head title="PlaceOrder" />
+type FieldsProps = {
+  draft: Draft
+  set: (path: string) => (text: string) => void
+  about: (path: string) => { wrong?: string; doubt?: string }
+}
+
+export function PlaceOrder() {
+  const search = useSearch()
+  const [draft, setDraft] = useState<Draft>(() => ({ ...emptyDraft(), user_id: search.get('user_id') ?? '' }))
+  const [touched, setTouched] = useState<Set<string>>(new Set())
+  const [pressed, setPressed] = useState(false)
+  const [error, setError] = useState<Failure>()
+  const { findings, checking } = usePreflight(orderOf(draft))
+  const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }))
+  const set = (path: string) => (text: string) => {
+    setTouched((now) => new Set(now).add(path))
+    setDraft((now) => ({ ...now, text: { ...now.text, [path]: text } }))
+  }
+  const shown = (path: string) => pressed || touched.has(path)
+  const about = (path: string) => wordsAbout(findingsBy(findings, path), shown(path))
+  const hard = findings?.filter(({ severity }) => severity === 'hard') ?? []
+  const place = async (event: Event) => {
+    event.preventDefault()
+    setPressed(true)
+    setError(undefined)
+    if (hard.length || !findings) return document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+    await api.createOrder({ body: orderOf(draft), headers: { 'x-idempotency-key': crypto.randomUUID() } }).then(({ order }) => {
+      refreshOrder(order.id)
+      say('The order is placed.')
+      go(`/orders/${order.id}`)
+    }, setError)
+  }
+  return (
+    <form onSubmit={place} noValidate>
+      <Head up={['/orders', 'Orders']} title="Place an order">
+        It is checked while you type, by the rules that the lab's side will apply.
+      </Head>
+      <div class="columns">
+        <div class="stack">
+          <Card title="Who and what">
+            <div class="stack">
+              <PickUser
+                user_id={draft.user_id}
+                {...about('user_id')}
+                onPick={(user_id) => change({ user_id })}
+                onInfo={(text) => change({ text: { ...draft.text, ...text } })}
+              />
+              <PickTest test={draft.lab_test} {...about('order_set')} onPick={(lab_test) => change({ lab_test, answers: {} })} />
+            </div>
+          </Card>
+          <Questions
+            draft={draft}
+            findings={pressed || Object.keys(draft.answers).length ? findings : undefined}
+            onAnswer={(answers) => change({ answers })}
+          />
+          <Patient draft={draft} set={set} about={about} />
+          <Address draft={draft} set={set} about={about} />
+          <Options draft={draft} set={set} about={about} onChange={change} />
+        </div>
+        <Preflight findings={findings} checking={checking} shown={shown}>
+          {error && <Notice tone="bad">{error.message}</Notice>}
+          <Button type="submit" kind="primary" aria-disabled={hard.length > 0}>
+            Place order
+          </Button>
+        </Preflight>
+      </div>
+    </form>
+  )
+}
+
+function wordsAbout(found: Finding[], shown: boolean) {
+  const hard = found.find(({ severity }) => severity === 'hard')
+  const soft = found.find(({ severity }) => severity !== 'hard')
+  return { ...(hard && shown ? { wrong: hard.message } : {}), ...(soft ? { doubt: soft.message } : {}) }
+}
+
+const Patient = ({ draft, set, about }: FieldsProps) => {
+  const text = (name: string, label: string, rest: object = {}) => {
+    const path = `patient_details.${name}`
+    return (
+      <TextField
+        label={label}
+        data-path={path}
+        value={draft.text[path] ?? ''}
+        onText={set(path)}
+        autocomplete="off"
+        {...about(path)}
+        {...rest}
+      />
+    )
+  }
+  return (
+    <Card title="Patient">
+      <div class="form-grid">
+        {text('first_name', 'First name')}
+        {text('last_name', 'Last name')}
+        {text('dob', 'Date of birth', { type: 'date' })}
+        <SelectField
+          label="Gender"
+          none="Choose"
+          value={draft.text['patient_details.gender'] ?? ''}
+          options={['female', 'male', 'other', 'unknown']}
+          onChoose={set('patient_details.gender')}
+          {...about('patient_details.gender')}
+        />
+        {text('phone_number', 'Phone', { type: 'tel', placeholder: '+12025550143' })}
+        {text('email', 'E-mail', { type: 'email' })}
+      </div>
+    </Card>
+  )
+}
+
+const Address = ({ draft, set, about }: FieldsProps) => {
+  const text = (name: string, label: string, rest: object = {}) => {
+    const path = `patient_address.${name}`
+    return (
+      <TextField
+        label={label}
+        data-path={path}
+        value={draft.text[path] ?? ''}
+        onText={set(path)}
+        autocomplete="off"
+        {...about(path)}
+        {...rest}
+      />
+    )
+  }
+  return (
+    <Card title="Address">
+      <div class="form-grid">
+        {text('first_line', 'Street', { full: true })}
+        {text('second_line', 'Apartment')}
+        {text('city', 'City')}
+        {text('state', 'State', { maxLength: 2, placeholder: 'AZ' })}
+        {text('zip', 'ZIP', { inputMode: 'numeric' })}
+      </div>
+    </Card>
+  )
+}
+
+const billing = ['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill']
+
+const Options = ({ draft, set, about, onChange }: FieldsProps & { onChange: (part: Partial<Draft>) => void }) => {
+  const text = (path: string, label: string, rest: object = {}) => (
+    <TextField label={label} data-path={path} value={draft.text[path] ?? ''} onText={set(path)} {...about(path)} {...rest} />
+  )
+  return (
+    <Card title="Options">
+      <div class="form-grid">
+        <SelectField
+          label="Billing"
+          value={draft.text['billing_type'] ?? ''}
+          options={billing.map((one) => [one, words(one)])}
+          onChoose={set('billing_type')}
+          {...about('billing_type')}
+        />
+        {text('activate_by', 'Hold until', { type: 'date', hint: 'Empty: it goes to the lab at once.' })}
+        {text('physician.first_name', "Physician's first name")}
+        {text('physician.last_name', "Physician's last name")}
+        {text('physician.npi', 'NPI', { inputMode: 'numeric' })}
+        {text('clinical_notes', 'Clinical notes')}
+        {text('passthrough', 'Passthrough', { hint: 'Anything of yours; it comes back with the order.' })}
+        <div class="full stack tight">
+          <Check label="The patient gave the usual consents" value={draft.consents} onCheck={(consents) => onChange({ consents })} />
+          <Check label="Priority (STAT)" value={draft.priority} onCheck={(priority) => onChange({ priority })} />
+        </div>
+      </div>
+    </Card>
+  )
+}

@@ -64,7 +64,7 @@ const columns = (trends: Trends): Column<Result>[] => [
   {
     name: 'Result',
     cell: ({ result, unit }) => (
-      <span class="nowrap">
+      <span>
         <strong>{result}</strong> <span class="muted small">{unit}</span>
       </span>
     ),

@@ -1,3 +1,97 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { refresh, useQuery } from '../../query.ts'
+import { go } from '../../router.tsx'
+import { may, teamPath } from '../../session.ts'
+import { Button, Card, Empty, Status, Time } from '../../ui/basics.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { Check } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
+import { type Column, Loaded, Table } from '../../ui/table.tsx'
+import { count, plural } from '../../words.ts'
+import { emptyFields, type Fields, WebhookFields } from './fields.tsx'
 
-export const Webhooks = () => <Head title="Webhooks" />
+export type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
+
+const EVERY = 5_000
+
+export function Webhooks() {
+  const [open, setOpen] = useState(false)
+  const webhooks = useQuery('webhooks', () => api.listWebhooks({ params: teamPath(), query: { limit: 100 } }), { every: EVERY })
+  const add = may('team.manage') && (
+    <Button kind="primary" onClick={() => setOpen(true)}>
+      Create a webhook
+    </Button>
+  )
+  return (
+    <>
+      <Head title="Webhooks" actions={add}>
+        Addresses of yours that are told what happens, signed, in order, and again until they answer.
+      </Head>
+      <Card bare label="Webhooks">
+        <Loaded
+          of={webhooks}
+          isEmpty={({ data }) => !data.length}
+          empty={
+            <Empty title="No webhooks yet" actions={add}>
+              Give an https address that answers 2xx. Then send it an example and look at the attempt. No receiver at hand? The sandbox
+              inbox is one that needs nothing.
+            </Empty>
+          }
+        >
+          {({ data }) => <Table label="Webhooks" rows={data} columns={columns} keyOf={({ id }) => id} to={({ id }) => `/webhooks/${id}`} />}
+        </Loaded>
+      </Card>
+      {open && <NewWebhook onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+export const Health = ({ of: { disabled, disabled_because, failures } }: { of: Webhook }) =>
+  disabled ? (
+    <Status tone="idle">{disabled_because ? 'Disabled by us' : 'Disabled'}</Status>
+  ) : failures ? (
+    <Status tone="bad">{plural(failures, 'failure')} in a row</Status>
+  ) : (
+    <Status tone="good">Healthy</Status>
+  )
+
+const columns: Column<Webhook>[] = [
+  {
+    name: 'Address',
+    cell: ({ url, description }) => (
+      <>
+        {url}
+        {description && <div class="small muted">{description}</div>}
+      </>
+    ),
+  },
+  { name: 'Health', cell: (one) => <Health of={one} /> },
+  { name: 'Events', wide: true, cell: ({ filter_types }) => (filter_types ? plural(filter_types.length, 'filter') : 'All') },
+  { name: 'Waiting', wide: true, right: true, cell: ({ waiting }) => count(waiting) },
+  { name: 'Created', wide: true, right: true, cell: ({ created_at }) => <Time at={created_at} real /> },
+]
+
+function NewWebhook({ onClose }: { onClose: () => void }) {
+  const [fields, setFields] = useState<Fields>(emptyFields)
+  const [asymmetric, setAsymmetric] = useState(false)
+  const create = async () => {
+    const { url, description, filter_types, rate_limit, ordering } = fields
+    const { id } = await api.createWebhook({
+      params: teamPath(),
+      body: { url, description, ordering, filter_types, rate_limit, asymmetric },
+    })
+    refresh('webhooks')
+    go(`/webhooks/${id}`)
+  }
+  return (
+    <FormDialog title="Create a webhook" submit="Create" large onClose={onClose} onSubmit={create}>
+      {(error) => (
+        <>
+          <WebhookFields fields={fields} onChange={setFields} error={error} />
+          <Check label="Sign with an ed25519 key too, so that receivers need no secret" value={asymmetric} onCheck={setAsymmetric} />
+        </>
+      )}
+    </FormDialog>
+  )
+}

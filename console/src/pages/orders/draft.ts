@@ -1,0 +1,75 @@
+import type { api } from '../../api.ts'
+
+export type NewOrder = Parameters<typeof api.createOrder>[0]['body']
+export type LabTest = Awaited<ReturnType<typeof api.listLabTests>>['data'][number]
+
+/** What the form holds: text as it was typed, by the path of its field in the request. */
+export type Draft = {
+  user_id: string
+  lab_test: LabTest | null
+  text: Record<string, string>
+  priority: boolean
+  consents: boolean
+  answers: Record<string, string>
+}
+
+export const emptyDraft = (): Draft => ({
+  user_id: '',
+  lab_test: null,
+  text: { 'patient_details.gender': '', billing_type: 'client_bill', 'patient_address.country': 'US' },
+  priority: false,
+  consents: false,
+  answers: {},
+})
+
+const usualConsents = ['terms-of-use', 'telehealth-informed-consent', 'notice-of-privacy-practices', 'hipaa-authorization'] as const
+
+/** The request that the form stands for. It may be incomplete: the preflight says what it lacks. */
+export function orderOf({ user_id, lab_test, text, priority, consents, answers }: Draft): NewOrder {
+  const body: Record<string, unknown> = {
+    ...(user_id ? { user_id } : {}),
+    ...(lab_test ? { order_set: { lab_test_ids: [lab_test.id] } } : {}),
+    patient_details: {},
+    patient_address: {},
+    priority,
+    consents: consents ? usualConsents.map((consentType) => ({ consentType })) : [],
+    aoe_answers: Object.entries(answers).flatMap(([key, answer]) => {
+      const [marker_id, question_id] = key.split('.').map(Number)
+      return answer ? [{ marker_id, question_id, answer }] : []
+    }),
+  }
+  for (const [path, value] of Object.entries(text)) if (value.trim()) put(body, path.split('.'), value.trim())
+  // Checked by the preflight and again by the endpoint; until then any part may be missing.
+  return body as NewOrder
+}
+
+function put(into: Record<string, unknown>, [name = '', ...rest]: string[], value: string) {
+  if (!rest.length) into[name] = value
+  else {
+    into[name] ??= {}
+    put(into[name] as Record<string, unknown>, rest, value)
+  }
+}
+
+/** Questions that the lab asks about the markers of a test. */
+export const questionsOf = (test: LabTest | null) =>
+  (test?.markers ?? []).flatMap((marker) =>
+    (marker.aoe?.questions ?? []).map((question) => ({ marker, question, key: `${marker.id}.${question.id}` })),
+  )
+
+type Info = Awaited<ReturnType<typeof api.getUserInfo>>
+
+/** The demographics of a user, as the form holds them. */
+export function textOfInfo(info: Info): Record<string, string> {
+  const { first_name, last_name, dob, gender, phone_number, email, address } = info
+  const details = Object.entries({ first_name, last_name, dob, gender, phone_number, email }).map(([name, value]) => [
+    `patient_details.${name}`,
+    value,
+  ])
+  const { first_line, second_line, city, state, zip, country } = address
+  const home = Object.entries({ first_line, second_line: second_line ?? '', city, state, zip, country }).map(([name, value]) => [
+    `patient_address.${name}`,
+    value,
+  ])
+  return Object.fromEntries([...details, ...home])
+}
