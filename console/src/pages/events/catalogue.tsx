@@ -1,3 +1,67 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { useQuery } from '../../query.ts'
+import { Card } from '../../ui/basics.tsx'
+import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
+import { Loaded, Table } from '../../ui/table.tsx'
+import { plural, words } from '../../words.ts'
+import { Find } from '../orders/filter-bar.tsx'
 
-export const EventCatalogue = () => <Head title="EventCatalogue" />
+const SHOWN = 100
+
+/** Everything that webhooks are told, with the shape and an example of each. */
+export function EventCatalogue() {
+  const [text, setText] = useState('')
+  const [family, setFamily] = useState('')
+  const types = useQuery('event-types', () => api.listEventTypes())
+  return (
+    <>
+      <Head title="Event types">What webhooks are told. Each has a JSON Schema and an example that you can send to a webhook.</Head>
+      <Card bare label="Event types">
+        <Loaded of={types} lines={10}>
+          {({ event_types }) => {
+            const families = [...new Set(event_types.map(({ type }) => familyOf(type)))]
+            const found = event_types.filter(
+              ({ type, description }) =>
+                (!family || familyOf(type) === family) && `${type} ${description}`.toLowerCase().includes(text.toLowerCase()),
+            )
+            return (
+              <>
+                <div class="filters">
+                  <Find text={text} onFind={setText} label="Search event types" placeholder="Type or description" />
+                  <Choice
+                    label="Family"
+                    none="All families"
+                    value={family}
+                    options={families.map((one) => [one, words(one)])}
+                    onChoose={setFamily}
+                  />
+                </div>
+                <Table
+                  label="Event types"
+                  rows={found.slice(0, SHOWN)}
+                  keyOf={({ type }) => type}
+                  to={({ type }) => `/events/${type}`}
+                  columns={[
+                    { name: 'Type', cell: ({ type }) => <code>{type}</code> },
+                    { name: 'Says', wide: true, cell: ({ description }) => description },
+                    { name: 'Keeps its order by', wide: true, cell: ({ key }) => <code class="faint">{key}</code> },
+                  ]}
+                />
+                <div class="pager">
+                  <span>
+                    {plural(found.length, 'type')}
+                    {found.length > SHOWN && `; the first ${SHOWN} are shown, search for the others`}
+                  </span>
+                </div>
+              </>
+            )
+          }}
+        </Loaded>
+      </Card>
+    </>
+  )
+}
+
+const familyOf = (type: string) => type.split('.')[0] ?? type

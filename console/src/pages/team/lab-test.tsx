@@ -1,3 +1,56 @@
+import { api } from '../../api.ts'
+import { useQuery } from '../../query.ts'
+import type { PageProps } from '../../routes.ts'
+import { Card, Facts, Id } from '../../ui/basics.tsx'
 import { Head } from '../../ui/head.tsx'
+import { Loaded, Table } from '../../ui/table.tsx'
+import { methodWords, money, plural, words } from '../../words.ts'
+import { TestStatus } from './lab-tests.tsx'
 
-export const LabTestDetail = () => <Head title="LabTestDetail" />
+export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
+  const test = useQuery(`lab-test:${lab_test_id}`, () => api.getLabTest({ params: { lab_test_id } }))
+  return (
+    <Loaded of={test}>
+      {(test) => (
+        <>
+          <Head up={['/lab-tests', 'Lab tests']} title={test.name}>
+            <span class="row wrap">
+              <TestStatus of={test.status} />
+              <span>{test.lab?.name}</span>
+              <Id id={test.id} what="lab test id" />
+            </span>
+          </Head>
+          <div class="columns">
+            <Card bare title={plural(test.markers?.length ?? 0, 'marker')}>
+              <Table
+                label="Markers"
+                rows={test.markers ?? []}
+                keyOf={({ id }) => String(id)}
+                columns={[
+                  { name: 'Name', cell: ({ name }) => name },
+                  { name: 'Code', cell: ({ provider_id }) => <code>{provider_id}</code> },
+                  { name: 'Unit', wide: true, cell: ({ unit }) => unit },
+                  { name: 'Questions', wide: true, right: true, cell: ({ aoe }) => aoe?.questions.length || '' },
+                  { name: 'Price', right: true, cell: ({ price }) => (price ? money(Number(price)) : '') },
+                ]}
+              />
+            </Card>
+            <Card title="About">
+              <Facts
+                of={[
+                  ['Collection', methodWords[test.method]],
+                  ['Sample', words(test.sample_type)],
+                  ['Fasting', test.fasting ? 'Yes' : 'No'],
+                  ['Price', money(test.price)],
+                  ['Usual', test.common_tat_days === null ? null : plural(test.common_tat_days, 'day')],
+                  ['At the latest', test.worst_case_tat_days === null ? null : plural(test.worst_case_tat_days, 'day')],
+                  ['Made by', test.auto_generated ? 'An order' : 'A person'],
+                ]}
+              />
+            </Card>
+          </div>
+        </>
+      )}
+    </Loaded>
+  )
+}

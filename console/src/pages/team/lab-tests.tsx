@@ -1,3 +1,67 @@
+import { useState } from 'preact/hooks'
+import { methods } from '../../../../src/contract/lifecycle.ts'
+import { api } from '../../api.ts'
+import { useQuery } from '../../query.ts'
+import { Card, Empty, Status, type Tone } from '../../ui/basics.tsx'
+import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
+import { Loaded, Table } from '../../ui/table.tsx'
+import { methodWords, money, words } from '../../words.ts'
+import { Find } from '../orders/filter-bar.tsx'
 
-export const LabTests = () => <Head title="LabTests" />
+const tones: Record<string, Tone> = { active: 'good', pending_approval: 'warn', inactive: 'idle' }
+
+export const TestStatus = ({ of }: { of: string }) => <Status tone={tones[of] ?? 'idle'}>{words(of)}</Status>
+
+type Method = (typeof methods)[number]
+
+export function LabTests() {
+  const [name, setName] = useState('')
+  const [method, setMethod] = useState('')
+  const tests = useQuery(`lab-tests?${name}&${method}`, () =>
+    api.listLabTests({
+      query: { lab_test_limit: 200, ...(name ? { name } : {}), ...(method ? { collection_method: method as Method } : {}) },
+    }),
+  )
+  return (
+    <>
+      <Head title="Lab tests">What can be ordered: the catalogue that all teams share, and tests that this team made.</Head>
+      <Card bare label="Lab tests">
+        <div class="filters">
+          <Find text={name} onFind={setName} label="Search lab tests" placeholder="Part of the name" />
+          <Choice
+            label="Collection"
+            none="Any collection"
+            value={method}
+            options={methods.map((one) => [one, methodWords[one] ?? one])}
+            onChoose={setMethod}
+          />
+        </div>
+        <Loaded
+          of={tests}
+          lines={8}
+          isEmpty={({ data }) => !data.length}
+          empty={<Empty title="No lab test matches">Clear the search, or make a test from markers by POST /v3/lab_tests.</Empty>}
+        >
+          {({ data }) => (
+            <Table
+              label="Lab tests"
+              rows={data}
+              keyOf={({ id }) => id}
+              to={({ id }) => `/lab-tests/${id}`}
+              columns={[
+                { name: 'Name', cell: (test) => test.name },
+                { name: 'Lab', wide: true, cell: ({ lab }) => lab?.name },
+                { name: 'Collection', cell: ({ method }) => methodWords[method] ?? method },
+                { name: 'Sample', wide: true, cell: ({ sample_type }) => words(sample_type) },
+                { name: 'Markers', wide: true, right: true, cell: ({ markers }) => markers?.length },
+                { name: 'Status', wide: true, cell: ({ status }) => <TestStatus of={status} /> },
+                { name: 'Price', right: true, cell: ({ price }) => money(price) },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Card>
+    </>
+  )
+}
