@@ -1,11 +1,12 @@
-import { useEffect } from 'preact/hooks'
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { chosenTeam } from './api.ts'
 import { readClock } from './clock.ts'
 import { Frame } from './frame/frame.tsx'
 import { useEventLine } from './live.ts'
 import { SignIn } from './pages/sign-in.tsx'
 import { go, place, usePath } from './router.tsx'
-import { isOpen } from './routes.ts'
+import { isInvitation } from './routes.ts'
 import { session } from './session.ts'
 import { useStore } from './store.ts'
 import { Skeleton } from './ui/basics.tsx'
@@ -14,7 +15,7 @@ import { Toasts } from './ui/toasts.tsx'
 export function App() {
   const who = useStore(session)
   const path = usePath()
-  if (isOpen(path)) return <SignIn />
+  if (isInvitation(path)) return <Later of={() => import('./pages/invitation.tsx').then(({ Invitation }) => Invitation)} />
   if (who === undefined)
     return (
       <div class="sign-in">
@@ -33,6 +34,13 @@ export function App() {
   return <Inside />
 }
 
+/** A page outside the frame, loaded when it is asked for. */
+function Later({ of }: { of: () => Promise<ComponentType> }) {
+  const [Page, setPage] = useState<ComponentType>()
+  useEffect(() => void of().then((Page) => setPage(() => Page)), [])
+  return Page ? <Page /> : null
+}
+
 function Inside() {
   const team = useStore(chosenTeam)
   useEventLine()
@@ -42,7 +50,7 @@ function Inside() {
   useEffect(() => {
     // An address without its team gets the chosen one.
     const { path, search } = place.get()
-    if (team && !/^\/(t|organisation)(\/|$)/.test(path)) go((path === '/' ? '' : path) + search || '/', { replace: true })
+    if (team && !/^\/(t|organisation|invitation)(\/|$)/.test(path)) go((path === '/' ? '' : path) + search || '/', { replace: true })
   }, [team])
   return (
     <>

@@ -35,8 +35,8 @@ export const routes: Route[] = [
   { path: '/organisation/audit', load: () => import('./pages/org/audit.tsx').then(({ AuditLog }) => AuditLog) },
 ]
 
-/** Pages for somebody who is not signed in yet. */
-export const isOpen = (path: string) => path === '/accept'
+/** The page for somebody who is not signed in yet. */
+export const isInvitation = (path: string) => path === '/invitation'
 
 type Place = { to: string; name: string; icon: IconName; key?: string; org?: true; sandbox?: true }
 

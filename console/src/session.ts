@@ -20,8 +20,12 @@ export async function openSession() {
 }
 
 export async function signIn(credential: Credential) {
-  session.set(entered(await api.beginSession({ body: credential })))
+  enter(await api.beginSession({ body: credential }))
+}
+
+export function enter(found: Session) {
   localStorage.setItem(SIGNED_IN, 'yes')
+  session.set(entered(found))
 }
 
 export async function signOut() {
