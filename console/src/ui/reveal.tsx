@@ -23,7 +23,7 @@ export function Reveal({ revealed, onReveal, onMask }: { revealed: boolean; onRe
         <Icon name="eye" /> Reveal
       </Button>
       {open && (
-        <Ask
+        <AskReason
           onClose={() => setOpen(false)}
           onReason={(reason) => {
             setOpen(false)
@@ -35,7 +35,7 @@ export function Reveal({ revealed, onReveal, onMask }: { revealed: boolean; onRe
   )
 }
 
-function Ask({ onClose, onReason }: { onClose: () => void; onReason: (reason: string) => void }) {
+export function AskReason({ onClose, onReason }: { onClose: () => void; onReason: (reason: string) => void }) {
   const [choice, setChoice] = useState(reasons[0] as string)
   const [note, setNote] = useState('')
   return (

@@ -39,14 +39,14 @@ export function OrderDetail({ params: { order_id = '' } }: PageProps) {
   )
   return (
     <Loaded of={order} lines={10}>
-      {(order) => <Found order={order} revealed={reason !== null} onReveal={setReason} />}
+      {(order) => <Found order={order} reason={reason} onReveal={setReason} />}
     </Loaded>
   )
 }
 
-type FoundProps = { order: Order; revealed: boolean; onReveal: (reason: string | null) => void }
+type FoundProps = { order: Order; reason: string | null; onReveal: (reason: string | null) => void }
 
-function Found({ order, revealed, onReveal }: FoundProps) {
+function Found({ order, reason, onReveal }: FoundProps) {
   const { lab_test, last_event, details, created_at } = order
   const tab = useTab(hasResults(order) ? 'results' : 'history')
   const canSimulate = isSandbox() && (may('sandbox.advance') || may('data.change'))
@@ -91,10 +91,10 @@ function Found({ order, revealed, onReveal }: FoundProps) {
             />
             {tab === 'results' && <Results order={order} />}
             {tab === 'history' && <EventHistory order={order} />}
-            {tab === 'documents' && <Documents order={order} />}
+            {tab === 'documents' && <Documents order={order} reason={reason} onReveal={onReveal} />}
           </div>
         </div>
-        <OrderSide order={order} revealed={revealed} onReveal={onReveal} />
+        <OrderSide order={order} revealed={reason !== null} onReveal={onReveal} />
       </div>
     </>
   )

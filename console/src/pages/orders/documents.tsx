@@ -2,31 +2,34 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, type Failure } from '../../api.ts'
 import { teamNow } from '../../clock.ts'
 import { Card, Notice, Skeleton } from '../../ui/basics.tsx'
+import { AskReason, revealing } from '../../ui/reveal.tsx'
 import type { Order } from './list.tsx'
 
 type Paper = { id: string; name: string; load: () => Promise<Uint8Array> }
 
-function papersOf(order: Order): Paper[] {
-  const params = { order_id: order.id }
+function papersOf(order: Order, reason: string | null): Paper[] {
+  const sent = { params: { order_id: order.id }, ...revealing(reason) }
   const hasReport = /\.(partial_results|completed|corrected)$/.test(order.last_event.status)
   return [
-    ...(hasReport ? [{ id: 'report', name: 'Result report', load: () => api.getResultsPdf({ params }) }] : []),
-    { id: 'requisition', name: 'Requisition', load: () => api.getRequisitionPdf({ params }) },
+    ...(hasReport ? [{ id: 'report', name: 'Result report', load: () => api.getResultsPdf(sent) }] : []),
+    { id: 'requisition', name: 'Requisition', load: () => api.getRequisitionPdf(sent) },
     {
       id: 'labels',
       name: 'Tube labels',
-      load: () => api.getLabelsPdf({ params, query: { collection_date: new Date(teamNow()).toISOString().slice(0, 10) } }),
+      load: () => api.getLabelsPdf({ ...sent, query: { collection_date: new Date(teamNow()).toISOString().slice(0, 10) } }),
     },
     ...(order.lab_test.has_collection_instructions
-      ? [{ id: 'instructions', name: 'Collection instructions', load: () => api.getCollectionInstructionPdf({ params }) }]
+      ? [{ id: 'instructions', name: 'Collection instructions', load: () => api.getCollectionInstructionPdf(sent) }]
       : []),
-    ...(order.has_abn ? [{ id: 'abn', name: 'Beneficiary notice', load: () => api.getAbnPdf({ params }) }] : []),
+    ...(order.has_abn ? [{ id: 'abn', name: 'Beneficiary notice', load: () => api.getAbnPdf(sent) }] : []),
   ]
 }
 
-/** Papers are made anew when they are opened, and live in this page's memory only. */
-export function Documents({ order }: { order: Order }) {
-  const papers = papersOf(order)
+type DocumentsProps = { order: Order; reason: string | null; onReveal: (reason: string) => void }
+
+/** Papers name the patient, so they need a reason. They are made anew when they are opened and live in this page's memory only. */
+export function Documents({ order, reason, onReveal }: DocumentsProps) {
+  const papers = papersOf(order, reason)
   const [open, setOpen] = useState<string>()
   const paper = papers.find(({ id }) => id === open)
   return (
@@ -39,12 +42,10 @@ export function Documents({ order }: { order: Order }) {
             </button>
           ))}
         </div>
-        {paper ? (
-          <Shown key={paper.id} paper={paper} order_id={order.id} />
-        ) : (
-          <p class="muted">Choose a document. Opening one shows personal data and is audited.</p>
-        )}
+        {!paper && <p class="muted">Choose a document. Opening one shows personal data and is audited.</p>}
+        {paper && reason && <Shown key={paper.id} paper={paper} order_id={order.id} />}
       </div>
+      {paper && !reason && <AskReason onClose={() => setOpen(undefined)} onReason={onReveal} />}
     </Card>
   )
 }
@@ -64,7 +65,7 @@ function Shown({ paper, order_id }: { paper: Paper; order_id: string }) {
       current = false
       if (made) URL.revokeObjectURL(made)
     }
-  }, [paper])
+  }, [paper.id])
   if (error) return <Notice tone="bad">{error.message}</Notice>
   if (!url) return <Skeleton lines={6} />
   return (

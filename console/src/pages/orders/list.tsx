@@ -70,11 +70,12 @@ const columns: Column<Order>[] = [
 const nameOf = ({ patient_details: patient, shipping_details: shipping, user_id }: Order) =>
   [patient?.first_name, patient?.last_name].filter(Boolean).join(' ') || shipping?.receiver_name || `User ${short(user_id)}`
 
-export const OrderTable = ({ orders }: { orders: Order[] }) => (
+/** `ofOne`: all of them are of one user, whose name need not be repeated. */
+export const OrderTable = ({ orders, ofOne = false }: { orders: Order[]; ofOne?: boolean }) => (
   <Table
     label="Orders"
     rows={orders}
-    columns={columns}
+    columns={ofOne ? columns.filter(({ name }) => name !== 'Patient' && name !== 'Collection') : columns}
     keyOf={(order) => order.id}
     to={(order) => `/orders/${order.id}`}
     ahead={(order) => prefetch(`order:${order.id}`, () => api.getOrder({ params: { order_id: order.id } }))}

@@ -53,7 +53,9 @@ export function Preflight({ findings, checking, shown, children }: PreflightProp
             {checking || !findings ? (
               <Status tone="idle">Checking</Status>
             ) : hard.length ? (
-              <Status tone="bad">{plural(hard.length, 'problem')}</Status>
+              <Status tone={told.length ? 'bad' : 'idle'}>
+                {told.length ? plural(told.length, 'problem') : `${hard.length} to fill in`}
+              </Status>
             ) : (
               <Status tone="good">Ready</Status>
             )}
@@ -87,7 +89,21 @@ const Problem = ({ of: one }: { of: Finding }) => (
   </li>
 )
 
-const nameOf = (path: string) => words(path.split('.').at(-1)).toLowerCase()
+const names: Record<string, string> = {
+  user_id: 'user',
+  order_set: 'lab test',
+  dob: 'date of birth',
+  email: 'e-mail',
+  phone_number: 'phone',
+  first_line: 'street',
+  zip: 'ZIP',
+  npi: 'NPI',
+}
+
+function nameOf(path: string) {
+  const last = path.split('.').at(-1) ?? ''
+  return names[last] ?? names[path.split('.')[0] ?? ''] ?? words(last).toLowerCase()
+}
 
 const isField = (path: string) =>
   /^(patient_details|patient_address)\.|^(user_id|order_set|patient_details|patient_address|lab_test_id)$/.test(path)

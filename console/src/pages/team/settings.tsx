@@ -7,6 +7,7 @@ import { Check, SelectField, TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Loaded } from '../../ui/table.tsx'
 import { say } from '../../ui/toasts.tsx'
+import { words } from '../../words.ts'
 
 type Team = Awaited<ReturnType<typeof api.getTeam>>
 type Set = NonNullable<Team['sandbox']>
@@ -126,7 +127,7 @@ function Form({ team }: { team: Team }) {
             ['Team id', <Id id={team.id} what="team id" />],
             ['Your id', team.integration_team_id],
             ['Region', team.region.toUpperCase()],
-            ['Plan', session.get()?.org.plan],
+            ['Plan', words(session.get()?.org.plan)],
             ['Created', <Time at={team.created_on} real />],
           ]}
         />

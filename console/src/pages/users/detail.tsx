@@ -87,7 +87,7 @@ function UserOrders({ user_id }: { user_id: string }) {
           </Empty>
         }
       >
-        {({ orders }) => <OrderTable orders={orders} />}
+        {({ orders }) => <OrderTable orders={orders} ofOne />}
       </Loaded>
     </Card>
   )
