@@ -26,7 +26,7 @@ const hasResults = ({ last_event }: Order) => /\.(partial_results|completed|corr
 
 export function OrderDetail({ params: { order_id = '' } }: PageProps) {
   const [reason, setReason] = useState<string | null>(null)
-  const order = useQuery(`order:${order_id}${reason ? ' revealed' : ''}`, () =>
+  const order = useQuery(`order:${order_id}${reason ? '?revealed' : ''}`, () =>
     api.getOrder({ params: { order_id }, ...revealing(reason) }),
   )
   useEvents(

@@ -8,7 +8,7 @@ import { day, words } from '../../words.ts'
 
 export function Demographics({ user_id }: { user_id: string }) {
   const [reason, setReason] = useState<string | null>(null)
-  const info = useQuery(`info:${user_id}${reason ? ' revealed' : ''}`, () => api.getUserInfo({ params: { user_id }, ...revealing(reason) }))
+  const info = useQuery(`info:${user_id}${reason ? '?revealed' : ''}`, () => api.getUserInfo({ params: { user_id }, ...revealing(reason) }))
   if (info.error?.status === 404)
     return (
       <Card bare title="Demographics">

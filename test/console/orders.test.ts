@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { named, signedIn, widths, without } from '../support/console-page.ts'
+import { place } from '../support/orders.ts'
+import { world } from '../support/world.ts'
+
+const one = await world()
+
+test.skipIf(without).each(widths)(named('on %s an order is placed once its problems are mended'), async (_, width) => {
+  const w = { ...one, ...(await one.tenant()) }
+  const { user_id } = await w.api.createUser({ body: { client_user_id: `placed-on-${width}` } })
+  const { page, complaints, open } = await signedIn(w.base, w, width)
+  await open(`/orders/new?user_id=${user_id}`)
+  await page.getByLabel('Lab test', { exact: true }).fill('essential')
+  await page.getByRole('button', { name: /^Essential Wellness/ }).click()
+  await page.getByLabel('First name', { exact: true }).fill('Zephyrine')
+  await page.getByLabel('Last name', { exact: true }).fill('Quillfeather')
+  await page.getByLabel('Date of birth').fill('1961-07-23')
+  await page.getByLabel('Gender').selectOption('female')
+  await page.getByLabel('Phone').fill('+12025550143')
+  await page.getByLabel('E-mail').fill('zephyrine.quillfeather@example.org')
+  await page.getByLabel('Street').fill('77 Marrowbone Crescent')
+  await page.getByLabel('City').fill('Phoenix')
+  await page.getByLabel('State').fill('AZ')
+  await page.getByLabel('ZIP').fill('850')
+  await page.getByText('Must be five digits').first().waitFor()
+  await page.getByRole('button', { name: 'Place order' }).click()
+  expect(await page.locator('input:focus').getAttribute('data-path')).toBe('patient_address.zip')
+  expect((await w.api.listOrders({ query: { user_id } })).total).toBe(0)
+
+  await page.getByLabel('ZIP').fill('85004')
+  await page.getByText('Nothing stands in the way of this order.').waitFor()
+  await page.getByRole('button', { name: 'Place order' }).click()
+  await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
+  const { orders } = await w.api.listOrders({ query: { user_id } })
+  expect(page.url()).toBe(`${w.base}/console/t/${w.team_id}/orders/${orders[0]?.id}`)
+  expect(complaints).toEqual([])
+})
+
+test.skipIf(without)(named('an order is walked to critical results, followed live, and its report opened'), async () => {
+  const w = { ...one, ...(await one.tenant()) }
+  const order = await place(w.api)
+  await w.runJobs()
+  const { page, complaints, open } = await signedIn(w.base, w)
+  await open(`/orders/${order.id}`)
+  const steps = page.getByRole('list', { name: 'Steps of the order' })
+  await steps.getByText('Requisition created').waitFor()
+  await page.getByRole('button', { name: 'Walk to results…' }).click()
+  await page.getByLabel('Results are', { exact: true }).selectOption('critical')
+  await page.getByRole('button', { name: 'Walk', exact: true }).click()
+  await page.locator('[aria-current=step]').getByText('Completed').waitFor()
+  await page.getByRole('link', { name: 'Results' }).click()
+  await page.getByRole('table', { name: 'Results' }).getByText('Critical').first().waitFor()
+  expect(await page.getByRole('img', { name: /^Glucose .* range/ }).count()).toBe(1)
+
+  await page.getByRole('link', { name: 'Documents' }).click()
+  await page.getByRole('button', { name: 'Result report' }).click()
+  const [report] = await Promise.all([
+    page.waitForResponse((response) => response.url().endsWith('/result/pdf')),
+    page.getByRole('button', { name: 'Reveal', exact: true }).last().click(),
+  ])
+  expect([report.status(), report.headers()['content-type']]).toEqual([200, 'application/pdf'])
+  await page.getByTitle('Result report').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test.skipIf(without)(named('whoever travels in time sees a held order go to the lab'), async () => {
+  const w = { ...one, ...(await one.tenant()) }
+  const soon = new Date(Date.parse(w.app.now()) + 4 * 86_400_000).toISOString().slice(0, 10)
+  const order = await place(w.api, 'walk_in_test', { activate_by: soon })
+  const { page, open } = await signedIn(w.base, w)
+  await open(`/orders/${order.id}`)
+  await page.getByText('Held until').waitFor()
+  await page.getByRole('button', { name: /^Sandbox clock/ }).click()
+  await page.getByRole('button', { name: '+1 week' }).click()
+  await page.getByText('went 1 week ahead').waitFor()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.locator('[aria-current=step]').getByText('Requisition created').waitFor()
+  expect(await page.getByRole('button', { name: 'Sandbox clock, 7 days ahead' }).isVisible()).toBe(true)
+})
+
+test.skipIf(without)(
+  named('the list is filtered by stage in its address, by name outside of it, and moved through by keyboard'),
+  async () => {
+    const w = { ...one, ...(await one.tenant()) }
+    const done = await place(w.api)
+    const waiting = await place(w.api, 'testkit')
+    await w.runJobs()
+    await w.api.simulateOrder({ params: { order_id: done.id } })
+    const { page, open } = await signedIn(w.base, w)
+    await open('/orders')
+    await page.getByRole('row').nth(2).waitFor()
+    await page.getByRole('button', { name: 'Completed' }).click()
+    await page.waitForURL(/\?stage=completed$/)
+    await page.getByText('1 to 1 of 1').waitFor()
+    await page.getByRole('button', { name: 'All', exact: true }).click()
+    await page.getByLabel('Search orders').fill('zeph')
+    await page.getByText('1 to 2 of 2').waitFor()
+    expect(page.url()).not.toContain('zeph')
+    await page.getByLabel('Search orders').fill(waiting.id.slice(0, 8))
+    await page.getByText('1 to 1 of 1').waitFor()
+    await page.getByLabel('Search orders').blur()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(`/orders/${waiting.id}$`))
+  },
+)

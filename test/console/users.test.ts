@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { query } from '../support/cluster.ts'
+import { named, signedIn, widths, without } from '../support/console-page.ts'
+import { someInfo } from '../support/people.ts'
+import { world } from '../support/world.ts'
+
+const one = await world()
+
+async function aPerson(width: number) {
+  const tenant = await one.tenant()
+  const { user_id } = await tenant.api.createUser({ body: { client_user_id: `found-on-${width}` } })
+  await tenant.api.putUserInfo({ params: { user_id }, body: someInfo() })
+  return { tenant, user_id, ...(await signedIn(one.base, tenant, width)) }
+}
+
+test.skipIf(without).each(widths)(named('on %s somebody is found by name, masked, and revealed for a reason that is audited'), async (_, width) => {
+  const { page, open, user_id, tenant, complaints } = await aPerson(width)
+  await open('/users')
+  await page.getByLabel('Search users').fill('quillf')
+  await page.getByRole('link', { name: `found-on-${width}` }).click()
+  const card = page.getByRole('region', { name: 'Demographics' })
+  await card.getByText('Z•••').waitFor()
+  expect(await card.getByText('Quillfeather').count()).toBe(0)
+
+  await card.getByRole('button', { name: 'Reveal' }).click()
+  await page.getByLabel('Reason').selectOption('Support request')
+  await page.getByLabel('Reference').fill('ticket 4711')
+  await page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click()
+  await card.getByText('Zephyrine Quillfeather').waitFor()
+  await card.getByRole('button', { name: 'Mask' }).click()
+  await card.getByText('Z•••').waitFor()
+  const rows = await query(one.url, 'select subject from audit_log where team_id = $1 and via = $2 and reason is not null', [tenant.team_id, 'console'])
+  expect(rows).toHaveLength(1)
+  expect(page.url()).toContain(user_id)
+  expect(complaints).toEqual([])
+})
+
+test.skipIf(without)(named('a deletion asks for the id, is undone from its notice, and from the page of the user'), async () => {
+  const { page, open, user_id, tenant } = await aPerson(1440)
+  await open(`/users/${user_id}`)
+  await page.getByRole('button', { name: 'Delete' }).click()
+  const dialog = page.getByRole('dialog')
+  expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
+  await dialog.getByLabel(/to confirm$/).fill('found-on-1440')
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('No users yet').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('heading', { name: 'found-on-1440' }).waitFor()
+
+  await tenant.api.deleteUser({ params: { user_id } })
+  await page.reload()
+  await page.getByRole('button', { name: 'Undo the deletion' }).click()
+  await page.getByRole('heading', { name: 'found-on-1440' }).waitFor()
+  expect(await tenant.api.getUser({ params: { user_id } })).toMatchObject({ user_id })
+})

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { buildConsole } from '../../scripts/build-console.ts'
+import { startBrowser } from './browser.ts'
+import type { Tenant } from './world.ts'
+
+await buildConsole()
+const started = await startBrowser()
+
+export const browser = started as Browser
+export const without = !started
+/** Says by name why nothing was tried. */
+export const named = (what: string) => (started ? what : `${what} (skipped: no Chromium on this machine starts)`)
+
+export const widths = [
+  ['a desktop', 1440],
+  ['a phone', 390],
+] as const
+
+/** A page of its own session that remembers whom it asked and what it complained about. */
+export async function openPage(base: string, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
+  const context = await browser.newContext({
+    viewport: { width, height: width > 1000 ? 900 : 844 },
+    colorScheme,
+    baseURL: base,
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const asked: string[] = []
+  const complaints: string[] = []
+  page.on('request', (request) => /^(data|blob):/.test(request.url()) || asked.push(request.url()))
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  return { page, complaints, outside: () => asked.filter((url) => !url.startsWith(`${base}/`)) }
+}
+
+export async function signInByKey(page: Page, key: string, kind: 'Management key' | 'Team key' = 'Management key') {
+  await page.goto('/console/sign-in')
+  await page.getByRole('button', { name: kind }).click()
+  await page.getByLabel(/^(Management key|Team API key)$/).fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.locator('#content').waitFor()
+}
+
+/** A page that is signed in by the management key of the tenant. */
+export async function signedIn(base: string, tenant: Tenant, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
+  const opened = await openPage(base, width, colorScheme)
+  await signInByKey(opened.page, tenant.management_key)
+  return { ...opened, open: (path: string) => opened.page.goto(`/console/t/${tenant.team_id}${path}`) }
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+type Violation = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }
+
+/** What the accessibility checker finds that keeps somebody out. */
+export async function seriousIssues(page: Page) {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate<{ violations: Violation[] }>("axe.run(document, { resultTypes: ['violations'] })")
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`)
+}
+
+/** Nothing may be wider than the screen. */
+export const fits = async (page: Page) => expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
