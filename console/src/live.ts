@@ -2,7 +2,13 @@ import { useEffect } from 'preact/hooks'
 import { ask, chosenTeam } from './api.ts'
 import { store, useStore } from './store.ts'
 
-export type Told = { event_type: string; user_id: string | null; data: { id?: string; order_id?: string } }
+export type Told = {
+  event_id: string
+  created_at: string
+  event_type: string
+  user_id: string | null
+  data: { id?: string; order_id?: string }
+}
 
 const listeners = new Set<(told: Told) => void>()
 export const isLive = store(false)

@@ -56,7 +56,7 @@ test.skipIf(without)(named('an order is walked to critical results, followed liv
   await page.getByRole('button', { name: 'Result report' }).click()
   const [report] = await Promise.all([
     page.waitForResponse((response) => response.url().endsWith('/result/pdf')),
-    page.getByRole('button', { name: 'Reveal', exact: true }).last().click(),
+    page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click(),
   ])
   expect([report.status(), report.headers()['content-type']]).toEqual([200, 'application/pdf'])
   await page.getByTitle('Result report').waitFor()
@@ -85,7 +85,7 @@ test.skipIf(without)(
     const done = await place(w.api)
     const waiting = await place(w.api, 'testkit')
     await w.runJobs()
-    await w.api.simulateOrder({ params: { order_id: done.id } })
+    await w.api.simulateOrder({ params: { order_id: done.id }, body: null })
     const { page, open } = await signedIn(w.base, w)
     await open('/orders')
     await page.getByRole('row').nth(2).waitFor()

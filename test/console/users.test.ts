@@ -13,27 +13,33 @@ async function aPerson(width: number) {
   return { tenant, user_id, ...(await signedIn(one.base, tenant, width)) }
 }
 
-test.skipIf(without).each(widths)(named('on %s somebody is found by name, masked, and revealed for a reason that is audited'), async (_, width) => {
-  const { page, open, user_id, tenant, complaints } = await aPerson(width)
-  await open('/users')
-  await page.getByLabel('Search users').fill('quillf')
-  await page.getByRole('link', { name: `found-on-${width}` }).click()
-  const card = page.getByRole('region', { name: 'Demographics' })
-  await card.getByText('Z•••').waitFor()
-  expect(await card.getByText('Quillfeather').count()).toBe(0)
+test.skipIf(without).each(widths)(
+  named('on %s somebody is found by name, masked, and revealed for a reason that is audited'),
+  async (_, width) => {
+    const { page, open, user_id, tenant, complaints } = await aPerson(width)
+    await open('/users')
+    await page.getByLabel('Search users').fill('quillf')
+    await page.getByRole('link', { name: `found-on-${width}` }).click()
+    const card = page.getByRole('region', { name: 'Demographics' })
+    await card.getByText('Z••• Q•••').waitFor()
+    expect(await card.getByText('Quillfeather').count()).toBe(0)
 
-  await card.getByRole('button', { name: 'Reveal' }).click()
-  await page.getByLabel('Reason').selectOption('Support request')
-  await page.getByLabel('Reference').fill('ticket 4711')
-  await page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click()
-  await card.getByText('Zephyrine Quillfeather').waitFor()
-  await card.getByRole('button', { name: 'Mask' }).click()
-  await card.getByText('Z•••').waitFor()
-  const rows = await query(one.url, 'select subject from audit_log where team_id = $1 and via = $2 and reason is not null', [tenant.team_id, 'console'])
-  expect(rows).toHaveLength(1)
-  expect(page.url()).toContain(user_id)
-  expect(complaints).toEqual([])
-})
+    await card.getByRole('button', { name: 'Reveal' }).click()
+    await page.getByLabel('Reason').selectOption('Support request')
+    await page.getByLabel('Reference').fill('ticket 4711')
+    await page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click()
+    await card.getByText('Zephyrine Quillfeather').waitFor()
+    await card.getByRole('button', { name: 'Mask' }).click()
+    await card.getByText('Z••• Q•••').waitFor()
+    const rows = await query(one.url, 'select subject from audit_log where team_id = $1 and via = $2 and reason is not null', [
+      tenant.team_id,
+      'console',
+    ])
+    expect(rows).toHaveLength(1)
+    expect(page.url()).toContain(user_id)
+    expect(complaints).toEqual([])
+  },
+)
 
 test.skipIf(without)(named('a deletion asks for the id, is undone from its notice, and from the page of the user'), async () => {
   const { page, open, user_id, tenant } = await aPerson(1440)

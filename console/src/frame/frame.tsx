@@ -49,9 +49,7 @@ export function Frame() {
 function Drawer({ onClose }: { onClose: () => void }) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    const dialog = ref.current
-    dialog?.showModal()
-    return () => dialog?.close()
+    ref.current?.showModal()
   }, [])
   return (
     <dialog ref={ref} class="drawer" aria-label="Menu" onClose={onClose} onCancel={onClose}>

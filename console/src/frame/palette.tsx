@@ -31,9 +31,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   useEffect(() => {
-    const dialog = ref.current
-    dialog?.showModal()
-    return () => dialog?.close()
+    ref.current?.showModal()
   }, [])
   const found = matching(text)
   const open = (one: Found | undefined) => {

@@ -10,9 +10,8 @@ export function Dialog({ title, onClose, large, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
-    const dialog = ref.current
-    dialog?.showModal()
-    return () => dialog?.close()
+    // It is closed by leaving the page: closing it by hand would tell of it once more, later.
+    ref.current?.showModal()
   }, [])
   return (
     <dialog ref={ref} class={large ? 'large' : ''} aria-labelledby={id} onCancel={onClose} onClose={onClose}>

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
@@ -5,6 +7,7 @@ import type { PageProps } from '../../routes.ts'
 import { may, teamPath } from '../../session.ts'
 import { Card, Doing, Facts, Id, Json, Time } from '../../ui/basics.tsx'
 import { Head } from '../../ui/head.tsx'
+import { Reveal, revealing } from '../../ui/reveal.tsx'
 import { Loaded } from '../../ui/table.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { span, words } from '../../words.ts'
@@ -14,11 +17,15 @@ type Attempt = Awaited<ReturnType<typeof api.getWebhookAttempt>>
 
 /** What was sent, what came back, how long it took and when it is tried next. */
 export function AttemptDetail({ params: { webhook_id = '', attempt_id = '' } }: PageProps) {
-  const attempt = useQuery(`attempt:${attempt_id}`, () => api.getWebhookAttempt({ params: { ...teamPath(), webhook_id, attempt_id } }))
-  return <Loaded of={attempt}>{(attempt) => <Found attempt={attempt} />}</Loaded>
+  const [reason, setReason] = useState<string | null>(null)
+  const attempt = useQuery(`attempt:${attempt_id}${reason ? '?revealed' : ''}`, () =>
+    api.getWebhookAttempt({ params: { ...teamPath(), webhook_id, attempt_id }, ...revealing(reason) }),
+  )
+  const reveal = <Reveal revealed={reason !== null} onReveal={setReason} onMask={() => setReason(null)} />
+  return <Loaded of={attempt}>{(attempt) => <Found attempt={attempt} reveal={reveal} />}</Loaded>
 }
 
-const Found = ({ attempt }: { attempt: Attempt }) => (
+const Found = ({ attempt, reveal }: { attempt: Attempt; reveal: ComponentChildren }) => (
   <>
     <Head
       up={[`/webhooks/${attempt.webhook_id}`, 'Deliveries']}
@@ -34,7 +41,7 @@ const Found = ({ attempt }: { attempt: Attempt }) => (
     </Head>
     <div class="columns">
       <div class="stack">
-        <Card title="Request">
+        <Card title="Request" actions={reveal}>
           <div class="stack">
             <code class="small">POST {attempt.url}</code>
             <Headers of={attempt.request_headers} />

@@ -1,0 +1,28 @@
+import './charts.css'
+import { Link } from '../router.tsx'
+
+export type Bar = { name: string; value: number; text: string; to?: string; tone?: string }
+
+/** Amounts beside each other, each a way to what it counts. */
+export function Bars({ of, label }: { of: Bar[]; label: string }) {
+  const most = Math.max(...of.map(({ value }) => value), 1)
+  return (
+    <ul class="bars" aria-label={label}>
+      {of.map(({ name, value, text, to, tone }) => {
+        const inside = (
+          <>
+            <span>{name}</span>
+            <span class="track" aria-hidden="true">
+              <span
+                class="fill"
+                style={{ width: `${(value / most) * 100}%`, display: 'block', ...(tone ? { background: `var(--${tone})` } : {}) }}
+              />
+            </span>
+            <span class="right">{text}</span>
+          </>
+        )
+        return <li key={name}>{to ? <Link to={to}>{inside}</Link> : <span class="bar">{inside}</span>}</li>
+      })}
+    </ul>
+  )
+}
