@@ -5,6 +5,7 @@ import { useQuery } from '../../query.ts'
 import { Card, Empty, Status } from '../../ui/basics.tsx'
 import { type Column, Loaded, Table } from '../../ui/table.tsx'
 import { day, plural, words } from '../../words.ts'
+import { CriticalNotice } from './acknowledge.tsx'
 import type { Order } from './list.tsx'
 import { Interpretation } from './status.tsx'
 import { type Trends, trendsOf } from './trends.ts'
@@ -21,32 +22,35 @@ export function Results({ order }: { order: Order }) {
   const trends = useQuery(results.data ? `trends:${order.user_id} ${order.id}` : null, () => trendsOf(order))
   if (!key) return <NotYet order={order} />
   return (
-    <Card
-      bare
-      title="Results"
-      actions={
-        results.data && (
-          <span class="row">
-            {results.data.metadata.status === 'partial' && <Status tone="warn">Partial</Status>}
-            <Interpretation of={results.data.metadata.interpretation} />
-          </span>
-        )
-      }
-    >
-      <Loaded of={results}>
-        {({ results, missing_results }) => (
-          <>
-            <Table
-              label="Results"
-              rows={[...results].sort((a, b) => (rank[a.interpretation] ?? 2) - (rank[b.interpretation] ?? 2))}
-              keyOf={({ slug }) => slug}
-              columns={columns(trends.data ?? {})}
-            />
-            <Missing of={missing_results ?? []} />
-          </>
-        )}
-      </Loaded>
-    </Card>
+    <div class="stack">
+      {order.interpretation === 'critical' && <CriticalNotice order_id={order.id} />}
+      <Card
+        bare
+        title="Results"
+        actions={
+          results.data && (
+            <span class="row">
+              {results.data.metadata.status === 'partial' && <Status tone="warn">Partial</Status>}
+              <Interpretation of={results.data.metadata.interpretation} />
+            </span>
+          )
+        }
+      >
+        <Loaded of={results}>
+          {({ results, missing_results }) => (
+            <>
+              <Table
+                label="Results"
+                rows={[...results].sort((a, b) => (rank[a.interpretation] ?? 2) - (rank[b.interpretation] ?? 2))}
+                keyOf={({ slug }) => slug}
+                columns={columns(trends.data ?? {})}
+              />
+              <Missing of={missing_results ?? []} />
+            </>
+          )}
+        </Loaded>
+      </Card>
+    </div>
   )
 }
 

@@ -1,3 +1,133 @@
+import '../../charts/charts.css'
+import type { ComponentChildren } from 'preact'
+import { useCallback } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { Bars } from '../../charts/bars.tsx'
+import { isLive, useEvents } from '../../live.ts'
+import { refresh, useQuery } from '../../query.ts'
+import { Link } from '../../router.tsx'
+import { session } from '../../session.ts'
+import { useStore } from '../../store.ts'
+import { Card, Facts, Skeleton, Status, Time } from '../../ui/basics.tsx'
 import { Head } from '../../ui/head.tsx'
+import { Failed } from '../../ui/table.tsx'
+import { count, percent, span, words } from '../../words.ts'
+import { toneOf } from '../orders/status.tsx'
+import { Activity } from './activity.tsx'
+import { Critical } from './critical.tsx'
+import { FirstSteps } from './first-steps.tsx'
+import { Pulse } from './pulse.tsx'
 
-export const Overview = () => <Head title="Overview" />
+export type Overview = Awaited<ReturnType<typeof api.getOverview>>
+type Count = { count: number; at_least: boolean }
+
+const EVERY = 5_000
+export const counted = ({ count: n, at_least }: Count) => `${count(n)}${at_least ? '+' : ''}`
+
+export function Overview() {
+  const live = useStore(isLive)
+  const overview = useQuery('overview', () => api.getOverview(), { every: EVERY })
+  useEvents(useCallback(() => refresh('overview'), []))
+  const { data, error, reload } = overview
+  return (
+    <>
+      <Head title="Overview" actions={<Status tone={live ? 'good' : 'idle'}>{live ? 'Live' : 'Every 5 s'}</Status>} />
+      {error && <Failed error={error} again={reload} />}
+      {data ? <Found data={data} /> : !error && <Skeleton lines={8} />}
+    </>
+  )
+}
+
+function Found({ data }: { data: Overview }) {
+  const { stages, results_waiting, critical_unacknowledged, deliveries } = data
+  if (!stages.some(({ count }) => count) && !data.activity.length) return <FirstSteps />
+  const isOrg = session.get()?.kind !== 'team'
+  return (
+    <>
+      <div class="numbers">
+        <Figure name="Orders under way" value={counted(underWay(stages))} to="/orders" />
+        <Figure name="Results waiting" value={counted(results_waiting)} to="/orders?stage=sample_with_lab" />
+        <Figure
+          name="Critical, not acknowledged"
+          value={counted(critical_unacknowledged)}
+          bad={critical_unacknowledged.count > 0}
+          to="/orders?is_critical=true"
+        />
+        <Figure
+          name="Delivered, last day"
+          value={deliveries.last_day.success_rate === null ? '—' : percent(deliveries.last_day.success_rate)}
+          {...(isOrg ? { to: '/webhooks' } : {})}
+        >
+          {counted(deliveries.last_day.attempts)} attempts
+        </Figure>
+        <Figure name="Messages waiting" value={counted(deliveries.backlog)} {...(isOrg ? { to: '/webhooks' } : {})}>
+          {deliveries.oldest_waiting_at && (
+            <>
+              oldest <Time at={deliveries.oldest_waiting_at} real />
+            </>
+          )}
+        </Figure>
+      </div>
+      <div class="halves">
+        <div class="stack">
+          <Card title="Orders by stage">
+            <Bars
+              label="Orders by stage"
+              of={stages.map(({ stage, ...of }) => ({
+                name: words(stage),
+                value: of.count,
+                text: counted(of),
+                to: `/orders?stage=${stage}`,
+                tone: toneOf(stage),
+              }))}
+            />
+          </Card>
+          <Critical of={critical_unacknowledged} />
+          <Deliveries of={deliveries} />
+        </div>
+        <div class="stack">
+          <Pulse activity={data.activity} />
+          <Activity of={data.activity} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function underWay(stages: Overview['stages']): Count {
+  const open = stages.filter(({ stage }) => ['received', 'collecting_sample', 'sample_with_lab'].includes(stage))
+  return { count: open.reduce((sum, { count }) => sum + count, 0), at_least: open.some(({ at_least }) => at_least) }
+}
+
+type FigureProps = { name: string; value: string; to?: string; bad?: boolean; children?: ComponentChildren }
+
+const Figure = ({ name, value, to, bad, children }: FigureProps) => {
+  const inside = (
+    <>
+      <div class="small muted">{name}</div>
+      <div class="value">{value}</div>
+      <div class="small faint">{children}</div>
+    </>
+  )
+  const look = `card number ${bad ? 'bad' : ''}`
+  return to ? (
+    <Link class={look} to={to}>
+      {inside}
+    </Link>
+  ) : (
+    <div class={look}>{inside}</div>
+  )
+}
+
+const Deliveries = ({ of: { last_hour, last_day } }: { of: Overview['deliveries'] }) => (
+  <Card title="Deliveries">
+    <Facts
+      of={[last_hour, last_day].map(({ attempts, success_rate, p50_ms, p95_ms }, i): [string, ComponentChildren] => [
+        i ? 'Last day' : 'Last hour',
+        success_rate === null
+          ? 'Nothing was sent'
+          : `${counted(attempts)} attempts, ${percent(success_rate)} delivered, half within ${span(p50_ms ?? 0)}, 95 % within ${span(p95_ms ?? 0)}`,
+      ])}
+    />
+  </Card>
+)

@@ -1,0 +1,39 @@
+import { api } from '../../api.ts'
+import { refresh, useQuery } from '../../query.ts'
+import { may } from '../../session.ts'
+import { Doing, Notice, Time } from '../../ui/basics.tsx'
+import { say } from '../../ui/toasts.tsx'
+import { words } from '../../words.ts'
+
+export async function acknowledge(order_id: string) {
+  await api.acknowledgeCritical({ params: { order_id } })
+  refresh('overview', `critical:${order_id}`)
+  say('Acknowledged, in your name.')
+}
+
+/** A critical result asks somebody to say that it was seen to. */
+export function CriticalNotice({ order_id }: { order_id: string }) {
+  const critical = useQuery(`critical:${order_id}`, () => api.getCriticalResult({ params: { order_id } }))
+  if (!critical.data) return null
+  const { acknowledged_at, acknowledged_by, reported_at } = critical.data
+  if (acknowledged_at)
+    return (
+      <Notice tone="idle">
+        Critical; acknowledged <Time at={acknowledged_at} real /> by {acknowledged_by?.name ?? words(acknowledged_by?.type)}.
+      </Notice>
+    )
+  return (
+    <Notice tone="bad">
+      <span class="row wrap">
+        <span>
+          A result became critical <Time at={reported_at} />, and nobody has acknowledged it.
+        </span>
+        {may('critical.acknowledge') && (
+          <Doing small act={() => acknowledge(order_id)}>
+            Acknowledge
+          </Doing>
+        )}
+      </span>
+    </Notice>
+  )
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { named, widths, without } from '../support/console-page.ts'
+import { aBusyTeam, tour } from '../support/console-tour.ts'
+import { world } from '../support/world.ts'
+
+const one = await world()
+await one.courier()
+const { tenant, user_id, order_id, webhook_id, attempt_id } = await aBusyTeam(one)
+
+test.skipIf(without).each(widths)(named('on %s pages about data keep nobody out, fit, and ask nobody else'), async (_, width) => {
+  await tour(one.base, tenant, width, [
+    { name: 'overview', path: '/', shows: 'Orders by stage' },
+    { name: 'orders', path: '/orders', shows: 'Essential Wellness' },
+    { name: 'order', path: `/orders/${order_id}`, shows: 'Measurement' },
+    { name: 'order-documents', path: `/orders/${order_id}?tab=documents`, shows: 'Requisition' },
+    { name: 'place-order', path: `/orders/new?user_id=${user_id}`, shows: 'to fill in' },
+    { name: 'users', path: '/users', shows: 'member-2041' },
+    { name: 'user', path: `/users/${user_id}`, shows: 'Z••• Q•••' },
+    { name: 'webhooks', path: '/webhooks', shows: 'Orders of the clinic' },
+    { name: 'webhook', path: `/webhooks/${webhook_id}`, shows: 'Delivered' },
+    { name: 'attempt', path: `/webhooks/${webhook_id}/attempts/${attempt_id}`, shows: 'Response 200' },
+  ])
+})
+
+test.skipIf(without)(named('the pages can be read in the dark'), async () => {
+  const stops = [
+    { name: 'overview', path: '/', shows: 'Orders by stage' },
+    { name: 'order', path: `/orders/${order_id}`, shows: 'Measurement' },
+    { name: 'orders', path: '/orders', shows: 'Essential Wellness' },
+  ]
+  await tour(one.base, tenant, 1440, stops, 'dark')
+  expect.assertions(stops.length * 2 + 2)
+})

@@ -1,0 +1,61 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { fits, seriousIssues, signedIn } from './console-page.ts'
+import { aPatient, place } from './orders.ts'
+import { people, someInfo } from './people.ts'
+import { root } from './process.ts'
+import { aReceiver, aWebhook, soon } from './webhooks.ts'
+import type { Replica, Tenant } from './world.ts'
+
+/** A page, and what shows that it is there with its data. */
+export type Stop = { name: string; path: string; shows: string | RegExp }
+
+/** A team in which something has happened, for pages to be looked at. */
+export async function aBusyTeam(one: Replica) {
+  const tenant = await one.tenant({ team: 'Harbour Clinic' })
+  const { api } = tenant
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(tenant, { url: receiver.url, description: 'Orders of the clinic' })
+  const { user_id } = await api.createUser({ body: { client_user_id: 'member-2041', fallback_time_zone: 'America/New_York' } })
+  await api.putUserInfo({ params: { user_id }, body: someInfo() })
+  const of = (person: (typeof people)[number]) => ({ user_id, patient_details: aPatient({}, person) })
+  const orders = [
+    await place(api, 'walk_in_test', of(people[0])),
+    await place(api, 'walk_in_test', of(people[0])),
+    await place(api, 'testkit', of(people[1])),
+    await place(api, 'at_home_phlebotomy', of(people[2])),
+    await place(api, 'on_site_collection', of(people[2])),
+  ]
+  await one.runJobs()
+  const results = ['normal', 'critical'] as const
+  for (const [i, interpretation] of results.entries())
+    await api.simulateOrder({ params: { order_id: orders[i]?.id as string }, body: { interpretation, seed: `tour ${i}` } })
+  await one.runJobs()
+  const [attempt] = await soon(async () => {
+    const attempts = await webhook.attempts()
+    expect(attempts.length).toBeGreaterThan(4)
+    return attempts
+  })
+  return { tenant, user_id, order_id: orders[1]?.id as string, webhook_id: webhook.id, attempt_id: attempt?.id as string }
+}
+
+/** Goes from page to page as one person would; each is checked, and kept as a picture where SCREENSHOTS asks for it. */
+export async function tour(base: string, tenant: Tenant, width: number, stops: Stop[], colours: 'light' | 'dark' = 'light') {
+  const { page, complaints, outside } = await signedIn(base, tenant, width, colours)
+  for (const { name, path, shows } of stops) {
+    await page.goto(`/console${path.startsWith('/organisation') ? '' : `/t/${tenant.team_id}`}${path}`)
+    await page.locator('#content').getByText(shows).filter({ visible: true }).first().waitFor()
+    expect.soft(await seriousIssues(page), name).toEqual([])
+    await fits(page)
+    if (process.env['SCREENSHOTS']) await page.screenshot({ path: picture(`${name}-${width}${colours === 'dark' ? '-dark' : ''}`) })
+  }
+  expect(complaints).toEqual([])
+  expect(outside()).toEqual([])
+}
+
+function picture(name: string) {
+  const folder = join(root, 'docs/screenshots')
+  mkdirSync(folder, { recursive: true })
+  return join(folder, `${name}.png`)
+}
