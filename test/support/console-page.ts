@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { buildConsole } from '../../scripts/build-console.ts'
 import { startBrowser } from './browser.ts'
 import type { Tenant } from './world.ts'
 
 await buildConsole()
+// A browser on a busy machine takes its time; what is waited for is told by its own, shorter patience.
+vi.setConfig({ testTimeout: 120_000 })
 const started = await startBrowser()
 
 export const browser = started as Browser

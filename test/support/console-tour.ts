@@ -43,13 +43,16 @@ export async function aBusyTeam(one: Replica) {
 /** Goes from page to page as one person would; each is checked, and kept as a picture where SCREENSHOTS asks for it. */
 export async function tour(base: string, tenant: Tenant, width: number, stops: Stop[], colours: 'light' | 'dark' = 'light') {
   const { page, complaints, outside } = await signedIn(base, tenant, width, colours)
+  const found: Record<string, string[]> = {}
   for (const { name, path, shows } of stops) {
     await page.goto(`/console${path.startsWith('/organisation') ? '' : `/t/${tenant.team_id}`}${path}`)
     await page.locator('#content').getByText(shows).filter({ visible: true }).first().waitFor()
-    expect.soft(await seriousIssues(page), name).toEqual([])
+    const issues = await seriousIssues(page)
+    if (issues.length) found[name] = issues
     await fits(page)
     if (process.env['SCREENSHOTS']) await page.screenshot({ path: picture(`${name}-${width}${colours === 'dark' ? '-dark' : ''}`) })
   }
+  expect(found).toEqual({})
   expect(complaints).toEqual([])
   expect(outside()).toEqual([])
 }

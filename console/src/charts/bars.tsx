@@ -15,7 +15,11 @@ export function Bars({ of, label }: { of: Bar[]; label: string }) {
             <span class="track" aria-hidden="true">
               <span
                 class="fill"
-                style={{ width: `${(value / most) * 100}%`, display: 'block', ...(tone ? { background: `var(--${tone})` } : {}) }}
+                style={{
+                  width: value ? `max(2px, ${(value / most) * 100}%)` : '0',
+                  display: 'block',
+                  ...(tone ? { background: `var(--${tone})` } : {}),
+                }}
               />
             </span>
             <span class="right">{text}</span>

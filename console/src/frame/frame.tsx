@@ -29,10 +29,10 @@ export function Frame() {
           <Button kind="plain" class="icon menu-button" aria-label="Menu" onClick={() => setDrawer(true)}>
             <Icon name="menu" />
           </Button>
-          <Button kind="plain" onClick={openPalette} aria-label="Search and go to, Control K">
+          <Button kind="plain" onClick={openPalette}>
             <Icon name="search" />
-            <span class="wide faint">
-              Search or go to <kbd>Ctrl K</kbd>
+            <span class="muted">
+              Search or go to <kbd class="wide">Ctrl K</kbd>
             </span>
           </Button>
           <span class="grow" />

@@ -24,7 +24,8 @@ type TableProps<T> = {
 }
 
 export const Table = <T,>({ rows, columns, keyOf, label, to, ahead }: TableProps<T>) => (
-  <div class="scroll">
+  // What scrolls must be reachable by keyboard; rows that lead somewhere are.
+  <div class="scroll" {...(to ? {} : { tabIndex: 0, role: 'region' as const, 'aria-label': label })}>
     <table>
       <caption class="sr">{label}</caption>
       <thead>

@@ -31,43 +31,45 @@ export function OrderFilters({ search }: { search: URLSearchParams }) {
     <>
       <div class="filters">
         <Find text={text} onFind={find} label="Search orders" placeholder="Name, order, user or sample id" />
-        <Choice
-          label="Collection"
-          none="Any collection"
-          value={value('order_type')}
-          options={methods.map((one) => [one, methodWords[one] ?? one])}
-          onChoose={(order_type) => set({ order_type })}
-        />
-        <Choice
-          label="Result"
-          none="Any result"
-          value={value('interpretation')}
-          options={['normal', 'abnormal', 'critical', 'unknown']}
-          onChoose={(interpretation) => set({ interpretation })}
-        />
-        <Choice
-          label="Activation"
-          none="Current and scheduled"
-          value={value('order_activation_types')}
-          options={['current', 'scheduled']}
-          onChoose={(order_activation_types) => set({ order_activation_types })}
-        />
-        <Choice
-          label="Sort"
-          value={`${value('order_key') || 'created_at'} ${value('order_direction') || 'desc'}`}
-          options={sortings}
-          onChoose={(sorting) => {
-            const [order_key = '', order_direction = ''] = sorting.split(' ')
-            set({ order_key, order_direction })
-          }}
-        />
+        <div class={more ? 'rest' : 'rest closed'}>
+          <Choice
+            label="Collection"
+            none="Any collection"
+            value={value('order_type')}
+            options={methods.map((one) => [one, methodWords[one] ?? one])}
+            onChoose={(order_type) => set({ order_type })}
+          />
+          <Choice
+            label="Result"
+            none="Any result"
+            value={value('interpretation')}
+            options={['normal', 'abnormal', 'critical', 'unknown']}
+            onChoose={(interpretation) => set({ interpretation })}
+          />
+          <Choice
+            label="Activation"
+            none="Current and scheduled"
+            value={value('order_activation_types')}
+            options={['current', 'scheduled']}
+            onChoose={(order_activation_types) => set({ order_activation_types })}
+          />
+          <Choice
+            label="Sort"
+            value={`${value('order_key') || 'created_at'} ${value('order_direction') || 'desc'}`}
+            options={sortings}
+            onChoose={(sorting) => {
+              const [order_key = '', order_direction = ''] = sorting.split(' ')
+              set({ order_key, order_direction })
+            }}
+          />
+        </div>
         <Button kind="plain" aria-expanded={more} onClick={() => setMore(!more)}>
           {more ? 'Fewer filters' : 'More filters'}
         </Button>
       </div>
       {more && <More search={search} />}
       <div class="filters">
-        <div class="chips" role="group" aria-label="Stage">
+        <div class="chips stages" role="group" aria-label="Stage">
           <Stage name="All" on={!search.has('stage')} choose={() => set({ stage: null, status: null })} />
           {stages.map((stage) => (
             <Stage key={stage} name={words(stage)} on={value('stage') === stage} choose={() => set({ stage, status: null })} />

@@ -8,9 +8,9 @@ import { refresh, useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import { session } from '../../session.ts'
 import { useStore } from '../../store.ts'
-import { Card, Facts, Skeleton, Status, Time } from '../../ui/basics.tsx'
+import { Card, Skeleton, Status, Time } from '../../ui/basics.tsx'
 import { Head } from '../../ui/head.tsx'
-import { Failed } from '../../ui/table.tsx'
+import { Failed, Table } from '../../ui/table.tsx'
 import { count, percent, span, words } from '../../words.ts'
 import { toneOf } from '../orders/status.tsx'
 import { Activity } from './activity.tsx'
@@ -120,14 +120,21 @@ const Figure = ({ name, value, to, bad, children }: FigureProps) => {
 }
 
 const Deliveries = ({ of: { last_hour, last_day } }: { of: Overview['deliveries'] }) => (
-  <Card title="Deliveries">
-    <Facts
-      of={[last_hour, last_day].map(({ attempts, success_rate, p50_ms, p95_ms }, i): [string, ComponentChildren] => [
-        i ? 'Last day' : 'Last hour',
-        success_rate === null
-          ? 'Nothing was sent'
-          : `${counted(attempts)} attempts, ${percent(success_rate)} delivered, half within ${span(p50_ms ?? 0)}, 95 % within ${span(p95_ms ?? 0)}`,
-      ])}
+  <Card bare title="Deliveries">
+    <Table
+      label="Deliveries"
+      keyOf={({ name }) => name}
+      rows={[
+        { name: 'Last hour', ...last_hour },
+        { name: 'Last day', ...last_day },
+      ]}
+      columns={[
+        { name: 'Window', cell: ({ name }) => name },
+        { name: 'Attempts', right: true, cell: ({ attempts }) => counted(attempts) },
+        { name: 'Delivered', right: true, cell: ({ success_rate }) => (success_rate === null ? '—' : percent(success_rate)) },
+        { name: 'Half within', wide: true, right: true, cell: ({ p50_ms }) => (p50_ms === null ? '—' : span(p50_ms)) },
+        { name: '95 % within', right: true, cell: ({ p95_ms }) => (p95_ms === null ? '—' : span(p95_ms)) },
+      ]}
     />
   </Card>
 )
