@@ -42,7 +42,7 @@ export async function openDelivery(app: App, { team_id }: Pick<TeamCaller, 'team
   const { stage, start_date, end_date, time_zone, modified_at } = pushed
   if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
   const now = Date.parse(app.now())
-  if (modified_at && Date.parse(modified_at) > now + DAY) throw invalid(['body', 'modified_at'], 'Must not lie in the future.')
+  checkVersion(modified_at, now)
   const zone = time_zone ?? user.time_zone
   return {
     ...{ user, provider, stage, now, key: await keyOf(app, user), isConnected: connection !== undefined },
@@ -60,6 +60,11 @@ export async function connect(app: App, { user, provider, isConnected }: Deliver
 }
 
 const DAY = 86_400_000
+
+/** A version from the future could never be replaced. */
+export function checkVersion(modified_at: string | null | undefined, now: number) {
+  if (modified_at && Date.parse(modified_at) > now + DAY) throw invalid(['body', 'modified_at'], 'Must not lie in the future.')
+}
 
 export function sourceNamed(slug: string, loc: (string | number)[] = ['body', 'provider']): SourceSlug {
   if (!isSource(slug)) throw invalid(loc, 'There is no such source; GET /v2/providers lists them.', 'enum')

@@ -60,9 +60,15 @@ async function mergeDrafts(app: App, delivery: Delivery, drafts: Draft[]): Promi
   }
   const written = [...merged.values()].filter(({ changed }) => changed).map(({ row }) => row)
   written.sort((a, b) => (a.id < b.id ? -1 : 1))
-  if (written.length && (await store.writeSummaries(app.db, written)) < written.length) throw outrun()
+  // PostgreSQL takes no more than 65,535 values in a statement.
+  for (let i = 0; i < written.length; i += WRITTEN_AT_ONCE) {
+    const some = written.slice(i, i + WRITTEN_AT_ONCE)
+    if ((await store.writeSummaries(app.db, some)) < some.length) throw outrun()
+  }
   return [...merged.values()]
 }
+
+const WRITTEN_AT_ONCE = 1000
 
 /** Of one summary that came twice in a push. */
 const together = (first: Verdict, second: Verdict): Verdict =>

@@ -51,14 +51,20 @@ export function summaryId(...parts: string[]) {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
-export const MOST_SUMMARIES = 10_000
+const MOST_ITEMS = 1000
+/** An item may come to several summaries, such as a body for each day. */
+export const MOST_SUMMARIES = 5000
+
+export const tooMany = (most: number) =>
+  new Problem('invalid', [
+    { type: 'too_big', loc: ['body', 'data'], msg: `Send at most ${most.toLocaleString('en')} summaries at once; divide them.` },
+  ])
 
 /** The items of a push, each of the shape that its resource has. */
 export function parseSummaries(resource: SummaryName, data: unknown): { item: unknown; raw: unknown; loc: Fault['loc'] }[] {
   const items = Array.isArray(data) ? data : [data]
   const locOf = (i: number) => (Array.isArray(data) ? ['body', 'data', i] : ['body', 'data'])
-  if (items.length > MOST_SUMMARIES)
-    throw new Problem('invalid', [{ type: 'too_big', loc: ['body', 'data'], msg: 'Send at most 10,000 at once.' }])
+  if (items.length > MOST_ITEMS) throw tooMany(MOST_ITEMS)
   const faults: Fault[] = []
   const parsed = items.map((raw, i) => {
     const { data: item, error } = newSummaries[resource].safeParse(raw)

@@ -5,6 +5,7 @@ import { problem } from '../problem.ts'
 import { openBytes, type SealingKey, sealBytes } from '../sealing/seal.ts'
 import { getUser, keyOf, requireUser } from '../users/actions.ts'
 import { endBackfill } from './backfill.ts'
+import { checkVersion } from './delivery.ts'
 import { changeSummary, openSummary } from './keep-summaries.ts'
 import { readAll, shelfFor } from './read.ts'
 import type { SummaryDocument } from './rules-merge-summary.ts'
@@ -33,6 +34,7 @@ type SentStream = { workout_id: string; stream: Parameters<typeof readStream>[0]
 /** Takes in the streams of workouts of one user. Live ones are told one by one, those of the past once. */
 export const pushStreams = (app: App, caller: Whose, { stage, modified_at, window }: About, sent: SentStream[]) =>
   inTransaction(app, async (app) => {
+    checkVersion(modified_at, Date.parse(app.now()))
     const version = modified_at ? Date.parse(modified_at) : null
     const read = new Map(sent.map(({ workout_id, stream }) => [workout_id, readStream(stream, Date.parse(app.now()))]))
     const workouts = await workoutsOf(app, caller.team_id, [...read.keys()])

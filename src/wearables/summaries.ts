@@ -12,7 +12,7 @@ import type { Incoming } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
 import { makeElectrocardiogram, makeMeal, makeMenstrualCycle, makeWorkout } from './rules-sessions.ts'
 import { makeSleep, makeSleepCycle } from './rules-sleep.ts'
-import { type Made, type Making, parseSummaries, type Refuse, summaryId } from './rules-summary.ts'
+import { type Made, type Making, MOST_SUMMARIES, parseSummaries, type Refuse, summaryId, tooMany } from './rules-summary.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: an item was parsed by the shape of its resource, and its maker is found by the same name.
 type Make = (item: any, raw: unknown, making: Making, refuse: Refuse) => Made
@@ -67,6 +67,7 @@ export function madeOf(delivery: Delivery, resource: SummaryName, data: unknown)
     return makers[resource](item, raw, makingOf(delivery, loc), refuse)
   })
   if (faults.length) throw new Problem('invalid', faults.slice(0, 20))
+  if (made.reduce((sum, { drafts }) => sum + drafts.length, 0) > MOST_SUMMARIES) throw tooMany(MOST_SUMMARIES)
   return made
 }
 

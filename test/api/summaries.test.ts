@@ -314,6 +314,7 @@ describe('workouts', () => {
       [{ time: [tomorrow] }, ['time', 0]],
       [{ time: [1], lat: [91] }, ['lat', 0]],
       [{ time: [] }, ['time']],
+      [{ time: [1], modified_at: new Date(tomorrow * 1000).toISOString() }, ['modified_at']],
     ] as const)
       expect(await refusal(w.api.pushWorkoutStream({ params, body: body as never }))).toMatchObject({
         status: 422,
@@ -492,6 +493,21 @@ describe('refused, and nothing is stored', () => {
       [user_id],
     )
     expect(Number(row?.['kept'])).toBe(0)
+  })
+
+  test('more of them than are taken at once', async () => {
+    const user_id = await aUser(w.api)
+    const days = (count: number) =>
+      Array.from({ length: count }, (_, i) => new Date(Date.parse('2010-01-01T12:00:00Z') + i * 86_400_000).toISOString())
+    const tooMany = { status: 422, detail: [{ loc: ['body', 'data'], type: 'too_big' }] }
+    const activity = days(1001).map((date) => ({ day_summary: { date } }))
+    expect(await refusal(pushSummary(w.api, user_id, 'activity', activity))).toMatchObject(tooMany)
+    const weighed = (dates: string[]) => ({ body_mass: dates.map((date) => aSample(date, 70)) })
+    const all = days(5001)
+    expect(await refusal(pushSummary(w.api, user_id, 'body', [weighed(all.slice(0, 3000)), weighed(all.slice(3000))]))).toMatchObject(
+      tooMany,
+    )
+    expect(await pushSummary(w.api, user_id, 'body', weighed(all.slice(0, 1500)), { stage: 'historical' })).toMatchObject({ created: 3000 })
   })
 
   test('a resource, a source and a user that are not there', async () => {
