@@ -22,7 +22,7 @@ export async function listAudit(app: App, caller: ManagementCaller, { team_id, l
   const entries = rows.map((row) => ({
     ...row,
     actor_name: names.get(row.actor_id ?? '') ?? null,
-    revealed: row.reason !== null,
+    revealed: row.reason !== null && row.status < 400,
     reason: reasonOf(app, row),
   }))
   return { entries, next_cursor: next }

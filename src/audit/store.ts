@@ -96,7 +96,7 @@ function wanted({ actor_id, action, subject_id, via, revealed, refused, from, to
     ...(action ? [sql`and action = ${action}`] : []),
     ...(subject_id ? [sql`and position(${`:${subject_id}`} in subject) > 0`] : []),
     ...(via ? [via === 'console' ? sql`and via = 'console'` : sql`and via is null`] : []),
-    ...(revealed ? [sql`and reason is not null`] : []),
+    ...(revealed ? [sql`and reason is not null and status < 400`] : []),
     ...(refused ? [sql`and status >= 400`] : []),
     ...(from ? [sql`and at >= ${from}::timestamptz`] : []),
     ...(to ? [sql`and at < ${to}::timestamptz`] : []),

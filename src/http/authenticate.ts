@@ -8,7 +8,7 @@ import { linkCaller } from '../link/tokens.ts'
 import { problem } from '../problem.ts'
 import { sessionCaller } from '../sessions/authenticate.ts'
 import { checkSameOrigin, sessionIn } from '../sessions/rules.ts'
-import { checkRole } from '../sessions/rules-roles.ts'
+import { checkReveal, checkRole } from '../sessions/rules-roles.ts'
 import { checkNamedDeployment } from '../teams/rules.ts'
 import { userNotFound } from '../users/rules.ts'
 import type { Headers, Route } from './request.ts'
@@ -139,6 +139,7 @@ export function checkGates({ name, row }: Route, caller: Caller | undefined) {
 /** A paper cannot be masked, so it is given for a reason or not at all. */
 function checkConsole(name: string, row: Row, { role, reason }: AtConsole) {
   checkRole(name, row, role)
+  if (reason) checkReveal(role)
   if (row.media && row.media !== 'text/event-stream' && !row.unmasked && !reason)
     throw problem('REVEAL_REQUIRED', 'This paper is about a person; say why you need it in the header x-assay-reveal.')
 }

@@ -7,7 +7,6 @@ import { personHolder } from '../people/actions.ts'
 import { invalid, Problem, problem } from '../problem.ts'
 import { requireTeam } from '../teams/actions.ts'
 import * as rules from './rules.ts'
-import { checkReveal } from './rules-roles.ts'
 import * as store from './store.ts'
 
 type Headers = Parameters<typeof rules.sessionIn>[1]
@@ -76,11 +75,13 @@ export const ofTeamKey = (team: TeamCaller): Holder => ({
   team,
 })
 
-function consoleOf({ id }: Session, { kind, actor_id, role }: Holder, headers: Headers): AtConsole {
-  const reason = rules.reasonIn(headers)
-  if (reason) checkReveal(role)
-  return { kind, actor_id, session_id: id, role, reason }
-}
+const consoleOf = ({ id }: Session, { kind, actor_id, role }: Holder, headers: Headers): AtConsole => ({
+  kind,
+  actor_id,
+  session_id: id,
+  role,
+  reason: rules.reasonIn(headers),
+})
 
 export const sessionOf = ({ org_id, plan, team_ids, team }: Holder, console: AtConsole): SessionCaller => ({
   kind: 'session',

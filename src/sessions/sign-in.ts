@@ -17,7 +17,8 @@ export async function signIn(app: App, visitor: Visitor, body: SignIn): Promise<
   const { management_key, team_api_key, email } = body
   if ([management_key, team_api_key, email].filter(Boolean).length !== 1)
     throw invalid(['body'], 'Send one of management_key, team_api_key, or email with password and code.')
-  const address = `address ${visitor.address}`
+  // Who tries passwords keeps nobody from signing in with a key.
+  const address = `${email ? 'people' : 'keys'} at ${visitor.address}`
   await takeTurn(app, address, OF_ONE_ADDRESS)
   const holder = email ? await asPerson(app, visitor, { ...body, email }) : await byKey(app, visitor, body)
   await giveBackTurn(app, address)

@@ -195,9 +195,12 @@ describe('revealing', () => {
     const { of } = await joined(w, tenant, { role })
     const { ask } = of(tenant.team_id)
     expect(await ask(endpoints.getUserInfo, { params: { user_id } })).toMatchObject({ status: 200, body: { first_name: 'Z•••' } })
-    expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers: reveal('curiosity') })).toMatchObject(
-      refusedFor(403, 'REVEAL_NOT_ALLOWED'),
-    )
+    const request_id = randomUUID()
+    const headers = { ...reveal('curiosity'), 'x-request-id': request_id }
+    expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers })).toMatchObject(refusedFor(403, 'REVEAL_NOT_ALLOWED'))
+    expect(await query(w.url, 'select action, status from audit_log where request_id = $1', [request_id])).toEqual([
+      { action: 'getUserInfo', status: 403 },
+    ])
   })
 
   test('is for whoever signed in with a key, which sees everything elsewhere', async () => {

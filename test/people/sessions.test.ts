@@ -90,6 +90,16 @@ describe('signing in', () => {
     await begin({ management_key: w.management_key })
     expect(await query(w.url, 'select taken from sign_in_turns')).toEqual([{ taken: 0 }])
   })
+
+  test('whoever tries passwords keeps nobody from signing in with a key', async () => {
+    await query(w.url, 'delete from sign_in_turns')
+    const guess = { email: 'guessed@harbour.example', password: 'a guess of a password', code: '1' }
+    await begin(guess)
+    await query(w.url, 'update sign_in_turns set taken = 100')
+    expect(await begin(guess)).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
+    expect(await begin({ management_key: w.management_key })).toMatchObject({ status: 200 })
+    await query(w.url, 'delete from sign_in_turns')
+  })
 })
 
 describe('the cookie', () => {
