@@ -67,3 +67,17 @@ describe.each(files)('$file', ({ file, room, text }) => {
     if (room === 'rules') expect(code).not.toMatch(/\bawait\b|new Date\(\)|Date\.now/)
   })
 })
+
+describe('the console', () => {
+  const root = new URL('../console/src/', import.meta.url).pathname
+  const files = globSync('**/*.{ts,tsx}', { cwd: root }).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+
+  test.each(files)('$file takes nothing of the service but the types of its contract and the lifecycle', ({ text }) => {
+    const lines = [...text.matchAll(/^import (type )?.*'([^']+)'$/gm)].map(([, type, path]) => ({ type, path: path as string }))
+    const outside = lines.filter(({ path }) => path.includes('../src/'))
+    expect(outside.filter(({ path }) => !path.includes('/src/contract/'))).toEqual([])
+    expect(outside.filter(({ type, path }) => !type && !path.endsWith('/contract/lifecycle.ts'))).toEqual([])
+    expect(lines.filter(({ path }) => !/^(\.|preact|virtual:rows)/.test(path))).toEqual([])
+    expect(text).not.toMatch(/\bclass \w+ |export default|dangerouslySetInnerHTML|innerHTML/)
+  })
+})

@@ -53,3 +53,12 @@ test('a linked folder belongs to another checkout and is left alone', async () =
   expect(await setup(folder, 'prestart')).toEqual({ code: 0, installs: undefined })
   expect(existsSync(join(modules, 'fastify'))).toBe(true)
 })
+
+test('the console is built before the service starts', async () => {
+  const { folder, place } = checkout(['fastify'])
+  place()
+  writeFileSync(join(folder, 'scripts/build-console.ts'), "console.log('the console' satisfies string)")
+  const env = { npm_lifecycle_event: 'prestart' }
+  const { code, stdout } = await run([process.execPath, join(folder, 'scripts/setup.mjs')], { env }).ended
+  expect([code, stdout]).toEqual([0, 'the console\n'])
+})
