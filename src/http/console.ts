@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../problem.ts'
 
-const folder = fileURLToPath(new URL('../../console/dist/', import.meta.url))
+const built = fileURLToPath(new URL('../../console/dist/', import.meta.url))
 
 /** No inline script or style, nothing from elsewhere; documents are shown in a frame from memory. */
 const POLICY = [
@@ -35,8 +35,8 @@ const gzipped = promisify(gzip)
 type File = { type: string; bytes: Buffer; br?: Promise<Buffer>; gz?: Promise<Buffer> }
 
 /** The console's files, read once; every other address under /console is a view of it. */
-export function mountConsole(server: FastifyInstance) {
-  const files = readFiles()
+export function mountConsole(server: FastifyInstance, folder = built) {
+  const files = readFiles(folder)
   const index = files.get('index.html')
   const page = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!index)
@@ -61,7 +61,7 @@ export function mountConsole(server: FastifyInstance) {
   server.get('/console/*', page)
 }
 
-function readFiles() {
+function readFiles(folder: string) {
   if (!existsSync(join(folder, 'index.html'))) return new Map<string, File>()
   const paths = globSync('**/*.*', { cwd: folder }).map((path) => path.replaceAll('\\', '/'))
   const known = paths.filter((path) => extname(path) in types)
