@@ -29,6 +29,15 @@ export function stagesOf(found: StepCount[], most: number) {
 const totalOf = (found: StepCount[], low: string) =>
   sum(found.filter(({ low_level }) => low_level === low).map(({ count }) => ({ count, at_least: false }))).count
 
+type Hour = { hour: string; events: number; scanned: number }
+
+/** Where not everything was looked at, the oldest hour is incomplete and is left out. */
+export function ingestionOf(found: Hour[], most: number) {
+  const cut = found.reduce((all, { scanned }) => all + scanned, 0) > most
+  const hours = (cut ? found.slice(1) : found).map(({ hour, events }) => ({ hour, events }))
+  return { hours, count: hours.reduce((all, { events }) => all + events, 0), at_least: cut }
+}
+
 type Figures = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
 
 export const figuresOf = ({ attempts, cut, delivered, p50_ms, p95_ms }: Figures) => ({

@@ -45,12 +45,17 @@ const masks: Record<string, Mask> = {
   ethnicity: hidden,
   sexual_orientation: hidden,
   gender_identity: hidden,
+  note: hidden,
+  title: hidden,
+  external_user_id: hidden,
+  polyline: hidden,
+  summary_polyline: hidden,
   inbound_tracking_url: hidden,
   outbound_tracking_url: hidden,
 }
 
-/** Numbers that are personal have no shape that could stand for them. */
-const withheld = new Set(['household_income', 'household_size'])
+/** Numbers that are personal, such as where somebody ran, have no shape that could stand for them. */
+const withheld = new Set(['household_income', 'household_size', 'lat', 'lng'])
 
 /** Of labs, payors and shops, whose names and addresses anybody may know. */
 const public_ = new Set(['lab', 'performing_laboratories', 'company', 'org_address', 'payors'])

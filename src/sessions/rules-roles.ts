@@ -26,6 +26,8 @@ const special: Record<string, Capability> = {
   emptyInbox: 'sandbox.advance',
   acknowledgeCritical: 'critical.acknowledge',
   listAudit: 'audit.read',
+  // Tokens of end users at their sources: not for a browser of whoever manages less than everything.
+  bulkExport: 'org.manage',
 }
 
 /** What may be read of the management side by whoever does not manage: nothing that is a secret, and no new row by accident. */

@@ -8,6 +8,7 @@ import { leaksIn } from '../support/leaks.ts'
 import { place } from '../support/orders.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { listen } from '../support/sse.ts'
+import { aWorkout, pushSummary } from '../support/wearables.ts'
 import { type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -113,6 +114,19 @@ describe('at the console personal data is masked', () => {
     const { body } = await ask(endpoints.getWebhookAttempt, { params: { ...params, attempt_id: data[0]?.id } })
     expect((body as { request_body: string }).request_body).toContain('Z•••')
     expect(leaksIn(JSON.stringify(body), 'attempt')).toEqual([])
+  })
+
+  test('as is where somebody ran, and when somebody was born, in what comes from watches', async () => {
+    await pushSummary(tenant.api, user_id, 'profile', { height: 180, date_of_birth: '1961-07-23' })
+    await pushSummary(tenant.api, user_id, 'workouts', aWorkout())
+    const window = { start_date: '2026-03-01', end_date: '2026-03-02' }
+    const { api } = await asAdmin()
+    const [workout] = (await api.listWorkouts({ params: { user_id }, query: window })).workouts
+    const params = { workout_id: workout?.id as string }
+    await tenant.api.pushWorkoutStream({ params, body: { time: [1_772_384_400], lat: [52.5], lng: [13.4], heartrate: [120] } })
+    expect(await api.getWorkoutStream({ params })).toMatchObject({ lat: [null], lng: [null], heartrate: [120] })
+    expect(await tenant.api.getWorkoutStream({ params })).toMatchObject({ lat: [52.5] })
+    expect(JSON.stringify(await api.getProfile({ params: { user_id } }))).not.toContain('1961')
   })
 
   test('in the answer to a change, and a masked value is never written back', async () => {

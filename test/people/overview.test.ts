@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { MINUTE, SECOND } from '../../src/app.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { counted, figuresOf, stagesOf } from '../../src/overview/rules.ts'
+import { counted, figuresOf, ingestionOf, stagesOf } from '../../src/overview/rules.ts'
 import { query } from '../support/cluster.ts'
 import { joined, quick, signIn } from '../support/console.ts'
 import { aCriticalOrder, place } from '../support/orders.ts'
+import { aSample, aUser, push } from '../support/wearables.ts'
 import { refusal, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -85,6 +86,29 @@ describe('the overview', () => {
     })
     expect(deliveries.backlog.count).toBeGreaterThan(0)
     expect(deliveries.oldest_waiting_at).toMatch(/^\d{4}-/)
+  })
+})
+
+test('the overview says how much comes in from watches, by the hour', async () => {
+  const { api } = await w.tenant()
+  const user_id = await aUser(api)
+  expect((await api.getOverview()).ingestion).toEqual({ hours: [], count: 0, at_least: false })
+  await push(api, user_id, 'steps', [aSample('2026-03-01T09:00:00Z', 12)])
+  await place(api)
+  await w.runJobs()
+  const { ingestion } = await api.getOverview()
+  expect(ingestion).toMatchObject({ count: 1, at_least: false })
+  expect(ingestion.hours.reduce((all, { events }) => all + events, 0)).toBe(1)
+  expect(ingestion.hours.at(-1)?.hour).toMatch(/:00:00.000Z$/)
+})
+
+test('hours that were not looked at to their end are left out', () => {
+  const hours = [8, 9, 10].map((hour, i) => ({ hour: `2026-03-01T0${hour}:00:00Z`, events: i + 1, scanned: 4 }))
+  expect(ingestionOf(hours, 12)).toMatchObject({ count: 6, at_least: false })
+  expect(ingestionOf(hours, 11)).toMatchObject({
+    hours: hours.slice(1).map(({ hour, events }) => ({ hour, events })),
+    count: 5,
+    at_least: true,
   })
 })
 
