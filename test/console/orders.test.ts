@@ -36,7 +36,7 @@ test.skipIf(without).each(widths)(named('on %s an order is placed once its probl
   expect(complaints).toEqual([])
 })
 
-test.skipIf(without)(named('an order is walked to critical results, followed live, and its report opened'), async () => {
+test.skipIf(without)(named('an order is walked to critical results, acknowledged, and its report opened'), async () => {
   const w = { ...one, ...(await one.tenant()) }
   const order = await place(w.api)
   await w.runJobs()
@@ -51,6 +51,10 @@ test.skipIf(without)(named('an order is walked to critical results, followed liv
   await page.getByRole('link', { name: 'Results' }).click()
   await page.getByRole('table', { name: 'Results' }).getByText('Critical').first().waitFor()
   expect(await page.getByRole('img', { name: /^Glucose .* range/ }).count()).toBe(1)
+
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText('Critical; acknowledged just now by Management key.').waitFor()
+  expect(await w.api.getCriticalResult({ params: { order_id: order.id } })).toMatchObject({ acknowledged_by: { type: 'management_key' } })
 
   await page.getByRole('link', { name: 'Documents' }).click()
   await page.getByRole('button', { name: 'Result report' }).click()

@@ -1,6 +1,6 @@
-import { test } from 'vitest'
-import { named, widths, without } from '../support/console-page.ts'
-import { tour } from '../support/console-tour.ts'
+import { expect, test } from 'vitest'
+import { fits, named, openPage, seriousIssues, signedIn, widths, without } from '../support/console-page.ts'
+import { picture, tour } from '../support/console-tour.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
@@ -26,3 +26,31 @@ test.skipIf(without).each(widths)(
     ])
   },
 )
+
+test.skipIf(without).each(widths)(named('on %s nobody is kept out at the door'), async (_, width) => {
+  const { page } = await openPage(one.base, width)
+  await page.goto('/console/sign-in')
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(await seriousIssues(page)).toEqual([])
+  await fits(page)
+  await picture(page, `sign-in-${width}`)
+})
+
+test.skipIf(without)(named('shortcuts go to pages, explain themselves, and search opens by keyboard alone'), async () => {
+  const { page } = await signedIn(one.base, tenant)
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('u')
+  await page.getByRole('heading', { name: 'Users' }).waitFor()
+  expect(await page.locator('h1:focus').textContent()).toBe('Users')
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  await help.getByText('Place an order').waitFor()
+  expect(await seriousIssues(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await help.waitFor({ state: 'detached' })
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('audit')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+})

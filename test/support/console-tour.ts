@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { fits, seriousIssues, signedIn } from './console-page.ts'
 import { aPatient, place } from './orders.ts'
@@ -19,10 +20,11 @@ export async function aBusyTeam(one: Replica) {
   const webhook = await aWebhook(tenant, { url: receiver.url, description: 'Orders of the clinic' })
   const { user_id } = await api.createUser({ body: { client_user_id: 'member-2041', fallback_time_zone: 'America/New_York' } })
   await api.putUserInfo({ params: { user_id }, body: someInfo() })
-  const of = (person: (typeof people)[number]) => ({ user_id, patient_details: aPatient({}, person) })
+  const mine = { user_id, patient_details: aPatient() }
+  const of = (person: (typeof people)[number]) => ({ patient_details: aPatient({}, person) })
   const orders = [
-    await place(api, 'walk_in_test', of(people[0])),
-    await place(api, 'walk_in_test', of(people[0])),
+    await place(api, 'walk_in_test', mine),
+    await place(api, 'walk_in_test', mine),
     await place(api, 'testkit', of(people[1])),
     await place(api, 'at_home_phlebotomy', of(people[2])),
     await place(api, 'on_site_collection', of(people[2])),
@@ -40,7 +42,7 @@ export async function aBusyTeam(one: Replica) {
   return { tenant, user_id, order_id: orders[1]?.id as string, webhook_id: webhook.id, attempt_id: attempt?.id as string }
 }
 
-/** Goes from page to page as one person would; each is checked, and kept as a picture where SCREENSHOTS asks for it. */
+/** Goes from page to page as one person would; each is checked and pictured. */
 export async function tour(base: string, tenant: Tenant, width: number, stops: Stop[], colours: 'light' | 'dark' = 'light') {
   const { page, complaints, outside } = await signedIn(base, tenant, width, colours)
   const found: Record<string, string[]> = {}
@@ -50,15 +52,17 @@ export async function tour(base: string, tenant: Tenant, width: number, stops: S
     const issues = await seriousIssues(page)
     if (issues.length) found[name] = issues
     await fits(page)
-    if (process.env['SCREENSHOTS']) await page.screenshot({ path: picture(`${name}-${width}${colours === 'dark' ? '-dark' : ''}`) })
+    await picture(page, `${name}-${width}${colours === 'dark' ? '-dark' : ''}`)
   }
   expect(found).toEqual({})
   expect(complaints).toEqual([])
   expect(outside()).toEqual([])
 }
 
-function picture(name: string) {
+/** Kept in docs/screenshots, where SCREENSHOTS asks for it. */
+export async function picture(page: Page, name: string) {
+  if (!process.env['SCREENSHOTS']) return
   const folder = join(root, 'docs/screenshots')
   mkdirSync(folder, { recursive: true })
-  return join(folder, `${name}.png`)
+  await page.screenshot({ path: join(folder, `${name}.png`) })
 }

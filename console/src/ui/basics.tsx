@@ -127,3 +127,19 @@ export const Skeleton = ({ lines = 4 }: { lines?: number }) => (
 )
 
 export const Word = ({ of }: { of: string | null | undefined }) => <>{of ? words(of) : '—'}</>
+
+/** A name with dots, which may be broken behind each. */
+export const Dotted = ({ name }: { name: string }) => (
+  <>
+    {name.split('.').map((part, i) => (
+      <>
+        {i > 0 && (
+          <>
+            .<wbr />
+          </>
+        )}
+        {part}
+      </>
+    ))}
+  </>
+)

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
-import { Card } from '../../ui/basics.tsx'
+import { Card, Dotted } from '../../ui/basics.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
@@ -44,7 +44,14 @@ export function EventCatalogue() {
                   keyOf={({ type }) => type}
                   to={({ type }) => `/events/${type}`}
                   columns={[
-                    { name: 'Type', cell: ({ type }) => <code>{type}</code> },
+                    {
+                      name: 'Type',
+                      cell: ({ type }) => (
+                        <code>
+                          <Dotted name={type} />
+                        </code>
+                      ),
+                    },
                     { name: 'Says', wide: true, cell: ({ description }) => description },
                     { name: 'Keeps its order by', wide: true, cell: ({ key }) => <code class="faint">{key}</code> },
                   ]}

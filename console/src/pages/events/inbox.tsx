@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { may } from '../../session.ts'
-import { Button, Card, Doing, Empty, Json, Status, Time } from '../../ui/basics.tsx'
+import { Button, Card, Doing, Dotted, Empty, Json, Status, Time } from '../../ui/basics.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
@@ -41,7 +41,14 @@ export function Inbox() {
               rows={messages}
               keyOf={({ id }) => id}
               columns={[
-                { name: 'Event', cell: (one) => <code>{typeOf(one)}</code> },
+                {
+                  name: 'Event',
+                  cell: (one) => (
+                    <code>
+                      <Dotted name={typeOf(one)} />
+                    </code>
+                  ),
+                },
                 {
                   name: 'Signature',
                   cell: ({ verified, verdict }) => <Status tone={verified ? 'good' : 'bad'}>{verified ? 'Verified' : verdict}</Status>,

@@ -69,7 +69,7 @@ const columns = (trends: Trends): Column<Result>[] => [
     name: 'Result',
     cell: ({ result, unit }) => (
       <span>
-        <strong>{result}</strong> <span class="muted small">{unit}</span>
+        <strong>{result}</strong> <span class="muted small breaks">{unit}</span>
       </span>
     ),
   },

@@ -3,7 +3,7 @@ import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import { setSearch, useSearch } from '../../router.tsx'
 import { teamPath } from '../../session.ts'
-import { Button, Card, Empty, Status, Time, type Tone } from '../../ui/basics.tsx'
+import { Button, Card, Dotted, Empty, Status, Time, type Tone } from '../../ui/basics.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { type Column, Loaded, Table } from '../../ui/table.tsx'
 import { span, words } from '../../words.ts'
@@ -104,13 +104,13 @@ const columns: Column<Attempt>[] = [
     name: 'Event',
     cell: (one) => (
       <>
-        {one.event_type}
+        <Dotted name={one.event_type} />
         {one.example && <span class="small faint"> example</span>}
       </>
     ),
   },
   { name: 'Outcome', cell: (one) => <Outcome of={one} /> },
-  { name: 'Answer', cell: ({ status, error }) => (status ? <code>{status}</code> : <span class="small">{words(error)}</span>) },
+  { name: 'Answer', wide: true, cell: ({ status, error }) => (status ? <code>{status}</code> : <span class="small">{words(error)}</span>) },
   { name: 'Try', wide: true, right: true, cell: ({ attempt }) => attempt },
   { name: 'Took', wide: true, right: true, cell: ({ ms }) => span(ms) },
   { name: 'When', right: true, cell: ({ at }) => <Time at={at} real /> },

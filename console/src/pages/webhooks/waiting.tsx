@@ -1,7 +1,7 @@
 import { api } from '../../api.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { may, teamPath } from '../../session.ts'
-import { Card, Doing, Empty, Time } from '../../ui/basics.tsx'
+import { Card, Doing, Dotted, Empty, Time } from '../../ui/basics.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
 import { say } from '../../ui/toasts.tsx'
 
@@ -28,7 +28,7 @@ export function Waiting({ webhook_id }: { webhook_id: string }) {
             rows={data}
             keyOf={({ event_id, sequence }) => `${event_id} ${sequence}`}
             columns={[
-              { name: 'Event', cell: ({ event_type }) => event_type },
+              { name: 'Event', cell: ({ event_type }) => <Dotted name={event_type} /> },
               { name: 'Tries', right: true, cell: ({ attempts }) => attempts },
               { name: 'Behind', wide: true, right: true, cell: ({ behind }) => behind || '' },
               {
