@@ -1,7 +1,7 @@
 FROM node:24-bookworm-slim
 
 WORKDIR /assay
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json tsconfig.json ./
 # The image has Node already; PostgreSQL stays, for a container without DATABASE_URL.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/node-* node_modules/.bin/node
 COPY bin bin

@@ -1,6 +1,9 @@
+import Fastify from 'fastify'
 import { expect, test } from 'vitest'
+import { mountConsole } from '../../src/http/console.ts'
+import { sendProblem } from '../../src/http/refuse.ts'
 import { named, openPage, signInByKey, without } from '../support/console-page.ts'
-import { world } from '../support/world.ts'
+import { temporaryFolder, world } from '../support/world.ts'
 
 const one = await world()
 
@@ -68,4 +71,13 @@ test('the page may load nothing from elsewhere and run nothing inline; files tha
   expect(asset.headers.get('content-encoding')).toMatch(/^(br|gzip)$/)
   expect((await fetch(`${base}/console/assets/gone-12345678.js`)).status).toBe(404)
   expect((await fetch(base, { redirect: 'manual' })).headers.get('location')).toBe('/console')
+})
+
+test('a service whose console was not built says so and how to mend it', async () => {
+  const server = Fastify()
+  server.setErrorHandler((error, request, reply) => sendProblem(one.app, error, request, reply))
+  mountConsole(server, temporaryFolder())
+  const answer = await server.inject('/console/orders')
+  expect(answer.statusCode).toBe(503)
+  expect(answer.json()).toMatchObject({ detail: { error_type: 'CONSOLE_NOT_BUILT', error_message: expect.stringContaining('npm start') } })
 })
