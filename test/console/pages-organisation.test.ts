@@ -39,8 +39,7 @@ test.skipIf(without).each(widths)(named('on %s nobody is kept out at the door'),
 test.skipIf(without)(named('shortcuts go to pages, explain themselves, and search opens by keyboard alone'), async () => {
   const { page } = await signedIn(one.base, tenant)
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  await page.keyboard.press('g')
-  await page.keyboard.press('u')
+  await page.keyboard.type('gu')
   await page.getByRole('heading', { name: 'Users' }).waitFor()
   expect(await page.locator('h1:focus').textContent()).toBe('Users')
   await page.keyboard.press('?')
@@ -50,6 +49,7 @@ test.skipIf(without)(named('shortcuts go to pages, explain themselves, and searc
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'detached' })
   await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search or go to' }).waitFor()
   await page.keyboard.type('audit')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Audit log' }).waitFor()

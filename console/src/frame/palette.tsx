@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { go } from '../router.tsx'
 import { searches } from '../searches.ts'
 import { session } from '../session.ts'
@@ -30,7 +30,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const ref = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
-  useEffect(() => {
+  // Before the next key comes: whoever types on at once means the palette.
+  useLayoutEffect(() => {
     ref.current?.showModal()
   }, [])
   const found = matching(text)
