@@ -48,12 +48,6 @@ export async function ask(name: string, sent: Sent = {}): Promise<Response> {
   return response
 }
 
-/** An endpoint that another part of the service brings along, for what the page shows only where it is there. */
-export const read = <T>(name: string, sent: Sent = {}) => call(name, sent) as Promise<T>
-
-/** Whether this build of the contract has an endpoint of that name. */
-export const offers = (name: string) => name in rows
-
 const headersOf = ({ headers, body }: Sent) => ({
   'x-assay-console': '1',
   ...(chosenTeam.get() ? { 'x-assay-team': chosenTeam.get() as string } : {}),

@@ -59,6 +59,7 @@ function greeting({ listening, credentials }: Service, onTerminal: boolean) {
   return [
     `Assay is ready at ${base_url}`,
     ...(base_url === listening ? [] : [`  listening     ${listening}`]),
+    `  console       ${base_url}/console`,
     `  docs          ${base_url}/docs`,
     `  org           ${org_id ?? '(none)'}`,
     `  team          ${team_id ?? '(none)'}`,

@@ -59,3 +59,17 @@ test.skipIf(without)(named('a deletion asks for the id, is undone from its notic
   await page.getByRole('heading', { name: 'found-on-1440' }).waitFor()
   expect(await tenant.api.getUser({ params: { user_id } })).toMatchObject({ user_id })
 })
+
+test.skipIf(without).each(widths)(named('on %s a connected source and what it sends are seen, another resource too'), async (_, width) => {
+  const { page, open, user_id, tenant, complaints } = await aPerson(width)
+  await tenant.api.connectDemo({ body: { user_id, provider: 'oura' } })
+  await open(`/users/${user_id}`)
+  const connections = page.getByRole('region', { name: 'Connections' })
+  await connections.getByText('Oura').waitFor()
+  await connections.getByText('Connected').waitFor()
+  const chart = page.getByRole('region', { name: 'Time series' })
+  await chart.getByRole('application', { name: /^heartrate: [1-9]\d* points from .* bpm/ }).waitFor()
+  await chart.getByLabel('Resource').selectOption('steps')
+  await chart.getByRole('application', { name: /^steps: [1-9]\d* points from .* count/ }).waitFor()
+  expect(complaints).toEqual([])
+})

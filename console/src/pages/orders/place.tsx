@@ -90,21 +90,14 @@ function wordsAbout(found: Finding[], shown: boolean) {
   return { ...(hard && shown ? { wrong: hard.message } : {}), ...(soft ? { doubt: soft.message } : {}) }
 }
 
-const Patient = ({ draft, set, about }: FieldsProps) => {
-  const text = (name: string, label: string, rest: object = {}) => {
-    const path = `patient_details.${name}`
-    return (
-      <TextField
-        label={label}
-        data-path={path}
-        value={draft.text[path] ?? ''}
-        onText={set(path)}
-        autocomplete="off"
-        {...about(path)}
-        {...rest}
-      />
-    )
-  }
+const textField = ({ draft, set, about }: FieldsProps, path: string, label: string, rest: object) => (
+  <TextField label={label} data-path={path} value={draft.text[path] ?? ''} onText={set(path)} {...about(path)} {...rest} />
+)
+
+const Patient = (props: FieldsProps) => {
+  const { draft, set, about } = props
+  const text = (name: string, label: string, rest: object = {}) =>
+    textField(props, `patient_details.${name}`, label, { autocomplete: 'off', ...rest })
   return (
     <Card title="Patient">
       <div class="form-grid">
@@ -126,21 +119,9 @@ const Patient = ({ draft, set, about }: FieldsProps) => {
   )
 }
 
-const Address = ({ draft, set, about }: FieldsProps) => {
-  const text = (name: string, label: string, rest: object = {}) => {
-    const path = `patient_address.${name}`
-    return (
-      <TextField
-        label={label}
-        data-path={path}
-        value={draft.text[path] ?? ''}
-        onText={set(path)}
-        autocomplete="off"
-        {...about(path)}
-        {...rest}
-      />
-    )
-  }
+const Address = (props: FieldsProps) => {
+  const text = (name: string, label: string, rest: object = {}) =>
+    textField(props, `patient_address.${name}`, label, { autocomplete: 'off', ...rest })
   return (
     <Card title="Address">
       <div class="form-grid">
@@ -156,10 +137,9 @@ const Address = ({ draft, set, about }: FieldsProps) => {
 
 const billing = ['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill']
 
-const Options = ({ draft, set, about, onChange }: FieldsProps & { onChange: (part: Partial<Draft>) => void }) => {
-  const text = (path: string, label: string, rest: object = {}) => (
-    <TextField label={label} data-path={path} value={draft.text[path] ?? ''} onText={set(path)} {...about(path)} {...rest} />
-  )
+const Options = (props: FieldsProps & { onChange: (part: Partial<Draft>) => void }) => {
+  const { draft, set, about, onChange } = props
+  const text = (path: string, label: string, rest: object = {}) => textField(props, path, label, rest)
   return (
     <Card title="Options">
       <div class="form-grid">

@@ -1,20 +1,18 @@
-import { offers, read } from '../../api.ts'
+import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import { Card, Empty, Status, Time } from '../../ui/basics.tsx'
 import { words } from '../../words.ts'
 import type { User } from './find.ts'
 
-type Connection = { name: string; slug: string; status?: string; created_on: string; error_details?: { error_message?: string } | null }
+type Connection = { name: string; slug: string; status?: string; created_on: string }
 
-/** The sources that the user connected, with their state where the service tells it. */
+/** The sources that the user connected; their state follows when it is read. */
 export function Connections({ user }: { user: User }) {
-  const told = useQuery(offers('listConnections') ? `connections:${user.user_id}` : null, () =>
-    read<{ providers: Connection[] }>('listConnections', { params: { user_id: user.user_id } }),
-  )
+  const told = useQuery(`connections:${user.user_id}`, () => api.listConnections({ params: { user_id: user.user_id } }))
   const known = user.connected_sources.map(
     ({ provider, created_on }): Connection => ({ name: provider.name, slug: provider.slug, created_on }),
   )
-  const all = told.data?.providers ?? known
+  const all: Connection[] = told.data?.providers ?? known
   return (
     <Card bare title="Connections">
       {all.length ? (

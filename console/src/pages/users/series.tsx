@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { offers, read } from '../../api.ts'
+import { api } from '../../api.ts'
 import { SeriesChart } from '../../charts/series.tsx'
 import { teamNow } from '../../clock.ts'
 import { useQuery } from '../../query.ts'
@@ -8,8 +8,7 @@ import { Button, Card, Empty } from '../../ui/basics.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { Loaded } from '../../ui/table.tsx'
 
-type Sample = { timestamp?: string; start?: string; value: number; unit: string; min?: number; max?: number }
-type Grouped = { groups: Record<string, { source: { provider: string; type: string }; data: Sample[] }[]>; next_cursor: string | null }
+type Grouped = Awaited<ReturnType<typeof api.listSamples>>
 
 /** The resources that are looked at most; any other can be named in the address. */
 const resources = [
@@ -54,14 +53,12 @@ export function UserSeries({ user_id }: { user_id: string }) {
   const [zoom, setZoom] = useState<[number, number]>()
   const until = Math.ceil(teamNow() / 60_000) * 60_000
   const [from, to] = zoom ?? [until - days * DAY, until]
-  const there = offers('listSamples')
-  const series = useQuery(there ? `series:${user_id} ${resource}?${days} ${zoom?.join() ?? ''}` : null, () =>
-    read<Grouped>('listSamples', {
+  const series = useQuery(`series:${user_id} ${resource}?${days} ${zoom?.join() ?? ''}`, () =>
+    api.listSamples({
       params: { user_id, resource },
       query: { start_date: new Date(from).toISOString(), end_date: new Date(to).toISOString(), downsample: stretchOf(to - from) },
     }),
   )
-  if (!there) return null
   const change = (part: Record<string, string>) => {
     setZoom(undefined)
     setSearch(part)
@@ -97,20 +94,19 @@ export function UserSeries({ user_id }: { user_id: string }) {
   )
 }
 
+type Sample = Grouped['groups'][string][number]['data'][number]
+
+/** What has no number, such as a note, cannot be drawn. */
+const pointOf = ({ timestamp, start, value, min, max }: Sample) =>
+  typeof value === 'number' ? [{ at: Date.parse(timestamp ?? start ?? ''), value, min: min ?? value, max: max ?? value }] : []
+
 const linesOf = ({ groups }: Grouped) =>
   Object.values(groups)
     .flat()
     .map(({ source, data }) => ({
       name: source.provider,
       unit: data[0]?.unit ?? '',
-      points: data
-        .map(({ timestamp, start, value, min, max }) => ({
-          at: Date.parse(timestamp ?? start ?? ''),
-          value,
-          min: min ?? value,
-          max: max ?? value,
-        }))
-        .sort((a, b) => a.at - b.at),
+      points: data.flatMap(pointOf).sort((a, b) => a.at - b.at),
     }))
     .filter(({ points }) => points.length)
 
