@@ -64,13 +64,16 @@ async function benchDrain(bench: Bench, { rounds, perKey, backlog, seconds }: Op
     await makeWebhook(writer.app, team_id, `${receiver.url}/drain/2`),
   ]
   await fill(bench, webhooks)
-  const without: Drained[] = []
-  for (let round = 0; round < rounds; round++) {
-    await refill(running.database, webhooks, perKey)
-    without.push(await drain(bench, webhooks, { total: 2 * KEYS * perKey }))
+  let without: Drained[] = []
+  for (const each of [1, perKey]) {
+    without = []
+    for (let round = 0; round < rounds; round++) {
+      await refill(running.database, webhooks, each)
+      without.push(await drain(bench, webhooks, { total: 2 * KEYS * each }))
+    }
+    console.log(`2 webhooks x ${KEYS} keys, messages of each: ${each}, written before, signed and logged:`)
+    tell(without)
   }
-  console.log(`2 webhooks x ${KEYS} keys x ${perKey} messages, written before, signed and logged:`)
-  tell(without)
   await refill(running.database, webhooks, backlog / 2 / KEYS)
   const within = await drain(bench, webhooks, { seconds })
   console.log(`the same out of ${backlog} messages that wait, for ${seconds} s:`)

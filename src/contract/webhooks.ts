@@ -15,7 +15,7 @@ const Url = z
   .meta({ format: 'uri', example: 'https://example.com/webhooks' })
 const Rate = z.int().min(1).max(10_000).describe('Messages a second at most.')
 const Filter = z
-  .array(z.string().regex(/^[a-z0-9_.]{1,100}\*?$/, 'Must be an event type, which may end in *.'))
+  .array(z.string().regex(/^([a-z0-9_.]{1,100}\*?|\*)$/, 'Must be an event type, which may end in *.'))
   .max(200)
   .describe('Event types; a type may end in *. Null or absent takes all.')
 const Ordering = z

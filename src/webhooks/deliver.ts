@@ -29,21 +29,21 @@ export type Courier = {
   inHand: number
 }
 
-/** Claims due lanes of these webhooks and sends their messages; answers how many lanes it took. */
+/** Claims due lanes of these webhooks and sends their messages; answers how many lanes it took, and whether that was all there was room for. */
 export async function deliverDue(courier: Courier, webhook_ids: string[]) {
   const { app, worker } = courier
   const room = AT_ONCE - courier.inHand
-  if (room <= 0 || !webhook_ids.length) return 0
+  if (room <= 0) return { took: 0, full: true }
   const now = app.wall()
   const lease = randomUUID()
   const until = later(now, LEASE)
-  const share = { most: room, each: OF_ONE, in_a_row: IN_A_ROW }
+  // Nobody takes all the room that is left, so that a few slow webhooks do not take everybody's.
+  const share = { most: room, each: Math.min(OF_ONE, Math.ceil(room / 2)), in_a_row: IN_A_ROW }
   const claimed = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, until, ...share })
-  if (!claimed.length) return 0
   courier.inHand += claimed.length
   // The next lanes are claimed while these are sent.
-  void sendLanes(courier, claimed, lease)
-  return claimed.length
+  if (claimed.length) void sendLanes(courier, claimed, lease)
+  return { took: claimed.length, full: claimed.length === room }
 }
 
 type Claimed = Awaited<ReturnType<typeof store.claimLanes>>

@@ -167,6 +167,10 @@ settled as (
   from done join held on held.id = done.id where l.id = done.id
   returning l.id, l.head, l.webhook_id, l.tail > done.head as more
 ),
+due as (
+  select webhook_id from (select distinct webhook_id from settled) w where exists (
+    select from lanes l where l.webhook_id = w.webhook_id and l.run_at <= $6::timestamptz and l.worker is null)
+),
 gone as (delete from deliveries d using settled where d.lane_id = settled.id and d.n <= settled.head),
 logged as (
   insert into attempts (${attemptColumns.join(', ')})
@@ -174,7 +178,7 @@ logged as (
   where (a.user_id is null or exists (select from users where users.user_id = a.user_id))
     and (a.webhook_id, a.key) not in (select webhook_id, key from busy)
 )
-select id, webhook_id, more, false as busy from settled union all select id, webhook_id, true, true from busy`.replace(
+select id, webhook_id, more or webhook_id in (select webhook_id from due) as more, false as busy from settled union all select id, webhook_id, true, true from busy`.replace(
     ') as a\n',
     `) as a (${attemptColumns.join(', ')})\n`,
   ),
@@ -184,7 +188,7 @@ type Settled = { id: number; webhook_id: string; more: boolean; busy: boolean }
 type Settlement = { lanes: (SettledLane & { lease: string })[]; attempts: NewAttempt[]; now: string }
 
 /**
- * Records what came of lanes, all in one statement; whoever lost a lane meanwhile changes nothing of it. Answers those that were still held.
+ * Records what came of lanes, all in one statement; whoever lost a lane meanwhile changes nothing of it. Answers those that were still held, and whether their webhooks have more to do.
  * Of a lane that a transaction is writing to, nothing is recorded yet: waiting for it could be waiting for each other. It is answered as busy.
  */
 export const settleLanes = async (db: Db, { lanes, attempts, now }: Settlement) => {

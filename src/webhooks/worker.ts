@@ -75,25 +75,29 @@ export async function startWorker(
     }
   }
 
+  /** What found no room waits until something is settled; so does a webhook that has its share in hand. */
   async function pump() {
-    do {
-      again = false
+    while (hot.size && line && !stopping) {
       const asked = [...hot]
-      const took = await deliverDue(courier, asked)
-      if (took) again = true
-      else for (const id of asked) hot.delete(id)
-    } while (again && line && !stopping)
+      hot.clear()
+      const { full } = await deliverDue(courier, asked)
+      if (!full) continue
+      for (const id of asked) hot.add(id)
+      return
+    }
   }
 
   function wake(webhook_ids: Iterable<string>) {
     for (const id of webhook_ids) hot.add(id)
-    if (stopping || !line || !hot.size) return
-    again = true
-    pumping ??= pump()
+    if (pumping) again = true
+    if (pumping || stopping || !line || !hot.size) return
+    pumping = pump()
       .catch(failed)
       .finally(() => {
         pumping = undefined
-        if (again) wake([])
+        if (!again) return
+        again = false
+        wake([])
       })
   }
 

@@ -50,6 +50,7 @@ export async function drivenWorker(app: App, url: string, send: (got: Got) => Ou
     settle: (turn) => turns.push(turn),
   }
   let sending = 0
+  let more = new Set<string>()
   const renew = async () => {
     await line.end()
     line = await aliveAs(url, newWorkerNumber())
@@ -59,22 +60,26 @@ export async function drivenWorker(app: App, url: string, send: (got: Got) => Ou
     courier,
     /** Claims and sends; answers how many lanes it took. */
     async turn(webhook_ids: string[]) {
-      sending += await deliverDue(courier, webhook_ids)
+      sending += (await deliverDue(courier, webhook_ids)).took
       await eventually(() => turns.length >= sending)
       return sending
     },
     /** Claims, without waiting for what is being sent. */
-    claim: (webhook_ids: string[]) => deliverDue(courier, webhook_ids),
+    claim: async (webhook_ids: string[]) => (await deliverDue(courier, webhook_ids)).took,
     /** What the next settling is about. */
     sent: (most = turns.length) => turns.slice(0, most).map(({ settled: { id, lease } }) => ({ id, lease })),
     /** Answers how many it could not settle yet. */
     async settle(most = turns.length) {
       const batch = turns.splice(0, most)
-      const { busy } = await settleTurns(courier, batch)
+      const settled = await settleTurns(courier, batch)
+      const { busy } = settled
+      more = settled.more
       turns.unshift(...busy)
       sending -= batch.length - busy.length
       return busy.length
     },
+    /** Of the webhooks that were settled last, those that have more to do. */
+    more: () => [...more],
     /** As kill -9: nothing of what was sent is recorded. */
     async crash() {
       sending -= turns.splice(0).length

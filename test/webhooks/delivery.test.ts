@@ -62,3 +62,18 @@ test('a strict webhook gets everything in the order of the log', async () => {
   expect(got.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '2', '3', '4', '5', '6'])
   expect(new Set(got.map(({ body }) => JSON.parse(body).data.id))).toEqual(new Set(orders.map(({ id }) => id)))
 })
+
+test('a filter takes a type, what begins like it, or everything; another form of it takes nothing', async () => {
+  const { api, admin, org_id, team_id } = await one.tenant()
+  const params = { org_id, team_id, env: 'sandbox' as const }
+  const filters = [null, ['*'], ['labtest.*'], ['lab*'], ['labtest.order.created*'], ['daily.data.sleep.created', 'labtest.order.created']]
+  const others = [[], ['labtest.order'], ['labtest.order.created.*'], ['order.created'], ['daily.*']]
+  const make = async (filter_types: string[] | null) =>
+    (await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/', filter_types, disabled: true } })).id
+  const told = await Promise.all(filters.map(make))
+  const untold = await Promise.all(others.map(make))
+  await place(api)
+  const waiting = async (webhook_id: string) => (await admin.getWebhook({ params: { ...params, webhook_id } })).waiting
+  expect(await Promise.all(told.map(waiting))).toEqual(filters.map(() => 1))
+  expect(await Promise.all(untold.map(waiting))).toEqual(others.map(() => 0))
+})

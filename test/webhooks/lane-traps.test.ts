@@ -154,3 +154,37 @@ test('what a dead worker held is freed without waiting for a transaction that wr
 })
 
 const count = (to: number) => Array.from({ length: to }, (_, i) => i + 1)
+
+const keys = (count: number) => Array.from({ length: count }, (_, i) => `key-${i}`)
+
+test('a webhook that has its share in hand goes on as soon as some of it is settled, however short its lanes are', async () => {
+  const { id, sent, newWorker, emit } = await begin()
+  const worker = await newWorker()
+  await emit(...keys(70))
+  expect(await worker.turn([id])).toBe(64)
+  await worker.settle(10)
+  expect(worker.more()).toEqual([id])
+  expect(await worker.claim([id])).toBe(6)
+  await eventually(() => sent.length === 70)
+  await worker.settle()
+  expect(worker.more()).toEqual([])
+})
+
+test('however many webhooks are slow, there is room for one more', async () => {
+  const { id, sent, emit } = await begin()
+  const slow = await Promise.all(Array.from({ length: 6 }, () => begin()))
+  const never = new Promise<Outcome>(() => {})
+  const worker = await drivenWorker(app, url, (got) => {
+    sent.push(got)
+    return got.path === '/slow' ? never : ok
+  })
+  atEnd(() => worker.end())
+  for (const one of slow) await query(url, "update webhooks set url = 'http://127.0.0.1:9/slow' where id = $1", [one.id])
+  for (const one of slow) await one.emit(...keys(70))
+  const taken: number[] = []
+  for (const one of slow) taken.push(await worker.claim([one.id]))
+  expect(taken).toEqual([64, 64, 64, 32, 16, 8])
+  await emit('quick')
+  expect(await worker.claim([id])).toBe(1)
+  await eventually(() => sent.some(({ key }) => key === 'quick'))
+})
