@@ -66,8 +66,16 @@ test('a strict webhook gets everything in the order of the log', async () => {
 test('a filter takes a type, what begins like it, or everything; another form of it takes nothing', async () => {
   const { api, admin, org_id, team_id } = await one.tenant()
   const params = { org_id, team_id, env: 'sandbox' as const }
-  const filters = [null, ['*'], ['labtest.*'], ['lab*'], ['labtest.order.created*'], ['daily.data.sleep.created', 'labtest.order.created']]
-  const others = [[], ['labtest.order'], ['labtest.order.created.*'], ['order.created'], ['daily.*']]
+  const filters = [
+    null,
+    [],
+    ['*'],
+    ['labtest.*'],
+    ['lab*'],
+    ['labtest.order.created*'],
+    ['daily.data.sleep.created', 'labtest.order.created'],
+  ]
+  const others = [['labtest.order'], ['labtest.order.created.*'], ['order.created'], ['daily.*']]
   const make = async (filter_types: string[] | null) =>
     (await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/', filter_types, disabled: true } })).id
   const told = await Promise.all(filters.map(make))
