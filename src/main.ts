@@ -1,3 +1,4 @@
-import { serve } from './cli/serve.ts'
+import './compiled.ts'
 
+const { serve } = await import('./cli/serve.ts')
 await serve()
