@@ -1,4 +1,8 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+
+// The workers load our code as the service does, and find it compiled.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
 
 export default defineConfig({
   test: {
@@ -6,6 +10,7 @@ export default defineConfig({
     globalSetup: ['test/support/cluster.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

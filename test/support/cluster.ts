@@ -4,15 +4,19 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
+import type { App } from '../../src/app.ts'
+import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
 import { type Embedded, startEmbedded } from '../../src/db/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/open.ts'
 import { leaksIn } from './leaks.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A database on the server of this run; test files clone `template` into their own. */
+    /** A database on the server of this run; test files clone `template`, or `catalogued` which has the sandbox's catalogue, into their own. */
     adminUrl: string
     template: string
+    catalogued: string
     logs: string
   }
 }
@@ -38,8 +42,12 @@ export async function setup(project: TestProject) {
   const pool = new pg.Pool({ connectionString: databaseUrl(adminUrl, template) })
   await migrate(pool)
   await pool.end()
+  const catalogued = `${template}_catalogued`
+  await query(adminUrl, `create database ${catalogued} template ${template}`)
+  await catalogue(databaseUrl(adminUrl, catalogued))
   project.provide('adminUrl', adminUrl)
   project.provide('template', template)
+  project.provide('catalogued', catalogued)
   project.provide('logs', folder)
 
   close = async () => {
@@ -51,6 +59,13 @@ export async function setup(project: TestProject) {
       rmSync(folder, { recursive: true, force: true })
     }
   }
+}
+
+async function catalogue(url: string) {
+  const opened = openDatabase(url, 2, pino({ level: 'silent' }))
+  const wall = () => new Date().toISOString()
+  await loadCatalogue({ db: opened.db, wall, now: wall } as App)
+  await opened.close()
 }
 
 export function databaseUrl(adminUrl: string, name: string) {

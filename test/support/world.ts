@@ -40,15 +40,15 @@ export const atEnd = (close: () => Promise<unknown>) => closing.push(close)
 
 let shared: Promise<string> | undefined
 
-/** The database of this test file, cloned from the migrated template. */
-export const fileDatabase = () => {
-  shared ??= newDatabase()
+/** The database of this test file, cloned from the migrated template; that of the sandbox has its catalogue. */
+export const fileDatabase = (environment = 'sandbox') => {
+  shared ??= newDatabase(environment === 'sandbox' ? inject('catalogued') : inject('template'))
   return shared
 }
 
-export async function newDatabase() {
+export async function newDatabase(template = inject('template')) {
   const name = `${inject('template')}_${randomUUID().slice(0, 8)}`
-  await query(inject('adminUrl'), `create database ${name} template ${inject('template')}`)
+  await query(inject('adminUrl'), `create database ${name} template ${template}`)
   return databaseUrl(inject('adminUrl'), name)
 }
 
@@ -58,7 +58,7 @@ type Options = { env?: Record<string, string>; database?: string; table?: Table 
 
 /** A replica on this file's database, with a clock that the test moves and jobs that the test runs. */
 export async function replica({ env = {}, database, table }: Options = {}) {
-  const url = database ?? (await fileDatabase())
+  const url = database ?? (await fileDatabase(env['ENVIRONMENT']))
   const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY, ...env })
   const log = pino({ level: 'trace' }, pino.destination({ dest: join(inject('logs'), `${process.pid}.log`), sync: true }))
   const opened = openDatabase(url, 10, log)
