@@ -37,12 +37,17 @@ export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Pa
     const { event_id, team_id } = path
     const webhook = await requireWebhook(app, caller, path)
     if (webhook.disabled_at) throw problem('WEBHOOK_DISABLED', 'The webhook is disabled, so nothing is sent to it; enable it first.')
-    const action = (await store.findWaiting(app.db, path, event_id)) ? 'retried' : 'resent'
-    if (action === 'resent' && !(await store.resend(app.db, path, event_id)))
-      throw problem('EVENT_NOT_FOUND', 'The team has no such event, or it is no longer kept; GET /events lists those that are.')
-    const { lane_id, sequence, behind } = (await store.findWaiting(app.db, path, event_id)) as store.WaitingMessage
+    const waiting = await store.findWaiting(app.db, path, event_id)
+    const { lane_id, sequence, behind } = waiting ?? (await resend(app, path))
     await store.hurryLane(app.db, path, lane_id, app.wall())
     if (webhook.paused_until) await updateWebhook(app.db, team_id, webhook.id, { paused_until: null })
     told(app, [webhook.id])
-    return { event_id, action, sequence, behind }
+    return { event_id, action: waiting ? 'retried' : 'resent', sequence, behind }
   })
+
+/** Puts the event at the end of its line; nobody sees it there before the transaction ends. */
+async function resend(app: App, path: Path & { event_id: string }) {
+  if (!(await store.resend(app.db, path, path.event_id)))
+    throw problem('EVENT_NOT_FOUND', 'The team has no such event, or it is no longer kept; GET /events lists those that are.')
+  return (await store.findWaiting(app.db, path, path.event_id)) as store.WaitingMessage
+}
