@@ -6,6 +6,7 @@ import { tellExhausted } from './exhausted.ts'
 import { noteHealth } from './health.ts'
 import { receive } from './inbox.ts'
 import * as rules from './rules.ts'
+import { SUSPECT } from './rules-health.ts'
 import type { Outcome } from './rules-outcome.ts'
 import type { Sender } from './send.ts'
 import * as store from './store-lanes.ts'
@@ -38,7 +39,7 @@ export async function deliverDue(courier: Courier, webhook_ids: string[]) {
   const lease = randomUUID()
   const until = later(now, LEASE)
   // Nobody takes all the room that is left, so that a few slow webhooks do not take everybody's.
-  const share = { most: room, each: Math.min(OF_ONE, Math.ceil(room / 2)), in_a_row: IN_A_ROW }
+  const share = { most: room, each: Math.min(OF_ONE, Math.ceil(room / 2)), in_a_row: IN_A_ROW, suspect: SUSPECT }
   const claimed = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, until, ...share })
   courier.inHand += claimed.length
   // The next lanes are claimed while these are sent.
@@ -56,8 +57,10 @@ async function sendLanes(courier: Courier, claimed: Claimed, lease: string) {
       claimed.map(({ lane }) => lane),
     )
     for (const { lane, messages } of claimed) {
-      const endpoint = endpoints.get(lane.webhook_id) as Endpoint
-      void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? messages.slice(0, 1) : messages)
+      const endpoint = endpoints.get(lane.webhook_id)
+      // Its team was erased since the claim, and the lane with it.
+      if (!endpoint) courier.inHand--
+      else void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? messages.slice(0, 1) : messages)
     }
   } catch (error) {
     app.log.error({ code: (error as { code?: string }).code }, 'webhooks could not be loaded')

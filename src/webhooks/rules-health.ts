@@ -8,8 +8,8 @@ export type Breaker = { failures: number; trips: number; open_until: string | nu
 
 export const closedBreaker: Breaker = { failures: 0, trips: 0, open_until: null, probing: false }
 
-/** So many failures in a row open it; each probe that fails keeps it open for the next of the pauses. */
-const THRESHOLD = 5
+/** So many failures in a row open it, and from then on one message goes alone; each that fails keeps it open for the next of the pauses. */
+export const SUSPECT = 5
 export const pauses = [15 * SECOND, 30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND]
 const LONGEST = Math.max(...pauses)
 
@@ -33,7 +33,7 @@ export function breaker(state: Breaker, outcome: Answered, at: string): Breaker 
   if (state.open_until !== null && !state.probing) return state
   const failures = state.failures + 1
   const asked = asksForRest(outcome) ? Math.min(outcome.retry_after_ms ?? 0, LONGEST) : 0
-  if (!state.probing && failures < THRESHOLD) return { ...state, failures, open_until: asked ? later(at, asked) : null }
+  if (!state.probing && failures < SUSPECT) return { ...state, failures, open_until: asked ? later(at, asked) : null }
   const pause = pauses[Math.min(state.trips, pauses.length - 1)] as number
   return { failures, trips: state.trips + 1, open_until: later(at, Math.max(pause, asked)), probing: false }
 }

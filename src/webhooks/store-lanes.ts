@@ -18,20 +18,16 @@ export const webhooksWithWork = async (db: Db) => {
   return rows
 }
 
-/** Failures in a row after which only one message at a time is tried. */
-export const SUSPECT = 5
-
 const claim = prepared(
   'claim_lanes',
   `
 with ready as (
   select w.id,
     least(
-      $6::int,
-      case when w.rate_limit is null then $6::int
-           else floor(least(w.rate_limit, w.tokens + extract(epoch from $2::timestamptz - w.tokens_at) * w.rate_limit))::int end,
-      case when w.failures >= ${SUSPECT} then 1 else $6::int end
-    ) - (select count(*) from lanes held where held.webhook_id = w.id and held.worker is not null)::int as room
+      case when w.failures >= $9::int then 1 else $6::int end
+        - (select count(*) from lanes held where held.webhook_id = w.id and held.worker is not null)::int,
+      floor(least(w.rate_limit, w.tokens + extract(epoch from $2::timestamptz - w.tokens_at) * w.rate_limit))::int
+    ) as room
   from webhooks w
   where w.id = any($1::uuid[]) and w.disabled_at is null and (w.paused_until is null or w.paused_until <= $2::timestamptz)
 ),
@@ -75,14 +71,17 @@ type Claim = {
   each: number
   until: string
   in_a_row: number
+  /** Failures in a row after which only one message at a time is tried. */
+  suspect: number
 }
 
 /**
  * Takes lanes in hand, of each webhook as many as its health, its rate and its share allow, with their first messages in their order.
  * A message whose user was erased has no payload any more. A lane may come without any: the statement saw it, and not yet what it brings.
  */
-export async function claimLanes(db: Db, { webhook_ids, now, worker, lease, most, each, until, in_a_row }: Claim) {
-  const { rows } = await db.executeQuery<Claimed>(CompiledQuery.raw(claim, [webhook_ids, now, worker, lease, most, each, until, in_a_row]))
+export async function claimLanes(db: Db, { webhook_ids, now, worker, lease, most, each, until, in_a_row, suspect }: Claim) {
+  const values = [webhook_ids, now, worker, lease, most, each, until, in_a_row, suspect]
+  const { rows } = await db.executeQuery<Claimed>(CompiledQuery.raw(claim, values))
   return [...Map.groupBy(rows, ({ id }) => id).values()].map((rows) => ({
     lane: laneOf(rows[0] as Claimed),
     messages: rows.filter((row): row is Claimed & Message => row.n !== null),
@@ -149,6 +148,7 @@ const attemptTypes = {
   sealed: 'bytea',
 } as const satisfies Record<keyof NewAttempt, string>
 const attemptColumns = Object.keys(attemptTypes) as (keyof NewAttempt)[]
+const columns = attemptColumns.join(', ')
 
 const settle = prepared(
   'settle_lanes',
@@ -173,15 +173,15 @@ due as (
 ),
 gone as (delete from deliveries d using settled where d.lane_id = settled.id and d.n <= settled.head),
 logged as (
-  insert into attempts (${attemptColumns.join(', ')})
-  select a.* from unnest(${attemptColumns.map((column, i) => `$${i + 7}::${attemptTypes[column]}[]`).join(', ')}) as a
+  insert into attempts (${columns})
+  select a.* from unnest(${attemptColumns.map((column, i) => `$${i + 7}::${attemptTypes[column]}[]`).join(', ')}) as a (${columns})
   where (a.user_id is null or exists (select from users where users.user_id = a.user_id))
+    and exists (select from teams where teams.id = a.team_id)
     and (a.webhook_id, a.key) not in (select webhook_id, key from busy)
 )
-select id, webhook_id, more or webhook_id in (select webhook_id from due) as more, false as busy from settled union all select id, webhook_id, true, true from busy`.replace(
-    ') as a\n',
-    `) as a (${attemptColumns.join(', ')})\n`,
-  ),
+select id, webhook_id, more or webhook_id in (select webhook_id from due) as more, false as busy from settled
+union all
+select id, webhook_id, true, true from busy`,
 )
 
 type Settled = { id: number; webhook_id: string; more: boolean; busy: boolean }

@@ -186,3 +186,15 @@ test('a line that is being written to is not taken away', async () => {
   await deliver()
   expect(numbers(sent)).toEqual([1, 2])
 })
+
+test('a team that is erased while its messages are sent costs nobody else a note', async () => {
+  const [gone, left] = [await begin(), await begin()]
+  await gone.emit('a')
+  await left.emit('a')
+  await left.worker.turn([gone.id, left.id])
+  await query(url, 'delete from teams where id = $1', [gone.params.team_id])
+  expect(await left.worker.settle()).toBe(0)
+  expect(await waitingFor(url, [gone.id, left.id])).toBe(0)
+  const noted = await query(url, 'select webhook_id from attempts where webhook_id = any($1::uuid[])', [[gone.id, left.id]])
+  expect(noted).toEqual([{ webhook_id: left.id }])
+})
