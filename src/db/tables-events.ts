@@ -16,6 +16,7 @@ export type EventTables = {
     partial: boolean
     sealed: Buffer
     created_at: Time
+    strict_ids: Optional<string[]>
   }
   webhooks: {
     id: string

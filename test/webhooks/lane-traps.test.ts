@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { inTransaction } from '../../src/app.ts'
 import { emitForTeam } from '../../src/events/emit.ts'
+import { numberEvents } from '../../src/events/log.ts'
 import type { Outcome } from '../../src/webhooks/rules-outcome.ts'
 import { freeDeadLanes } from '../../src/webhooks/store-lanes.ts'
 import { query } from '../support/cluster.ts'
-import { aWebhook, drivenWorker, emitTo, type Got, gotOf, ok, waitingFor } from '../support/lanes.ts'
+import { aWebhook, drivenWorker, emitTo, type Got, gotOf, type Ordering, ok, waitingFor } from '../support/lanes.ts'
 import { eventually } from '../support/process.ts'
 import { atEnd, replica } from '../support/world.ts'
 
@@ -12,9 +13,11 @@ const one = await replica()
 const { app, url } = one
 
 /** A webhook of a team of its own, a worker for it, and what was sent so far. */
-async function begin(answer: (got: Got) => Outcome | Promise<Outcome> = () => ok) {
+async function begin(answer: (got: Got) => Outcome | Promise<Outcome> = () => ok, ordering: Ordering = 'per_key') {
   const tenant = await one.tenant()
-  const { id } = await aWebhook(tenant, '/')
+  const { id } = await aWebhook(tenant, '/', { ordering })
+  const { admin, org_id, team_id } = tenant
+  const patch = (body: object) => admin.patchWebhook({ params: { org_id, team_id, env: 'sandbox', webhook_id: id }, body })
   const sent: Got[] = []
   const receive = (got: Got) => {
     sent.push(got)
@@ -25,7 +28,7 @@ async function begin(answer: (got: Got) => Outcome | Promise<Outcome> = () => ok
     atEnd(() => worker.end())
     return worker
   }
-  return { id, team_id: tenant.team_id, sent, newWorker, emit: (...keys: string[]) => emitTo(app, tenant.team_id, keys) }
+  return { id, team_id, sent, newWorker, patch, emit: (...keys: string[]) => emitTo(app, tenant.team_id, keys) }
 }
 
 const numbers = (sent: Got[]) => sent.map(({ n }) => n)
@@ -187,4 +190,32 @@ test('however many webhooks are slow, there is room for one more', async () => {
   await emit('quick')
   expect(await worker.claim([id])).toBe(1)
   await eventually(() => sent.some(({ key }) => key === 'quick'))
+})
+
+test.each([
+  ['strict', 'per_key', ['*', 'a']],
+  ['per_key', 'strict', ['a', '*']],
+  ['strict', 'unordered', ['*', expect.any(String)]],
+] as const)('a webhook that changes from %s to %s before an event is numbered gets it once, as it was', async (from, to, keys) => {
+  const { id, sent, newWorker, patch, emit } = await begin(() => ok, from)
+  const worker = await newWorker()
+  await emit('a')
+  await patch({ ordering: to })
+  await numberEvents(app)
+  await worker.turn([id])
+  await worker.settle()
+  await emit('a')
+  await numberEvents(app)
+  await worker.turn([id])
+  await worker.settle()
+  expect(sent.map(({ key }) => key)).toEqual(keys)
+  expect(await waitingFor(url, [id])).toBe(0)
+})
+
+test('a strict webhook that is deleted before an event is numbered holds nobody up', async () => {
+  const { id, emit } = await begin(() => ok, 'strict')
+  await emit('a')
+  await query(url, 'delete from webhooks where id = $1', [id])
+  await numberEvents(app)
+  expect(await query(url, 'select from events where no is null')).toEqual([])
 })
