@@ -1,5 +1,6 @@
 import { type App, inTransaction, told } from '../app.ts'
 import { isLockTimeout } from '../db/open.ts'
+import { waitAtMost } from './store.ts'
 import * as store from './store-jobs.ts'
 
 /** Messages that one turn puts in line. */
@@ -8,13 +9,15 @@ const PIECE = 200
 const AHEAD = 5000
 const COUNTED = 100_000
 const GIVE_UP_AFTER = 20
+/** A job holds many lanes at once, and whoever happens to wait for one of them must not wait in a circle. */
+const PATIENCE = 200
 
 /** Works off a piece of one job that somebody ordered; answers whether there may be more. */
 export async function repairWebhooks(app: App): Promise<boolean> {
   let job: store.JobRow | undefined
   try {
     return await inTransaction(app, async (app) => {
-      await store.waitBriefly(app.db)
+      await waitAtMost(app.db, PATIENCE)
       job = await store.claimJob(app.db, AHEAD)
       return job ? goOn(app, job) : false
     })

@@ -32,9 +32,6 @@ export const stopJob = (db: Db, { team_id, webhook_id }: Of, id: string, updated
     .where('state', '=', 'running')
     .execute()
 
-/** A job waits for lanes for a moment only: it holds many at once, and whoever happens to wait for one of them must not wait in a circle. */
-export const waitBriefly = (db: Db) => sql`set local lock_timeout = '200ms'`.execute(db)
-
 /** A job that can go on and that nobody works at, of any team: its webhook is enabled and has less than so many messages in line. */
 export async function claimJob(db: Db, ahead: number) {
   const { rows } = await sql<JobRow>`
