@@ -5,10 +5,9 @@ import { type Failure, failureOfCode, failureOfStatus, type Outcome, retryAfterM
 const MAX_BODY = 64 * 1024
 
 export type Request = { path: string; headers: Record<string, string>; body: string | Buffer }
-export type Exchange = { timeoutMs: number; signal?: AbortSignal | undefined }
 
 /** One request and what came of it. A single clock runs over waiting, connecting, status and body. */
-export function exchange(pool: Dispatcher, request: Request, { timeoutMs, signal }: Exchange) {
+export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) {
   return new Promise<Outcome>((resolve) => {
     const answer = newAnswer()
     let open = true
@@ -18,17 +17,13 @@ export function exchange(pool: Dispatcher, request: Request, { timeoutMs, signal
       if (!open) return
       open = false
       clearTimeout(timer)
-      signal?.removeEventListener('abort', stop)
       resolve(outcomeOf(answer, failure))
     }
     function cut(failure: Failure | null) {
       settle(failure)
       controller?.abort(over)
     }
-    const stop = () => cut('aborted')
     const timer = setTimeout(() => cut(answer.status === null ? 'timeout' : 'too_slow'), timeoutMs)
-    signal?.addEventListener('abort', stop)
-    if (signal?.aborted) return stop()
 
     pool.dispatch(
       { method: 'POST', ...request },

@@ -13,19 +13,6 @@ export const SUSPECT = 5
 export const pauses = [15 * SECOND, 30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND]
 const LONGEST = Math.max(...pauses)
 
-/** A probe that was never heard of again, such as one of a killed worker, stops being waited for. */
-const PROBE = 30 * SECOND
-
-export type Passage = { go: true; breaker: Breaker } | { go: false; until: string }
-
-/** Whether a delivery may be tried now. While the answer is no, nothing is sent and no attempt is spent; after a pause one goes ahead alone. */
-export function passage(breaker: Breaker, at: string): Passage {
-  const { open_until } = breaker
-  if (open_until === null) return { go: true, breaker }
-  if (Date.parse(at) < Date.parse(open_until)) return { go: false, until: open_until }
-  return { go: true, breaker: { ...breaker, probing: true, open_until: later(at, PROBE) } }
-}
-
 export function breaker(state: Breaker, outcome: Answered, at: string): Breaker {
   if (outcome.error === 'aborted') return state
   if (!isTrouble(outcome)) return closedBreaker

@@ -35,25 +35,4 @@ export function afterAttempt({ attempts, outcome, at, random, schedule = waits }
 /** The receiver says that nobody lives here any more: the endpoint is disabled, what waits for it is kept. */
 export const isGone = ({ status }: Answered) => status === 410
 
-/** `null` means every event. A star at the end stands for any rest: `labtest.*`. */
-export const matches = (filter_types: string[] | null, event_type: string) =>
-  filter_types === null ||
-  filter_types.some((type) => (type.endsWith('*') ? event_type.startsWith(type.slice(0, -1)) : type === event_type))
-
-export type Bucket = { tokens: number; at: string }
-
-/** A full bucket holds what one second allows, and at least one. */
-export const fullBucket = (rate_per_second: number, at: string): Bucket => ({ tokens: Math.max(1, rate_per_second), at })
-
-/** Takes a token, or says how long to wait for one. */
-export function take(bucket: Bucket, rate_per_second: number, at: string) {
-  const passed = Math.max(0, Date.parse(at) - Date.parse(bucket.at))
-  const tokens = Math.min(Math.max(1, rate_per_second), bucket.tokens + (passed * rate_per_second) / SECOND)
-  if (tokens >= 1) return { bucket: { tokens: tokens - 1, at: latest(at, bucket.at) }, wait_ms: 0 }
-  return { bucket: { tokens, at: latest(at, bucket.at) }, wait_ms: Math.ceil(((1 - tokens) * SECOND) / rate_per_second) }
-}
-
-/** A clock that was set back must not fill the bucket twice. */
-const latest = (a: string, b: string) => (Date.parse(a) > Date.parse(b) ? a : b)
-
 export const later = (at: string, ms: number) => new Date(Date.parse(at) + Math.round(ms)).toISOString()

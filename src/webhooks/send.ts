@@ -1,6 +1,6 @@
 import { Problem } from '../problem.ts'
 import type { Policy } from './address.ts'
-import { type Exchange, exchange } from './exchange.ts'
+import { exchange } from './exchange.ts'
 import { openPools } from './pools.ts'
 import { type Resolve, systemResolve } from './resolve.ts'
 import type { Failure, Outcome } from './rules-outcome.ts'
@@ -17,7 +17,7 @@ export type Settings = {
   maxOrigins?: number
 }
 
-export type Message = { url: string; headers: Record<string, string>; body: string | Buffer; timeoutMs?: number; signal?: AbortSignal }
+export type Message = { url: string; headers: Record<string, string>; body: string | Buffer }
 
 export type Sender = ReturnType<typeof openSender>
 
@@ -28,7 +28,7 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
   let isOpen = true
 
   /** Never fails: whatever goes wrong on the way is an outcome. */
-  async function post({ url, headers, body, signal, ...message }: Message): Promise<Outcome> {
+  async function post({ url, headers, body }: Message): Promise<Outcome> {
     if (!isOpen) return notSent('aborted')
     const target = targets.get(url) ?? targetOf(url, policy)
     if (targets.size > maxOrigins) targets.clear()
@@ -38,8 +38,7 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
     // Another host would be the one that the certificate is compared with.
     if ('host' in sent) return notSent('bad_header')
     const request = { path: target.pathname + target.search, headers: sent, body }
-    const limits: Exchange = { timeoutMs: message.timeoutMs ?? timeoutMs, signal }
-    return exchange(pools.poolOf(target.origin), request, limits)
+    return exchange(pools.poolOf(target.origin), request, timeoutMs)
   }
 
   async function close() {

@@ -1,5 +1,5 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify as verifySignature } from 'node:crypto'
-import { signed, verifyBy } from './sign.ts'
+import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
+import { signed } from './sign.ts'
 
 const PRIVATE = 'whsk_'
 const PUBLIC = 'whpk_'
@@ -19,14 +19,6 @@ export const publicKeyOf = (private_key: string) => PUBLIC + bytesAfter(PRIVATE,
 
 /** As an entry of a published key list. */
 export const jwkOf = (public_key: string) => jwk(bytesAfter(PUBLIC, public_key, 32))
-
-export function verifyEd25519(public_key: string, headers: Record<string, string | undefined>, body: string | Buffer, now: string) {
-  const key = createPublicKey({ format: 'jwk', key: jwkOf(public_key) })
-  return verifyBy(headers, body, now, (text, signature) => {
-    const [version, given = ''] = signature.split(',')
-    return version === 'v1a' && verifySignature(null, text, key, Buffer.from(given, 'base64'))
-  })
-}
 
 function privateKeyOf(text: string) {
   const bytes = bytesAfter(PRIVATE, text, 64)

@@ -4,7 +4,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import { headersOf, newSecret, parseSecret, signatures, textOfSecret, verify } from '../../src/webhooks/sign.ts'
-import { jwkOf, newKeyPair, publicKeyOf, signEd25519, verifyEd25519 } from '../../src/webhooks/sign-ed25519.ts'
+import { jwkOf, newKeyPair, publicKeyOf, signEd25519 } from '../../src/webhooks/sign-ed25519.ts'
 
 const id = 'msg_2b6f0cc9'
 const body = JSON.stringify({ event_type: 'labtest.order.created', data: { note: 'Zähne, 歯, 🦷' } })
@@ -175,9 +175,7 @@ describe('our own verifier', () => {
 describe('ed25519', () => {
   const pair = newKeyPair()
   const timestamp = 1_700_000_000
-  const now = new Date(timestamp * 1000).toISOString()
   const signature = signEd25519(pair.private_key, id, timestamp, body)
-  const headers = headersOf({ id, timestamp, signature: `v1,AAAA ${signature}`, sequence: 1, key: 'k' })
 
   test('whoever has the public key can verify with OpenSSL alone', () => {
     const key = createPublicKey({ format: 'jwk', key: jwkOf(pair.public_key) })
@@ -190,13 +188,6 @@ describe('ed25519', () => {
     expect(pair.private_key).toMatch(/^whsk_[a-zA-Z0-9+/]{86}==$/)
     expect(pair.public_key).toMatch(/^whpk_[a-zA-Z0-9+/]{43}=$/)
     expect(publicKeyOf(pair.private_key)).toBe(pair.public_key)
-  })
-
-  test('our own verifier', () => {
-    expect(verifyEd25519(pair.public_key, headers, body, now)).toBe('verified')
-    expect(verifyEd25519(pair.public_key, headers, `${body} `, now)).toBe('wrong_signature')
-    expect(verifyEd25519(newKeyPair().public_key, headers, body, now)).toBe('wrong_signature')
-    expect(verifyEd25519(pair.public_key, headers, body, new Date((timestamp + 301) * 1000).toISOString())).toBe('too_old')
   })
 
   test('a key of the wrong kind is a fault of ours', () => {

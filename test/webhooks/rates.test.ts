@@ -10,7 +10,7 @@ import { replica } from '../support/world.ts'
 const { app, url, tenant } = await replica()
 
 /** A webhook whose bucket is empty at `start`, with forty lanes that wait, and a worker that claims and settles nothing. */
-async function begin(rate_limit: number | undefined, failures = 0) {
+async function begin(rate_limit: number | undefined, failures = 0, pausedMs = 0) {
   const one = await tenant()
   const { id } = await aWebhook(one, '/', rate_limit ? { rate_limit } : {})
   await emitTo(
@@ -19,7 +19,13 @@ async function begin(rate_limit: number | undefined, failures = 0) {
     Array.from({ length: 40 }, (_, i) => `key-${i}`),
   )
   const start = later(app.wall(), HOUR)
-  await query(url, 'update webhooks set tokens = 0, tokens_at = $2, failures = $3 where id = $1', [id, start, failures])
+  const paused_until = pausedMs ? later(start, pausedMs) : null
+  await query(url, 'update webhooks set tokens = 0, tokens_at = $2, failures = $3, paused_until = $4 where id = $1', [
+    id,
+    start,
+    failures,
+    paused_until,
+  ])
   const share = { worker: 1, most: 100, each: 30, in_a_row: 8, suspect: SUSPECT }
   return async (ms: number) => {
     const now = later(start, ms)
@@ -51,4 +57,8 @@ test('nobody gets more than its share at once, however high its rate is', async 
 test('a webhook that fails is tried with one message at a time, whatever its rate is', async () => {
   expect(await inTurn(await begin(5, SUSPECT - 1), [1000])).toEqual([5])
   expect(await inTurn(await begin(5, SUSPECT), [1000, 2000])).toEqual([1, 0])
+})
+
+test('a webhook that rests is tried with nothing, and then with one message alone', async () => {
+  expect(await inTurn(await begin(undefined, SUSPECT, 15_000), [0, 14_999, 15_000, 20_000])).toEqual([0, 0, 1, 0])
 })

@@ -78,7 +78,7 @@ describe('what a receiver does becomes an outcome', () => {
     ['drips its body', faults.slowDrip, { status: 200, error: 'too_slow' }],
   ])('one that %s is given up, and its connection with it', async (_, behaviour, expected) => {
     const { url, connections } = await receiver(behaviour)
-    expect(await sender().post({ url, ...message, ...short })).toMatchObject({ ok: false, ...expected })
+    expect(await sender(short).post({ url, ...message })).toMatchObject({ ok: false, ...expected })
     await vi.waitFor(() => expect(connections.open.size).toBe(0))
   })
 
@@ -138,28 +138,14 @@ describe('what a receiver does becomes an outcome', () => {
 })
 
 describe('what we do ourselves becomes an outcome too', () => {
-  test('we stop while waiting', async () => {
-    const { url, received } = await receiver(faults.neverAnswers)
-    const stopping = new AbortController()
-    const outcome = sender().post({ url, ...message, signal: stopping.signal })
-    await vi.waitFor(() => expect(received).toHaveLength(1))
-    stopping.abort()
-    expect(await outcome).toMatchObject({ ok: false, status: null, error: 'aborted' })
-  })
-
-  test('we stopped before', async () => {
-    const { url, connections } = await receiver()
-    expect(await sender().post({ url, ...message, signal: AbortSignal.abort() })).toMatchObject({ error: 'aborted' })
-    expect(connections.opened).toBe(0)
-  })
-
   test('time runs out while the name is looked up: it is not sent afterwards', async () => {
     const { port, received } = await receiver()
     const name = Promise.withResolvers<string[]>()
-    const { post } = sender({ resolve: () => name.promise, connections: 1 })
-    const url = `http://hooks.example.com:${port}/`
-    expect(await post({ url, ...message, body: 'late', timeoutMs: 50 })).toMatchObject({ error: 'timeout' })
-    const next = post({ url, ...message, body: 'next' })
+    const pools = openPools({ policy: loopback, resolve: () => name.promise, connectTimeoutMs: 15_000, connections: 1, maxOrigins: 1 })
+    onTestFinished(pools.close)
+    const pool = pools.poolOf(`http://hooks.example.com:${port}`)
+    expect(await exchange(pool, { path: '/', ...message, body: 'late' }, 50)).toMatchObject({ error: 'timeout' })
+    const next = exchange(pool, { path: '/', ...message, body: 'next' }, 15_000)
     name.resolve(['127.0.0.1'])
     expect(await next).toMatchObject({ ok: true })
     expect(received.map(({ body }) => body)).toEqual(['next'])
@@ -263,7 +249,7 @@ describe('addresses', () => {
     const reach = { policy: closed, resolve: async () => [], connectTimeoutMs: 1000, connections: 1, maxOrigins: 1 }
     const pools = openPools(reach)
     onTestFinished(pools.close)
-    const outcome = await exchange(pools.poolOf(`http://127.0.0.1:${port}`), { path: '/', ...message }, { timeoutMs: 1000 })
+    const outcome = await exchange(pools.poolOf(`http://127.0.0.1:${port}`), { path: '/', ...message }, 1000)
     expect(outcome).toMatchObject({ ok: false, error: 'forbidden_address' })
     expect(connections.opened).toBe(0)
   })
@@ -343,13 +329,12 @@ describe('connections', () => {
 
   test('one that a receiver holds up does not hold up its others', async () => {
     const { url, behave, received } = await receiver(faults.neverAnswers)
-    const { post } = sender()
-    const stopping = new AbortController()
-    const stuck = Array.from({ length: 20 }, () => post({ url, ...message, signal: stopping.signal }))
+    const { post, close } = sender()
+    const stuck = Array.from({ length: 20 }, () => post({ url, ...message }))
     await vi.waitFor(() => expect(received).toHaveLength(20))
     behave(faults.ok)
     expect(await post({ url, ...message })).toMatchObject({ ok: true })
-    stopping.abort()
+    await close()
     expect((await Promise.all(stuck)).map(({ error }) => error)).toEqual(Array(20).fill('aborted'))
   })
 
