@@ -1,4 +1,4 @@
-import { describeEvent, eventNames, isEventName } from '../contract/events.ts'
+import { describeEvent, type EventName, eventNames, isEventName } from '../contract/events.ts'
 import { problem } from '../problem.ts'
 
 type Described = ReturnType<typeof describeEvent>
@@ -6,7 +6,7 @@ type Described = ReturnType<typeof describeEvent>
 const described = new Map<string, Described>()
 
 /** Made once for each type: the catalogue does not change while we run. */
-function describe(name: (typeof eventNames)[number]) {
+function describe(name: EventName) {
   const known = described.get(name) ?? describeEvent(name)
   described.set(name, known)
   return known
@@ -14,7 +14,9 @@ function describe(name: (typeof eventNames)[number]) {
 
 export const listEventTypes = async () => ({ event_types: eventNames.map(describe) })
 
-export async function getEventType(name: string) {
-  if (isEventName(name)) return describe(name)
+export const getEventType = async (name: string) => describe(requireEventType(name))
+
+export function requireEventType(name: string): EventName {
+  if (isEventName(name)) return name
   throw problem('EVENT_TYPE_NOT_FOUND', 'There is no such event type; GET /event-types lists every one.')
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type App, told } from '../app.ts'
 import type { DataOf, EventName } from '../contract/events.ts'
 import { open, openText, type SealingKey, seal } from '../sealing/seal.ts'
-import { teamSealingKey, userSealingKey } from '../sealing/vault.ts'
+import { teamSealingKey } from '../sealing/vault.ts'
 import { fitting, roomIn } from './rules-size.ts'
 import * as store from './store.ts'
 
@@ -58,16 +58,5 @@ export type Told = { client_user_id: string | null; data: Record<string, unknown
 export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, place(id), sealed)
 
 export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<Told>(key, place(id), sealed)
-
-/** Everything a team was told, in the order it was written, whether or not it has a place in the log yet. */
-export async function readLog(app: App, team_id: string, after = 0, limit = 1000) {
-  const rows = await store.eventsSince(app.db, team_id, after, limit)
-  return Promise.all(
-    rows.map(async ({ sealed, ...row }) => {
-      const key = row.user_id ? await userSealingKey(app, team_id, row.user_id) : await teamSealingKey(app, team_id)
-      return { ...row, ...openEvent(key as SealingKey, row.id, sealed) }
-    }),
-  )
-}
 
 const place = (id: string) => `events.sealed.${id}`

@@ -94,14 +94,3 @@ export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_
     order by e.no`.execute(db)
   return rows
 }
-
-/** Everything of a team in the order it was written, whether or not it has a place yet. */
-export const eventsSince = (db: Db, team_id: string, seq: number, limit: number) =>
-  db
-    .selectFrom('events')
-    .select(['id', 'seq', 'team_id', 'user_id', 'order_id', 'event_type', 'sealed', 'created_at'])
-    .where('team_id', '=', team_id)
-    .where('seq', '>', seq)
-    .orderBy('seq')
-    .limit(limit)
-    .execute()

@@ -32,9 +32,14 @@ export const openSecrets = async (app: App, { id, team_id, sealed }: { id: strin
 
 const OVERLAP = 24 * HOUR
 
+type Until = { until: string | null }
+
+/** Those that sign now. */
+export const validAt = <K extends Until>(known: K[], now: string) => known.filter(({ until }) => !until || until > now)
+
 /** What signs along with its successor. */
-export const stillSigning = <K extends { until: string | null }>(known: K[], now: string) =>
-  known.map((one) => ({ ...one, until: one.until ?? later(now, OVERLAP) })).filter(({ until }) => until > now)
+export const stillSigning = <K extends Until>(known: K[], now: string) =>
+  validAt(known, now).map((one) => ({ ...one, until: one.until ?? later(now, OVERLAP) }))
 
 const HIDDEN = '(hidden)'
 
@@ -61,7 +66,7 @@ export async function endpointsOf(app: App, lanes: { webhook_id: string; version
   return new Map(
     [...versions.keys()].flatMap((id) => {
       const one = kept.get(id)?.opened
-      return one ? [[id, validAt(one, now)] as const] : []
+      return one ? [[id, endpointAt(one, now)] as const] : []
     }),
   )
 }
@@ -78,11 +83,8 @@ async function opened(app: App, { sealed, ...row }: store.WebhookRow): Promise<O
   }
 }
 
-function validAt({ keys, pairs, ...endpoint }: Opened, now: string): Endpoint {
-  const isValid = ({ until }: { until: string | null }) => !until || until > now
-  return {
-    ...endpoint,
-    secrets: keys.filter(isValid).map(({ secret }) => secret),
-    private_keys: pairs.filter(isValid).map(({ private_key }) => private_key),
-  }
-}
+const endpointAt = ({ keys, pairs, ...endpoint }: Opened, now: string): Endpoint => ({
+  ...endpoint,
+  secrets: validAt(keys, now).map(({ secret }) => secret),
+  private_keys: validAt(pairs, now).map(({ private_key }) => private_key),
+})

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { App, ManagementCaller } from '../app.ts'
-import { exampleOf, isEventName } from '../contract/events.ts'
-import { problem } from '../problem.ts'
+import { exampleOf } from '../contract/events.ts'
+import { requireEventType } from '../events/catalogue.ts'
 import { teamSealingKey } from '../sealing/vault.ts'
 import { requireWebhook } from './actions.ts'
 import { policyOf } from './address.ts'
@@ -13,15 +13,10 @@ import { openSender } from './send.ts'
 import { logAttempt, type Message } from './store-lanes.ts'
 
 /** One attempt that is never repeated. It stands outside of every lane, so it has no number in one. */
-export async function sendWebhookExample(
-  app: App,
-  caller: ManagementCaller,
-  path: { team_id: string; webhook_id: string },
-  event_type: string,
-) {
+export async function sendWebhookExample(app: App, caller: ManagementCaller, path: { team_id: string; webhook_id: string }, name: string) {
   const webhook = await requireWebhook(app, caller, path)
+  const event_type = requireEventType(name)
   const endpoint = (await endpointsOf(app, [{ webhook_id: webhook.id }])).get(webhook.id) as Endpoint
-  if (!isEventName(event_type)) throw problem('EVENT_TYPE_NOT_FOUND', 'There is no such event type; GET /event-types lists every one.')
   const { team_id } = path
   const at = app.wall()
   const event_id = randomUUID()

@@ -4,7 +4,7 @@ import { pageAfter, pageOf } from '../paging.ts'
 import { open, type SealingKey, seal } from '../sealing/seal.ts'
 import { keyOfMessage } from './contents.ts'
 import { type Endpoint, sealSecrets } from './endpoints.ts'
-import type { Outcome } from './rules-outcome.ts'
+import { type Outcome, withoutExchange } from './rules-outcome.ts'
 import { newSecret, verify } from './sign.ts'
 import * as store from './store-inbox.ts'
 
@@ -58,18 +58,7 @@ export async function receive(
   const verdict = verify(secrets[0] as Buffer, headers, body, received_at)
   const sealed = seal(key, place(id), { headers, body } satisfies Received)
   await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed })
-  return taken
-}
-
-const taken: Outcome = {
-  ok: true,
-  status: 200,
-  error: null,
-  retry_after_ms: null,
-  response_headers: {},
-  response_body: Buffer.alloc(0),
-  truncated: false,
-  ms: { connected: null, answered: null, total: 0 },
+  return withoutExchange(200, null)
 }
 
 const place = (id: string) => `inbox_messages.sealed.${id}`

@@ -1,7 +1,7 @@
 import { type App, inTransaction, type ManagementCaller } from '../app.ts'
 import { problem } from '../problem.ts'
 import { keep, requireWebhook } from './actions.ts'
-import { openSecrets, stillSigning } from './endpoints.ts'
+import { openSecrets, stillSigning, validAt } from './endpoints.ts'
 import { jwkOf, newKeyPair, publicKeyOf } from './sign-ed25519.ts'
 import * as store from './store.ts'
 
@@ -21,8 +21,7 @@ export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Path)
 export async function getWebhookJwks(app: App, webhook_id: string) {
   const [webhook] = await store.findByIds(app.db, [webhook_id])
   const { pairs = [] } = webhook && !webhook.deleted_at ? await openSecrets(app, webhook) : {}
-  const now = app.wall()
-  const keys = pairs.filter(({ until }) => !until || until > now).map(({ private_key }) => publicKeyOf(private_key))
+  const keys = validAt(pairs, app.wall()).map(({ private_key }) => publicKeyOf(private_key))
   if (!keys.length) throw problem('WEBHOOK_NOT_FOUND', 'There is no such webhook, or it has no public key; set asymmetric to true on it.')
   return { keys: keys.map((kid) => ({ ...jwkOf(kid), kid, use: 'sig', alg: 'EdDSA' }) as const) }
 }

@@ -31,6 +31,18 @@ export type Outcome = {
   ms: { connected: number | null; answered: number | null; total: number }
 }
 
+/** Of what never went over the network. */
+export const withoutExchange = (status: number | null, error: Failure | null): Outcome => ({
+  ok: error === null,
+  status,
+  error,
+  retry_after_ms: null,
+  response_headers: {},
+  response_body: Buffer.alloc(0),
+  truncated: false,
+  ms: { connected: null, answered: null, total: 0 },
+})
+
 export function failureOfStatus(status: number): Failure | null {
   if (status >= 200 && status < 300) return null
   return status >= 300 && status < 400 ? 'redirect' : 'status'

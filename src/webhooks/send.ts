@@ -3,7 +3,7 @@ import type { Policy } from './address.ts'
 import { exchange } from './exchange.ts'
 import { openPools } from './pools.ts'
 import { type Resolve, systemResolve } from './resolve.ts'
-import type { Failure, Outcome } from './rules-outcome.ts'
+import { type Failure, type Outcome, withoutExchange } from './rules-outcome.ts'
 import { checkUrl } from './url.ts'
 
 export type Settings = {
@@ -65,13 +65,4 @@ function targetOf(url: string, policy: Policy): URL | Failure {
   }
 }
 
-const notSent = (error: Failure): Outcome => ({
-  ok: false,
-  status: null,
-  error,
-  retry_after_ms: null,
-  response_headers: {},
-  response_body: Buffer.alloc(0),
-  truncated: false,
-  ms: { connected: null, answered: null, total: 0 },
-})
+const notSent = (error: Failure) => withoutExchange(null, error)

@@ -4,18 +4,19 @@ import { type Db, prepared } from '../db/open.ts'
 /** `version`: which state of its webhook it was claimed under. */
 export type Lane = { id: number; webhook_id: string; version: string; key: string; head: number; attempts: number }
 
-/** Webhooks that have something due, and when the others have. */
-export const webhooksWithWork = async (db: Db) => {
-  const { rows } = await sql<{ webhook_id: string; run_at: string }>`
+/** Webhooks that have something due, of any team. */
+export const webhooksWithWork = async (db: Db, now: string) => {
+  const { rows } = await sql<{ webhook_id: string }>`
     with recursive known as (
       (select webhook_id from lanes where run_at is not null order by webhook_id limit 1)
       union all
       select (select l.webhook_id from lanes l where l.run_at is not null and l.webhook_id > known.webhook_id order by l.webhook_id limit 1)
       from known where known.webhook_id is not null
     )
-    select webhook_id, (select min(run_at) from lanes l where l.webhook_id = known.webhook_id and l.run_at is not null) as run_at
-    from known where webhook_id is not null`.execute(db)
-  return rows
+    select webhook_id from known where exists (select from lanes l where l.webhook_id = known.webhook_id and l.run_at <= ${now})`.execute(
+    db,
+  )
+  return rows.map(({ webhook_id }) => webhook_id)
 }
 
 const claim = prepared(

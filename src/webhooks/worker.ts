@@ -106,9 +106,7 @@ export async function startWorker(
     if (!line) return
     app.wake(NUMBER)
     if (performance.now() - heldAt > GRACE) await store.freeDeadLanes(app.db, app.wall())
-    const now = app.wall()
-    const known = await store.webhooksWithWork(app.db)
-    wake(known.filter(({ run_at }) => run_at <= now).map(({ webhook_id }) => webhook_id))
+    wake(await store.webhooksWithWork(app.db, app.wall()))
   }
 
   function hear(webhook_ids: string[]) {

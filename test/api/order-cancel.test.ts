@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '../../src/app.ts'
 import { lifecycle, type Method, methods, statusOfStep } from '../../src/contract/lifecycle.ts'
-import { readLog } from '../../src/events/emit.ts'
 import { advanceOrder } from '../../src/orders/advance.ts'
 import { lockedOrder } from '../../src/orders/show.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
+import { toldTo } from '../support/told.ts'
 import { refusal, world } from '../support/world.ts'
 
 const here = await world()
@@ -15,9 +15,9 @@ const cancel = (order_id: string) => api.cancelOrder({ params: { order_id } })
 const get = (order_id: string) => api.getOrder({ params: { order_id } })
 const simulate = (order_id: string, final_status?: string, delay?: number) =>
   api.simulateOrder({ params: { order_id }, query: { final_status, delay }, body: undefined as never })
-const log: Awaited<ReturnType<typeof readLog>> = []
+const log: Awaited<ReturnType<typeof toldTo>> = []
 const told = async (order_id: string) => {
-  log.push(...(await readLog(app, team_id, log.at(-1)?.seq)))
+  log.push(...(await toldTo(app, team_id, log.at(-1)?.seq)))
   return log.filter((event) => event.order_id === order_id)
 }
 const toldTypes = async (order_id: string) => (await told(order_id)).map(({ event_type }) => event_type)

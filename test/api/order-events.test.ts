@@ -3,11 +3,11 @@ import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { DAY, later } from '../../src/app.ts'
 import { methods } from '../../src/contract/lifecycle.ts'
-import { readLog } from '../../src/events/emit.ts'
 import { expectCatalogued } from '../support/catalogued.ts'
 import { leaksIn } from '../support/leaks.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
+import { toldTo } from '../support/told.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
@@ -18,7 +18,7 @@ const CREATED = 'labtest.order.created'
 const UPDATED = 'labtest.order.updated'
 const CRITICAL = 'labtest.result.critical'
 
-const logOf = (tenant: Tenant) => readLog(w.app, tenant.team_id)
+const logOf = (tenant: Tenant) => toldTo(w.app, tenant.team_id)
 const typesOf = async (tenant: Tenant) => (await logOf(tenant)).map(({ event_type }) => event_type)
 const simulate = ({ api }: Tenant, order_id: string, final_status?: string, body: object = {}) =>
   api.simulateOrder({ params: { order_id }, query: { final_status }, body: body as never })

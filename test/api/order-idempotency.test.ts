@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { readLog } from '../../src/events/emit.ts'
 import { rowsOf } from '../support/order-rules.ts'
 import { aNewOrder, aPatient, aUser, steps, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { type Answer, sendRaw } from '../support/raw.ts'
+import { toldTo } from '../support/told.ts'
 import { replica } from '../support/world.ts'
 
 type Reply = { order: { id: string; events: { status: string }[] } }
@@ -24,7 +24,7 @@ async function story() {
       body: JSON.stringify(body),
     })
   const listed = async () => (await team.api.listOrders({ query: {} })).total
-  const told = async () => (await readLog(here.app, team.team_id)).map(({ event_type }) => event_type)
+  const told = async () => (await toldTo(here.app, team.team_id)).map(({ event_type }) => event_type)
   return { ...team, post, listed, told }
 }
 

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { DAY } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
-import { readLog } from '../../src/events/emit.ts'
 import { expectCatalogued } from '../support/catalogued.ts'
 import { query } from '../support/cluster.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { aRegistration, placeKit, told, toldOf, traceOf } from '../support/stories.ts'
+import { toldTo } from '../support/told.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
@@ -230,7 +230,7 @@ describe('results', () => {
       'critical glucose',
       'updated corrected',
     ])
-    const alarm = (await readLog(app, team_id)).find(({ event_type }) => event_type === 'labtest.result.critical')
+    const alarm = (await toldTo(app, team_id)).find(({ event_type }) => event_type === 'labtest.result.critical')
     expect(alarm).toMatchObject({
       user_id: order.user_id,
       data: { order_id: id, sample_id: order.sample_id, status: 'final', interpretation: 'critical', marker: { slug: 'glucose' } },
@@ -323,7 +323,7 @@ describe('a kit from the shelf', () => {
     const done = [...all, 'transit_lab', 'delivered_to_lab', 'completed']
     expect(steps(await read(api, id))).toEqual(done)
     expect(await told(app, team_id)).toEqual(toldOf(...done))
-    const whose = (await readLog(app, team_id)).map(({ user_id }) => user_id)
+    const whose = (await toldTo(app, team_id)).map(({ user_id }) => user_id)
     expect(whose).toEqual([...Array(5).fill(stock), ...Array(5).fill(patient)])
     expect((await api.listOrders({ query: { user_id: stock } })).total).toBe(0)
     expect((await api.listOrders({ query: { user_id: patient, patient_name: 'quill' } })).total).toBe(1)

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readLog } from '../../src/events/emit.ts'
 import { ensureTeamKey } from '../../src/keys/actions.ts'
 import { newSecret } from '../../src/keys/rules.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
@@ -7,6 +6,7 @@ import { aBody, aPhysician, aProxy, type Known, NOW, orderRules, refusals, rowsO
 import { aUser, steps } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { expectRefusal, sendRaw } from '../support/raw.ts'
+import { toldTo } from '../support/told.ts'
 import { replica, type Tenant } from '../support/world.ts'
 
 type Json = Record<string, unknown>
@@ -253,7 +253,7 @@ describe('what is placed', () => {
       warnings: [],
     })
     expect(await team.api.getOrder({ params: { order_id: order['id'] as string } })).toEqual(order)
-    const told = (await readLog(here.app, team.team_id)).filter((event) => event.order_id === order['id'])
+    const told = (await toldTo(here.app, team.team_id)).filter((event) => event.order_id === order['id'])
     expect(told).toMatchObject([{ event_type: 'labtest.order.created', user_id: known.user_id, data: order }])
   })
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
-import { readLog } from '../../src/events/emit.ts'
 import { dispatchDue } from '../../src/orders/dispatch.ts'
 import { aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { sendRaw } from '../support/raw.ts'
+import { toldTo } from '../support/told.ts'
 import { newDatabase, refusal, replica, type Tenant } from '../support/world.ts'
 
 const here = await replica()
@@ -20,7 +20,7 @@ const get = ({ api }: Tenant, order_id: string) => api.getOrder({ params: { orde
 const patch = ({ api }: Tenant, order_id: string, activate_by: string | null) =>
   api.rescheduleOrder({ params: { order_id }, body: { activate_by } })
 const told = async ({ team_id }: Tenant, order_id: string) =>
-  (await readLog(here.app, team_id)).filter((event) => event.order_id === order_id).map(({ event_type }) => event_type)
+  (await toldTo(here.app, team_id)).filter((event) => event.order_id === order_id).map(({ event_type }) => event_type)
 const CREATED = 'labtest.order.created'
 const UPDATED = 'labtest.order.updated'
 const refused = (error_type: string, status = 400) => ({ status, detail: expect.objectContaining({ error_type }) })
@@ -289,7 +289,7 @@ describe('at the same moment', () => {
       return { id, moved, cleared: i % 3 === 0 }
     })
     const ended = await Promise.all(rounds)
-    const log = await readLog(here.app, team.team_id)
+    const log = await toldTo(here.app, team.team_id)
     for (const { id, moved, cleared } of ended) {
       const order = await get(team, id)
       const types = log.filter((event) => event.order_id === id).map(({ event_type }) => event_type)
@@ -329,7 +329,7 @@ describe('at the same moment', () => {
       expect(steps(order)).toEqual(sent)
       expect(order.events.map((event) => event.id)).toEqual([1, 2])
     }
-    const log = (await readLog(here.app, team.team_id)).map(({ event_type }) => event_type)
+    const log = (await toldTo(here.app, team.team_id)).map(({ event_type }) => event_type)
     expect(log.filter((type) => type === CREATED)).toHaveLength(30)
     expect(log.filter((type) => type === UPDATED)).toHaveLength(30)
   })

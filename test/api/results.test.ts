@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
-import { readLog } from '../../src/events/emit.ts'
 import { query } from '../support/cluster.ts'
 import { aPatient, aUser, place, steps } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { aRegistration, placeKit, told, traceOf } from '../support/stories.ts'
+import { toldTo } from '../support/told.ts'
 import { refusal, world } from '../support/world.ts'
 
 const w = await world()
@@ -253,7 +253,7 @@ describe('erasing a user', () => {
     expect((await Promise.all(gone.map(refusal))).map(({ status }) => status)).toEqual(gone.map(() => 404))
     expect((await api.listOrders()).orders.map((one) => one.id)).toEqual([theirs])
     expect((await lab.listLabOrders({ query: { limit: 100 } })).orders.map((one) => one.id)).not.toContain(id)
-    expect((await readLog(app, team_id)).map((one) => one.user_id)).toEqual(expect.not.arrayContaining([user_id]))
+    expect((await toldTo(app, team_id)).map((one) => one.user_id)).toEqual(expect.not.arrayContaining([user_id]))
 
     expect(await traceOf(w.url, theirs)).toEqual(untouched)
     expect(await read(api, theirs)).toMatchObject({ user_id: other, interpretation: 'critical' })

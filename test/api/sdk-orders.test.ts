@@ -3,9 +3,9 @@ import { VitalClient, VitalError } from '@tryvital/vital-node'
 import { expect, test } from 'vitest'
 import { DAY, later } from '../../src/app.ts'
 import { type Method, methods } from '../../src/contract/lifecycle.ts'
-import { readLog } from '../../src/events/emit.ts'
 import { testId, tests } from '../support/orders.ts'
 import { people } from '../support/people.ts'
+import { toldTo } from '../support/told.ts'
 import { world } from '../support/world.ts'
 
 const w = await world()
@@ -224,9 +224,9 @@ test('the SDK reports a draw on site', async () => {
 
 test('the SDK has events told once more', async () => {
   const { order } = await sdk.labTests.createOrder(await newOrder('walk_in_test'))
-  const before = (await readLog(w.app, w.team_id)).length
+  const before = (await toldTo(w.app, w.team_id)).length
   expect(await sdk.order.resendEvents({ orderIds: [order.id] })).toEqual({ orderIds: [order.id] })
-  const [again, ...others] = (await readLog(w.app, w.team_id)).slice(before)
+  const [again, ...others] = (await toldTo(w.app, w.team_id)).slice(before)
   expect(others).toEqual([])
   expect(again).toMatchObject({ event_type: 'labtest.order.created', order_id: order.id })
   const since = { startAt: order.createdAt, endAt: new Date(later(order.createdAt.toISOString(), 1)) }

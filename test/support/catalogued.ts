@@ -10,8 +10,7 @@ export async function expectCatalogued(app: App) {
   const { rows } = await sql<{ team_id: string }>`select distinct team_id from events`.execute(app.db)
   const seen = new Set<string>()
   for (const { team_id } of rows) {
-    const { events } = await readLog(app, team_id, { after: 0, limit: 1000 })
-    for (const { cursor, ...event } of events) {
+    for await (const { cursor, ...event } of everyEvent(app, team_id)) {
       expect(isEventName(event.event_type), event.event_type).toBe(true)
       const told = messageOf(event.event_type as 'labtest.order.created').parse(event)
       expect(told).toEqual(event)
@@ -19,4 +18,13 @@ export async function expectCatalogued(app: App) {
     }
   }
   return seen
+}
+
+async function* everyEvent(app: App, team_id: string) {
+  for (let after = 0; ; ) {
+    const { events, place } = await readLog(app, team_id, { after, limit: 1000 })
+    yield* events
+    if (place === after) return
+    after = place
+  }
 }

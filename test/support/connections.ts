@@ -3,14 +3,14 @@ import type { App } from '../../src/app.ts'
 import { noteDevice } from '../../src/connections/devices.ts'
 import { type Client, client } from '../../src/contract/client.ts'
 import { type EventName, eventTypes } from '../../src/contract/events.ts'
-import { readLog } from '../../src/events/emit.ts'
 import { requireUser } from '../../src/users/actions.ts'
+import { toldTo } from './told.ts'
 
 export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `client-${randomUUID()}` } })).user_id
 
 /** What a team was told about connections and devices, each checked against its row of the catalogue. */
 export async function toldOfConnections(app: App, team_id: string) {
-  const log = (await readLog(app, team_id)).filter(({ event_type }) => event_type.startsWith('provider.'))
+  const log = (await toldTo(app, team_id)).filter(({ event_type }) => event_type.startsWith('provider.'))
   for (const { event_type, data } of log) eventTypes[event_type as EventName].data.parse(data)
   return log.map(({ event_type, user_id, data }) => ({ event_type, user_id, data: data as Record<string, unknown> }))
 }

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { type App, inTransaction } from '../../src/app.ts'
 import { emitForTeam } from '../../src/events/emit.ts'
 import { type Courier, deliverDue, newWorkerNumber, settleTurns } from '../../src/webhooks/deliver.ts'
-import type { Outcome } from '../../src/webhooks/rules-outcome.ts'
+import { type Outcome, withoutExchange } from '../../src/webhooks/rules-outcome.ts'
 import type { Message } from '../../src/webhooks/send.ts'
 import { WORKERS } from '../../src/webhooks/store-lanes.ts'
 import { query } from './cluster.ts'
@@ -25,14 +25,8 @@ export const gotOf = ({ url, headers, body }: Message): Got => ({
 
 /** What an exchange ends in, without one. */
 export const outcome = (status: number | null, error: Outcome['error'] = null, retry_after_ms: number | null = null): Outcome => ({
-  ok: status === 200,
-  status,
-  error: error ?? (status === 200 ? null : 'status'),
+  ...withoutExchange(status, error ?? (status === 200 ? null : 'status')),
   retry_after_ms,
-  response_headers: {},
-  response_body: Buffer.alloc(0),
-  truncated: false,
-  ms: { connected: null, answered: null, total: 1 },
 })
 
 export const ok = outcome(200)

@@ -1,9 +1,9 @@
 import type { App } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
-import { readLog } from '../../src/events/emit.ts'
 import { query } from './cluster.ts'
 import { aPatient, testId } from './orders.ts'
 import { anAddress } from './people.ts'
+import { toldTo } from './told.ts'
 
 type Told = { id?: string; events?: { status: string }[]; marker?: { slug: string }; order_id?: string }
 
@@ -11,7 +11,7 @@ type Told = { id?: string; events?: { status: string }[]; marker?: { slug: strin
 export async function told(app: App, team_id: string, order_id?: string) {
   const first =
     order_id && (await app.db.selectFrom('events').select('seq').where('order_id', '=', order_id).orderBy('seq').executeTakeFirst())
-  const log = await readLog(app, team_id, first ? Number(first.seq) - 1 : 0)
+  const log = await toldTo(app, team_id, first ? Number(first.seq) - 1 : 0)
   return log
     .filter((one) => !order_id || one.order_id === order_id)
     .map(({ event_type, data }) => {

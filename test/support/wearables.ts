@@ -2,7 +2,7 @@ import type { App } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
 import { type EventName, messageOf } from '../../src/contract/events.ts'
 import type { SummaryName } from '../../src/contract/summaries.ts'
-import { readLog } from '../../src/events/emit.ts'
+import { toldTo } from './told.ts'
 
 let users = 0
 
@@ -18,7 +18,7 @@ export const push = (api: Client, user_id: string, resource: string, data: unkno
 
 /** Everything that a team was told of a user, each event checked against its row of the catalogue. */
 export async function toldOf(app: App, team_id: string, user_id: string) {
-  const events = (await readLog(app, team_id, 0, 10_000)).filter((event) => event.user_id === user_id)
+  const events = (await toldTo(app, team_id, 0, 10_000)).filter((event) => event.user_id === user_id)
   for (const { event_type, data, user_id, client_user_id, id, created_at } of events) {
     const message = { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at }
     const { error } = messageOf(event_type as EventName).safeParse(message)

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { MINUTE } from '../../src/app.ts'
-import { readLog } from '../../src/events/emit.ts'
 import { expectCatalogued } from '../support/catalogued.ts'
 import { aUser, place } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
+import { toldTo } from '../support/told.ts'
 import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
 import { refusal, world } from '../support/world.ts'
 
@@ -13,7 +13,7 @@ const one = await world()
 await one.courier()
 
 const told = async (team_id: string, event_type: string) =>
-  (await readLog(one.app, team_id)).filter((event) => event.event_type === event_type)
+  (await toldTo(one.app, team_id)).filter((event) => event.event_type === event_type)
 
 test('410 disables a webhook, the team is told, and nothing that waits is lost', async () => {
   const tenant = await one.tenant()
