@@ -136,6 +136,12 @@ export function isUniqueViolation(error: unknown, index?: string) {
   return code === UNIQUE_VIOLATION && (!index || index === constraint)
 }
 
+/** The user that a row is about was erased after it was read. */
+export function isUserGone(error: unknown) {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  return code === '23503' && /user_id_fkey/.test(constraint ?? '')
+}
+
 /** Two transactions that waited for each other, or could not be put in an order. */
 export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error as { code?: string }).code ?? '')
 

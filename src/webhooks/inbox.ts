@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type App, DAY, inTransaction, later, type TeamCaller, told } from '../app.ts'
+import { isUserGone } from '../db/open.ts'
 import { pageAfter, pageOf } from '../paging.ts'
 import { open, type SealingKey, seal } from '../sealing/seal.ts'
 import { keyOfMessage } from './contents.ts'
@@ -57,8 +58,13 @@ export async function receive(
   const received_at = app.wall()
   const verdict = verify(secrets[0] as Buffer, headers, body, received_at)
   const sealed = seal(key, place(id), { headers, body } satisfies Received)
-  await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed })
+  await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(unlessUserGone)
   return withoutExchange(200, null)
+}
+
+/** Whoever was erased while a message was on its way is told of no more. */
+function unlessUserGone(error: unknown) {
+  if (!isUserGone(error)) throw error
 }
 
 const place = (id: string) => `inbox_messages.sealed.${id}`

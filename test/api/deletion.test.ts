@@ -6,7 +6,9 @@ import { endpoints } from '../../src/contract/index.ts'
 import { open, sealedBy } from '../../src/sealing/seal.ts'
 import { userSealingKey } from '../../src/sealing/vault.ts'
 import { query } from '../support/cluster.ts'
+import { aNewOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
+import { eventually } from '../support/process.ts'
 import { refusal, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -211,4 +213,21 @@ test('the grace is counted from the moment of deletion on the clock of the team'
   ])
   expect(row?.erase_at).toBe(later(row?.deleted_at as string, 7 * DAY))
   expect(Date.parse(row?.deleted_at as string) - Date.parse(now)).toBeLessThan(MINUTE)
+})
+
+test.each([
+  ['placed at once', {}],
+  ['placed with a new combination of tests', { order_set: { add_on: { marker_ids: [1001] } }, collection_method: 'walk_in_test' as const }],
+])('an order that is %s for a user who is erased at that moment finds no such user, and nothing is written', async (_, change) => {
+  const { api } = await w.tenant()
+  const body = await aNewOrder(api, 'walk_in_test', change)
+  const waits = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+  let answer: ReturnType<typeof refusal> | undefined
+  await w.app.db.transaction().execute(async (db) => {
+    await db.deleteFrom('users').where('user_id', '=', body.user_id).execute()
+    answer = refusal(api.createOrder({ body }))
+    await eventually(async () => (await query(w.url, waits)).length > 0)
+  })
+  expect(await answer).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+  expect(await query(w.url, 'select from orders where user_id = $1', [body.user_id])).toEqual([])
 })

@@ -3,7 +3,9 @@ import { teamSealingKey } from '../../src/sealing/vault.ts'
 import { type Endpoint, endpointsOf } from '../../src/webhooks/endpoints.ts'
 import { receive } from '../../src/webhooks/inbox.ts'
 import { findInbox } from '../../src/webhooks/store-inbox.ts'
+import { query } from '../support/cluster.ts'
 import { aUser, place } from '../support/orders.ts'
+import { eventually } from '../support/process.ts'
 import { soon } from '../support/webhooks.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
@@ -87,6 +89,24 @@ test('a message that nobody of us signed is shown as such', async () => {
   const headers = { 'svix-id': 'x', 'svix-timestamp': String(Math.floor(Date.now() / 1000)), 'svix-signature': 'v1,AAAA' }
   await receive(one.app, await teamSealingKey(one.app, tenant.team_id), endpoint, { user_id: null, headers, body: '{}' })
   expect((await tenant.api.readInbox({})).messages).toMatchObject([{ verified: false, verdict: 'wrong_signature', event: {} }])
+})
+
+test('a message whose user was erased on its way is taken and not kept', async () => {
+  const tenant = await one.tenant()
+  await tenant.api.readInbox({})
+  const webhook_id = (await findInbox(one.app.db, tenant.team_id))?.id as string
+  const endpoint = (await endpointsOf(one.app, [{ webhook_id }])).get(webhook_id) as Endpoint
+  const key = await teamSealingKey(one.app, tenant.team_id)
+  const user_id = await aUser(tenant.api)
+  const waits = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+  let outcome: ReturnType<typeof receive> | undefined
+  await one.app.db.transaction().execute(async (db) => {
+    await db.deleteFrom('users').where('user_id', '=', user_id).execute()
+    outcome = receive(one.app, key, endpoint, { user_id, headers: {}, body: '{}' })
+    await eventually(async () => (await query(one.url, waits)).length > 0)
+  })
+  expect(await outcome).toMatchObject({ ok: true })
+  expect((await tenant.api.readInbox({})).messages).toEqual([])
 })
 
 test('messages are erased with their user, and after seven days', async () => {
