@@ -14,11 +14,15 @@ const faultTypes: Record<string, string> = {
 
 /** Where a request has the wrong shape. The values themselves are never repeated: they may be a patient's. */
 export function faultsOf(error: z.ZodError, part: string, sent: unknown): Fault[] {
-  return error.issues.map(({ code, path, message }) => {
+  return error.issues.map((issue) => {
+    const { code, path } = issue
     const loc = [part, ...(path as (string | number)[])]
     const absent = path.reduce<unknown>((value, step) => (value as Record<PropertyKey, unknown> | undefined)?.[step], sent) === undefined
     return absent
       ? { type: 'missing', loc, msg: 'This field is required.' }
-      : { type: faultTypes[code] ?? 'value_error', loc, msg: message }
+      : { type: faultTypes[code] ?? 'value_error', loc, msg: messageOf(issue) }
   })
 }
+
+/** What is wrong with the name of a field is said by the shape of names. */
+const messageOf = (issue: z.core.$ZodIssue) => (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message

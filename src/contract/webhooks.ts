@@ -22,7 +22,10 @@ const Ordering = z
   .enum(orderings)
   .describe('per_key: the messages about one order or user resource in their order; strict: all of them; unordered: each on its own.')
 const Headers = z
-  .record(z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'Must be the name of a header.'), z.string().max(4096))
+  .record(
+    z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'Must be the name of a header: 1 to 100 letters, digits or hyphens.'),
+    z.string().max(4096),
+  )
   .refine((headers) => Object.keys(headers).length <= 50, 'Send at most 50 headers.')
 
 export const NewWebhook = z

@@ -64,6 +64,10 @@ describe('a webhook', () => {
       status: 400,
       detail: { error_type: 'WEBHOOK_HEADER_REFUSED' },
     })
+    expect(await refusal(admin.putWebhookHeaders({ ...its, body: { headers: { 'x tag': 'a' } } }))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['body', 'headers', 'x tag'], msg: 'Must be the name of a header: 1 to 100 letters, digits or hyphens.' }],
+    })
   })
   test('takes a secret that is one', async () => {
     const { admin, params, create } = await tenant()
