@@ -78,6 +78,9 @@ const isAgain = (order: Order, low: string) =>
 export const mayFollow = (order: Order, low: string) =>
   canBecome(order.method, order.low_level, low) && mayTake(order, low) && !isAgain(order, low)
 
+/** Whether the order is there already, at a step that is not taken twice in a row. */
+export const standsAt = (order: Order, low: string) => order.low_level === low && !mayFollow(order, low)
+
 const endings = ['cancelled', 'do_not_process']
 
 /**

@@ -58,6 +58,13 @@ describe.each(methods)('a %s order', (method) => {
     expect(await told(app, team_id, id)).toEqual(toldOf(...taken))
   })
 
+  test('is where it was asked to go if the lab was quicker', async () => {
+    const id = await sent(method)
+    const before = await traceOf(w.url, id)
+    expect(await simulate(id, { final_status: statusOfStep(method, 'requisition_created') as never })).toBe('Success')
+    expect(await traceOf(w.url, id)).toEqual(before)
+  })
+
   test.each([...lows.filter((low) => low in never), 'requisition_bypassed'])('is not moved to %s once it is past it', async (low) => {
     const id = await sent(method)
     const before = await traceOf(w.url, id)

@@ -35,7 +35,7 @@ export const simulateOrder = (app: App, { team_id }: TeamCaller, order_id: strin
 function stepsTo(order: Loaded, final_status: string | null | undefined): string[] {
   if (final_status) {
     const [, method, low = ''] = final_status.split('.')
-    if (method === order.method) return rules.walk(order, low)
+    if (method === order.method) return rules.standsAt(order, low) ? [] : rules.walk(order, low)
     throw problem('STATUS_NOT_REACHABLE', `The order is a ${order.method}; name a final_status of that method.`)
   }
   if (rules.isCancelled(order) || ['completed', 'corrected'].includes(order.low_level)) return []
