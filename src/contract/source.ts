@@ -22,7 +22,7 @@ export type Source = {
   backfill_days: number
 }
 
-export const defaults = {
+const defaults = {
   source_type: 'device',
   timezone_affinity: 'embedded',
   source_types: ['unknown'],
@@ -31,7 +31,10 @@ export const defaults = {
   backfill_days: 90,
 } satisfies Partial<Source>
 
-type Defaulted = keyof typeof defaults | 'auth_type' | 'update_model'
+type Way = Pick<Source, 'auth_type' | 'update_model'>
+type Defaulted = keyof typeof defaults | keyof Way
 
-/** A row names what is its own. */
-export type Row = Omit<Source, Defaulted> & Partial<Pick<Source, Defaulted>>
+/** Sources that are connected in the same way; a row names what is its own. */
+export const sourcesBy =
+  (way: Way) =>
+  (row: Omit<Source, Defaulted> & Partial<Pick<Source, Defaulted>>): Source => ({ ...defaults, ...way, ...row })

@@ -1,6 +1,6 @@
-import { defaults, type Row, type Source } from './source.ts'
+import { sourcesBy } from './source.ts'
 
-const source = (row: Row): Source => ({ ...defaults, auth_type: 'oauth', update_model: 'poll', ...row })
+const source = sourcesBy({ auth_type: 'oauth', update_model: 'poll' })
 
 /** Sources that the user allows us to read, by OAuth 2. */
 export const oauthSources = {
@@ -69,7 +69,6 @@ export const oauthSources = {
     name: 'WHOOP',
     description: 'The WHOOP strap: sleep, strain and recovery.',
     update_model: 'push',
-    source_types: ['unknown'],
     summary_resources: ['sleep', 'workouts', 'sleep_cycle', 'body', 'profile'],
   }),
   withings: source({
@@ -96,7 +95,6 @@ export const oauthSources = {
     description: 'Workouts recorded with Strava.',
     source_type: 'app',
     update_model: 'push',
-    source_types: ['unknown'],
     summary_resources: ['workouts', 'workout_stream'],
     timeseries_resources: ['heartrate', 'distance'],
   }),
@@ -105,7 +103,6 @@ export const oauthSources = {
     name: 'Wahoo',
     description: 'Workouts recorded with devices of Wahoo.',
     timezone_affinity: 'absent',
-    source_types: ['unknown'],
     summary_resources: ['workouts'],
   }),
   ultrahuman: source({
@@ -135,7 +132,6 @@ export const oauthSources = {
     id: 22,
     name: 'KardiaMobile',
     description: 'Electrocardiograms recorded with KardiaMobile.',
-    source_types: ['unknown'],
     summary_resources: ['electrocardiogram'],
     timeseries_resources: ['electrocardiogram_voltage', 'heartrate'],
   }),

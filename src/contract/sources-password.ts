@@ -1,6 +1,6 @@
-import { defaults, type Row, type Source } from './source.ts'
+import { sourcesBy } from './source.ts'
 
-const source = (row: Row): Source => ({ ...defaults, auth_type: 'password', update_model: 'poll', ...row })
+const source = sourcesBy({ auth_type: 'password', update_model: 'poll' })
 
 /** Sources that are read with what the user signs in with there: a user name and password, or an e-mail address. */
 export const passwordSources = {
@@ -16,7 +16,6 @@ export const passwordSources = {
     id: 18,
     name: 'Eight Sleep',
     description: 'Sleep measured by an Eight Sleep mattress.',
-    source_types: ['unknown'],
     summary_resources: ['sleep'],
     timeseries_resources: ['heartrate', 'hrv', 'respiratory_rate'],
   }),
@@ -24,7 +23,6 @@ export const passwordSources = {
     id: 19,
     name: 'Peloton',
     description: 'Workouts on Peloton machines.',
-    source_types: ['unknown'],
     summary_resources: ['workouts', 'workout_stream'],
   }),
   zwift: source({
@@ -33,7 +31,6 @@ export const passwordSources = {
     description: 'Indoor rides and runs with Zwift.',
     source_type: 'app',
     timezone_affinity: 'user_fallback_or_absent',
-    source_types: ['unknown'],
     summary_resources: ['workouts', 'workout_stream'],
   }),
   hammerhead: source({
@@ -41,7 +38,6 @@ export const passwordSources = {
     name: 'Hammerhead',
     description: 'Rides recorded with a Hammerhead computer.',
     timezone_affinity: 'inferred_or_absent',
-    source_types: ['unknown'],
     summary_resources: ['workouts', 'workout_stream'],
   }),
   freestyle_libre: source({
@@ -57,7 +53,6 @@ export const passwordSources = {
     id: 26,
     name: 'WHOOP (older)',
     description: 'An older way to WHOOP, by user name and password.',
-    source_types: ['unknown'],
     summary_resources: ['sleep', 'workouts', 'body', 'profile'],
   }),
   renpho: source({

@@ -1,6 +1,6 @@
-import { defaults, type Row, type Source } from './source.ts'
+import { sourcesBy } from './source.ts'
 
-const source = (row: Row): Source => ({ ...defaults, auth_type: 'sdk', update_model: 'push', ...row })
+const source = sourcesBy({ auth_type: 'sdk', update_model: 'push' })
 
 /** Sources that send by themselves: phones, meters over Bluetooth, and your own application. */
 export const pushSources = {
