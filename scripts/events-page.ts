@@ -35,7 +35,7 @@ export function eventsPage() {
     '|---|---|---|',
     ...single.map((name) => row(name)),
     '| `daily.data.{resource}.created`, `.updated` | user and resource | Wearable data came in, or was corrected. |',
-    '| `historical.data.{resource}.created` | user and resource | The past of a resource was read; there is no data inside. |',
+    '| `historical.data.{resource}.created` | user and resource, apart from the daily ones | The past of a resource was read; there is no data inside. |',
     '',
     '## Resources',
     '',

@@ -106,6 +106,12 @@ export type Caller = TeamCaller | ManagementCaller | LabCaller | LinkCaller | Se
 
 const TRIES = 3
 
+/** For work that has to begin anew further back where its transaction was undone. */
+export const ONCE = TRIES
+
+/** The same app for a transaction on the way: the request's own rows are written at its end. */
+export const quietly = (app: App): App => ({ ...app, beforeCommit: undefined, along: undefined })
+
 /** Runs `work` in a transaction, or in the caller's if there is one. Use the app it hands out: the outer `db` escapes the transaction. */
 export async function inTransaction<T>(app: App, work: (app: App) => Promise<T>, tries = 1): Promise<T> {
   if (app.transaction) return work(app)

@@ -5,7 +5,7 @@ import { emit } from '../events/emit.ts'
 import type { SealingKey } from '../sealing/seal.ts'
 import { providerOf } from '../sources/actions.ts'
 import { keyOf, requireUser, type UserRow } from '../users/actions.ts'
-
+import { endPulls } from '../wearables/backfill.ts'
 import { type Account, accountHash, noAccount, openAccount, sealAccount } from './account.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -129,6 +129,7 @@ export const endConnection = (app: App, { team_id }: TeamCaller, user_id: string
     await requireUser(app, team_id, user_id)
     const connection = await store.lockConnection(app.db, team_id, user_id, provider)
     if (!connection) throw rules.notConnected()
+    await endPulls(app, connection, { status: 'failure', error_details: 'non_retriable_error' })
     await store.updateConnection(app.db, connection, { ended_at: app.now(), farewell_at: app.wall() })
     return { success: true }
   })

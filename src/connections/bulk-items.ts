@@ -7,6 +7,7 @@ import { open } from '../sealing/seal.ts'
 import { keyOf, onTeamClock, requireUser, type UserRow } from '../users/actions.ts'
 import { type Account, accountHash } from './account.ts'
 import { connectionFor, isTaken, linkConnection } from './actions.ts'
+import { orderPull, pullAll } from './pulls.ts'
 import type { Item, Op } from './store-bulk.ts'
 
 /** A connection that was made elsewhere. */
@@ -57,9 +58,6 @@ async function accountOf(app: App, team_id: string, provider: SourceSlug, recipe
 
 async function pullOne(app: App, user: UserRow, provider: SourceSlug) {
   const connection = await connectionFor(app, user, provider)
-  const { renew, pull } = connection ? providerFor(connection) : {}
-  if (connection?.status !== 'connected' || !pull) return false
-  if (((await renew?.(app, connection)) ?? 'ready') !== 'ready') return false
-  await pull(app, connection, 'history')
-  return true
+  if (connection?.status !== 'connected' || !providerFor(connection).pull) return false
+  return (await pullAll(app, await orderPull(app, connection))) !== 'failure'
 }

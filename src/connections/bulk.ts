@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, DAY, inTransaction, later, MINUTE, SECOND, type TeamCaller } from '../app.ts'
+import { type App, DAY, inTransaction, later, MINUTE, quietly, SECOND, type TeamCaller } from '../app.ts'
 import type { SourceSlug } from '../contract/sources.ts'
 import { pageAfter, pageOf } from '../paging.ts'
 import { requireClient } from '../providers/oauth-client.ts'
@@ -40,7 +40,7 @@ type Order = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' |
 
 /** Written down before anything is done, so that whatever restarts goes on with it. */
 const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id: string } | Recipe)[]) =>
-  inTransaction(quiet(app), async (app) => {
+  inTransaction(quietly(app), async (app) => {
     const id = randomUUID()
     const users = await findUsers(app, team_id, [...new Set(wanted.map(({ user_id }) => user_id))])
     const keys = new Map(await Promise.all(users.map(async (user) => [user.user_id, await keyOf(app, user)] as const)))
@@ -55,13 +55,10 @@ const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id:
     return store.getOp(app.db, team_id, id)
   })
 
-/** The request's own audit row is written at its end, not with the first of many transactions. */
-const quiet = (app: App): App => ({ ...app, beforeCommit: undefined, along: undefined })
-
 /** What is done by now. Whoever waits works as well: a process that answers need not be one that runs jobs. */
 async function outcomeOf(app: App, op: store.Op, waits: boolean) {
   const started = Date.now()
-  while (waits && Date.now() - started < WAIT && (await isOpen(app, op))) if (!(await workOff(quiet(app), op))) await pause(100)
+  while (waits && Date.now() - started < WAIT && (await isOpen(app, op))) if (!(await workOff(quietly(app), op))) await pause(100)
   await store.endOp(app.db, op, app.wall())
   const goes_on = await isOpen(app, op)
   if (goes_on) app.wake(BULK)

@@ -10,7 +10,7 @@ import { keyOf, requireUser, type UserRow } from '../users/actions.ts'
 import * as store from './store-devices.ts'
 
 /** What a source says of a device; `device_id` is the maker's number of it. */
-type About = {
+export type About = {
   app_id: string | null
   device_manufacturer: string | null
   device_model: string | null
@@ -32,29 +32,33 @@ export async function getDevice(app: App, { team_id }: TeamCaller, user_id: stri
 }
 
 /** Keeps a device that data came from, and tells of it when it is new or changed. Answers its id. */
-export const noteDevice = (app: App, user: UserRow, provider: SourceSlug, { source_type, ...said }: SeenDevice) =>
-  inTransaction(app, async (app) => {
-    const key = await keyOf(app, user)
-    const about = { ...nothing, ...said }
-    const { team_id, user_id } = user
+export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, { source_type, ...said }: SeenDevice) {
+  const { team_id, user_id } = user
+  const key = await keyOf(app, user)
+  const about = { ...nothing, ...said }
+  const fingerprint = fingerprintOf(key, about)
+  const isSame = (row: store.DeviceRow) =>
+    row.source_type === source_type && isDeepStrictEqual(open<About>(key, place(row.id), row.sealed), about)
+  const seen = await store.findSame(app.db, team_id, user_id, provider, fingerprint)
+  if (seen && isSame(seen)) return seen.id
+  return inTransaction(app, async (app) => {
     const id = randomUUID()
     const now = app.now()
-    const fingerprint = fingerprintOf(key, about)
-    const sealed = seal(key, place(id), about)
-    const row = { id, team_id, user_id, provider, source_type, fingerprint, sealed, created_at: now, updated_at: now }
-    const made = await store.insertDevice(app.db, row)
+    const row = { id, team_id, user_id, provider, source_type, fingerprint, created_at: now, updated_at: now }
+    const made = await store.insertDevice(app.db, { ...row, sealed: seal(key, place(id), about) })
     if (made) return tell(app, user, key, 'provider.device.created', made)
-    const known = await store.lockDevice(app.db, team_id, user_id, provider, fingerprint)
+    const known = await store.lockSame(app.db, team_id, user_id, provider, fingerprint)
     if (!known) throw new Error('The device went while it was being noted')
-    if (known.source_type === source_type && isDeepStrictEqual(open<About>(key, place(known.id), known.sealed), about)) return known.id
+    if (isSame(known)) return known.id
     const change = { source_type, sealed: seal(key, place(known.id), about), updated_at: now }
     return tell(app, user, key, 'provider.device.updated', await store.updateDevice(app.db, known, change))
   })
+}
 
 const nothing: About = { app_id: null, device_manufacturer: null, device_model: null, device_version: null, device_id: null }
 
 /** A new version of its software leaves a device what it was. */
-function fingerprintOf(key: SealingKey, { device_version: _, ...rest }: About) {
+export function fingerprintOf(key: SealingKey, { device_version: _, ...rest }: About) {
   const { app_id, device_manufacturer, device_model, device_id } = rest
   const secret = deriveSecret(key, 'devices')
   return createHmac('sha256', secret)

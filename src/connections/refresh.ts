@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, HOUR, inTransaction, later, SECOND, type TeamCaller } from '../app.ts'
+import { type App, HOUR, inTransaction, later, quietly, SECOND, type TeamCaller } from '../app.ts'
 import { type Provider, providerFor } from '../providers/index.ts'
 import { lockUser } from '../users/actions.ts'
 import type { Connection } from './actions.ts'
@@ -10,7 +10,7 @@ type Result = 'refreshed' | 'in_progress' | 'failed'
 
 /** Asks a user's sources for news and waits for them as long as the caller likes. */
 export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: string, timeoutSeconds: number) {
-  const quiet: App = { ...app, beforeCommit: undefined, along: undefined }
+  const quiet = quietly(app)
   const connections = await inTransaction(quiet, async (app) => {
     await lockUser(app, team_id, user_id)
     rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)))

@@ -13,8 +13,15 @@ export const listDevices = (db: Db, team_id: string, user_id: string) =>
 export const findDevice = (db: Db, team_id: string, user_id: string, id: string) =>
   devicesOf(db, team_id, user_id).where('id', '=', id).executeTakeFirst()
 
-export const lockDevice = (db: Db, team_id: string, user_id: string, provider: string, fingerprint: Buffer) =>
-  devicesOf(db, team_id, user_id).where('provider', '=', provider).where('fingerprint', '=', fingerprint).forUpdate().executeTakeFirst()
+const sameDevice = (db: Db, team_id: string, user_id: string, provider: string, fingerprint: Buffer) =>
+  devicesOf(db, team_id, user_id).where('provider', '=', provider).where('fingerprint', '=', fingerprint)
+
+export const findSame = (...which: Parameters<typeof sameDevice>) => sameDevice(...which).executeTakeFirst()
+
+export const lockSame = (...which: Parameters<typeof sameDevice>) =>
+  sameDevice(...which)
+    .forUpdate()
+    .executeTakeFirst()
 
 /** Undefined where it is known already. */
 export const insertDevice = (db: Db, row: Insertable<Tables['devices']>) =>

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import type { Db } from '../db/open.ts'
+import { type Db, preparedRead } from '../db/open.ts'
 import { onePage } from '../db/page.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Page } from '../paging.ts'
@@ -9,8 +9,12 @@ export type ConnectionRow = Selectable<Tables['connections']>
 const live = (db: Db, team_id: string) =>
   db.selectFrom('connections').selectAll().where('team_id', '=', team_id).where('ended_at', 'is', null)
 
-export const findConnection = (db: Db, team_id: string, user_id: string, provider: string) =>
-  live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider).executeTakeFirst()
+const oneConnection = preparedRead('find_connection', (db, team_id: string, user_id: string, provider: string) =>
+  live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider),
+)
+
+export const findConnection = async (db: Db, team_id: string, user_id: string, provider: string) =>
+  (await oneConnection(db, team_id, user_id, provider))[0]
 
 export const lockConnection = (db: Db, team_id: string, user_id: string, provider: string) =>
   live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider).forUpdate().executeTakeFirst()
@@ -127,3 +131,22 @@ export const postponeFarewell = (db: Db, { team_id, id }: ConnectionRow, farewel
 
 export const deleteEnded = (db: Db, { team_id, id }: ConnectionRow) =>
   db.deleteFrom('connections').where('team_id', '=', team_id).where('id', '=', id).where('ended_at', 'is not', null).execute()
+
+/** A connection, of any team, whose past is due and that nobody has in hand, until so long. */
+export const claimPull = (db: Db, now: string, until: string) =>
+  db
+    .updateTable('connections')
+    .set((eb) => ({ pull_tries: eb('pull_tries', '+', 1), pull_due_at: until }))
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('connections')
+        .select('id')
+        .where('ended_at', 'is', null)
+        .where('pull_due_at', '<=', now)
+        .orderBy('pull_due_at')
+        .limit(1)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returningAll()
+    .executeTakeFirst()

@@ -61,6 +61,8 @@ export const introspectionEndpoints = {
     method: 'get',
     path: '/v2/introspect/historical_pull',
     summary: 'See how far the past was read, by user and source',
+    description:
+      'Pushed history is a success once it is kept. What the service fetches itself is in_progress, then success; where something stands in its way that may pass it is retrying, after 10 seconds, a minute, ten minutes and an hour, and a failure after that. Sources by OAuth push and are not fetched.',
     query: z.object(paged),
     returns: page(
       z.object({

@@ -30,11 +30,14 @@ const ClientUserId = Text(255).meta({
 const Bound = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
 
 const settable = {
-  fallback_time_zone: Text(64)
-    .nullish()
-    .meta({ description: 'IANA time zone; used for sources that carry none.', example: 'Europe/Berlin' }),
+  fallback_time_zone: Text(64).nullish().meta({
+    description:
+      'IANA time zone; used for sources that carry none. Where you set none, the first source that names one does, and keeps it up to date; source_slug tells.',
+    example: 'Europe/Berlin',
+  }),
   fallback_birth_date: Day.nullish().meta({
-    description: 'Used to compute the maximum heart rate where a source gives no age.',
+    description:
+      'Used to compute the maximum heart rate where a source gives no age. Where you set none, the profile of a source does; source_slug tells.',
     example: '1980-05-04',
   }),
   ingestion_start: Bound.nullish().meta({

@@ -22,6 +22,8 @@ export type ConnectionTables = {
     ended_at: Optional<Time>
     farewells: Generated<number>
     farewell_at: Optional<Time>
+    pull_tries: Generated<number>
+    pull_due_at: Optional<Time>
   }
   devices: {
     id: string

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { Optional, Time } from './tables.ts'
 
 /** What comes in from wearable sources. */
@@ -41,6 +42,7 @@ export type WearableTables = {
     team_id: string
     provider: string
     resource: string
+    stage: string
     oldest_data: Optional<Time>
     newest_data: Optional<Time>
     sent_count: number
@@ -60,6 +62,7 @@ export type WearableTables = {
     ended_at: Optional<Time>
     days_with_data: number
     error_details: Optional<string>
+    told: Generated<string[]>
   }
   source_priorities: { team_id: string; data_type: string; provider: string; priority: number }
 }

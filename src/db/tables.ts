@@ -89,6 +89,7 @@ export type Tables = ByRoom & {
     created_on: Time
     time_zone: Optional<string>
     time_zone_updated_at: Optional<Time>
+    time_zone_source: Optional<string>
     ingestion_start: Optional<Time>
     ingestion_end: Optional<Time>
     deleted_at: Optional<Time>

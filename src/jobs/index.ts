@@ -3,6 +3,7 @@ import { chainAudit } from '../audit/actions.ts'
 import { pauseLate } from '../connections/actions.ts'
 import { BULK, pruneBulk, runBulk } from '../connections/bulk.ts'
 import { sayFarewell } from '../connections/farewell.ts'
+import { pullDue } from '../connections/pulls.ts'
 import { numberEvents } from '../events/log.ts'
 import { pruneIdempotency } from '../idempotency/actions.ts'
 import { pruneTokens } from '../keys/actions.ts'
@@ -38,6 +39,7 @@ export const jobs: Job[] = [
   { name: 'end connections', everyMs: SECOND, run: sayFarewell },
   { name: 'pause connections', everyMs: MINUTE, run: pauseLate },
   { name: BULK, everyMs: SECOND, run: runBulk },
+  { name: 'pull history', everyMs: SECOND, run: pullDue },
   { name: 'erase teams', everyMs: MINUTE, run: eraseNextTeam },
   { name: 'chain the audit log', everyMs: SECOND, run: chainAudit },
   { name: 'record last uses of keys', everyMs: 5 * SECOND, run: flushLastUses, everywhere: true },

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type App, told } from '../app.ts'
+import { isLostTurn } from '../db/along.ts'
 import { isUniqueViolation } from '../db/open.ts'
 import { lostTurn } from '../idempotency/actions.ts'
 import { invalid } from '../problem.ts'
@@ -78,7 +79,7 @@ export async function insertDrafted(app: App, order: Loaded, { data, info, along
   const terms = await termsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
   const webhooks = await write.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, along }).catch((error) => {
-    throw write.isLostTurn(error) ? lostTurn() : error
+    throw isLostTurn(error) ? lostTurn() : error
   })
   told(app, webhooks)
   return order

@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely'
+import { type Along, alongValues, auditColumns, auditText, keptText } from '../db/along.ts'
 import { type Db, prepared, runHot } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
 import type { OrderRow } from './store.ts'
@@ -50,25 +50,16 @@ type NewRow = {
 type NewEvent = { id: string; event_type: string; key: string; partial: boolean; sealed: Buffer }
 type Info = { sealed: Buffer; terms: string[] }
 
-type Audit = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
-type Kept = { team_id: string; operation: string; key_hash: Buffer; owner: string; status: number; sealed: Buffer; user_id: string | null }
-type Along = { audit: Audit; kept?: Kept | undefined }
-
 /** Everything that placing an order writes. */
 export type Placing = { row: NewRow; event: NewEvent; info?: Info | undefined; along?: Along | undefined }
 
 const at = (i: number) => `$${i + 1}`
-const auditColumns = [
-  ...(['id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status', 'request_id'] as const),
-  ...(['via', 'reason'] as const),
-]
 const ORDER = columns.length
 const place = (column: (typeof columns)[number]) => at(columns.indexOf(column))
-/** Where the parameters of the event, the demographics, the audit row and the outcome begin. */
+/** Where the parameters of the event, the demographics and what comes along begin. */
 const EVENT = ORDER
 const INFO = EVENT + 4
-const AUDIT = INFO + 2
-const KEPT = AUDIT + auditColumns.length
+const ALONG = INFO + 2
 
 const insertOrder = `
 with placed as (insert into orders (${columns.join(', ')}) values (${columns.map((_, i) => at(i)).join(', ')})),
@@ -81,14 +72,9 @@ info as (insert into user_info (user_id, team_id, sealed, terms, updated_at)
   where ${at(INFO)}::bytea is not null
   on conflict (user_id) do update set sealed = excluded.sealed, terms = excluded.terms, updated_at = excluded.updated_at)`
 
-const insertAudit = `,
-audited as (insert into audit_log (${auditColumns.join(', ')}) values (${auditColumns.map((_, i) => at(AUDIT + i)).join(', ')}))`
-
 const tell = `
 select emit(${at(EVENT)}, ${place('team_id')}, ${place('user_id')}, ${place('id')}, ${at(EVENT + 1)}, ${at(EVENT + 2)}, ${at(EVENT + 3)},
   ${place('created_at')}, false) as told`
-
-const keep = `, keep_outcome(${['uuid', 'text', 'bytea', 'uuid', 'smallint', 'bytea', 'uuid'].map((type, i) => `${at(KEPT + i)}::${type}`).join(', ')})`
 
 /** What the parameters are of an order that is placed along with its audit row, for whoever measures the statement by itself. */
 export const placeParameters = [
@@ -100,23 +86,17 @@ export const placeParameters = [
 
 /** The hot write: one round trip, prepared once for each connection. */
 const placeAlone = prepared('place_order', insertOrder + insertInfo + tell)
-export const placeAlong = prepared('place_order_along', insertOrder + insertInfo + insertAudit + tell)
-const placeKept = prepared('place_order_kept', insertOrder + insertInfo + insertAudit + tell + keep)
+export const placeAlong = prepared('place_order_along', `${insertOrder + insertInfo},\n${auditText(ALONG)}${tell}`)
+const placeKept = prepared('place_order_kept', `${insertOrder + insertInfo},\n${auditText(ALONG)}${tell}, ${keptText(ALONG)}`)
 
 /** Writes the order, its first event, the demographics, the log entry and what the request commits along, in one statement. */
 export function insertPlaced(db: Db, { row, event, info, along }: Placing) {
   const values: unknown[] = columns.map((column) => row[column])
   values.push(event.id, event.event_type, event.key, event.sealed, info?.sealed ?? null, info?.terms ?? null)
-  if (along) values.push(...auditColumns.map((column) => along.audit[column]))
-  const kept = along?.kept
-  if (kept) values.push(kept.team_id, kept.operation, kept.key_hash, kept.owner, kept.status, kept.sealed, kept.user_id)
-  const text = kept ? placeKept : along ? placeAlong : placeAlone
+  if (along) values.push(...alongValues(along))
+  const text = along?.kept ? placeKept : along ? placeAlong : placeAlone
   return toldBy(db, text, values)
 }
-
-const LOST_TURN = 'AS001'
-
-export const isLostTurn = (error: unknown) => (error as { code?: string }).code === LOST_TURN
 
 const mutable = [
   'user_id',

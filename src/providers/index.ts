@@ -4,6 +4,7 @@ import type { Account } from '../connections/account.ts'
 import type { Connection } from '../connections/actions.ts'
 import { isSource } from '../contract/sources.ts'
 import { pullDemo } from './demo/index.ts'
+import { demoResources } from './demo/rules-report.ts'
 import { revokeToken } from './oauth.ts'
 import { clientFor } from './oauth-client.ts'
 
@@ -11,6 +12,8 @@ import { clientFor } from './oauth-client.ts'
 export type Provider = {
   /** Makes sure that the source still lets us in. `broken` is for good, and told by then. */
   renew?(app: App, connection: Connection): Promise<'ready' | 'broken' | 'unavailable'>
+  /** The resources whose past it fetches. */
+  history?: string[]
   /** Fetches what is new, or everything that the source still has. */
   pull?(app: App, connection: Connection, reach: 'new' | 'history'): Promise<void>
   /** Tells the source that the user has left. Throws where it has to be told again. */
@@ -26,7 +29,7 @@ const oauth: Provider = {
   },
 }
 
-const demo: Provider = { pull: (app, connection, reach) => pullDemo(app, connection, reach) }
+const demo: Provider = { history: demoResources, pull: (app, connection, reach) => pullDemo(app, connection, reach) }
 
 /** By the kind of the connection. */
 const providers: Record<string, Provider> = { oauth, demo }

@@ -4,9 +4,10 @@ import { auditRow, recordChange } from '../audit/actions.ts'
 import { isSource } from '../contract/sources.ts'
 import { isUniqueViolation } from '../db/open.ts'
 import { problem } from '../problem.ts'
-import { open, type SealingKey, seal } from '../sealing/seal.ts'
+import type { SealingKey } from '../sealing/seal.ts'
 import { newSealingKey, teamSealingKey, unwrap } from '../sealing/vault.ts'
 import { providerOf } from '../sources/actions.ts'
+import { BY_CUSTOMER, birthDateOf, sealBirthDate } from './birth-date.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -18,7 +19,6 @@ type Settable = {
   ingestion_start?: string | null | undefined
   ingestion_end?: string | null | undefined
 }
-type BirthDate = { value: string; source_slug: string; updated_at: string }
 
 export async function createUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, input: Settable & { client_user_id: string }) {
   rules.checkClientUserId(input.client_user_id)
@@ -186,15 +186,10 @@ async function connectedSources(app: App, users: store.UserRow[]) {
 const oneShown = async (app: App, user: store.UserRow) => (await allShown(app, [user]))[0] as Awaited<ReturnType<typeof allShown>>[number]
 
 async function shown(app: App, user: store.UserRow) {
-  const zone = user.time_zone && { id: user.time_zone, source_slug: 'manual', updated_at: user.time_zone_updated_at as string }
-  return {
-    ...user,
-    fallback_time_zone: zone || null,
-    fallback_birth_date: user.sealed ? open<BirthDate>(await keyOf(app, user), place(user.user_id), user.sealed) : null,
-  }
+  const source_slug = user.time_zone_source ?? BY_CUSTOMER
+  const zone = user.time_zone && { id: user.time_zone, source_slug, updated_at: user.time_zone_updated_at as string }
+  return { ...user, fallback_time_zone: zone || null, fallback_birth_date: birthDateOf(await keyOf(app, user), user) }
 }
-
-const place = (user_id: string) => `users.sealed.${user_id}`
 
 /** The columns that a request sets; what it leaves out is left out here too. */
 function changes(user_id: string, key: SealingKey, sent: Settable, updated_at: string) {
@@ -202,10 +197,10 @@ function changes(user_id: string, key: SealingKey, sent: Settable, updated_at: s
   if (zone) rules.checkTimeZone(zone)
   if (birth) rules.checkBirthDate('fallback_birth_date', birth, updated_at.slice(0, 10))
   return {
-    ...(zone === undefined ? {} : { time_zone: zone, time_zone_updated_at: zone && updated_at }),
+    ...(zone === undefined ? {} : { time_zone: zone, time_zone_source: null, time_zone_updated_at: zone && updated_at }),
     ...(birth === undefined
       ? {}
-      : { sealed: birth ? seal(key, place(user_id), { value: birth, source_slug: 'manual', updated_at }) : null }),
+      : { sealed: birth ? sealBirthDate(key, user_id, { value: birth, source_slug: BY_CUSTOMER, updated_at }) : null }),
     ...(start === undefined ? {} : { ingestion_start: start && rules.boundStart(start) }),
     ...(end === undefined ? {} : { ingestion_end: end && rules.boundEnd(end) }),
   }

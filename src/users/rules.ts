@@ -61,6 +61,12 @@ export function checkBirthDate(field: string, value: string, today: string) {
   if (value < '1850-01-01') throw invalid(loc, 'Must be 1850-01-01 or later.')
 }
 
+type Fallback = { value: string; source_slug: string | null }
+
+/** Whether a source says something new of what nobody has said, or it alone. What the customer said stays. */
+export const mayFill = (known: Fallback | null, value: string, source_slug: string) =>
+  !known || (known.source_slug === source_slug && known.value !== value)
+
 const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
 
 /** A date as a start means its first moment, as an end its last; we answer date-times. */

@@ -37,8 +37,9 @@ export async function insertUser(db: Db, user: Insertable<Tables['users']>, key:
 }
 
 /** Also finds users that await deletion: `deleted_at` tells. */
-export const findUser = (db: Db, team_id: string, user_id: string) =>
-  users(db, team_id).where('users.user_id', '=', user_id).executeTakeFirst()
+const oneUser = preparedRead('find_user', (db, team_id: string, user_id: string) => users(db, team_id).where('users.user_id', '=', user_id))
+
+export const findUser = async (db: Db, team_id: string, user_id: string) => (await oneUser(db, team_id, user_id))[0]
 
 /** Those of them that are alive. */
 export const findUsers = (db: Db, team_id: string, user_ids: string[]) =>
@@ -185,6 +186,18 @@ export const searchByTerms = (db: Db, team_id: string, terms: string[]) =>
 
 export const updateUser = (db: Db, team_id: string, user_id: string, change: Updateable<Tables['users']>) =>
   db.updateTable('users').set(change).where('team_id', '=', team_id).where('user_id', '=', user_id).execute()
+
+type Zone = Pick<Updateable<Tables['users']>, 'time_zone' | 'time_zone_source' | 'time_zone_updated_at'>
+
+/** Only where nobody, or the same source, has said it. */
+export const fillTimeZone = (db: Db, { team_id, user_id }: { team_id: string; user_id: string }, zone: Zone) =>
+  db
+    .updateTable('users')
+    .set(zone)
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where((eb) => eb.or([eb('time_zone', 'is', null), eb('time_zone_source', '=', zone.time_zone_source as string)]))
+    .execute()
 
 export const upsertInfo = (db: Db, row: Insertable<Tables['user_info']>) =>
   db

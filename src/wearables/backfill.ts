@@ -8,7 +8,7 @@ import { about } from './tell.ts'
 type Read = Pick<Delivery, 'user' | 'key' | 'provider' | 'window'>
 type Found = { resource: string; created: unknown[]; updated: unknown[]; days: number }
 
-/** The past of resources was read. Each is told once: the same window again, with nothing new in it, is no news. */
+/** The past of resources was read. Each is told once: a window that was told of lately, with nothing new in it, is no news. */
 export async function endBackfill(app: App, delivery: Read, found: Found[]) {
   const { user, key, provider, window } = delivery
   const { team_id, user_id } = user
@@ -19,11 +19,13 @@ export async function endBackfill(app: App, delivery: Read, found: Found[]) {
   const isNews = ({ resource, created, updated }: Found) => created.length + updated.length > 0 || !isTold(before.get(resource), delivery)
   const news = found.filter(isNews)
   const rows = news.map(({ resource, days }) => {
-    const open = before.get(resource)?.status === 'success' ? undefined : before.get(resource)
+    const pull = before.get(resource)
+    const open = pull?.status === 'success' ? undefined : pull
     return {
       ...{ team_id, user_id, provider, resource, status: 'success', range_start, range_end },
       ...{ scheduled_at: open?.scheduled_at ?? now, started_at: open?.started_at ?? now },
       ...{ ended_at: now, days_with_data: days, error_details: null },
+      told: [...(pull?.told ?? []), `${range_start} ${range_end}`].slice(-REMEMBERED),
     }
   })
   await store.upsertPulls(app.db, rows)
@@ -37,32 +39,26 @@ export async function endBackfill(app: App, delivery: Read, found: Found[]) {
 
 type Pull = Awaited<ReturnType<typeof store.lockPulls>>[number]
 
+const REMEMBERED = 8
+
 /** A window without edges is told each time that something is new in it. */
 const isTold = (pull: Pull | undefined, { window }: Read) =>
-  pull?.status === 'success' &&
-  (window.start === null || window.start === pull.range_start) &&
-  (window.end === null || window.end === pull.range_end)
+  (pull?.told ?? []).some((told) => {
+    const [start, end] = told.split(' ')
+    return (window.start === null || window.start === start) && (window.end === null || window.end === end)
+  })
 
-export type PullStatus = 'scheduled' | 'in_progress' | 'retrying' | 'failure'
+type Whose = { team_id: string; user_id: string; provider: string }
 
-/** How a source's past is being read, for adapters that fetch it themselves. */
-export async function notePull(
-  app: App,
-  whose: { team_id: string; user_id: string; provider: string; resource: string },
-  status: PullStatus,
-  error_details: string | null = null,
-) {
-  const [before] = await store.lockPulls(app.db, whose, [whose.resource])
-  const now = app.now()
-  const row = {
-    ...whose,
-    ...{ status, error_details },
-    scheduled_at: status === 'scheduled' ? now : (before?.scheduled_at ?? now),
-    started_at: status === 'scheduled' ? null : (before?.started_at ?? now),
-    ended_at: status === 'failure' ? now : null,
-    days_with_data: before?.days_with_data ?? 0,
-    range_start: before?.range_start ?? null,
-    range_end: before?.range_end ?? null,
-  }
-  await store.upsertPulls(app.db, [row])
+/** The past of a source is being read, by an adapter that fetches it: of these resources, and of those that were tried before. */
+export async function beginPulls(app: App, whose: Whose, resources: string[]) {
+  await store.retryPulls(app.db, whose)
+  if (resources.length) await store.beginPulls(app.db, whose, resources, app.now())
 }
+
+/** What became of the resources that were not told of meanwhile: nothing is new in them, or they could not be read. */
+export const endPulls = (
+  app: App,
+  whose: Whose,
+  { status, error_details }: { status: 'success' | 'retrying' | 'failure'; error_details: string | null },
+) => store.endPulls(app.db, whose, { status, error_details, ended_at: status === 'retrying' ? null : app.now() })

@@ -1,9 +1,10 @@
 import type { App, TeamCaller } from '../app.ts'
 import { connectionFor, openConnection } from '../connections/actions.ts'
-import { isSource, type SourceSlug } from '../contract/sources.ts'
+import { isSource, type SourceSlug, sources } from '../contract/sources.ts'
 import { invalid } from '../problem.ts'
 import type { SealingKey } from '../sealing/seal.ts'
 import { keyOf, requireUser, type UserRow } from '../users/actions.ts'
+import { fillTimeZone } from '../users/fallbacks.ts'
 import { checkTimeZone } from '../users/rules.ts'
 import { zoneClock } from './rules-time.ts'
 
@@ -33,9 +34,11 @@ export type Delivery = {
   received: number
   /** The version that the sender gave to all of it. */
   version: number | null
+  /** Gives up where it would have to wait for somebody. */
+  givesWay?: boolean
 }
 
-/** Gap: a source's own zone comes first, then the one that the push names, then the fallback of the user. */
+/** Gap: a sample's own zone comes first, then the one that the push names, then the fallback of the user. */
 export async function openDelivery(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string, pushed: Pushed): Promise<Delivery> {
   const provider = sourceNamed(pushed.provider)
   const [user, connection] = await Promise.all([requireUser(app, team_id, user_id), connectionFor(app, { team_id, user_id }, provider)])
@@ -43,7 +46,7 @@ export async function openDelivery(app: App, { team_id }: Pick<TeamCaller, 'team
   if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
   const now = Date.parse(app.now())
   checkVersion(modified_at, now)
-  const zone = time_zone ?? user.time_zone
+  const zone = zoneOf(provider, time_zone ?? user.time_zone)
   return {
     ...{ user, provider, stage, now, key: await keyOf(app, user), isConnected: connection !== undefined },
     window: { start: start_date ?? null, end: end_date ?? null },
@@ -54,9 +57,18 @@ export async function openDelivery(app: App, { team_id }: Pick<TeamCaller, 'team
   }
 }
 
-/** Data that is pushed connects its source, if it is not. */
-export async function connect(app: App, { user, provider, isConnected }: Delivery) {
+/** A clock on the wall has no place, so that a zone would move it. */
+function zoneOf(provider: SourceSlug, zone: string | null) {
+  const { timezone_affinity } = sources[provider]
+  if (timezone_affinity === 'floating') return null
+  return zone ?? (timezone_affinity === 'user_fallback_or_utc' ? 'UTC' : null)
+}
+
+/** Data that is pushed connects its source, if it is not, and tells where the user is now. */
+export async function connect(app: App, { user, provider, isConnected, stage }: Delivery, { time_zone }: Pushed) {
   if (!isConnected) await openConnection(app, user, provider, 'push')
+  if (time_zone && stage === 'daily' && sources[provider].timezone_affinity !== 'floating')
+    await fillTimeZone(app, user, provider, time_zone)
 }
 
 const DAY = 86_400_000

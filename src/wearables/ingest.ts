@@ -1,12 +1,15 @@
-import { type App, inTransaction, type TeamCaller, told } from '../app.ts'
+import { type App, inTransaction, ONCE, quietly, type TeamCaller, told } from '../app.ts'
 import { noteDevice } from '../connections/devices.ts'
 import { type SeriesName, series, seriesNamed } from '../contract/series.ts'
+import { isLostTurn } from '../db/along.ts'
+import { lostTurn } from '../idempotency/actions.ts'
 import { endBackfill } from './backfill.ts'
-import { type Changes, mergeSamples, writeSamples } from './days.ts'
+import { type Changes, mergeSamples, untilWritten } from './days.ts'
 import { connect, type Delivery, openDelivery, type Pushed, within } from './delivery.ts'
 import type { Incoming } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
 import { isoOf, moreOf } from './rules-show.ts'
+import { type Batch, giveWay, writeBatch } from './store-write.ts'
 import { sampleEvents } from './tell.ts'
 
 /** Takes in samples that were pushed: all of them or none. */
@@ -19,14 +22,11 @@ export async function pushSamples(
 ) {
   const delivery = await openDelivery(app, caller, user_id, pushed)
   const read = readDelivered(delivery, seriesNamed(resource), data)
-  return inTransaction(app, async (app) => {
-    await connect(app, delivery)
-    const [tally] = await keepDelivered(app, delivery, [read])
-    return tally as ReturnType<typeof taken>
-  })
+  await connect(quietly(app), delivery, pushed)
+  return keepDelivered(app, delivery, [read])
 }
 
-type Read = { name: SeriesName; kept: Incoming[]; received: number; dropped: number }
+export type Read = { name: SeriesName; kept: Incoming[]; received: number; dropped: number }
 
 /** Samples that were checked; those outside the user's ingestion bounds are left out. */
 export function readDelivered(delivery: Delivery, name: SeriesName, data: unknown[]): Read {
@@ -37,42 +37,89 @@ export function readDelivered(delivery: Delivery, name: SeriesName, data: unknow
   return { name, kept, received: data.length, dropped: samples.length - kept.length }
 }
 
-/** Keeps what was read, resource by resource; where it is the past of them, that is told in the end. */
+/** Keeps what was read, all of it or nothing; where it is the past of its resources, that is told in the end. */
 export async function keepDelivered(app: App, delivery: Delivery, reads: Read[]) {
-  const found: (Read & { changes: Changes })[] = []
-  for (const read of reads) found.push({ ...read, changes: await takeSamples(app, delivery, read.name, read.kept) })
-  const past = found.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
-  if (delivery.stage === 'historical') await endBackfill(app, delivery, past)
-  return found.map(({ received, dropped, changes }) => taken(received, dropped, changes))
+  for (const { kept } of reads) await nameDevices(quietly(app), delivery, kept)
+  return untilWritten(app, (holds) =>
+    holds ? inTransaction(app, (app) => keep(app, delivery, reads, true)) : keep(app, delivery, reads, false),
+  )
+}
+
+async function keep(app: App, delivery: Delivery, reads: Read[], holds: boolean) {
+  const merged: Merged[] = []
+  for (const { name, kept } of reads) merged.push(await mergeRead(app, delivery, { name, samples: kept, holds }))
+  const sum = (count: (read: Read) => number) => reads.reduce((sum, read) => sum + count(read), 0)
+  const answer = taken(
+    sum(({ received }) => received),
+    sum(({ dropped }) => dropped),
+    tallyOf(merged),
+  )
+  const [only] = merged
+  if (merged.length === 1 && only?.batch && isQuick(app, only.batch)) return writeAlone(app, delivery, only.batch, answer)
+  const write = async (app: App) => {
+    await writeMerged(app, delivery, merged)
+    return answer
+  }
+  return inTransaction(app, write, ONCE)
+}
+
+const QUICK_DAYS = 4
+
+/** What is live and small is written on a line that requests share, and the request's own rows with it. */
+const isQuick = ({ along, transaction }: App, { days, state }: Batch) =>
+  along !== undefined && !transaction && state.stage === 'daily' && days.length <= QUICK_DAYS
+
+async function writeAlone<T>(app: App, { key }: Delivery, batch: Batch, answer: T) {
+  const webhooks = await writeBatch(app.db, batch, await app.along?.(answer, key)).catch((error) => {
+    throw isLostTurn(error) ? lostTurn() : error
+  })
+  told(app, webhooks)
+  return answer
+}
+
+/** Writes what was merged, in the caller's transaction. */
+export async function writeMerged(app: App, delivery: Delivery, merged: Merged[]) {
+  if (delivery.givesWay) await giveWay(app.db)
+  for (const { batch } of merged) if (batch) told(app, await writeBatch(app.db, batch))
+  const past = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
+  if (delivery.stage === 'historical' && past.length) await endBackfill(app, delivery, past)
 }
 
 /** What a push came to. */
-export const taken = (received: number, dropped: number, { created, updated, unchanged, stale }: Tally) => ({
-  ...{ success: true, received, dropped },
-  created: sizeOf(created),
-  updated: sizeOf(updated),
-  ...{ unchanged, stale },
-})
+export const taken = (received: number, dropped: number, tally: Tally) => ({ success: true, received, dropped, ...tally })
 
-type Tally = { created: unknown[] | number; updated: unknown[] | number; unchanged: number; stale: number }
-const sizeOf = (some: unknown[] | number) => (typeof some === 'number' ? some : some.length)
+export type Tally = { created: number; updated: number; unchanged: number; stale: number }
 
-/** Keeps samples of one resource and, if they are live, tells of what is new in them. */
-export async function takeSamples(app: App, delivery: Delivery, name: SeriesName, samples: Incoming[]): Promise<Changes> {
+/** What came of samples, and of what came with them. */
+export const tallyOf = (merged: Merged[], before: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }): Tally =>
+  merged.reduce(
+    (sum, { changes }) => ({
+      created: sum.created + changes.created.length,
+      updated: sum.updated + changes.updated.length,
+      unchanged: sum.unchanged + changes.unchanged,
+      stale: sum.stale + changes.stale,
+    }),
+    before,
+  )
+
+export type Merged = { name: SeriesName; changes: Changes; batch: Batch | undefined }
+
+type Merging = { name: SeriesName; samples: Incoming[]; holds: boolean }
+
+/** Lays samples of one resource over what is there: what is to be written, and, if they are live, told. */
+export async function mergeRead(app: App, delivery: Delivery, { name, samples, holds }: Merging): Promise<Merged> {
   const { user, key, provider, stage, received } = delivery
-  if (!samples.length) return { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }
-  await nameDevices(app, delivery, samples)
+  if (!samples.length) return { name, changes: { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }, batch: undefined }
   const shelf = { team_id: user.team_id, user_id: user.user_id, resource: name, provider }
-  const { changes, written } = await mergeSamples(app, key, shelf, samples, received)
+  const { changes, written } = await mergeSamples(app, key, shelf, { samples, received, holds })
   const { created, updated } = changes
   const isLive = stage === 'daily'
   const events = isLive
     ? [...sampleEvents(app, delivery, name, 'created', created), ...sampleEvents(app, delivery, name, 'updated', updated)]
     : []
   const sent = isLive ? created.length + updated.length : 0
-  const state = { resource: series[name].event ?? name, ...spanOf(samples), sent, at: app.now() }
-  told(app, await writeSamples(app, shelf, written, state, events))
-  return changes
+  const state = { resource: series[name].event ?? name, stage, ...spanOf(samples), sent, at: app.now() }
+  return { name, changes, batch: { shelf, days: written, state, events } }
 }
 
 function spanOf(samples: Incoming[]) {
@@ -85,7 +132,7 @@ function spanOf(samples: Incoming[]) {
 }
 
 /** A device that samples name gets an id, and they carry that instead of its name. */
-async function nameDevices(app: App, { user, provider }: Delivery, samples: Incoming[]) {
+export async function nameDevices(app: App, { user, provider }: Delivery, samples: Incoming[]) {
   const known = new Map<string, string>([['', '']])
   for (const sample of samples) {
     let more = known.get(sample.more)

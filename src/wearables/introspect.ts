@@ -44,7 +44,7 @@ export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Qu
   })
 }
 
-/** When something of a source came in last; undefined where nothing ever did. */
+/** When something live of a source came in last; undefined where nothing ever did. */
 export const lastReceived = async (app: App, { team_id, user_id }: { team_id: string; user_id: string }, provider: string) =>
   (await states.lastReceived(app.db, team_id, user_id, provider))?.at ?? undefined
 

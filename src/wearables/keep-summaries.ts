@@ -15,9 +15,20 @@ import * as store from './store-summaries.ts'
 import { tell } from './tell.ts'
 
 type Tally = Record<Verdict, number>
+type Named = Draft & { device_id: string | null }
+
+/** A device that a summary names gets an id. */
+export async function nameDrafts(app: App, { user, provider }: Delivery, drafts: Draft[]): Promise<Named[]> {
+  const named: Named[] = []
+  for (const draft of drafts) {
+    const { device: device_model, source_type } = draft
+    named.push({ ...draft, device_id: device_model === null ? null : await noteDevice(app, user, provider, { source_type, device_model }) })
+  }
+  return named
+}
 
 /** Keeps summaries and, if they are live, tells of those that are new or changed. `expected` are told of as past even where nothing came. */
-export async function takeSummaries(app: App, delivery: Delivery, drafts: Draft[], expected: SummaryName[] = []): Promise<Tally> {
+export async function takeSummaries(app: App, delivery: Delivery, drafts: Named[], expected: SummaryName[] = []): Promise<Tally> {
   const tally: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }
   const merged = await mergeDrafts(app, delivery, drafts)
   for (const { verdict } of merged) tally[verdict]++
@@ -31,7 +42,7 @@ export async function takeSummaries(app: App, delivery: Delivery, drafts: Draft[
 
 type Merged = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdict; about: Draft['about'] }
 
-async function mergeDrafts(app: App, delivery: Delivery, drafts: Draft[]): Promise<Merged[]> {
+async function mergeDrafts(app: App, delivery: Delivery, drafts: Named[]): Promise<Merged[]> {
   if (!drafts.length) return []
   const { user, key, provider, received } = delivery
   const { team_id, user_id } = user
@@ -42,7 +53,7 @@ async function mergeDrafts(app: App, delivery: Delivery, drafts: Draft[]): Promi
     const id = ids[i] as string
     const [row, earlier] = [rows.get(id), merged.get(id)]
     const stored = earlier ?? (row && { version: row.version, document: openSummary(key, row) })
-    const next = mergeSummary(stored, draft, await deviceOf(app, delivery, draft), received)
+    const next = mergeSummary(stored, draft, draft.device_id, received)
     const { resource, source_type, calendar_date } = draft
     const now = app.now()
     merged.set(id, {
@@ -74,10 +85,6 @@ const WRITTEN_AT_ONCE = 1000
 const together = (first: Verdict, second: Verdict): Verdict =>
   first === 'created' || second === 'unchanged' || second === 'stale' ? first : second
 
-async function deviceOf(app: App, { user, provider }: Delivery, { device, source_type }: Draft) {
-  return device === null ? null : noteDevice(app, user, provider, { source_type, device_model: device })
-}
-
 async function tellSummaries(app: App, delivery: Delivery, resource: SummaryName, found: Merged[]) {
   const { user, provider, stage } = delivery
   const { team_id, user_id } = user
@@ -92,7 +99,7 @@ async function tellSummaries(app: App, delivery: Delivery, resource: SummaryName
       await tell(app, delivery, resource, `daily.data.${resource}.${verdict}` as EventName, shownSummary(app, row, document))
   const moments = found.flatMap(({ about }) => (about ? [about.from] : []))
   await states.noteReceived(app.db, {
-    ...{ team_id, user_id, provider, resource, at: app.now() },
+    ...{ team_id, user_id, provider, resource, stage, at: app.now() },
     oldest: moments.length ? isoOf(Math.min(...moments)) : null,
     newest: moments.length ? isoOf(Math.max(...moments)) : null,
     sent: stage === 'daily' ? created.length + updated.length : 0,

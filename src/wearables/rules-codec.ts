@@ -25,8 +25,8 @@ export type Sample = {
 const FORMAT = 1
 const LEVEL = 6
 
-/** A day of samples, column by column, compressed. Nothing is lost. */
-export function encodeDay(samples: Sample[]): Buffer {
+/** Samples, column by column, compressed. Nothing is lost. */
+export function encodeSamples(samples: Sample[]): Buffer {
   const to = byteWriter(64 + samples.length * 8)
   to.whole(FORMAT)
   to.whole(samples.length)
@@ -55,10 +55,10 @@ const columnsOf = (samples: Sample[]) => ({
   more: samples.map(({ more }) => more),
 })
 
-export function decodeDay(bytes: Buffer): Sample[] {
+export function decodeSamples(bytes: Buffer): Sample[] {
   const from = byteReader(inflateRawSync(bytes))
   const format = from.whole()
-  if (format !== FORMAT) throw new Error(`A day of samples has format ${format}, which this release does not know`)
+  if (format !== FORMAT) throw new Error(`Samples have format ${format}, which this release does not know`)
   const count = from.whole()
   const at = readTimes(from, count)
   const lasts = readDoubles(from, count)

@@ -33,6 +33,18 @@ const ofUsers = (db: Db, table: 'resource_states' | 'historical_pulls', { team_i
     .orderBy('provider')
     .orderBy('resource')
 
-export const statesOf = (db: Db, wanted: Wanted) => ofUsers(db, 'resource_states', wanted).selectAll().execute()
+/** What is live and what is past, together. */
+export const statesOf = (db: Db, wanted: Wanted) =>
+  ofUsers(db, 'resource_states', wanted)
+    .select(['user_id', 'provider', 'resource'])
+    .select((eb) => [
+      eb.fn.min('oldest_data').as('oldest_data'),
+      eb.fn.max('newest_data').as('newest_data'),
+      eb.fn.max('last_attempt_at').as('last_attempt_at'),
+      sql<number>`sum(sent_count)::bigint`.as('sent_count'),
+      sql<string>`(array_agg(last_status order by last_attempt_at desc))[1]`.as('last_status'),
+    ])
+    .groupBy(['user_id', 'provider', 'resource'])
+    .execute()
 
 export const pullsOf = (db: Db, wanted: Wanted) => ofUsers(db, 'historical_pulls', wanted).selectAll().execute()

@@ -82,12 +82,15 @@ function mergeStream(app: App, { row, key }: Workout, stored: store.StreamRow | 
   const written = {
     ...{ workout_id, team_id, user_id, created_at: now, updated_at: now },
     version: version ?? Math.max(Date.parse(app.wall()), stored?.version ?? 0),
-    sealed: sealBytes(key, placeOf(workout_id), deflateRawSync(text)),
+    sealed: sealStream(key, workout_id, text),
   }
   return { verdict, stream, written }
 }
 
-const openStream = (key: SealingKey, id: string, sealed: Buffer) => inflateRawSync(openBytes(key, placeOf(id), sealed)).toString()
+/** A stream as JSON text. */
+export const openStream = (key: SealingKey, id: string, sealed: Buffer) => inflateRawSync(openBytes(key, placeOf(id), sealed)).toString()
+
+export const sealStream = (key: SealingKey, id: string, text: string) => sealBytes(key, placeOf(id), deflateRawSync(text))
 
 const placeOf = (workout_id: string) => `workout_streams.sealed.${workout_id}`
 
@@ -114,7 +117,7 @@ async function noteStreams(app: App, taken: Workout[], stage: Sent['stage'], rea
   if (stage === 'historical') await endBackfill(app, { ...first, window }, [{ resource: RESOURCE, created: taken, updated: [], days }])
   const { team_id, user_id, provider } = first.row
   const sent = stage === 'daily' ? taken.length : 0
-  await states.noteReceived(app.db, { team_id, user_id, provider, resource: RESOURCE, oldest, newest, sent, at: app.now() })
+  await states.noteReceived(app.db, { team_id, user_id, provider, resource: RESOURCE, stage, oldest, newest, sent, at: app.now() })
 }
 
 /** The zones of a workout that came without them: from its stream and the age that its source knows, or else the fallback of the user. */

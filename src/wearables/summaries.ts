@@ -1,18 +1,19 @@
-import { type App, inTransaction, type TeamCaller } from '../app.ts'
+import { type App, inTransaction, ONCE, quietly, type TeamCaller } from '../app.ts'
 import type { Fault } from '../contract/faults.ts'
-import { type SeriesName, series } from '../contract/series.ts'
+import { series } from '../contract/series.ts'
 import type { SummaryName } from '../contract/summaries.ts'
 import { Problem } from '../problem.ts'
-import { endBackfill } from './backfill.ts'
+import { fillBirthDate } from '../users/fallbacks.ts'
+import { untilWritten } from './days.ts'
 import { connect, type Delivery, openDelivery, type Pushed, within } from './delivery.ts'
-import { taken, takeSamples } from './ingest.ts'
-import { takeSummaries } from './keep-summaries.ts'
+import { type Merged, mergeRead, nameDevices, taken, tallyOf, writeMerged } from './ingest.ts'
+import { nameDrafts, takeSummaries } from './keep-summaries.ts'
 import { makeActivity, makeBody, makeProfile } from './rules-activity.ts'
-import type { Incoming } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
 import { makeElectrocardiogram, makeMeal, makeMenstrualCycle, makeWorkout } from './rules-sessions.ts'
 import { makeSleep, makeSleepCycle } from './rules-sleep.ts'
 import { type Made, type Making, MOST_SUMMARIES, parseSummaries, type Refuse, summaryId, tooMany } from './rules-summary.ts'
+import { giveWay } from './store-write.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: an item was parsed by the shape of its resource, and its maker is found by the same name.
 type Make = (item: any, raw: unknown, making: Making, refuse: Refuse) => Made
@@ -39,23 +40,41 @@ export async function pushSummaries(
 ) {
   const delivery = await openDelivery(app, caller, user_id, pushed)
   const made = madeOf(delivery, resource, data)
-  return inTransaction(app, async (app) => {
-    await connect(app, delivery)
-    return keepMade(app, delivery, resource, made, Array.isArray(data) ? data.length : 1)
-  })
+  await connect(quietly(app), delivery, pushed)
+  const tally = await keepMade(app, delivery, resource, made, Array.isArray(data) ? data.length : 1)
+  if (resource === 'profile' && !tally.stale) await noteBirth(quietly(app), delivery, made)
+  return tally
 }
 
+/** A source that knows the birth date tells it to those that do not. */
+async function noteBirth(app: App, { user, provider }: Delivery, made: Made[]) {
+  const birth = made.at(-1)?.drafts.at(-1)?.fields['birth_date']
+  if (typeof birth === 'string') await fillBirthDate(app, user, provider, birth)
+}
+
+/** Keeps what was made of summaries, with their samples: all of it or nothing. */
 export async function keepMade(app: App, delivery: Delivery, resource: SummaryName, made: Made[], received: number) {
   const isWithin = within(delivery)
   const drafts = made.flatMap(({ drafts }) => drafts)
   const kept = drafts.filter(({ about }) => !about || isWithin(about.from) || isWithin(about.to))
-  const tally = await takeSummaries(app, delivery, kept, [resource])
-  const samples = await takeBrought(app, delivery, made, isWithin)
-  return taken(received, drafts.length - kept.length, {
-    created: tally.created + samples.created,
-    updated: tally.updated + samples.updated,
-    unchanged: tally.unchanged + samples.unchanged,
-    stale: tally.stale + samples.stale,
+  const brought = broughtIn(made, isWithin)
+  const named = await nameDrafts(quietly(app), delivery, kept)
+  for (const { samples } of brought) await nameDevices(quietly(app), delivery, samples)
+  return untilWritten(app, async (holds) => {
+    const merge = async (app: App) => {
+      const merged: Merged[] = []
+      for (const read of brought) merged.push(await mergeRead(app, delivery, { ...read, holds }))
+      return merged
+    }
+    const before = holds ? undefined : await merge(app)
+    const write = async (app: App) => {
+      if (delivery.givesWay) await giveWay(app.db)
+      const merged = before ?? (await merge(app))
+      const tally = await takeSummaries(app, delivery, named, [resource])
+      await writeMerged(app, delivery, merged)
+      return taken(received, drafts.length - kept.length, tallyOf(merged, tally))
+    }
+    return inTransaction(app, write, holds ? undefined : ONCE)
   })
 }
 
@@ -84,23 +103,13 @@ function makingOf(delivery: Delivery, loc: Fault['loc']): Making {
   }
 }
 
-/** The samples that came along, of each resource at once. */
-async function takeBrought(app: App, delivery: Delivery, made: Made[], isWithin: (at: number) => boolean) {
-  const tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }
-  const bySeries = new Map<SeriesName, Incoming[]>()
-  for (const { name, samples } of made.flatMap(({ samples }) => samples)) bySeries.set(name, [...(bySeries.get(name) ?? []), ...samples])
-  for (const [name, samples] of [...bySeries].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const changes = await takeSamples(
-      app,
-      delivery,
-      name,
-      samples.filter(({ at }) => isWithin(at)),
-    )
-    if (delivery.stage === 'historical') await endBackfill(app, delivery, [{ resource: series[name].event ?? name, ...changes }])
-    tally.created += changes.created.length
-    tally.updated += changes.updated.length
-    tally.unchanged += changes.unchanged
-    tally.stale += changes.stale
-  }
-  return tally
+/** The samples that came along, of each resource at once, and always in the same order. */
+function broughtIn(made: Made[], isWithin: (at: number) => boolean) {
+  const bySeries = Map.groupBy(
+    made.flatMap(({ samples }) => samples),
+    ({ name }) => name,
+  )
+  return [...bySeries]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, lists]) => ({ name, samples: lists.flatMap(({ samples }) => samples).filter(({ at }) => isWithin(at)) }))
 }

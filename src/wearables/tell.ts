@@ -31,10 +31,11 @@ export function sampleEvents(app: App, { user, key, provider }: Delivery, name: 
   })
 }
 
-/** Events about a user and a resource keep their order. */
-export const about = (app: App, { team_id, user_id, client_user_id }: Delivery['user'], resource: string, event_type: EventName) => ({
-  ...{ team_id, user_id, client_user_id, event_type, key: `data ${user_id} ${resource}`, at: app.now() },
-})
+/** Events about a user and a resource keep their order; those of the past have one of their own, so that nothing live waits for them. */
+export const about = (app: App, { team_id, user_id, client_user_id }: Delivery['user'], resource: string, event_type: EventName) => {
+  const key = `${event_type.startsWith('historical.') ? 'history' : 'data'} ${user_id} ${resource}`
+  return { team_id, user_id, client_user_id, event_type, key, at: app.now() }
+}
 
 /** One event. Its shape follows from the resource; the stories check every event against the catalogue. */
 export const tell = (app: App, { user, key }: Pick<Delivery, 'user' | 'key'>, resource: string, event_type: EventName, data: object) =>

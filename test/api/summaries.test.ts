@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { notePull } from '../../src/wearables/backfill.ts'
 import { query } from '../support/cluster.ts'
 import { aNight, aSample, aUser, aWorkout, push, pushSummary, toldOf } from '../support/wearables.ts'
 import { refusal, world } from '../support/world.ts'
@@ -590,32 +589,6 @@ describe('introspection', () => {
       },
       not_pulled: expect.arrayContaining(['activity', 'heartrate', 'sleep']),
     })
-  })
-
-  test('shows a pull on its way: scheduled, begun, tried again, and done', async () => {
-    const { api, team_id } = await w.tenant()
-    const user_id = await aUser(api)
-    const whose = { team_id, user_id, provider: 'oura', resource: 'sleep' }
-    const shown = async () => (await api.getHistoricalPulls({ query: { user_id } })).data[0]?.provider['oura']?.pulled['sleep']
-    await notePull(w.app, whose, 'scheduled')
-    expect(await shown()).toMatchObject({ status: 'scheduled', timeline: { started_at: null, ended_at: null } })
-    await notePull(w.app, whose, 'in_progress')
-    await notePull(w.app, whose, 'retrying', 'provider_rate_limit_exceeded')
-    expect(await shown()).toMatchObject({
-      status: 'retrying',
-      error_details: 'provider_rate_limit_exceeded',
-      timeline: { started_at: expect.any(String), ended_at: null },
-    })
-    const past = { provider: 'oura', stage: 'historical', start_date: '2026-02-01T00:00:00Z', end_date: '2026-03-03T00:00:00Z' }
-    await pushSummary(api, user_id, 'sleep', [aNight()], past)
-    expect(await shown()).toMatchObject({
-      status: 'success',
-      error_details: null,
-      days_with_data: 1,
-      range_start: '2026-02-01T00:00:00.000Z',
-    })
-    await notePull(w.app, whose, 'failure', 'retry_quota_exhausted')
-    expect(await shown()).toMatchObject({ status: 'failure', timeline: { ended_at: expect.any(String) } })
   })
 
   test('comes in pages of users, and of nobody else', async () => {

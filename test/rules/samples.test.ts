@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { series, seriesNames } from '../../src/contract/series.ts'
-import { decodeDay, encodeDay, type Sample } from '../../src/wearables/rules-codec.ts'
+import { decodeSamples, encodeSamples, type Sample } from '../../src/wearables/rules-codec.ts'
 import { byKey, type Incoming, mergeDay, onePerKey } from '../../src/wearables/rules-merge.ts'
+import { mergePieces, type Piece, readDay, samplesIn, writeDay } from '../../src/wearables/rules-pieces.ts'
 
 const DAY = Date.parse('2026-03-01T00:00:00Z')
 const MS = 86_400_000
@@ -34,7 +35,7 @@ describe('a day of samples', () => {
   test('comes back as it was, to the last bit', () => {
     fc.assert(
       fc.property(aDay, (samples) => {
-        expect(decodeDay(encodeDay(samples))).toEqual(samples)
+        expect(decodeSamples(encodeSamples(samples))).toEqual(samples)
       }),
       { numRuns: 300, examples: [[[aSample({ value: -0 })]], [[]]] },
     )
@@ -47,17 +48,67 @@ describe('a day of samples', () => {
     ['the edges of a double', (i: number) => [5e-324, Number.MAX_VALUE, -0, 0.1 + 0.2, 2 ** 53 + 2][i % 5] as number],
   ])('keeps %s exactly', (_, value) => {
     const samples = Array.from({ length: 500 }, (_, i) => aSample({ at: DAY + i * 15_000, value: value(i) }))
-    expect(decodeDay(encodeDay(samples)).every((sample, i) => Object.is(sample.value, samples[i]?.value))).toBe(true)
+    expect(decodeSamples(encodeSamples(samples)).every((sample, i) => Object.is(sample.value, samples[i]?.value))).toBe(true)
   })
 
   test('takes few bytes: a heart rate every 15 seconds is under one for each', () => {
     const beats = Array.from({ length: 5760 }, (_, i) => aSample({ at: DAY + i * 15_000, value: 60 + Math.round(9 * Math.sin(i * i)) }))
-    expect(encodeDay(beats).length / beats.length).toBeLessThan(1)
+    expect(encodeSamples(beats).length / beats.length).toBeLessThan(1)
   })
 
   test('of another format is refused by name', () => {
     const { deflateRawSync } = process.getBuiltinModule('node:zlib')
-    expect(() => decodeDay(deflateRawSync(Buffer.of(9, 0)))).toThrow('format 9')
+    expect(() => decodeSamples(deflateRawSync(Buffer.of(9, 0)))).toThrow('format 9')
+  })
+})
+
+describe('a day in pieces', () => {
+  const keyed = aDay.map((samples) => onePerKey(samples) as Sample[]).filter((samples) => samples.length > 0)
+  const hours = (first: number, count: number, value = 60) =>
+    Array.from({ length: count }, (_, i) => aSample({ at: DAY + (first + i) * 3_600_000, value }))
+  const laid = (batches: Incoming[][]) => batches.reduce<Piece[]>((pieces, batch) => mergePieces(pieces, batch, DAY).pieces, [])
+
+  test('is the same day, however it came in', () => {
+    fc.assert(
+      fc.property(fc.array(keyed, { minLength: 1, maxLength: 12 }), (batches) => {
+        let [whole, pieces] = [[] as Sample[], [] as Piece[]]
+        for (const batch of batches) {
+          const [expected, { pieces: next, ...merged }] = [mergeDay(whole, batch, DAY), mergePieces(pieces, batch, DAY)]
+          const { samples, ...rest } = expected
+          expect(merged).toEqual(rest)
+          ;[whole, pieces] = [samples, readDay(writeDay(next))]
+        }
+        expect(samplesIn(pieces)).toEqual(whole)
+        expect(pieces.reduce((sum, { count }) => sum + count, 0)).toBe(whole.length)
+        expect(pieces.every(({ from, to }, i) => from <= to && (i === 0 || (pieces[i - 1] as Piece).to < from))).toBe(true)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('what follows is a piece of its own, and what was there is not written again', () => {
+    const before = laid([hours(0, 4)])
+    const { pieces } = mergePieces(before, hours(4, 4), DAY)
+    expect(pieces.map(({ count }) => count)).toEqual([4, 4])
+    expect(pieces[0]).toBe(before[0])
+  })
+
+  test('a correction touches the piece it is about', () => {
+    const before = laid([hours(0, 4), hours(4, 4), hours(8, 4)])
+    const { pieces, updated } = mergePieces(before, [aSample({ at: DAY + 5 * 3_600_000, value: 61, version: DAY + 1 })], DAY)
+    expect(updated).toHaveLength(1)
+    expect(pieces.map((piece) => before.includes(piece))).toEqual([true, false, true])
+  })
+
+  test('is put together again once it has many pieces', () => {
+    expect(laid(Array.from({ length: 8 }, (_, hour) => hours(hour, 1)))).toHaveLength(8)
+    const [whole, ...others] = laid(Array.from({ length: 9 }, (_, hour) => hours(hour, 1)))
+    expect([whole?.count, others]).toEqual([9, []])
+  })
+
+  test('that was written before there were pieces is one', () => {
+    const samples = hours(0, 24)
+    expect(readDay(encodeSamples(samples))).toEqual(laid([samples]))
   })
 })
 

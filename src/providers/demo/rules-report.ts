@@ -1,4 +1,6 @@
+import { series, seriesNames } from '../../contract/series.ts'
 import type { SourceSlug } from '../../contract/sources.ts'
+import { summaries } from '../../contract/summaries.ts'
 import { type Day, dayOf } from './rules-day.ts'
 import { deviceOf } from './rules-devices.ts'
 import { knownSamples, type OwnSeries, ownSeries } from './rules-series.ts'
@@ -16,6 +18,11 @@ type Asked = {
   until: number
   isLive: boolean
 }
+
+/** What a demo source has a past of: everything, whatever the source that it stands for has. */
+export const demoResources = [
+  ...new Set([...Object.keys(summaries), ...seriesNames.map((name) => series[name].event ?? name), 'workout_stream']),
+]
 
 /** What a demo source has to say of some days, as pushes: always the same for the same user, source and days. */
 export function demoReport({ source, user_id, dates, zoneAt, until, isLive }: Asked) {

@@ -1,0 +1,26 @@
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** Wait before try 2, 3, 4… When the list ends, the past is given up. */
+export const waits = [10 * SECOND, MINUTE, 10 * MINUTE, HOUR]
+
+/** Why the past of a source could not be read, as the public clients name it: what may pass, and what does not. */
+const passing = ['provider_unavailable', 'transport_failure', 'resource_contention'] as const
+export type Because = (typeof passing)[number] | 'non_retriable_error' | 'unexpected_error'
+
+export type PullOutcome = {
+  status: 'success' | 'retrying' | 'failure'
+  error_details: Because | 'retry_quota_exhausted' | null
+  /** In milliseconds from now; null where it is not tried again. */
+  waitMs: number | null
+}
+
+export const pulled: PullOutcome = { status: 'success', error_details: null, waitMs: null }
+
+export function afterFailure(tries: number, because: Because): PullOutcome {
+  if (!passing.some((one) => one === because)) return { status: 'failure', error_details: because, waitMs: null }
+  const waitMs = waits[tries - 1]
+  if (waitMs === undefined) return { status: 'failure', error_details: 'retry_quota_exhausted', waitMs: null }
+  return { status: 'retrying', error_details: because, waitMs }
+}

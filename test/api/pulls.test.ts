@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { DAY, inTransaction, MINUTE, SECOND } from '../../src/app.ts'
+import { orderPull } from '../../src/connections/pulls.ts'
+import { resourcesOf, sources } from '../../src/contract/sources.ts'
+import { openDemo } from '../../src/providers/demo/connect.ts'
+import { lockUser } from '../../src/users/actions.ts'
+import { query } from '../support/cluster.ts'
+import { aSample, aUser, push, toldOf } from '../support/wearables.ts'
+import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
+import { type Tenant, world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+const daysAgo = (days: number) => new Date(Date.parse(w.app.wall()) - days * DAY).toISOString().slice(0, 10)
+
+async function pullsOf({ api }: Tenant, user_id: string) {
+  const { data } = await api.getHistoricalPulls({ query: { user_id } })
+  return data[0]?.provider['fitbit'] ?? { pulled: {}, not_pulled: [] }
+}
+
+/** How many resources are in which state. */
+async function states(t: Tenant, user_id: string) {
+  const { pulled } = await pullsOf(t, user_id)
+  const named = Object.values(pulled).map(({ status, error_details }) => (error_details ? `${status} ${error_details}` : status))
+  return Object.fromEntries([...Map.groupBy(named, (name) => name)].map(([name, all]) => [name, all.length]))
+}
+
+/** Until `release` is called, somebody is about to write a day of heart rates that the demo wants to write too. */
+async function holdDay(user_id: string) {
+  const day = daysAgo(10)
+  const where = `user_id = '${user_id}' and resource = 'heartrate' and day = '${day}'`
+  const [kept] = await query(w.url, `select * from sample_days where ${where}`)
+  await query(w.url, `delete from sample_days where ${where}`)
+  const held = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<void>()
+  const over = w.app.db
+    .transaction()
+    .execute(async (db) => {
+      await db
+        .insertInto('sample_days')
+        .values({ ...kept, day } as never)
+        .execute()
+      held.resolve()
+      await end.promise
+      throw new Error('undone')
+    })
+    .catch(() => {})
+  await held.promise
+  return {
+    day,
+    release: async () => {
+      end.resolve()
+      await over
+    },
+  }
+}
+
+const trigger = ({ api }: Tenant, user_id: string) =>
+  api.bulkTriggerHistoricalPull({ body: { user_ids: [user_id], provider: 'fitbit', wait_for_completion: true } })
+
+async function aDemo() {
+  const t = await w.tenant()
+  const user_id = await aUser(t.api)
+  await t.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
+  return { t, user_id }
+}
+
+describe('the past of a source that we fetch', () => {
+  test('is told as read when it was, resource by resource', async () => {
+    const { t, user_id } = await aDemo()
+    const { pulled, not_pulled } = await pullsOf(t, user_id)
+    expect(not_pulled).toEqual([])
+    expect(Object.keys(pulled)).toEqual(expect.arrayContaining(resourcesOf(sources.fitbit)))
+    expect(new Set(Object.values(pulled).map(({ status }) => status))).toEqual(new Set(['success']))
+    expect(pulled['heartrate']).toMatchObject({
+      range_start: `${daysAgo(31)}T00:00:00.000Z`,
+      range_end: `${daysAgo(1)}T00:00:00.000Z`,
+      days_with_data: 30,
+      timeline: { scheduled_at: expect.any(String), started_at: expect.any(String), ended_at: expect.any(String) },
+      error_details: null,
+    })
+  })
+
+  test('asked for again, with nothing new in it, is read and not told', async () => {
+    const { t, user_id } = await aDemo()
+    const past = async () => (await toldOf(w.app, t.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('historical.'))
+    const before = await past()
+    const scheduled = async () => (await pullsOf(t, user_id)).pulled['sleep']?.timeline.scheduled_at
+    const first = await scheduled()
+    w.passes(SECOND)
+    expect(await trigger(t, user_id)).toEqual({ user_ids_triggered: [user_id], user_ids_failed: [] })
+    expect(Object.keys(await states(t, user_id))).toEqual(['success'])
+    expect(Date.parse((await scheduled()) as string)).toBeGreaterThan(Date.parse(first as string))
+    expect(await past()).toEqual(before)
+  })
+
+  test('gives way to whoever writes the same, is retrying, and then done', async () => {
+    const { t, user_id } = await aDemo()
+    const { day, release } = await holdDay(user_id)
+    expect(await trigger(t, user_id)).toEqual({ user_ids_triggered: [user_id], user_ids_failed: [] })
+    const { pulled } = await pullsOf(t, user_id)
+    expect(pulled['heartrate']).toMatchObject({ status: 'retrying', error_details: 'resource_contention', timeline: { ended_at: null } })
+    await w.runJobs()
+    expect(Object.keys(await states(t, user_id))).toContain('retrying resource_contention')
+
+    await release()
+    w.passes(10 * SECOND)
+    await w.runJobs()
+    expect(Object.keys(await states(t, user_id))).toEqual(['success'])
+    const read = { params: { user_id, resource: 'heartrate' }, query: { start_date: day, end_date: day } }
+    expect(Object.values((await t.api.listSamples(read)).groups)).toHaveLength(1)
+  })
+
+  test('is given up after the last try', async () => {
+    const { t, user_id } = await aDemo()
+    const { release } = await holdDay(user_id)
+    await trigger(t, user_id)
+    for (const wait of [10 * SECOND, MINUTE, 10 * MINUTE, 60 * MINUTE]) {
+      expect(Object.keys(await states(t, user_id))).toContain('retrying resource_contention')
+      w.passes(wait)
+      await w.runJobs()
+    }
+    expect(Object.keys(await states(t, user_id))).toContain('failure retry_quota_exhausted')
+    await release()
+    w.passes(DAY)
+    await w.runJobs()
+    expect(Object.keys(await states(t, user_id))).toContain('failure retry_quota_exhausted')
+  })
+
+  test('is in progress while it is read, and read by others where whoever did so died', async () => {
+    const t = await w.tenant()
+    const user_id = await aUser(t.api)
+    await inTransaction(w.app, async (app) => openDemo(app, await lockUser(app, t.team_id, user_id), 'fitbit'))
+    expect(Object.keys(await states(t, user_id))).toEqual(['in_progress'])
+    expect((await pullsOf(t, user_id)).pulled['sleep']).toMatchObject({ range_start: null, timeline: { ended_at: null } })
+    await w.runJobs()
+    expect(Object.keys(await states(t, user_id))).toEqual(['in_progress'])
+    w.passes(2 * MINUTE)
+    await w.runJobs()
+    expect(Object.keys(await states(t, user_id))).toEqual(['success'])
+    const types = (await toldOf(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)
+    expect(types).toEqual(expect.arrayContaining(['historical.data.sleep.created', 'daily.data.sleep.created']))
+  })
+
+  test('ends with the connection', async () => {
+    const t = await w.tenant()
+    const user_id = await aUser(t.api)
+    const { connection } = await inTransaction(w.app, async (app) => openDemo(app, await lockUser(app, t.team_id, user_id), 'fitbit'))
+    await orderPull(w.app, connection)
+    await t.api.endConnection({ params: { user_id, provider: 'fitbit' } })
+    expect(Object.keys(await states(t, user_id))).toEqual(['failure non_retriable_error'])
+    w.passes(2 * MINUTE)
+    await w.runJobs()
+    expect((await toldOf(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)).toEqual(['provider.connection.created'])
+  })
+})
+
+test('live data never waits for a backfill that is still being written', async () => {
+  const t = await w.tenant()
+  await aWebhook(t, { url: (await aReceiver()).url })
+  const user_id = await aUser(t.api)
+  const past = (month: string) => ({
+    stage: 'historical',
+    start_date: `2026-${month}-01T00:00:00Z`,
+    end_date: `2026-${month}-28T00:00:00Z`,
+  })
+  const beat = (start_date: string) => aSample(start_date, 60, { product_type: 'Tidemark 2' })
+  await push(t.api, user_id, 'heartrate', [beat('2026-01-10T09:00:00Z')], past('01'))
+
+  // Holds the next backfill up when everything of it is written but its end.
+  const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = w.app.db.transaction().execute(async (db) => {
+    await db.selectFrom('historical_pulls').selectAll().where('user_id', '=', user_id).forUpdate().execute()
+    held.resolve()
+    await end.promise
+  })
+  await held.promise
+  const backfill = push(t.api, user_id, 'heartrate', [beat('2026-02-10T09:00:00Z')], past('02'))
+  const waiting = "select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+  await soon(async () => expect(await query(w.url, waiting)).toEqual([{ count: 1 }]))
+
+  expect(await push(t.api, user_id, 'heartrate', [beat('2026-03-10T09:00:00Z')])).toMatchObject({ success: true, created: 1 })
+  const typesNow = async () => (await toldOf(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)
+  expect((await typesNow()).slice(-2)).toEqual(['historical.data.heartrate.created', 'daily.data.heartrate.created'])
+  expect(await query(w.url, waiting)).toEqual([{ count: 1 }])
+
+  end.resolve()
+  await holding
+  expect(await backfill).toMatchObject({ success: true, created: 1 })
+  expect((await typesNow()).at(-1)).toBe('historical.data.heartrate.created')
+  const { data } = await t.api.getUserResources({ query: { user_id } })
+  expect(data[0]?.provider['apple_health_kit']?.['heartrate']).toMatchObject({
+    oldest_data: '2026-01-10T09:00:00.000Z',
+    newest_data: '2026-03-10T09:00:00.000Z',
+    sent_count: 1,
+  })
+})
