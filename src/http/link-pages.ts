@@ -83,8 +83,8 @@ async function arrive(app: App, { query, headers }: Request): Promise<visit.Sigh
   const { token, began, provider, outcome } = await comeBack(app, { ...sent, browser: cookie?.browser })
   if (!token || !provider) return { status: 400, html: pages.endPage(undefined, outcome) }
   // Whoever began somewhere else goes on there, whatever came of it.
-  if (began === 'api') return visit.ended({ token: { ...token, on_error: true }, frame: undefined }, outcome, provider)
-  return visit.ended({ token, frame: visit.frameOf(token, cookie?.secret) }, outcome, provider)
+  if (began === 'api') return visit.ended({ token: { ...token, on_error: true }, frame: undefined }, outcome, { slug: provider })
+  return visit.ended({ token, frame: visit.frameOf(token, cookie?.secret) }, outcome, { slug: provider })
 }
 
 const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value)

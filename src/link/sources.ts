@@ -6,12 +6,23 @@ import { ownSources } from '../team-sources/credentials.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
+type Whose = Pick<LinkCaller, 'team_id' | 'key_id'>
+
 /** The sources that a token connects here: those it is for, and that can be reached. */
-export async function listLinkSources(app: App, { team_id, key_id }: Pick<LinkCaller, 'team_id' | 'key_id'>) {
+export const listLinkSources = async (app: App, caller: Whose) =>
+  (await offersOf(app, caller)).filter(({ demo }) => !demo).map(({ slug }) => linkSource(app, slug))
+
+/** A source to choose from; as a `demo` where the sandbox has nothing but made-up data of it. */
+export type Offer = { slug: SourceSlug; demo: boolean }
+
+/** What an end user chooses from on our page: in the sandbox every source can be tried. */
+export async function offersOf(app: App, { team_id, key_id }: Whose): Promise<Offer[]> {
   const token = await store.getToken(app.db, team_id, key_id)
-  const wanted = rules.sourcesOf(token)
   const own = await ownSources(app, team_id)
-  return wanted.filter((slug) => canBeLinked(app, slug, own)).map((slug) => linkSource(app, slug))
+  return rules
+    .sourcesOf(token)
+    .map((slug) => ({ slug, demo: !canBeLinked(app, slug, own) }))
+    .filter(({ demo }) => !demo || app.config.ENVIRONMENT === 'sandbox')
 }
 
 /** Sources that push are connected from a phone, not from here. */

@@ -3,10 +3,11 @@ import { isSource, type SourceSlug, sources } from '../contract/sources.ts'
 import { hashOf } from '../keys/rules.ts'
 import { Problem } from '../problem.ts'
 import { audited, callerOf, onClockOf } from './connect.ts'
+import { connectAsDemo } from './demo.ts'
 import * as pages from './page.ts'
 import * as rules from './rules.ts'
 import { completeMfa, connectByEmail, connectByPassword } from './sign-in.ts'
-import { listLinkSources } from './sources.ts'
+import { offersOf } from './sources.ts'
 import type { LiveToken } from './store.ts'
 import { findToken } from './tokens.ts'
 
@@ -34,21 +35,15 @@ export const frameOf = (token: LiveToken, secret: string | undefined): pages.Fra
 
 export async function showSources(app: App, { token, caller, frame }: Guest, search?: string): Promise<Sight> {
   if (token.provider) return showSource(app, { token, caller, frame }, token.provider)
-  const offered = await listLinkSources(app, caller)
-  return shown(
-    pages.pickPage(
-      frame,
-      offered.map(({ slug }) => slug),
-      search,
-    ),
-  )
+  return shown(pages.pickPage(frame, await offersOf(app, caller), search))
 }
 
 export async function showSource(app: App, { caller, frame }: Guest, slug: string): Promise<Sight> {
-  const offered = await listLinkSources(app, caller)
-  if (!isSource(slug) || !offered.some((source) => source.slug === slug)) return shown(pages.endPage(frame, notOffered), 404)
-  return shown(pages.sourcePage(frame, slug))
+  const offer = await offerOf(app, caller, slug)
+  return offer ? shown(pages.sourcePage(frame, offer)) : shown(pages.endPage(frame, notOffered), 404)
 }
+
+const offerOf = async (app: App, caller: LinkCaller, slug: string) => (await offersOf(app, caller)).find((offer) => offer.slug === slug)
 
 const notOffered = {
   ...rules.failed('provider_api_error'),
@@ -62,32 +57,40 @@ export async function submit(app: App, guest: Guest, { way, slug }: { way: strin
   const { caller, frame, token } = guest
   const { username, password, email, mfa_code, hint = '' } = fields
   const inside = audited(onClockOf(app, token), token, 'connectOnPage')
+  if (way === 'demo') return submitDemo(inside, guest, slug)
   if (!isSource(slug) || sources[slug].auth_type !== (way === 'code' ? 'password' : way)) return showSource(app, guest, slug)
+  const offer = { slug, demo: false }
   const ask = async () => {
     if (mfa_code) return completeMfa(inside, caller, slug, mfa_code)
     if (email) return connectByEmail(inside, caller, slug, { email })
     return username && password ? connectByPassword(inside, caller, slug, { username, password }) : undefined
   }
   const answer = await ask()
-  if (!answer) return shown(pages.sourcePage(frame, slug, 'Fill in every field.'), 422)
+  if (!answer) return shown(pages.sourcePage(frame, offer, 'Fill in every field.'), 422)
   if (answer.provider_mfa) return shown(pages.codePage(frame, slug, answer.provider_mfa.hint))
-  if (answer.state === 'success') return ended(guest, rules.succeeded, slug, true)
+  if (answer.state === 'success') return ended(guest, rules.succeeded, { slug, fromForm: true })
   const failure = answer.error ?? undefined
-  if (answer.redirect_url) return ended(guest, rules.failed(answer.error_type as rules.LinkError), slug, true)
-  return shown(way === 'code' ? pages.codePage(frame, slug, hint, failure) : pages.sourcePage(frame, slug, failure), 422)
+  if (answer.redirect_url) return ended(guest, rules.failed(answer.error_type as rules.LinkError), { slug, fromForm: true })
+  return shown(way === 'code' ? pages.codePage(frame, slug, hint, failure) : pages.sourcePage(frame, offer, failure), 422)
+}
+
+/** Only what can be had in no other way: nobody's own data is mistaken for what is made up. */
+async function submitDemo(app: App, guest: Guest, slug: string): Promise<Sight> {
+  const offer = await offerOf(app, guest.caller, slug)
+  if (!offer?.demo) return showSource(app, guest, slug)
+  return ended(guest, await connectAsDemo(app, guest.token, offer.slug), { ...offer, fromForm: true })
 }
 
 /** The end of a way. `fromForm`: a redirect to another site is not possible, so the page leaves by itself. */
 export function ended(
   { token, frame }: { token: LiveToken; frame: pages.Frame | undefined },
   outcome: rules.Outcome,
-  slug: SourceSlug,
-  fromForm = false,
+  { slug, demo, fromForm }: { slug: SourceSlug; demo?: boolean; fromForm?: boolean },
 ): Sight {
   const back = token.redirect_url ? rules.returnUrl(token.redirect_url, outcome) : undefined
   const leaves = back !== undefined && (outcome.state === 'success' || token.on_error)
   if (leaves && !fromForm) return { to: back }
-  return shown(pages.endPage(frame, outcome, { slug, back, leaves }), outcome.state === 'success' ? 200 : 422)
+  return shown(pages.endPage(frame, outcome, { slug, demo, back, leaves }), outcome.state === 'success' ? 200 : 422)
 }
 
 /** The user gave up. */
@@ -100,6 +103,7 @@ export function close({ token, frame }: Guest): Sight {
 /** Messages of problems are for those who build with the API; an end user reads something else. */
 const plainly: Record<string, string> = {
   NO_SIGN_IN_WAITING: 'The sign-in has to begin anew. Go back and try again.',
+  CONNECTION_IS_NO_DEMO: 'This source is connected already, with your own data. Choose another one.',
   TOO_MANY_LINKS: 'That was tried too often. Wait ten minutes and try again.',
 }
 

@@ -3,7 +3,7 @@ import { HOUR } from '../../src/app.ts'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
 import { query } from '../support/cluster.ts'
 import { aLink, at } from '../support/connections.ts'
-import { type Tenant, world } from '../support/world.ts'
+import { newDatabase, type Tenant, world } from '../support/world.ts'
 
 let source: Authorization
 let w: Awaited<ReturnType<typeof world>>
@@ -93,6 +93,47 @@ describe('the link page', () => {
     const { link_token, user_id } = await linkOf(w)
     expect((await submit(path, { token: link_token, ...(fields as Record<string, string>) })).status).toBe(status)
     expect(await w.api.listConnections({ params: { user_id } })).toEqual({ providers: [] })
+  })
+
+  test('offers what nobody has set up with made-up data, and says so', async () => {
+    const { link_token, user_id, link } = await linkOf(w, { redirect_url: back })
+    const { text } = await open(`/link?token=${link_token}`)
+    const marked = (name: string) => new RegExp(`<strong>${name}</strong> <span class="badge">Demo data</span>`).test(text)
+    expect(['Oura', 'Apple HealthKit', 'Fitbit', 'Peloton'].map(marked)).toEqual([true, true, false, false])
+    expect((await link.listLinkSources()).map(({ slug }) => slug)).not.toContain('oura')
+
+    const page = await open(`/link/source/oura?token=${link_token}`)
+    expect(page.text).toMatch(/data that is made up: Harbour will see a month of it, and nothing of yours.*Connect with demo data/s)
+    const done = await submit('/link/demo/oura', { token: link_token })
+    expect([done.status, done.text.includes('Oura is connected with demo data.')]).toEqual([200, true])
+    expect(done.text).toContain(`0;url=${back}?state=success`)
+    expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'oura', status: 'connected' }])
+    const { activity } = await w.api.listActivity({ params: { user_id }, query: { start_date: '2000-01-01' } })
+    expect(activity).toHaveLength(32)
+    expect((await submit('/link/demo/oura', { token: link_token })).text).toContain('was used already')
+    expect(await query(w.url, `select status from audit_log where action = 'connectOnPage' and subject = 'user_id:${user_id}'`)).toEqual([
+      { status: 200 },
+    ])
+  })
+
+  test('makes nothing up of a source that can be connected, or is', async () => {
+    const { link_token, user_id } = await linkOf(w)
+    expect((await submit('/link/demo/fitbit', { token: link_token })).text).toContain('Continue to Fitbit')
+    expect((await submit('/link/demo/nothing', { token: link_token })).status).toBe(404)
+    await w.api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
+    const own = await submit('/link/demo/apple_health_kit', { token: link_token })
+    expect([own.status, own.text.includes('is connected already, with your own data')]).toEqual([400, true])
+    expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'apple_health_kit' }])
+    expect((await open(`/link?token=${link_token}`)).status).toBe(200)
+  })
+
+  test('makes up nothing in production', async () => {
+    const real = await world({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
+    const { link_token } = await aLink(real.base, real.api)
+    const page = async (path: string, options = {}) => (await fetch(`${real.base}${path}`, options)).text()
+    expect(await page(`/link?token=${link_token}`)).toContain('There is nothing to connect here yet')
+    const form = { method: 'POST', body: new URLSearchParams({ token: link_token }) }
+    expect(await page('/link/demo/oura', form)).toContain('cannot be connected with this link')
   })
 
   test('takes no form that is larger than one', async () => {

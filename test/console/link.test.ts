@@ -63,6 +63,29 @@ test.skipIf(!browser).each(looks)(
   },
 )
 
+test.skipIf(!browser).each(looks)(
+  `${where}, $width pixels wide: a source that nobody has set up can be tried with made-up data`,
+  async (look) => {
+    const { link_web_url, user_id } = await aLink(w.base, w.api)
+    const { page, asked, complaints } = await visitor(look)
+    await page.goto(link_web_url)
+    await page.getByLabel('Search').fill('oura')
+    const choice = page.getByRole('link', { name: 'Oura' })
+    expect(await choice.textContent()).toContain('Demo data')
+    await choice.click()
+    await page.getByText('data that is made up').waitFor()
+    expect(await isWideAsTheWindow(page)).toBe(true)
+    expect(await page.evaluate(`(${leastContrast})()`)).toBeGreaterThanOrEqual(4.5)
+    await page.getByRole('button', { name: 'Connect with demo data' }).click()
+    await page.getByRole('heading', { name: 'You are connected' }).waitFor()
+    expect(await page.getByRole('status').textContent()).toContain('Oura is connected with demo data.')
+    expect(await isWideAsTheWindow(page)).toBe(true)
+    expect((await w.api.listSleep({ params: { user_id }, query: { start_date: '2000-01-01' } })).sleep.length).toBeGreaterThan(30)
+    expect([...asked]).toEqual([w.base])
+    expect(complaints).toEqual([])
+  },
+)
+
 test.skipIf(!browser)(`${where}: a wrong password is said aloud, a code is asked for, and the page leaves`, async () => {
   const { link_web_url } = await aLink(w.base, w.api, { redirect_url: back, provider: 'peloton' })
   const { page, complaints } = await visitor(looks[0])
