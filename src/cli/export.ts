@@ -12,7 +12,7 @@ import { progress } from './progress.ts'
 export const exportCommand = command({
   name: 'export',
   summary:
-    'Write a team into a file of JSON lines: its users with demographics, insurances, orders, results, and its own lab tests. Personal data stands in it in clear, so the file is private and belongs on an encrypted disk.',
+    'Write a team into a file of JSON lines: its users with demographics, insurances, orders, results and wearable data, and its own lab tests. Personal data stands in it in clear, so the file is private and belongs on an encrypted disk.',
   options: {
     team: { value: 'ID', what: 'The team.', shape: Id, required: true },
     file: { value: 'FILE', what: 'Where to write it.', required: true, file: true },
@@ -48,6 +48,7 @@ async function write(app: App, team: string, path: string, before: Before | unde
     if (!before) await begin(app, team, file, head)
     for await (const line of usersOf(app, team, before?.last)) {
       await file.write(`${JSON.stringify(line)}\n`)
+      if (!('user' in line)) continue
       count++
       bar.add()
     }
@@ -65,10 +66,11 @@ async function begin(app: App, team: string, file: FileHandle, head: object) {
   for (const test of await testsOf(app, team)) await file.write(`${JSON.stringify(test)}\n`)
 }
 
-/** How far an interrupted export came; a line that was not finished is cut off. */
+/** How far an interrupted export came. The last user is cut off, since not all of its lines need be there. */
 async function writtenIn(path: string, team: string): Promise<Before | undefined> {
-  const found: Before = { users: 0, last: undefined }
-  let whole = 0
+  let found: Before = { users: 0, last: undefined }
+  let [whole, done] = [0, 0]
+  let current: string | undefined
   let head: Headed | undefined
   for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     const line = parsed(text)
@@ -76,12 +78,12 @@ async function writtenIn(path: string, team: string): Promise<Before | undefined
     head ??= line as Headed
     if ('end' in line) throw setupProblem('The export in this file is complete')
     const { user } = line as { user?: { user_id: string } }
-    if (user) found.users++
-    if (user) found.last = user.user_id
+    if (user && current) found = { users: found.users + 1, last: current }
+    if (user) [current, done] = [user.user_id, whole]
     whole += Buffer.byteLength(text) + 1
   }
   if (head && head.team?.id !== team) throw setupProblem('The file is no export of this team')
-  truncateSync(path, whole)
+  truncateSync(path, current ? done : whole)
   return head ? found : undefined
 }
 

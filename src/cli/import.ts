@@ -4,8 +4,9 @@ import type { App } from '../app.ts'
 import { Id } from '../contract/common.ts'
 import { setupProblem } from '../problem.ts'
 import { requireTeam } from '../transfer/read.ts'
-import { brokenLine } from '../transfer/rules.ts'
-import { type Line, type Target, writeTest, writeUser } from '../transfer/write.ts'
+import type { Records } from '../transfer/records.ts'
+import { brokenLine, type Row } from '../transfer/rules.ts'
+import { type Line, type Target, writeRecordLine, writeTest, writeUser } from '../transfer/write.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
 import { parsed } from './export.ts'
@@ -14,7 +15,7 @@ import { type Progress, progress } from './progress.ts'
 export const importCommand = command({
   name: 'import',
   summary:
-    'Read an export into a team: a user with all that belongs to it, or nothing of it. What is there already is left alone, so an interrupted import is resumed by the same command. Nobody is told by webhook.',
+    'Read an export into a team: a user with all that belongs to it, or nothing of it, then its samples. What is there already is left alone, so an interrupted import is resumed by the same command. Connections by OAuth come without their access, so their users connect again. Nobody is told by webhook.',
   options: {
     team: { value: 'ID', what: 'The team to fill.', shape: Id, required: true },
     file: { value: 'FILE', what: 'The export.', required: true, file: true },
@@ -52,6 +53,7 @@ async function read(app: App, path: string, target: Target) {
     if (line.lab_test) await writeTest(app, target, line, no)
     if (line.user) (await writeUser(app, target, line, no)) ? done.written++ : done.there++
     if (line.user) bar?.add()
+    if (line['records_of']) await writeRecordLine(app, target, line as Row & Records, no)
     ended = line.end !== undefined
   }
   bar?.end()

@@ -4,6 +4,7 @@ import { setupProblem } from '../problem.ts'
 import { open, type SealingKey } from '../sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../sealing/vault.ts'
 import { parts } from './parts.ts'
+import { recordsOf } from './records.ts'
 import { placeOf, type Row } from './rules.ts'
 import * as store from './store.ts'
 
@@ -40,7 +41,7 @@ export async function testsOf(app: App, team_id: string) {
 
 const AT_ONCE = 50
 
-/** Every user with all that belongs to it, opened, in a fixed order after the one that is named. */
+/** Every user with all that belongs to it, opened, in a fixed order after the one that is named: a line for the user, then those of its samples. */
 export async function* usersOf(app: App, team_id: string, after?: string) {
   const by = await teamSealingKey(app, team_id)
   for (let last = after; ; ) {
@@ -48,6 +49,7 @@ export async function* usersOf(app: App, team_id: string, after?: string) {
     for (const { user_id, key_id, wrapped, row } of users) {
       const key = unwrap(by, { team_id, user_id }, { id: key_id, wrapped })
       yield { user: opened(key, 'users', ['user_id'], row), ...(await belongings(app, key, user_id)) }
+      yield* recordsOf(app, key, { team_id, user_id })
     }
     last = users.at(-1)?.user_id
     if (users.length < AT_ONCE) return
@@ -56,17 +58,24 @@ export async function* usersOf(app: App, team_id: string, after?: string) {
 
 async function belongings(app: App, key: SealingKey, user_id: string) {
   const found: Record<string, Row[]> = {}
-  for (const { table, by, sealed, order, drop = [] } of parts) {
+  for (const { table, by, sealed, order, drop = [], secret = [] } of parts) {
     const ids = by === 'user_id' ? [user_id] : (found['orders'] ?? []).map(({ id }) => id as string)
     const rows = ids.length ? await store.rowsBy(app.db, table, by, ids, order) : []
-    found[table] = rows.map((row) => without(sealed ? opened(key, table, sealed, row) : row, [...drop, 'terms', 'team_id']))
+    const open = (row: Row) => (sealed ? opened(key, table, sealed, row, secret) : row)
+    found[table] = rows
+      .filter((row) => table !== 'connections' || isLive(row))
+      .map((row) => without(open(row), [...drop, 'terms', 'team_id']))
   }
   return found
 }
 
+/** A connection that has ended is kept for its farewell only. */
+const isLive = ({ ended_at }: Row) => ended_at === null
+
 const without = (row: Row, names: string[]): Row => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
 
-function opened(key: SealingKey, table: string, columns: string[], row: Row): Row {
+function opened(key: SealingKey, table: string, columns: string[], row: Row, secret: string[] = []): Row {
   if (typeof row['sealed'] !== 'string') return row
-  return { ...row, sealed: open<unknown>(key, placeOf(table, columns, row), Buffer.from(row['sealed'].slice(2), 'hex')) }
+  const document = open<Row>(key, placeOf(table, columns, row), Buffer.from(row['sealed'].slice(2), 'hex'))
+  return { ...row, sealed: secret.length ? without(document, secret) : document }
 }

@@ -8,7 +8,10 @@ export type Part = {
   sealed?: string[]
   ids: string[]
   order: string
+  /** Columns that stay behind. */
   drop?: string[]
+  /** Fields of the sealed document that stay behind. */
+  secret?: string[]
 }
 
 export type Row = Record<string, unknown>
@@ -42,5 +45,27 @@ export const asHistory = (order: Row): Row => ({
   step_at: null,
   simulation: null,
 })
+
+/** Without its tokens a source lets nobody in; the user has to connect again. */
+export const withoutAccess = (connection: Row, at: string): Row =>
+  connection['kind'] !== 'oauth'
+    ? connection
+    : {
+        ...connection,
+        ...{ status: 'error', error_type: 'token_refresh_failed', errored_at: at, expires_at: null },
+        error_message: 'The connection came from another place without its access; the user has to connect again.',
+      }
+
+/** Nobody goes on with a reading of the past that was under way elsewhere. */
+export const noLongerRead = (pull: Row, at: string): Row =>
+  pull['status'] === 'success' || pull['status'] === 'failure'
+    ? pull
+    : { ...pull, status: 'failure', error_details: 'non_retriable_error', ended_at: at }
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+
+/** A document with the new ids of what it names: a sleep, a device. Whatever else looks like an id stays. */
+export const renamedInside = <T>(document: T, named: Set<unknown>, idOf: IdOf): T =>
+  JSON.parse(JSON.stringify(document).replaceAll(UUID, (id) => (named.has(id) ? String(idOf(id)) : id))) as T
 
 export const brokenLine = (line: number, why: string) => setupProblem(`Line ${line}: ${why}`)

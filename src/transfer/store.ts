@@ -40,13 +40,39 @@ export async function rowsBy(db: Db, table: string, column: string, ids: string[
   return rows.map(({ row }) => row)
 }
 
-export async function insertRows(db: Db, table: string, rows: Row[]) {
+export async function insertRows(db: Db, table: string, rows: Row[], ifMissing = false) {
   const [first] = rows
   if (!first) return
   const columns = sql.join(Object.keys(first).map((column) => sql.ref(column)))
   await sql`insert into ${sql.table(table)} (${columns})
-    select ${columns} from jsonb_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows)}::jsonb)`.execute(db)
+    select ${columns} from jsonb_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows)}::jsonb)
+    ${ifMissing ? sql`on conflict do nothing` : sql``}`.execute(db)
 }
+
+export type Day = { resource: string; day: string; provider: string; source_type: string; revision: number; sealed: Buffer }
+
+/** The days of a user in a fixed order after the one that is named, as many as hold so many samples, or one more. */
+export async function daysAfter(db: Db, user_id: string, after: Day | undefined, samples: number) {
+  const { rows } = await sql<Day>`
+    select resource, day, provider, source_type, revision, sealed from (
+      select *, sum(samples) over (order by resource, day, provider, source_type) - samples as before
+      from sample_days where user_id = ${user_id}
+        ${after ? sql`and (resource, day, provider, source_type) > (${after.resource}, ${after.day}::date, ${after.provider}, ${after.source_type})` : sql``}
+    ) d
+    where before < ${samples} order by resource, day, provider, source_type`.execute(db)
+  return rows
+}
+
+/** The streams of a user's workouts in a fixed order after the one that is named. */
+export const streamsAfter = (db: Db, user_id: string, after: string | undefined, limit: number) =>
+  db
+    .selectFrom('workout_streams')
+    .selectAll()
+    .where('user_id', '=', user_id)
+    .$if(after !== undefined, (query) => query.where('workout_id', '>', after as string))
+    .orderBy('workout_id')
+    .limit(limit)
+    .execute()
 
 /** Whose user it is, whether of this team or another. */
 export const ownerOf = (db: Db, user_id: string) =>

@@ -2,8 +2,20 @@ import { type App, inTransaction } from '../app.ts'
 import { type SealingKey, seal } from '../sealing/seal.ts'
 import { insertSealingKey } from '../sealing/store.ts'
 import { newSealingKey, teamSealingKey } from '../sealing/vault.ts'
-import { parts, termsFor } from './parts.ts'
-import { asHistory, brokenLine, type IdOf, newIds, placeOf, type Row, renamed } from './rules.ts'
+import { keyedFor, parts } from './parts.ts'
+import { type Records, writeRecords } from './records.ts'
+import {
+  asHistory,
+  brokenLine,
+  type IdOf,
+  newIds,
+  noLongerRead,
+  placeOf,
+  type Row,
+  renamed,
+  renamedInside,
+  withoutAccess,
+} from './rules.ts'
 import * as store from './store.ts'
 
 export type Line = Row & { user?: Row; lab_test?: Row; markers?: Row[] }
@@ -41,23 +53,31 @@ export const writeUser = (app: App, target: Target, line: Line, no: number) =>
     return true
   })
 
+/** Samples and streams of a user whose line came before. */
+export const writeRecordLine = (app: App, target: Target, line: Records, no: number) =>
+  writeRecords(app, target.team_id, idsOf(target), line).catch(refused(no))
+
 async function writeBelongings(app: App, target: Target, key: SealingKey, line: Line, no: number) {
-  for (const { table, ids, sealed } of parts) {
+  const { team_id } = target
+  for (const { table, by, ids, sealed } of parts) {
     const rows = ((line[table] ?? []) as Row[]).map((row) => renamed(row, ids, idsOf(target)))
-    const placed = table === 'orders' ? await orderRows(app, target, rows, no) : rows
     const written = []
-    for (const row of placed)
-      written.push(await completed(app, target, table, row, sealed && ((row) => sealedRow(key, table, sealed, row))))
+    for (const row of await adapted(app, target, table, rows, line, no)) {
+      const keyed = await keyedFor(app, { team_id, user: key }, table, row)
+      written.push({ ...(sealed ? sealedRow(key, table, sealed, row) : row), ...keyed, ...(by === 'user_id' ? { team_id } : {}) })
+    }
     await store.insertRows(app.db, table, written).catch(refused(no))
   }
 }
 
-const ofTeam = ['user_info', 'user_insurances', 'orders']
-
-/** The row under the team and key that it goes to, with its blind index. */
-async function completed(app: App, { team_id }: Target, table: string, row: Row, sealRow: ((row: Row) => Row) | undefined): Promise<Row> {
-  const terms = await termsFor(app, team_id, table, row['sealed'])
-  return { ...(sealRow ? sealRow(row) : row), ...(terms ? { terms } : {}), ...(ofTeam.includes(table) ? { team_id } : {}) }
+/** Rows as they can be where they go to. */
+async function adapted(app: App, target: Target, table: string, rows: Row[], line: Line, no: number): Promise<Row[]> {
+  if (table === 'orders') return orderRows(app, target, rows, no)
+  if (table === 'connections') return rows.map((row) => withoutAccess(row, app.now()))
+  if (table === 'historical_pulls') return rows.map((row) => noLongerRead(row, app.now()))
+  if (table !== 'summaries' || !target.new_ids) return rows
+  const named = new Set([...((line['summaries'] ?? []) as Row[]), ...((line['devices'] ?? []) as Row[])].map(({ id }) => id))
+  return rows.map((row) => ({ ...row, sealed: renamedInside(row['sealed'], named, idsOf(target)) }))
 }
 
 async function orderRows(app: App, target: Target, rows: Row[], no: number) {

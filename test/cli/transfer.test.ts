@@ -1,10 +1,13 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { linkConnection } from '../../src/connections/actions.ts'
 import type { Client } from '../../src/contract/client.ts'
+import { requireUser } from '../../src/users/actions.ts'
 import { query } from '../support/cluster.ts'
 import { place } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
+import { aNight, aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
 import { newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -32,9 +35,56 @@ beforeAll(async () => {
   await place(w.api, 'walk_in_test', { user_id: one.user_id, order_set: { lab_test_ids: [own.id] } })
   await place(w.api, 'testkit')
   await w.api.createUser({ body: { client_user_id: 'three' } })
+  await wear(one.user_id)
   await w.runJobs()
   expect(await cli.json('export', '--team', w.team_id, '--file', path)).toMatchObject({ users: USERS })
 })
+
+const ACCESS = 'access-of-the-source-4711'
+
+/** Wearable data of every kind: samples with a device, a night with its stages, a workout with its stream, and a connection with tokens. */
+async function wear(user_id: string) {
+  const time_zone = 'Europe/Berlin'
+  const watch = { type: 'watch', product_type: 'Tidemark 2', source_bundle: 'org.example.tide' }
+  const beats = Array.from({ length: 40 }, (_, i) => aSample(new Date(MORNING + i * 600_000).toISOString(), 60.5 + (i % 9), watch))
+  await push(w.api, user_id, 'heartrate', beats, { time_zone })
+  await push(w.api, user_id, 'note', [aSample('2026-03-01T09:00:00Z', 'slept “well”')], { provider: 'manual' })
+  const pressure = {
+    systolic: { value: 120, start_date: '2026-03-01T09:00:00Z' },
+    diastolic: { value: 80, start_date: '2026-03-01T09:00:00Z' },
+  }
+  const past = { stage: 'historical', start_date: '2026-02-01T00:00:00Z', end_date: '2026-03-02T00:00:00Z' }
+  await push(w.api, user_id, 'blood_pressure', [pressure], past)
+  await pushSummary(w.api, user_id, 'sleep', [aNight({ product_type: 'Tidemark 2' })])
+  await pushSummary(w.api, user_id, 'workouts', [aWorkout()])
+  const { workouts } = await w.api.listWorkouts({ params: { user_id }, query: { start_date: '2026-01-01' } })
+  const stream = { time: [1_772_384_400, 1_772_384_401], heartrate: [100, null] }
+  await w.api.pushWorkoutStream({ params: { workout_id: workouts[0]?.id as string }, body: { stage: 'daily', ...stream } })
+  const user = await requireUser(w.app, w.team_id, user_id)
+  const account = { external_user_id: 'swimmer-81', tokens: { access_token: ACCESS, refresh_token: `${ACCESS}-again` } }
+  await linkConnection(w.app, user, 'oura', { kind: 'oauth', account })
+}
+
+const MORNING = Date.parse('2026-03-01T20:00:00Z')
+
+/** All that a team reads of the wearable data of a user. */
+async function worn(api: Client, user_id: string) {
+  const params = { user_id }
+  const query = { start_date: '2026-01-01', end_date: '2026-03-31' }
+  const read = async (resource: string) => (await api.listSamples({ params: { user_id, resource }, query })).groups
+  const { workouts } = await api.listWorkouts({ params, query })
+  return {
+    samples: await Promise.all(['heartrate', 'hypnogram', 'note', 'blood_pressure'].map(read)),
+    sleep: (await api.listSleep({ params, query })).sleep,
+    cycles: (await api.listSleepCycles({ params, query })).sleep_cycle,
+    workouts,
+    streams: await Promise.all(workouts.map(({ id }) => api.getWorkoutStream({ params: { workout_id: id } }))),
+    devices: await api.listDevices({ params }),
+    connections: (await api.listConnections({ params })).providers.filter(({ slug }) => slug !== 'oura'),
+    resources: (await api.getUserResources({ query: { user_id } })).data,
+    pulls: (await api.getHistoricalPulls({ query: { user_id } })).data,
+  }
+}
 
 /** All that a team reads of its users, in the order of their own ids. */
 async function everything(api: Client) {
@@ -51,6 +101,7 @@ async function everything(api: Client) {
       insurance: await api.getInsurance({ params }).catch(missing),
       orders,
       results,
+      worn: await worn(api, user.user_id),
     })
   }
   return read
@@ -89,6 +140,36 @@ test('into another deployment everything comes with its ids, under keys of that 
   )
   expect(await assay(other.url).json('import', '--team', team.team_id, '--file', path)).toMatchObject({ written: 0, there: USERS })
   expect(await query(other.url, 'select count(*)::integer from events')).toEqual([{ count: 0 }])
+})
+
+test('wearable data comes along, but nothing that opens a source', async () => {
+  expect(readFileSync(path, 'utf8')).not.toContain(ACCESS)
+  const other = await replica({ database: await newDatabase() })
+  const team = await other.tenant()
+  await assay(other.url).json('import', '--team', team.team_id, '--file', path)
+  const { user_id } = await team.api.resolveUser({ params: { client_user_id: 'one' } })
+  const { providers } = await team.api.listConnections({ params: { user_id } })
+  expect(
+    providers.map(({ slug, status, external_user_id, error_details }) => [slug, status, external_user_id, error_details?.error_type]),
+  ).toEqual([
+    ['apple_health_kit', 'connected', null, undefined],
+    ['manual', 'connected', null, undefined],
+    ['oura', 'error', 'swimmer-81', 'token_refresh_failed'],
+  ])
+  // What is sent again finds what came along.
+  const beat = aSample(new Date(MORNING).toISOString(), 60.5, {
+    type: 'watch',
+    product_type: 'Tidemark 2',
+    source_bundle: 'org.example.tide',
+  })
+  expect(await push(team.api, user_id, 'heartrate', [beat], { time_zone: 'Europe/Berlin' })).toMatchObject({ unchanged: 1, created: 0 })
+  expect(await pushSummary(team.api, user_id, 'workouts', [aWorkout()])).toMatchObject({ unchanged: 1, created: 0 })
+  expect(await team.api.listDevices({ params: { user_id } })).toHaveLength(1)
+
+  await team.api.deleteUser({ params: { user_id } })
+  await team.api.moveClock({ body: { advance_seconds: 8 * 86_400 } })
+  for (const table of ['connections', 'devices', 'summaries', 'sample_days', 'workout_streams', 'resource_states', 'historical_pulls'])
+    expect([table, await query(other.url, `select 1 from ${table} where user_id = '${user_id}'`)]).toEqual([table, []])
 })
 
 test('into another team of the same deployment it is a copy with ids of its own, and no lab gets its orders', async () => {
@@ -133,7 +214,19 @@ describe('interrupted', () => {
     expect(await cli.json('import', '--team', team.team_id, '--file', path, '--new-ids')).toMatchObject({ written: USERS - 2, there: 2 })
   })
 
-  test('an export goes on where it was, after the last whole line', async () => {
+  test('an import that wrote a user, but not all of its samples, writes the rest', async () => {
+    const team = await w.tenant()
+    const cut = file('cut.ndjson')
+    const firstRecords = lines().findIndex((line) => line.startsWith('{"records_of"'))
+    writeFileSync(cut, `${lines().slice(0, firstRecords).join('\n')}\n`)
+    expect((await cli.run('import', '--team', team.team_id, '--file', cut, '--new-ids')).err).toContain('its last line is missing')
+    await cli.json('import', '--team', team.team_id, '--file', path, '--new-ids')
+    const [ours, theirs] = await Promise.all([w.api, team.api].map((api) => api.resolveUser({ params: { client_user_id: 'one' } })))
+    const shape = (read: unknown) => JSON.parse(JSON.stringify(read).replaceAll(uuid, 'ID'))
+    expect(shape(await worn(team.api, theirs?.user_id as string))).toEqual(shape(await worn(w.api, ours?.user_id as string)))
+  })
+
+  test('an export goes on where it was, with the user that it was at', async () => {
     const cut = file('cut.ndjson')
     const users = lines().flatMap((line, i) => (line.startsWith('{"user"') ? [i] : []))
     writeFileSync(
