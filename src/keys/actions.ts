@@ -5,7 +5,7 @@ import type { Role } from '../contract/common.ts'
 import { pageAfter, pageOf } from '../paging.ts'
 import { problem } from '../problem.ts'
 import { requireTeam } from '../teams/actions.ts'
-import { checkNamedDeployment, visibleTeams } from '../teams/rules.ts'
+import { checkFound, checkNamedDeployment, teamsNamed, visibleTeams } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -57,11 +57,11 @@ type NewManagementKey = { label: string; role: Role; team_role_bindings?: { team
 export const createManagementKey = (app: App, caller: ManagementCaller, { label, role, team_role_bindings }: NewManagementKey) =>
   inTransaction(app, async (app) => {
     const { org_id } = caller
-    const team_ids = idsOf(team_role_bindings)
+    const team_ids = teamsNamed(team_role_bindings)
     rules.checkBindings(role, team_ids)
     const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
     const key = await store.insertManagementKey(app.db, { ...newRow(app, secret, label, caller), org_id, role })
-    if (team_ids) await bind(app, org_id, key.id, team_ids)
+    if (team_ids) checkFound(await store.bindTeams(app.db, org_id, key.id, team_ids), team_ids)
     return { ...shown({ ...key, team_ids: team_ids ?? [] }), key: secret }
   })
 
@@ -80,10 +80,10 @@ export const patchManagementKey = (app: App, caller: ManagementCaller, id: strin
   inTransaction(app, async (app) => {
     await store.lockManagementKey(app.db, caller.org_id, id)
     const key = await getManagementKey(app, caller, id)
-    const team_ids = idsOf(patch.team_role_bindings)
+    const team_ids = teamsNamed(patch.team_role_bindings)
     if (team_ids) {
       rules.checkBindings(key.role, team_ids)
-      await bind(app, caller.org_id, id, team_ids)
+      checkFound(await store.bindTeams(app.db, caller.org_id, id, team_ids), team_ids)
     }
     if (patch.label) await store.renameManagementKey(app.db, caller.org_id, id, patch.label)
     return shown(await getManagementKey(app, caller, id))
@@ -125,11 +125,6 @@ async function getManagementKey(app: App, caller: ManagementCaller, id: string) 
   return key
 }
 
-async function bind(app: App, org_id: string, key_id: string, team_ids: string[]) {
-  const bound = await store.bindTeams(app.db, org_id, key_id, team_ids)
-  if (bound !== team_ids.length) throw problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
-}
-
 /** What is kept of a new secret. */
 export const keptOf = (app: App, secret: string, label: string) => ({
   id: randomUUID(),
@@ -146,10 +141,6 @@ const newRow = (app: App, secret: string, label: string, { key_id, console }: Ma
   created_by: key_id,
   created_by_person: console?.kind === 'person' ? console.actor_id : null,
 })
-
-/** The teams that were named, each once and in the order in which they are listed. */
-const idsOf = (bindings: { team_id: string }[] | null | undefined) =>
-  bindings ? [...new Set(bindings.map((binding) => binding.team_id))].sort() : undefined
 
 type KeyRow = { role: string; created_by: string | null; created_by_person: string | null; team_ids: string[] }
 

@@ -1,5 +1,6 @@
 import { type Insertable, sql } from 'kysely'
 import type { Role } from '../contract/common.ts'
+import { bindToTeams } from '../db/bind-teams.ts'
 import { type Db, preparedRead } from '../db/open.ts'
 import { onePage } from '../db/page.ts'
 import type { Tables } from '../db/tables.ts'
@@ -154,24 +155,8 @@ export const revokeManagementKey = (db: Db, org_id: string, id: string, at: stri
 export const renameManagementKey = (db: Db, org_id: string, id: string, label: string) =>
   db.updateTable('management_keys').set({ label }).where('org_id', '=', org_id).where('id', '=', id).execute()
 
-/** Binds a key to live teams of its organisation and answers how many there were. */
-export async function bindTeams(db: Db, org_id: string, key_id: string, team_ids: string[]) {
-  await db.deleteFrom('management_key_teams').where('key_id', '=', key_id).execute()
-  const bound = await db
-    .insertInto('management_key_teams')
-    .columns(['key_id', 'team_id'])
-    .expression((eb) =>
-      eb
-        .selectFrom('teams')
-        .select([sql<string>`${key_id}::uuid`.as('key_id'), 'id as team_id'])
-        .where('org_id', '=', org_id)
-        .where('deleted_at', 'is', null)
-        .where('id', '=', sql<string>`any(${team_ids}::uuid[])`),
-    )
-    .returning('team_id')
-    .execute()
-  return bound.length
-}
+export const bindTeams = (db: Db, org_id: string, key_id: string, team_ids: string[]) =>
+  bindToTeams(db, 'management_key_teams', org_id, key_id, team_ids)
 
 export const insertLabKey = (db: Db, row: Insertable<Tables['lab_keys']>) =>
   db.insertInto('lab_keys').values(row).returning(['id', 'lab_id', 'label', 'prefix', 'created_at']).executeTakeFirstOrThrow()

@@ -52,5 +52,5 @@ export const setLabAccountStatus = (app: App, id: string, status: string) =>
 
 async function openTo(app: App, org_id: string, id: string, team_ids: string[]) {
   const wanted = [...new Set(team_ids)]
-  rules.checkOpened(await store.replaceTeams(app.db, org_id, id, wanted), wanted.length)
+  rules.checkOpened(await store.openTo(app.db, org_id, id, wanted), wanted.length)
 }

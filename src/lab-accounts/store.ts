@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import { bindToTeams } from '../db/bind-teams.ts'
 import type { Db } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
 
@@ -51,24 +52,8 @@ export const listAllAccounts = (db: Db) => accounts(db).execute()
 
 export const insertAccount = (db: Db, row: Insertable<Tables['lab_accounts']>) => db.insertInto('lab_accounts').values(row).execute()
 
-/** Opens an account to exactly these live teams of its organisation and answers how many there were. */
-export async function replaceTeams(db: Db, org_id: string, lab_account_id: string, team_ids: string[]) {
-  await db.deleteFrom('lab_account_teams').where('lab_account_id', '=', lab_account_id).execute()
-  const opened = await db
-    .insertInto('lab_account_teams')
-    .columns(['lab_account_id', 'team_id'])
-    .expression((eb) =>
-      eb
-        .selectFrom('teams')
-        .select([sql<string>`${lab_account_id}::uuid`.as('lab_account_id'), 'id as team_id'])
-        .where('org_id', '=', org_id)
-        .where('deleted_at', 'is', null)
-        .where('id', '=', sql<string>`any(${team_ids}::uuid[])`),
-    )
-    .returning('team_id')
-    .execute()
-  return opened.length
-}
+export const openTo = (db: Db, org_id: string, lab_account_id: string, team_ids: string[]) =>
+  bindToTeams(db, 'lab_account_teams', org_id, lab_account_id, team_ids)
 
 export const setStatus = (db: Db, id: string, status: string) =>
   db.updateTable('lab_accounts').set({ status }).where('id', '=', id).returning(['id', 'status', 'account_name']).executeTakeFirst()

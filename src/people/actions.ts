@@ -5,6 +5,7 @@ import { pageAfter, pageOf } from '../paging.ts'
 import { problem } from '../problem.ts'
 import { derive, open, seal } from '../sealing/seal.ts'
 import { orgSealingKey } from '../sealing/vault.ts'
+import { checkFound, teamsNamed } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -59,9 +60,9 @@ type MemberPatch = { role?: PersonRole | null | undefined; team_role_bindings?: 
 export const patchMember = (app: App, { org_id }: ManagementCaller, id: string, patch: MemberPatch) =>
   inTransaction(app, async (app) => {
     const person = await requirePerson(app, org_id, id)
-    const reach = rules.reachOf(patch.role ?? person.role, idsOf(patch.team_role_bindings))
+    const reach = rules.reachOf(patch.role ?? person.role, teamsNamed(patch.team_role_bindings))
     await store.updatePerson(app.db, org_id, id, { role: reach.role, every_team: reach.every_team })
-    await bind(app, org_id, id, reach.team_ids)
+    checkFound(await store.bindTeams(app.db, org_id, id, reach.team_ids), reach.team_ids)
     return shown(app, { ...person, ...reach })
   })
 
@@ -79,16 +80,6 @@ async function requirePerson(app: App, org_id: string, id: string) {
 }
 
 const notFound = () => problem('PERSON_NOT_FOUND', 'There is no such person in this organisation; list the members to see their ids.')
-
-async function bind(app: App, org_id: string, person_id: string, team_ids: string[]) {
-  if ((await store.bindTeams(app.db, org_id, person_id, team_ids)) !== team_ids.length) throw unknownTeam()
-}
-
-export const unknownTeam = () => problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
-
-/** The teams that were named, each once. */
-export const idsOf = (bindings: { team_id: string }[] | null | undefined) =>
-  bindings ? [...new Set(bindings.map((binding) => binding.team_id))].sort() : undefined
 
 function shown(app: App, row: store.PersonRow) {
   const { name, email } = personalOf(app, row)

@@ -8,7 +8,8 @@ import { pageAfter, pageOf } from '../paging.ts'
 import { problem } from '../problem.ts'
 import { open, seal } from '../sealing/seal.ts'
 import { orgSealingKey } from '../sealing/vault.ts'
-import { emailHash, idsOf, unknownTeam, whoIs } from './actions.ts'
+import { checkFound, teamsNamed } from '../teams/rules.ts'
+import { emailHash, whoIs } from './actions.ts'
 import * as rules from './rules.ts'
 import { base32, uriOf } from './rules-totp.ts'
 import { countTeams, findByEmail } from './store.ts'
@@ -28,7 +29,7 @@ const none = { id: null, link: null, expires_at: null }
 
 /** The link is shown to whoever invites, this once. A second invitation takes the place of the first. */
 export async function createInvite(app: App, caller: ManagementCaller, invite: NewInvite) {
-  const reach = rules.reachOf(invite.role, idsOf(invite.team_role_bindings))
+  const reach = rules.reachOf(invite.role, teamsNamed(invite.team_role_bindings))
   const write = () => inTransaction(app, (app) => invited(app, caller, invite.email, reach))
   // Somebody else invited the same person in the same moment: then there is one to take the place of.
   return write().catch((error) => {
@@ -40,7 +41,7 @@ export async function createInvite(app: App, caller: ManagementCaller, invite: N
 async function invited(app: App, caller: ManagementCaller, email: string, reach: ReturnType<typeof rules.reachOf>) {
   const { org_id } = caller
   const email_hash = emailHash(app, email)
-  if ((await countTeams(app.db, org_id, reach.team_ids)).count !== reach.team_ids.length) throw unknownTeam()
+  checkFound((await countTeams(app.db, org_id, reach.team_ids)).count, reach.team_ids)
   if ((await findByEmail(app.db, email_hash, org_id, 1)).length) return { status: 'already_in_org', ...none }
   const before = await store.lockByEmail(app.db, org_id, email_hash)
   if (before) await store.deleteInvitation(app.db, org_id, before.id)

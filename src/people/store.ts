@@ -1,4 +1,5 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
+import { bindToTeams } from '../db/bind-teams.ts'
 import type { Db } from '../db/open.ts'
 import { onePage } from '../db/page.ts'
 import type { Tables } from '../db/tables.ts'
@@ -53,24 +54,8 @@ export const updatePerson = (db: Db, org_id: string, id: string, change: Updatea
 export const deletePerson = (db: Db, org_id: string, id: string) =>
   db.deleteFrom('people').where('org_id', '=', org_id).where('id', '=', id).returning('id').executeTakeFirst()
 
-/** Binds a person to live teams of its organisation and answers how many there were. */
-export async function bindTeams(db: Db, org_id: string, person_id: string, team_ids: string[]) {
-  await db.deleteFrom('person_teams').where('person_id', '=', person_id).execute()
-  const bound = await db
-    .insertInto('person_teams')
-    .columns(['person_id', 'team_id'])
-    .expression((eb) =>
-      eb
-        .selectFrom('teams')
-        .select([sql<string>`${person_id}::uuid`.as('person_id'), 'id as team_id'])
-        .where('org_id', '=', org_id)
-        .where('deleted_at', 'is', null)
-        .where('id', '=', sql<string>`any(${team_ids}::uuid[])`),
-    )
-    .returning('team_id')
-    .execute()
-  return bound.length
-}
+export const bindTeams = (db: Db, org_id: string, person_id: string, team_ids: string[]) =>
+  bindToTeams(db, 'person_teams', org_id, person_id, team_ids)
 
 export const countTeams = (db: Db, org_id: string, team_ids: string[]) =>
   db

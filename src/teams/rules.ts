@@ -21,6 +21,16 @@ export function reachable<T extends { id: string }>(caller: Reach, team: T | und
   throw problem('TEAM_NOT_FOUND', 'There is no such team that this key can reach; list the teams to see their ids.')
 }
 
+type Bindings = { team_id: string }[] | null | undefined
+
+/** The teams that were named, each once and in the order in which they are listed. */
+export const teamsNamed = (bindings: Bindings) => (bindings ? [...new Set(bindings.map(({ team_id }) => team_id))].sort() : undefined)
+
+/** Whether as many teams were found as were named. */
+export function checkFound(found: number, named: string[]) {
+  if (found !== named.length) throw problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
+}
+
 type Switches = { [K in keyof typeof switches]: boolean }
 type SwitchesIn = { [K in keyof typeof switches]?: boolean | null | undefined }
 
