@@ -12,6 +12,14 @@ const whole = (low: number, high: number) =>
 const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.enum(values, `must be one of ${values.join(', ')}`)
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
 const network = z.union([z.cidrv4(), z.cidrv6()])
+// A network of everybody would have callers say their own address.
+const proxy = z.union([z.ipv4(), z.ipv6(), network]).refine((text) => !text.endsWith('/0'))
+const listOf = (each: z.ZodType, text: string) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((one) => one.trim()))
+    .refine((list) => list.every((one) => each.safeParse(one).success), text)
+    .default([])
 const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 visible characters and no space')
 
 function jsonOf(text: string, context: z.RefinementCtx): unknown {
@@ -30,6 +38,9 @@ export const Settings = z.object({
     .transform((text) => text.replace(/\/+$/, ''))
     .optional()
     .describe('Base of every URL that is handed out. Default: http://HOST:PORT.'),
+  TRUST_PROXY: listOf(proxy, 'must be addresses or networks of proxies, such as 127.0.0.1,10.20.0.0/16').describe(
+    'Reverse proxies in front of the service, such as 127.0.0.1,10.20.0.0/16: who calls through them is told from their X-Forwarded-For, so that limits of sign-ins count callers and not the proxy. Default: none.',
+  ),
   ENVIRONMENT: oneOf(environments).default('sandbox').describe('With REGION it names one of the four deployments.'),
   REGION: oneOf(regions).default('us').describe('With ENVIRONMENT it names one of the four deployments.'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgres:// address')
@@ -76,14 +87,9 @@ export const Settings = z.object({
     .transform((text) => text === 'true')
     .optional()
     .describe('Whether webhooks and pipelines may go to this machine. Default: true in the sandbox, false in production.'),
-  WEBHOOK_ALLOWED_NETWORKS: z
-    .string()
-    .transform((text) => text.split(',').map((network) => network.trim()))
-    .refine((list) => list.every((text) => network.safeParse(text).success), 'must be networks, such as 10.20.0.0/16,fd12::/48')
-    .default([])
-    .describe(
-      'Private networks that webhooks and pipelines may reach, such as 10.20.0.0/16,fd12::/48; addresses where clouds hand out credentials stay shut. Default: none.',
-    ),
+  WEBHOOK_ALLOWED_NETWORKS: listOf(network, 'must be networks, such as 10.20.0.0/16,fd12::/48').describe(
+    'Private networks that webhooks and pipelines may reach, such as 10.20.0.0/16,fd12::/48; addresses where clouds hand out credentials stay shut. Default: none.',
+  ),
   OAUTH_SOURCES: z
     .string()
     .transform(jsonOf)

@@ -26,6 +26,8 @@ export async function buildServer(app: App, metrics: Metrics, { table = { endpoi
   const server = Fastify({
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_WITHIN,
+    // Anybody could make an address up; only what a proxy of ours says is believed.
+    trustProxy: app.config.TRUST_PROXY.length > 0 && app.config.TRUST_PROXY,
     routerOptions: { maxParamLength: ID_LENGTH },
     forceCloseConnections: 'idle',
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),

@@ -102,6 +102,37 @@ describe('signing in', () => {
   })
 })
 
+describe('behind a proxy', () => {
+  const from = (one: { base: string }, address: string) =>
+    request(one.base, endpoints.beginSession, {
+      body: { management_key: 'wrong' },
+      headers: { ...fromConsole, 'x-forwarded-for': address },
+    })
+  const wrong = refusedFor(401, 'INVALID_MANAGEMENT_KEY')
+  const waits = refusedFor(429, 'TOO_MANY_SIGN_INS')
+
+  test('that is trusted, each caller has tries of its own, and cannot make up another address', async () => {
+    const one = await world({ env: { TRUST_PROXY: '10.20.0.0/16, 127.0.0.1' } })
+    await query(one.url, 'delete from sign_in_turns')
+    expect(await from(one, '203.0.113.7')).toMatchObject(wrong)
+    await query(one.url, 'update sign_in_turns set taken = 100')
+    expect(await from(one, '203.0.113.7')).toMatchObject(waits)
+    expect(await from(one, '203.0.113.8')).toMatchObject(wrong)
+    expect(await from(one, '203.0.113.8, 203.0.113.7')).toMatchObject(waits)
+    expect(await from(one, '203.0.113.7, 10.20.3.4')).toMatchObject(waits)
+    await query(one.url, 'delete from sign_in_turns')
+  })
+
+  test.each(['', '10.20.0.0/16'])('that is not (TRUST_PROXY=%s), whatever it says counts as one', async (TRUST_PROXY) => {
+    const one = await world({ env: { TRUST_PROXY } })
+    await query(one.url, 'delete from sign_in_turns')
+    expect(await from(one, '203.0.113.7')).toMatchObject(wrong)
+    await query(one.url, 'update sign_in_turns set taken = 100')
+    expect(await from(one, '203.0.113.8')).toMatchObject(waits)
+    await query(one.url, 'delete from sign_in_turns')
+  })
+})
+
 describe('the cookie', () => {
   test('on this machine is http-only and strict, with a name for the port', async () => {
     const { headers } = await begin({ management_key: w.management_key })

@@ -30,6 +30,8 @@ describe('a wrong setting stops the start with one line that names it', () => {
     [{ ENCRYPTION_KEY: 'short' }, /^ENCRYPTION_KEY must have at least 32 characters/],
     [{ WEBHOOK_ALLOW_LOOPBACK: 'maybe' }, /^WEBHOOK_ALLOW_LOOPBACK must be one of true, false/],
     [{ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8,10.1.2.3' }, /^WEBHOOK_ALLOWED_NETWORKS must be networks/],
+    [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be addresses or networks of proxies/],
+    [{ TRUST_PROXY: '127.0.0.1,0.0.0.0/0' }, /^TRUST_PROXY must be addresses or networks of proxies/],
     [{ DATABASE_URL: url }, /^ENCRYPTION_KEY is required with DATABASE_URL/],
     [{ ENVIRONMENT: 'production' }, /^ENCRYPTION_KEY is required in production/],
     [{ BOOTSTRAP_TEAM_API_KEY: 'short' }, /^BOOTSTRAP_TEAM_API_KEY must have 8 to 200 visible characters/],
