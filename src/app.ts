@@ -55,6 +55,8 @@ export type AtConsole = {
   role: ConsoleRole
   /** The reason given for seeing personal data; without one it is masked. */
   reason?: string | undefined
+  /** An open page asks by itself; nobody asked it to. */
+  background?: true
 }
 
 export type TeamCaller = {

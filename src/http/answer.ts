@@ -1,6 +1,7 @@
 import type { App, Caller, Visitor } from '../app.ts'
 import { inTransaction, later } from '../app.ts'
 import { type AuditBatch, auditRow, recordChange } from '../audit/actions.ts'
+import type { AuditRead } from '../audit/reads.ts'
 import type { Outcome, Turn } from '../idempotency/actions.ts'
 import { sessionIn } from '../sessions/rules.ts'
 import { checkNotMasked, masked } from '../sessions/rules-masking.ts'
@@ -11,8 +12,10 @@ import { deed, subjectUser, type Visit } from './request.ts'
 
 type Sent = { params: unknown; query: unknown; body: unknown; headers: unknown }
 
+export type Audits = { audit: AuditBatch; auditRead: AuditRead }
+
 /** A request whose caller is known: validate, execute once, shape, audit. What is refused is thrown. */
-export async function answer(app: App, audit: AuditBatch, visit: Visit, sent: Sent): Promise<Outcome & { replayed?: boolean }> {
+export async function answer(app: App, audits: Audits, visit: Visit, sent: Sent): Promise<Outcome & { replayed?: boolean }> {
   const { caller, route } = visit
   checkText('path', sent.params)
   checkText('query', sent.query)
@@ -21,8 +24,8 @@ export async function answer(app: App, audit: AuditBatch, visit: Visit, sent: Se
   checkUser(caller, subjectUser(visit))
   if (isMasked(visit)) checkNotMasked(visit.input.body)
   const inside = { ...appFor(app, caller), ends: visit.ends, visitor: visitorOf(app, visit) }
-  const outcome = await withIdempotency(app, visit, (turn) => execute(inside, audit, visit, turn))
-  if (outcome.replayed && caller) await audit(auditRow(app, caller, deed(visit, outcome.status, outcome.body)))
+  const outcome = await withIdempotency(app, visit, (turn) => execute(inside, audits, visit, turn))
+  if (outcome.replayed && caller) await audits.audit(auditRow(app, caller, deed(visit, outcome.status, outcome.body)))
   return isMasked(visit) && !route.row.media ? { ...outcome, body: masked(outcome.body) } : outcome
 }
 
@@ -45,7 +48,7 @@ const visitorOf = ({ config }: App, visit: Visit): Visitor => ({
 const appFor = (app: App, caller: Caller | undefined): App =>
   caller && 'clock_offset_ms' in caller && caller.clock_offset_ms ? { ...app, now: () => later(app.wall(), caller.clock_offset_ms) } : app
 
-async function execute(app: App, audit: AuditBatch, visit: Visit, turn?: Turn): Promise<Outcome> {
+async function execute(app: App, { auditRead }: Audits, visit: Visit, turn?: Turn): Promise<Outcome> {
   const { caller, input } = visit
   const { row, handler } = visit.route
   const status = row.status ?? 200
@@ -54,7 +57,7 @@ async function execute(app: App, audit: AuditBatch, visit: Visit, turn?: Turn): 
   const auditOf = (result: unknown) => auditRow(app, caller, deed(visit, status, result))
   if (row.method === 'get' || row.reads) {
     const result = await handler(app, caller, input)
-    await audit(auditOf(result))
+    await auditRead(caller, auditOf(result))
     return shaped(result)
   }
   let outcome: Outcome | undefined

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { App, Caller } from '../app.ts'
 import { type AuditBatch, auditBatch, auditRow } from '../audit/actions.ts'
+import { auditReads } from '../audit/reads.ts'
 import type { Row } from '../contract/endpoint.ts'
 import { cookieOf } from '../sessions/rules.ts'
-import { answer } from './answer.ts'
+import { type Audits, answer } from './answer.ts'
 import { authenticate, checkGates, usedDeprecatedHeader } from './authenticate.ts'
 import { problemOf, statusOfProblem } from './problems.ts'
 import { sendProblem } from './refuse.ts'
@@ -25,7 +26,7 @@ export const callerOf = (request: FastifyRequest): Caller | undefined => visits.
 /** Mounts every row that exists here. */
 export function mountTable(app: App, server: FastifyInstance, table: Table) {
   const audit = auditBatch(app)
-  const streams = openStreams(server)
+  const shared = { audit, auditRead: auditReads(app, audit), streams: openStreams(server) }
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isHere(app, row)) continue
     const route: Route = { name, row, handler: table.handlers[name] as AnyHandler }
@@ -36,7 +37,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
         config: { template: row.path },
         ...(row.largeBody ? { bodyLimit: LARGE_BODY } : {}),
         onRequest: (request, reply) => admit(app, route, request, reply),
-        handler: (request, reply) => give(app, { audit, streams }, request, reply),
+        handler: (request, reply) => give(app, shared, request, reply),
         errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
       })
   }
@@ -58,13 +59,13 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   checkGates(route, visit.caller)
 }
 
-type Shared = { audit: AuditBatch; streams: Streams }
+type Shared = Audits & { streams: Streams }
 
-async function give(app: App, { audit, streams }: Shared, request: FastifyRequest, reply: FastifyReply) {
+async function give(app: App, { streams, ...audits }: Shared, request: FastifyRequest, reply: FastifyReply) {
   const visit = visits.get(request) as Visit
   const { media } = visit.route.row
   if (media === 'text/event-stream') visit.ends = streams.open(visit, reply)
-  const { status, body, replayed } = await answer(app, audit, visit, request)
+  const { status, body, replayed } = await answer(app, audits, visit, request)
   if (visit.session !== undefined) reply.header('set-cookie', cookieOf(app.config, visit.headers, visit.session))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
   if (media === 'text/event-stream') return sendPieces(app, visit, body as AsyncIterable<string>, reply)

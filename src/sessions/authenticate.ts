@@ -81,6 +81,7 @@ const consoleOf = ({ id }: Session, { kind, actor_id, role }: Holder, headers: H
   session_id: id,
   role,
   reason: rules.reasonIn(headers),
+  ...(rules.isBackground(headers) ? { background: true } : {}),
 })
 
 export const sessionOf = ({ org_id, plan, team_ids, team }: Holder, console: AtConsole): SessionCaller => ({

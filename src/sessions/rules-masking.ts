@@ -72,9 +72,11 @@ export function masked(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, maskedField(name, key, inside)]))
 }
 
-/** The fallback birth date of a user keeps its date in `value`. */
+/** What stands in `value`: the date of a user's fallback birth date, and the words of a sample that is a note. */
+const inValue: Record<string, Mask> = { fallback_birth_date: date, data: hidden }
+
 const maskedField = (name: string, key: string, value: unknown) =>
-  name === 'fallback_birth_date' && key === 'value' && typeof value === 'string' ? date(value) : masked(value, key)
+  key === 'value' && typeof value === 'string' && value && inValue[name] ? inValue[name](value) : masked(value, key)
 
 function maskedBody(text: string) {
   try {

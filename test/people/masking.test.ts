@@ -8,7 +8,7 @@ import { leaksIn } from '../support/leaks.ts'
 import { place } from '../support/orders.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { listen } from '../support/sse.ts'
-import { aWorkout, pushSummary } from '../support/wearables.ts'
+import { aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
 import { type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -152,6 +152,22 @@ describe('at the console personal data is masked', () => {
       status: 200,
     })
   })
+})
+
+test('a sample in words is masked, one in numbers is not', async () => {
+  const { ask } = await asAdmin()
+  const at = new Date(Date.now() - 3_600_000).toISOString()
+  await push(tenant.api, user_id, 'note', [aSample(at, 'Zephyrine felt rested')])
+  await push(tenant.api, user_id, 'glucose', [aSample(at, 5.4)])
+  const samples = async (resource: string, headers = {}) => {
+    const sent = { params: { user_id, resource }, query: { start_date: at.slice(0, 10) }, headers }
+    return JSON.stringify((await ask(endpoints.listSamples, sent)).body)
+  }
+  expect(await samples('note')).toContain('"value":"•••"')
+  expect(await samples('note', { 'x-assay-reveal': 'a callback' })).toContain('"value":"Zephyrine felt rested"')
+  expect(await samples('glucose')).toContain('"value":5.4')
+  const { ask: again } = await asAdmin()
+  expect(JSON.stringify((await again(endpoints.listEvents, { query: { limit: 500 } })).body)).not.toContain('rested')
 })
 
 describe('revealing', () => {
