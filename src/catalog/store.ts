@@ -54,6 +54,7 @@ export type LabTestFilter = {
   marker_ids?: number[] | null | undefined
   provider_ids?: string[] | null | undefined
   name?: string | null | undefined
+  own?: boolean | null | undefined
 }
 export type LabTestOrder = { key: 'price' | 'created_at' | 'updated_at'; direction: 'asc' | 'desc' }
 
@@ -61,6 +62,7 @@ export type LabTestOrder = { key: 'price' | 'created_at' | 'updated_at'; directi
 export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { key, direction }: LabTestOrder, page?: Page) =>
   labTests(db, team_id)
     .$if(filter.generation_method !== 'all', (query) => query.where('auto_generated', '=', filter.generation_method === 'auto'))
+    .$if(typeof filter.own === 'boolean', (query) => query.where('team_id', filter.own ? 'is not' : 'is', null))
     .$if(!!filter.collection_method, (query) => query.where('method', '=', filter.collection_method as string))
     .$if(!!filter.status, (query) => query.where('status', '=', filter.status as string))
     .$if(!!filter.name, (query) => query.where(contains(sql`name`, filter.name as string)))

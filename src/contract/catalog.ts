@@ -151,6 +151,7 @@ const filter = {
   marker_ids: ids.nullish().describe('Tests that have all of these.'),
   provider_ids: codes.nullish().describe('Tests that have all of these.'),
   name: z.string().max(200).nullish().describe('Part of the name.'),
+  own: z.boolean().nullish().describe('true: those that the team made; false: those of the catalogue.'),
   order_key: z.enum(['price', 'created_at', 'updated_at']).nullish().describe('Default created_at.'),
   order_direction: z.enum(['asc', 'desc']).default('asc'),
 }

@@ -74,6 +74,26 @@ const Password = z.string().min(1, 'Must not be empty.').max(200, 'Must have at 
 const SecondFactor = z.object({ totp_secret: z.string(), totp_uri: z.string().describe('For the QR code of the authenticator.') })
 const RecoveryCodes = z.array(z.string()).describe('Each signs in once in place of a code. They are in this answer only.')
 
+const Proof = z.object({ password: Password, code: Code })
+
+const Account = z
+  .object({
+    person: z.object({ id: Id, name: z.string(), email: z.string() }),
+    role,
+    recovery_codes_left: z.int(),
+    sessions: z.array(
+      z.object({
+        id: Id,
+        current: z.boolean().describe('The one that asks.'),
+        created_at: Instant,
+        seen_at: Instant,
+        idle_ends_at: Instant.describe('When it ends unless it is used.'),
+        ends_at: Instant.describe('When it ends in any case.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Account' })
+
 export const peopleEndpoints = {
   listMembers: endpoint({
     ...people,
@@ -166,7 +186,7 @@ export const peopleEndpoints = {
     ...own,
     path: '/console/password',
     summary: 'Change the own password; other sessions of the person end',
-    body: z.object({ password: Password, new_password: Password, code: Code }).meta({ id: 'ChangePassword' }),
+    body: Proof.extend({ new_password: Password }).meta({ id: 'ChangePassword' }),
     returns: Success,
     refusals: { 400: 'The new password is too weak.', 401: 'The password or the code is wrong.' },
   }),
@@ -175,7 +195,7 @@ export const peopleEndpoints = {
     path: '/console/second_factor',
     summary: 'Begin with a new authenticator',
     description: 'The old one is good until a code of the new one was sent to /console/second_factor/confirm.',
-    body: z.object({ password: Password, code: Code }).meta({ id: 'RenewSecondFactor' }),
+    body: Proof.meta({ id: 'RenewSecondFactor' }),
     returns: SecondFactor.meta({ id: 'SecondFactor' }),
     refusals: { 401: 'The password or the code is wrong.' },
   }),
@@ -186,5 +206,29 @@ export const peopleEndpoints = {
     body: z.object({ code: Text(40) }).meta({ id: 'ConfirmSecondFactor' }),
     returns: z.object({ recovery_codes: RecoveryCodes }).meta({ id: 'SecondFactorConfirmed' }),
     refusals: { 400: 'The code is wrong, or none was begun with.' },
+  }),
+  renewRecoveryCodes: endpoint({
+    ...own,
+    path: '/console/recovery_codes',
+    summary: 'Take new recovery codes; those before stop working',
+    body: Proof.meta({ id: 'RenewRecoveryCodes' }),
+    returns: z.object({ recovery_codes: RecoveryCodes }).meta({ id: 'NewRecoveryCodes' }),
+    refusals: { 400: 'A key has signed in, not a person.', 401: 'The password or the code is wrong.' },
+  }),
+  getAccount: endpoint({
+    ...own,
+    method: 'get',
+    path: '/console/session/account',
+    summary: 'See the own account, and where it is signed in',
+    returns: Account,
+    refusals: { 400: 'A key has signed in, not a person.' },
+  }),
+  endOtherSessions: endpoint({
+    ...own,
+    method: 'delete',
+    path: '/console/session/others',
+    summary: 'Sign out everywhere else',
+    returns: z.object({ ended: z.int() }).meta({ id: 'SessionsEnded' }),
+    refusals: { 400: 'A key has signed in, not a person.' },
   }),
 }

@@ -252,6 +252,9 @@ export const handlers: Handlers = {
   acceptInvitation: (app, _, { body }) => acceptInvitation(app, body),
   changePassword: (app, caller, { body }) => account.changePassword(app, caller, body),
   renewSecondFactor: (app, caller, { body }) => account.renewSecondFactor(app, caller, body),
+  renewRecoveryCodes: (app, caller, { body }) => account.renewRecoveryCodes(app, caller, body),
+  getAccount: (app, caller) => account.getAccount(app, caller),
+  endOtherSessions: (app, caller) => account.signOutElsewhere(app, caller),
   confirmSecondFactor: (app, caller, { body }) => account.confirmSecondFactor(app, caller, body.code),
 
   getClock: (app, caller) => sandbox.getClock(app, caller),

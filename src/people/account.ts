@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type App, inTransaction, type SessionCaller } from '../app.ts'
 import { problem } from '../problem.ts'
-import { endOtherSessions } from '../sessions/actions.ts'
+import { endOtherSessions, ownSessions } from '../sessions/actions.ts'
 import { sessionEnded } from '../sessions/rules.ts'
 import { forgetTurns, OF_ONE_PERSON, takeTurn } from '../sessions/turns.ts'
 import { wrongCode } from './accept.ts'
@@ -50,6 +50,27 @@ export const confirmSecondFactor = (app: App, caller: SessionCaller, code: strin
     await store.updatePerson(app.db, person.org_id, person.id, { sealed, totp_step })
     await endOtherSessions(app, caller)
     return { recovery_codes: await newRecoveryCodes(app, person.id) }
+  })
+
+export async function renewRecoveryCodes(app: App, caller: SessionCaller, proof: Proof) {
+  const person = await ownPerson(app, caller)
+  await prove(app, person, proof)
+  return inTransaction(app, async (app) => ({ recovery_codes: await newRecoveryCodes(app, person.id) }))
+}
+
+export async function getAccount(app: App, caller: SessionCaller) {
+  const person = await ownPerson(app, caller)
+  const { id, role } = person
+  const { name, email } = personalOf(app, person)
+  const { left } = await store.countRecoveryCodes(app.db, id)
+  return { person: { id, name, email }, role, recovery_codes_left: left, sessions: await ownSessions(app, caller) }
+}
+
+/** Everywhere else, at once. */
+export const signOutElsewhere = (app: App, caller: SessionCaller) =>
+  inTransaction(app, async (app) => {
+    await ownPerson(app, caller)
+    return { ended: await endOtherSessions(app, caller) }
   })
 
 async function ownPerson(app: App, { org_id, console }: SessionCaller) {

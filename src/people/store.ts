@@ -73,6 +73,13 @@ export const takeStep = (db: Db, id: string, step: number) =>
 export const takeRecoveryCode = (db: Db, person_id: string, hash: Buffer) =>
   db.deleteFrom('recovery_codes').where('person_id', '=', person_id).where('hash', '=', hash).returning('hash').executeTakeFirst()
 
+export const countRecoveryCodes = (db: Db, person_id: string) =>
+  db
+    .selectFrom('recovery_codes')
+    .select((eb) => eb.fn.countAll<number>().as('left'))
+    .where('person_id', '=', person_id)
+    .executeTakeFirstOrThrow()
+
 export async function replaceRecoveryCodes(db: Db, person_id: string, hashes: Buffer[]) {
   await db.deleteFrom('recovery_codes').where('person_id', '=', person_id).execute()
   await db

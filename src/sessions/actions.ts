@@ -29,8 +29,17 @@ export const endSession = (app: App, { org_id, console }: SessionCaller) =>
     app.visitor?.keepSession(null)
   })
 
-/** Whoever else is signed in as the same person is not any more. */
-export const endOtherSessions = (app: App, { console }: SessionCaller) => store.deleteOthersOf(app.db, console.actor_id, console.session_id)
+/** Whoever else is signed in as the same person is not any more; answers how many that were. */
+export const endOtherSessions = async (app: App, { console }: SessionCaller) =>
+  (await store.deleteOthersOf(app.db, console.actor_id, console.session_id)).length
+
+/** Where the person is signed in, the latest use first. */
+export async function ownSessions(app: App, { console }: SessionCaller) {
+  const found = await store.listOfPerson(app.db, console.actor_id)
+  return found
+    .filter((session) => !rules.isOver(app.config, session, app.wall()))
+    .map((session) => ({ ...session, current: session.id === console.session_id, idle_ends_at: rules.idleEnd(app.config, session) }))
+}
 
 type Times = { seen_at: string; ends_at: string }
 

@@ -43,6 +43,7 @@ const teamReads = new Set([
   'listWebhookMessages',
   'listWebhookJobs',
   'getWebhookJob',
+  'listPipelines',
 ])
 
 /** Which capability a row needs. */

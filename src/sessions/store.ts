@@ -18,7 +18,16 @@ export const deleteSession = (db: Db, org_id: string, id: string) =>
   db.deleteFrom('console_sessions').where('org_id', '=', org_id).where('id', '=', id).execute()
 
 export const deleteOthersOf = (db: Db, person_id: string, but: string) =>
-  db.deleteFrom('console_sessions').where('person_id', '=', person_id).where('id', '<>', but).execute()
+  db.deleteFrom('console_sessions').where('person_id', '=', person_id).where('id', '<>', but).returning('id').execute()
+
+export const listOfPerson = (db: Db, person_id: string) =>
+  db
+    .selectFrom('console_sessions')
+    .select(['id', 'created_at', 'seen_at', 'ends_at'])
+    .where('person_id', '=', person_id)
+    .orderBy('seen_at', 'desc')
+    .orderBy('id')
+    .execute()
 
 export const deleteByHash = (db: Db, hash: Buffer) => db.deleteFrom('console_sessions').where('hash', '=', hash).execute()
 

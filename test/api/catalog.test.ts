@@ -167,6 +167,9 @@ describe("a team's own lab test", () => {
     })
     expect(await mine.api.getLabTest({ params: { lab_test_id: made.id } })).toEqual(made)
     expect((await mine.api.listAllLabTests()).at(-1)).toEqual(made)
+    expect((await mine.api.listLabTests({ query: { own: true } })).data).toEqual([made])
+    const catalogue = (await mine.api.listLabTests({ query: { own: false, lab_test_limit: 500 } })).data
+    expect(catalogue).toEqual((await other.api.listLabTests({ query: { lab_test_limit: 500 } })).data)
     expect(await refusal(other.api.getLabTest({ params: { lab_test_id: made.id } }))).toMatchObject(refused(404, 'LAB_TEST_NOT_FOUND'))
     expect((await other.api.listAllLabTests()).map(({ id }) => id)).not.toContain(made.id)
   })

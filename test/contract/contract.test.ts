@@ -423,10 +423,16 @@ describe('what is served', () => {
       const person_id = person.session.person?.id as string
       const renewed = await person.api.renewSecondFactor({ body: { password: PASSWORD, code: once } })
       const code = codeAt(fromBase32(renewed.totp_secret), stepAt(w.app.wall()))
+      const password = `${PASSWORD} again`
+      const changePassword = await person.api.changePassword({ body: { password: PASSWORD, new_password: password, code: again } })
+      const confirmed = await person.api.confirmSecondFactor({ body: { code } })
       return {
-        changePassword: await person.api.changePassword({ body: { password: PASSWORD, new_password: `${PASSWORD} again`, code: again } }),
+        changePassword,
         renewSecondFactor: renewed,
-        confirmSecondFactor: await person.api.confirmSecondFactor({ body: { code } }),
+        confirmSecondFactor: confirmed,
+        renewRecoveryCodes: await person.api.renewRecoveryCodes({ body: { password, code: confirmed.recovery_codes[0] as string } }),
+        getAccount: await person.api.getAccount(),
+        endOtherSessions: await person.api.endOtherSessions(),
         acceptInvitation: { session: person.session, recovery_codes: person.recovery_codes },
         openInvitation: await person.api.openInvitation({ body: { token: invite.link?.split('#')[1] as string } }),
         createInvite: invite,
