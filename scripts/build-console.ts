@@ -46,7 +46,7 @@ async function bundle(outDir: string) {
     base: '/console/',
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-    plugins: [await endpointRows()],
+    plugins: [await ofContract()],
     build: {
       outDir,
       emptyOutDir: true,
@@ -59,15 +59,20 @@ async function bundle(outDir: string) {
   })
 }
 
-/** The page needs the method and path of each endpoint and nothing else of the contract at run time; its shapes stay types. */
-async function endpointRows() {
+/** The page needs the method and path of each endpoint and some names of the contract at run time; its shapes stay types. */
+async function ofContract() {
   const { rows } = await import('../src/contract/index.ts')
+  const { series } = await import('../src/contract/series.ts')
+  const says = Object.fromEntries(Object.entries(series).map(([name, { says }]) => [name, says]))
   const table = Object.fromEntries(rows.map(([name, { method, path, media }]) => [name, [method, path, ...(media ? [media] : [])]]))
-  const id = 'virtual:rows'
+  const modules: Record<string, string> = {
+    'virtual:rows': `export const rows = ${JSON.stringify(table)}`,
+    'virtual:series': `export const series = ${JSON.stringify(says)}`,
+  }
   return {
-    name: 'endpoint-rows',
-    resolveId: (asked: string) => (asked === id ? `\0${id}` : null),
-    load: (asked: string) => (asked === `\0${id}` ? `export const rows = ${JSON.stringify(table)}` : null),
+    name: 'of-contract',
+    resolveId: (asked: string) => (modules[asked] ? `\0${asked}` : null),
+    load: (asked: string) => modules[asked.slice(1)] ?? null,
   }
 }
 

@@ -77,7 +77,7 @@ describe('the console', () => {
     const outside = lines.filter(({ path }) => path.includes('../src/'))
     expect(outside.filter(({ path }) => !path.includes('/src/contract/'))).toEqual([])
     expect(outside.filter(({ type, path }) => !type && !path.endsWith('/contract/lifecycle.ts'))).toEqual([])
-    expect(lines.filter(({ path }) => !/^(\.|preact|virtual:rows)/.test(path))).toEqual([])
+    expect(lines.filter(({ path }) => !/^(\.|preact|uqr$|virtual:)/.test(path))).toEqual([])
     expect(text).not.toMatch(/\bclass \w+ |export default|dangerouslySetInnerHTML|innerHTML/)
   })
 })

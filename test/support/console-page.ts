@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
-import { expect, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { buildConsole } from '../../scripts/build-console.ts'
 import { startBrowser } from './browser.ts'
 import type { Tenant } from './world.ts'
@@ -37,6 +37,27 @@ export async function openPage(base: string, width = 1440, colorScheme: 'light' 
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(error.message))
   return { page, complaints, outside: () => asked.filter((url) => !url.startsWith(`${base}/`)) }
+}
+
+type Opened = Awaited<ReturnType<typeof openPage>>
+
+/** A way through the console on a desktop and on a phone. Where it ends nobody is kept out, nothing is too wide, and nobody else was asked. */
+export const journey = (what: string, walk: (width: number) => Promise<Opened>) =>
+  test.skipIf(without).each(widths)(named(`on %s ${what}`), async (_, width) => {
+    const { page, complaints, outside } = await walk(width)
+    // What is asked for anew is paler until it is there.
+    await page.locator('.is-stale').first().waitFor({ state: 'detached' })
+    expect(await seriousIssues(page)).toEqual([])
+    await fits(page)
+    expect(complaints).toEqual([])
+    expect(outside()).toEqual([])
+  })
+
+/** Goes to a page by the menu, which a phone keeps closed. */
+export async function follow(page: Page, name: string) {
+  const menu = page.getByRole('button', { name: 'Menu' })
+  if (await menu.isVisible()) await menu.click()
+  await page.getByRole('link', { name, exact: true }).click()
 }
 
 export async function signInByKey(page: Page, key: string, kind: 'Management key' | 'Team key' = 'Management key') {

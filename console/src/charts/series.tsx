@@ -4,14 +4,21 @@ import { exact } from '../words.ts'
 
 export type Point = { at: number; value: number; min: number; max: number }
 export type Line = { name: string; unit: string; points: Point[] }
-type SeriesProps = { lines: Line[]; from: number; to: number; label: string; onZoom: (from: number, to: number) => void }
+type SeriesProps = {
+  lines: Line[]
+  from: number
+  to: number
+  label: string
+  onZoom: (from: number, to: number) => void
+  onReset: () => void
+}
 
 const WIDTH = 900
 const HEIGHT = 260
 const AREA = { left: 48, right: WIDTH - 10, top: 12, bottom: HEIGHT - 28 }
 
-/** Lines over time, with the lowest and highest of each stretch as a band. Drag over a part, or press + and −, to zoom. */
-export function SeriesChart({ lines, from, to, label, onZoom }: SeriesProps) {
+/** Lines over time, with the lowest and highest of each stretch as a band. Drag over a part, or press + and −, to zoom; 0 shows all again. */
+export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesProps) {
   const [drag, setDrag] = useState<[number, number]>()
   const [near, setNear] = useState<{ line: Line; point: Point }>()
   const svg = useRef<SVGSVGElement>(null)
@@ -29,12 +36,22 @@ export function SeriesChart({ lines, from, to, label, onZoom }: SeriesProps) {
     setDrag(undefined)
     if (Math.abs(x(a) - x(b)) > 8) onZoom(Math.min(a, b), Math.max(a, b))
   }
-  const press = ({ key }: KeyboardEvent) => {
+  const press = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
     const [middle, half] = [(from + to) / 2, (to - from) / 2]
-    const shift = { ArrowLeft: -half / 2, ArrowRight: half / 2 }[key]
-    if (key === '+' || key === '=') onZoom(middle - half / 2, middle + half / 2)
-    if (key === '-') onZoom(middle - half * 2, middle + half * 2)
-    if (shift) onZoom(from + shift, to + shift)
+    const nearer = () => onZoom(middle - half / 2, middle + half / 2)
+    const keys: Record<string, () => void> = {
+      '+': nearer,
+      '=': nearer,
+      '-': () => onZoom(middle - half * 2, middle + half * 2),
+      ArrowLeft: () => onZoom(from - half / 2, to - half / 2),
+      ArrowRight: () => onZoom(from + half / 2, to + half / 2),
+      '0': onReset,
+    }
+    const act = keys[event.key]
+    if (!act) return
+    event.preventDefault()
+    act()
   }
   const [only] = lines
   return (
@@ -43,11 +60,15 @@ export function SeriesChart({ lines, from, to, label, onZoom }: SeriesProps) {
         ref={svg}
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         role="application"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the chart zooms by keyboard
-        tabIndex={0}
-        aria-label={`${label}: ${all.length} points from ${exact(new Date(from).toISOString())} to ${exact(new Date(to).toISOString())}, between ${round(low)} and ${round(high)} ${only?.unit ?? ''}. Plus and minus zoom, arrows move.`}
+        // In small letters: SVG knows no attribute tabIndex, and what cannot take the focus hears no keys.
+        tabindex={0}
+        aria-label={`${label}: ${all.length} points from ${exact(new Date(from).toISOString())} to ${exact(new Date(to).toISOString())}${all.length ? `, between ${round(low)} and ${round(high)} ${only?.unit ?? ''}` : ''}. Plus and minus zoom, arrows move, 0 shows all.`}
         onKeyDown={press}
-        onPointerDown={(event) => setDrag([timeAt(event), timeAt(event)])}
+        onPointerDown={(event) => {
+          // A drag that leaves the chart goes on.
+          event.currentTarget.setPointerCapture(event.pointerId)
+          setDrag([timeAt(event), timeAt(event)])
+        }}
         onPointerMove={(event) => (drag ? setDrag([drag[0], timeAt(event)]) : setNear(nearest(lines, timeAt(event))))}
         onPointerUp={release}
         onPointerLeave={() => {
@@ -68,6 +89,11 @@ export function SeriesChart({ lines, from, to, label, onZoom }: SeriesProps) {
             {tickOf(at, to - from)}
           </text>
         ))}
+        {!all.length && (
+          <text class="nothing" x={WIDTH / 2} y={HEIGHT / 2} text-anchor="middle">
+            Nothing in this window
+          </text>
+        )}
         {lines.map(({ name, points }, i) => (
           <g key={name} class={`series series-${i % 4}`}>
             <path class="band" d={bandOf(points, x, y)} />
@@ -122,6 +148,7 @@ function nearest(lines: Line[], at: number) {
 const STEPS = 4
 
 function nice(low: number, high: number): [number, number] {
+  if (low > high) return [0, 1]
   if (low === high) return [low - 1, high + 1]
   const step = stepOf(low, high)
   return [Math.floor(low / step) * step, Math.ceil(high / step) * step]

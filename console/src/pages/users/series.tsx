@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { series as resources } from 'virtual:series'
 import { api } from '../../api.ts'
 import { SeriesChart } from '../../charts/series.tsx'
 import { teamNow } from '../../clock.ts'
@@ -7,31 +7,14 @@ import { setSearch, useSearch } from '../../router.tsx'
 import { Button, Card, Empty } from '../../ui/basics.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { Loaded } from '../../ui/table.tsx'
+import { plural } from '../../words.ts'
+import { countTexts, type Grouped, linesOf } from './lines.ts'
+import { firstOf, Resource, useResources } from './resource.tsx'
 
-type Grouped = Awaited<ReturnType<typeof api.listSamples>>
-
-/** The resources that are looked at most; any other can be named in the address. */
-const resources = [
-  'heartrate',
-  'steps',
-  'distance',
-  'calories_active',
-  'calories_basal',
-  'hrv',
-  'glucose',
-  'blood_oxygen',
-  'respiratory_rate',
-  'body_temperature',
-  'body_weight',
-  'body_fat',
-  'vo2_max',
-  'stress_level',
-  'floors_climbed',
-  'water',
-  'caffeine',
-] as const
-
-const DAY = 86_400_000
+const MINUTE = 60_000
+const DAY = 1440 * MINUTE
+const LEAST = 10 * MINUTE
+const MOST = 3660 * DAY
 const spans: [string, string][] = [
   ['1', '1 day'],
   ['7', '7 days'],
@@ -41,28 +24,44 @@ const spans: [string, string][] = [
 
 /** About five hundred points whatever the window, so that a year draws as fast as a day. */
 const stretchOf = (ms: number) => {
-  const minutes = ms / 60_000 / 500
+  const minutes = ms / MINUTE / 500
   const fits = [1, 5, 15, 30, 60, 180, 360, 720, 1440].find((one) => one >= minutes) ?? 1440
   return fits < 60 ? `${fits}m` : `${fits / 60}h`
 }
 
+/** Of what is no single number there is no mean. */
+const thinned = (resource: string, ms: number) => ((resources[resource] ?? 'number') === 'number' ? { downsample: stretchOf(ms) } : {})
+
+const textOf = (at: number) => new Date(at).toISOString()
+
+/** A window in whole minutes that ends by now and is neither too short nor too long to look at. */
+function windowOf(from: number, to: number, now: number) {
+  const length = Math.min(Math.max(to - from, LEAST), MOST)
+  const end = Math.min(Math.round((from + to + length) / 2 / MINUTE) * MINUTE, now)
+  return { from: textOf(end - Math.round(length / MINUTE) * MINUTE), to: textOf(end) }
+}
+
+/** The part that was zoomed to; the address says it. */
+function zoomIn(search: URLSearchParams): [number, number] | undefined {
+  const [from, to] = [Date.parse(search.get('from') ?? ''), Date.parse(search.get('to') ?? '')]
+  return from < to ? [from, to] : undefined
+}
+
 export function UserSeries({ user_id }: { user_id: string }) {
   const search = useSearch()
-  const resource = search.get('resource') ?? 'heartrate'
+  const known = useResources(user_id)
+  const resource = search.get('resource') ?? (known.data || known.error ? firstOf(known.data ?? {}) : null)
   const days = Number(search.get('days') ?? 7) || 7
-  const [zoom, setZoom] = useState<[number, number]>()
-  const until = Math.ceil(teamNow() / 60_000) * 60_000
-  const [from, to] = zoom ?? [until - days * DAY, until]
-  const series = useQuery(`series:${user_id} ${resource}?${days} ${zoom?.join() ?? ''}`, () =>
+  const zoom = zoomIn(search)
+  const now = Math.ceil(teamNow() / MINUTE) * MINUTE
+  const [from, to] = zoom ?? [now - days * DAY, now]
+  const series = useQuery(resource && `series:${user_id} ${resource}?${days} ${zoom?.join() ?? ''}`, () =>
     api.listSamples({
-      params: { user_id, resource },
-      query: { start_date: new Date(from).toISOString(), end_date: new Date(to).toISOString(), downsample: stretchOf(to - from) },
+      params: { user_id, resource: resource as string },
+      query: { start_date: textOf(from), end_date: textOf(to), ...thinned(resource as string, to - from) },
     }),
   )
-  const change = (part: Record<string, string>) => {
-    setZoom(undefined)
-    setSearch(part)
-  }
+  const show = (part: Record<string, string | null>) => setSearch({ from: null, to: null, ...part })
   return (
     <Card
       bare
@@ -70,23 +69,28 @@ export function UserSeries({ user_id }: { user_id: string }) {
       actions={
         <>
           {zoom && (
-            <Button small onClick={() => setZoom(undefined)}>
+            <Button small onClick={() => show({})}>
               Zoom out
             </Button>
           )}
-          <Choice label="Resource" value={resource} options={resources} onChoose={(resource) => change({ resource })} />
-          <Choice label="Span" value={String(days)} options={spans} onChoose={(days) => change({ days })} />
+          {resource && <Resource known={known.data ?? {}} resource={resource} onChoose={(resource) => show({ resource })} />}
+          <Choice label="Span" value={String(days)} options={spans} onChoose={(days) => show({ days })} />
         </>
       }
     >
-      <Loaded of={series} isEmpty={(found) => !linesOf(found).length} empty={<NoData days={days} />}>
+      <Loaded
+        of={series}
+        isEmpty={(found) => !zoom && !series.loading && !linesOf(found).length}
+        empty={<NoData days={days} found={series.data} />}
+      >
         {(found) => (
           <SeriesChart
             lines={linesOf(found)}
             from={from}
             to={to}
-            label={resource.replaceAll('_', ' ')}
-            onZoom={(from, to) => setZoom([from, to])}
+            label={(resource ?? '').replaceAll('_', ' ')}
+            onZoom={(from, to) => show(windowOf(from, to, now))}
+            onReset={() => show({})}
           />
         )}
       </Loaded>
@@ -94,24 +98,15 @@ export function UserSeries({ user_id }: { user_id: string }) {
   )
 }
 
-type Sample = Grouped['groups'][string][number]['data'][number]
-
-/** What has no number, such as a note, cannot be drawn. */
-const pointOf = ({ timestamp, start, value, min, max }: Sample) =>
-  typeof value === 'number' ? [{ at: Date.parse(timestamp ?? start ?? ''), value, min: min ?? value, max: max ?? value }] : []
-
-const linesOf = ({ groups }: Grouped) =>
-  Object.values(groups)
-    .flat()
-    .map(({ source, data }) => ({
-      name: source.provider,
-      unit: data[0]?.unit ?? '',
-      points: data.flatMap(pointOf).sort((a, b) => a.at - b.at),
-    }))
-    .filter(({ points }) => points.length)
-
-const NoData = ({ days }: { days: number }) => (
-  <Empty title="Nothing in this window">
-    No source sent this in the last {days === 1 ? 'day' : `${days} days`}. Choose another resource or a longer span.
-  </Empty>
-)
+function NoData({ days, found }: { days: number; found: Grouped | undefined }) {
+  const texts = found ? countTexts(found) : 0
+  if (texts)
+    return (
+      <Empty title={`${plural(texts, 'sample')} in words`}>What has no number cannot be drawn; it is read by GET /v2/timeseries.</Empty>
+    )
+  return (
+    <Empty title="Nothing in this window">
+      No source sent this in the last {days === 1 ? 'day' : `${days} days`}. Choose another resource or a longer span.
+    </Empty>
+  )
+}

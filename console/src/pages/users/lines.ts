@@ -1,0 +1,41 @@
+import type { api } from '../../api.ts'
+import type { Line, Point } from '../../charts/series.tsx'
+
+export type Grouped = Awaited<ReturnType<typeof api.listSamples>>
+type Group = Grouped['groups'][string][number]
+type Sample = Group['data'][number]
+
+/** What is drawn of a sample: its value, or the two of a blood pressure. A note has no number. */
+const fields = ['value', 'systolic', 'diastolic'] as const
+type Field = (typeof fields)[number]
+
+function pointsOf(data: Sample[], field: Field): Point[] {
+  const points = data.flatMap(({ timestamp, min, max, ...sample }) => {
+    const value = sample[field]
+    if (typeof value !== 'number') return []
+    const [low = value, high = value] = field === 'value' ? [min, max] : []
+    return [{ at: Date.parse(timestamp), value, min: low, max: high }]
+  })
+  return points.sort((a, b) => a.at - b.at)
+}
+
+/** One line for each source, and for each kind of source where one has several. */
+export function linesOf({ groups }: Grouped): Line[] {
+  return Object.values(groups).flatMap((sources) =>
+    sources.flatMap(({ source, data }) =>
+      fields
+        .map((field) => ({
+          name: [source.provider, sources.length > 1 && source.type, field !== 'value' && field].filter(Boolean).join(' '),
+          unit: data[0]?.unit ?? '',
+          points: pointsOf(data, field),
+        }))
+        .filter(({ points }) => points.length),
+    ),
+  )
+}
+
+/** Samples that are words. */
+export const countTexts = ({ groups }: Grouped) =>
+  Object.values(groups)
+    .flat()
+    .reduce((sum, { data }) => sum + data.filter(({ value }) => typeof value === 'string').length, 0)

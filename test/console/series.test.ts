@@ -1,0 +1,93 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { journey, signedIn } from '../support/console-page.ts'
+import { someInfo } from '../support/people.ts'
+import { aSample, aUser, push } from '../support/wearables.ts'
+import { soon } from '../support/webhooks.ts'
+import { world } from '../support/world.ts'
+
+const one = await world()
+
+async function aWearer() {
+  const user_id = await aUser(one.api)
+  await one.api.putUserInfo({ params: { user_id }, body: someInfo() })
+  return user_id
+}
+
+const worn = await aWearer()
+await one.api.connectDemo({ body: { user_id: worn, provider: 'oura' } })
+
+const DAY = 86_400_000
+
+/** How long the part is that the address says is looked at. */
+const zoomed = (page: Page) => {
+  const { searchParams } = new URL(page.url())
+  return Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '')
+}
+
+journey('a connected source and what it sends are seen, zoomed by keyboard and by hand, and seen whole again', async (width) => {
+  const { open, ...opened } = await signedIn(one.base, one, width)
+  const { page } = opened
+  await open(`/users/${worn}`)
+  const connections = page.getByRole('region', { name: 'Connections' })
+  await connections.getByText('Oura').waitFor()
+  await connections.getByText('Connected').waitFor()
+  const chart = page.getByRole('application', { name: /^heartrate: [1-9]\d* points from .* bpm/ })
+  const out = page.getByRole('button', { name: 'Zoom out' })
+  await chart.focus()
+  await page.keyboard.press('=')
+  await out.waitFor()
+  expect(zoomed(page)).toBe(3.5 * DAY)
+  await page.keyboard.press('=')
+  await soon(() => expect(zoomed(page)).toBe(1.75 * DAY))
+  await page.keyboard.press('-')
+  await soon(() => expect(zoomed(page)).toBe(3.5 * DAY))
+  expect(await page.locator(':focus').getAttribute('role')).toBe('application')
+  await page.keyboard.press('0')
+  await out.waitFor({ state: 'detached' })
+  expect(zoomed(page)).toBeNaN()
+
+  const { x, y, width: wide, height } = (await chart.boundingBox()) as { x: number; y: number; width: number; height: number }
+  await page.mouse.move(x + wide * 0.3, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + wide * 0.6, y + height / 2, { steps: 4 })
+  await page.mouse.up()
+  await out.waitFor()
+  expect(Math.abs(zoomed(page) / DAY - ((0.3 * 900) / 842) * 7)).toBeLessThan(0.1)
+  await page.reload()
+  await out.click()
+  await out.waitFor({ state: 'detached' })
+  return opened
+})
+
+journey('any resource is found by typing, those with data first, and a part without data can be left again', async (width) => {
+  const user_id = await aWearer()
+  const { open, ...opened } = await signedIn(one.base, one, width)
+  const { page } = opened
+  const at = new Date(Date.now() - 2 * DAY).toISOString()
+  await push(one.api, user_id, 'glucose', [aSample(at, 5.4)])
+  await push(one.api, user_id, 'blood_pressure', [{ systolic: aSample(at, 121), diastolic: aSample(at, 78) }])
+  await open(`/users/${user_id}`)
+  await page.getByRole('button', { name: /^Resource: / }).click()
+  const field = page.getByRole('combobox', { name: 'Resource' })
+  expect((await page.getByRole('option').allTextContents()).slice(0, 3)).toEqual([
+    'Blood pressure1 sample',
+    'Glucose1 sample',
+    'Calories activeNo data yet',
+  ])
+  await field.fill('wheel')
+  await page.keyboard.press('Enter')
+  await page.getByText('Nothing in this window').waitFor()
+  await page.getByRole('button', { name: 'Resource: Wheelchair push' }).click()
+  await page.getByRole('option', { name: /^Blood pressure/ }).click()
+  await page.getByRole('application', { name: /^blood pressure: 2 points .* mmHg/ }).waitFor()
+  await page.getByText('apple_health_kit diastolic (mmHg)').waitFor()
+
+  const chart = page.getByRole('application')
+  await chart.focus()
+  for (const _ of [1, 2, 3]) await page.keyboard.press('=')
+  await chart.getByText('Nothing in this window').waitFor()
+  await page.keyboard.press('0')
+  await page.getByRole('application', { name: /^blood pressure: 2 points/ }).waitFor()
+  return opened
+})
