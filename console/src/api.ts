@@ -20,6 +20,18 @@ export const api = new Proxy({} as Client, {
       call(name, sent),
 })
 
+let isByItself = false
+
+/** What `work` asks for at once is marked as asked by the page itself: it keeps nobody signed in. */
+export function byItself<T>(work: () => T): T {
+  isByItself = true
+  try {
+    return work()
+  } finally {
+    isByItself = false
+  }
+}
+
 async function call(name: string, sent: Sent) {
   const response = await ask(name, sent)
   const media = rows[name]?.[2]
@@ -44,12 +56,19 @@ export async function ask(name: string, sent: Sent = {}): Promise<Response> {
     if (error.name === 'AbortError') throw error
     throw failure(0, 'The service cannot be reached. Check that it runs, then try again.', name)
   })
-  if (response.status === 401 && !name.endsWith('Session')) sessionEnded.set(sessionEnded.get() + 1)
+  if (response.status === 401 && (await isOver(response))) sessionEnded.set(sessionEnded.get() + 1)
   return response
+}
+
+/** A wrong password is refused with 401 too, and ends nothing. */
+async function isOver(response: Response) {
+  const { detail } = (await response.clone().json()) as { detail?: Detail }
+  return detail?.error_type === 'SESSION_ENDED' || detail?.error_type === 'MISSING_SESSION'
 }
 
 const headersOf = ({ headers, body }: Sent) => ({
   'x-assay-console': '1',
+  ...(isByItself ? { 'x-assay-background': '1' } : {}),
   ...(chosenTeam.get() ? { 'x-assay-team': chosenTeam.get() as string } : {}),
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   ...headers,

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import { ask, chosenTeam } from './api.ts'
+import { ask, byItself, chosenTeam } from './api.ts'
 import { store, useStore } from './store.ts'
 
 export type Told = {
@@ -38,11 +38,8 @@ export function useEventLine() {
 async function keepOpen(signal: AbortSignal) {
   let last: string | undefined
   while (!signal.aborted) {
-    const response = await ask('streamEvents', {
-      signal,
-      query: { after: 'end' },
-      headers: last ? { 'last-event-id': last } : {},
-    }).catch(() => undefined)
+    const headers: Record<string, string> = last ? { 'last-event-id': last } : {}
+    const response = await byItself(() => ask('streamEvents', { signal, query: { after: 'end' }, headers })).catch(() => undefined)
     if (response?.ok && response.body) {
       isLive.set(true)
       last = (await listen(response.body).catch(() => undefined)) ?? last
@@ -77,5 +74,5 @@ async function listen(body: ReadableStream<Uint8Array>) {
 }
 
 const tell = (told: Told) => {
-  for (const hear of listeners) hear(told)
+  for (const hear of listeners) byItself(() => hear(told))
 }

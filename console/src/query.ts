@@ -1,10 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Failure } from './api.ts'
+import { byItself, type Failure } from './api.ts'
 
-type Entry = { data: unknown; at: number }
 export type Query<T> = { data: T | undefined; error: Failure | undefined; loading: boolean; reload: () => Promise<void> }
 
-const kept = new Map<string, Entry>()
+const kept = new Map<string, unknown>()
 const readers = new Map<string, Set<() => void>>()
 const LIMIT = 200
 
@@ -12,16 +11,24 @@ const LIMIT = 200
 export function useQuery<T>(key: string | null, load: () => Promise<T>, { every }: { every?: number | undefined } = {}): Query<T> {
   const [, draw] = useState(0)
   const state = useRef<{ key: string | null; data?: T; error?: Failure | undefined; loading: boolean }>({ key: null, loading: false })
+  const turn = useRef<{ key: string; again: boolean }>(undefined)
   const asking = useRef(load)
   asking.current = load
   if (state.current.key !== key) {
     const before = key ? kept.get(key) : undefined
     // Until the next page is there the last one stays, so that nothing jumps.
-    const data = (before?.data ?? (sameKind(state.current.key, key) ? state.current.data : undefined)) as T | undefined
+    const data = (before ?? (sameKind(state.current.key, key) ? state.current.data : undefined)) as T | undefined
     state.current = { key, loading: key !== null, ...(data === undefined ? {} : { data }) }
   }
   const reload = useCallback(async () => {
     if (key === null) return
+    // Whatever wants it while it is asked for gets one more asking, so that a hundred events cost two.
+    if (turn.current?.key === key) {
+      turn.current.again = true
+      return
+    }
+    const mine = { key, again: false }
+    turn.current = mine
     const settle = (change: Partial<typeof state.current>) => {
       if (state.current.key !== key) return
       state.current = { ...state.current, loading: false, ...change }
@@ -34,6 +41,8 @@ export function useQuery<T>(key: string | null, load: () => Promise<T>, { every 
       },
       (error: Failure) => settle({ error }),
     )
+    if (turn.current === mine) turn.current = undefined
+    if (mine.again && state.current.key === key) await byItself(reload)
   }, [key])
   useEffect(() => {
     if (key === null) return
@@ -42,7 +51,13 @@ export function useQuery<T>(key: string | null, load: () => Promise<T>, { every 
   }, [key, reload])
   useEffect(() => {
     if (!every || key === null) return
-    const timer = setInterval(() => document.visibilityState === 'visible' && void reload(), every)
+    const again = () => {
+      // What was refused once is refused again, and each refusal is audited.
+      const { status = 0 } = state.current.error ?? {}
+      const isRefused = status >= 400 && status < 500
+      if (document.visibilityState === 'visible' && !isRefused) void byItself(reload)
+    }
+    const timer = setInterval(again, every)
     return () => clearInterval(timer)
   }, [every, key, reload])
   const { data, error, loading } = state.current
@@ -53,7 +68,7 @@ const sameKind = (a: string | null, b: string | null) => a !== null && b !== nul
 
 function keep(key: string, data: unknown) {
   kept.delete(key)
-  kept.set(key, { data, at: Date.now() })
+  kept.set(key, data)
   if (kept.size > LIMIT) kept.delete(kept.keys().next().value as string)
 }
 
@@ -71,16 +86,6 @@ export function refresh(...beginnings: string[]) {
   const begins = (key: string) => beginnings.some((beginning) => key.startsWith(beginning))
   for (const [key, all] of readers) if (begins(key)) for (const reload of all) reload()
   for (const key of kept.keys()) if (begins(key) && !readers.has(key)) kept.delete(key)
-}
-
-/** Asks ahead, for a page that is about to be opened. */
-export function prefetch<T>(key: string, load: () => Promise<T>) {
-  const before = kept.get(key)
-  if (before && Date.now() - before.at < 5_000) return
-  load().then(
-    (data) => keep(key, data),
-    () => {},
-  )
 }
 
 export const forgetAll = () => kept.clear()

@@ -20,10 +20,9 @@ type TableProps<T> = {
   label: string
   /** Where a row leads; its first cell is the link. */
   to?: (one: T) => string
-  ahead?: (one: T) => void
 }
 
-export const Table = <T,>({ rows, columns, keyOf, label, to, ahead }: TableProps<T>) => (
+export const Table = <T,>({ rows, columns, keyOf, label, to }: TableProps<T>) => (
   // What scrolls must be reachable by keyboard; rows that lead somewhere are.
   <div class="scroll" {...(to ? {} : { tabIndex: 0, role: 'region' as const, 'aria-label': label })}>
     <table>
@@ -39,7 +38,7 @@ export const Table = <T,>({ rows, columns, keyOf, label, to, ahead }: TableProps
       </thead>
       <tbody>
         {rows.map((one) => (
-          <tr key={keyOf(one)} class={to ? 'goes' : ''} onMouseEnter={() => ahead?.(one)}>
+          <tr key={keyOf(one)} class={to ? 'goes' : ''}>
             {columns.map(({ name, cell, wide, right }, i) => (
               <td key={name} class={classes(wide, right)}>
                 {to && i === 0 ? (

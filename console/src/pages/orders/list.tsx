@@ -1,7 +1,7 @@
 import { useCallback } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { type Told, useEvents } from '../../live.ts'
-import { prefetch, refresh, useQuery } from '../../query.ts'
+import { refresh, useQuery } from '../../query.ts'
 import { Link, setSearch, useSearch } from '../../router.tsx'
 import { searches } from '../../searches.ts'
 import { useStore } from '../../store.ts'
@@ -78,7 +78,6 @@ export const OrderTable = ({ orders, ofOne = false }: { orders: Order[]; ofOne?:
     columns={ofOne ? columns.filter(({ name }) => name !== 'Patient' && name !== 'Collection') : columns}
     keyOf={(order) => order.id}
     to={(order) => `/orders/${order.id}`}
-    ahead={(order) => prefetch(`order:${order.id}`, () => api.getOrder({ params: { order_id: order.id } }))}
   />
 )
 
