@@ -7,9 +7,9 @@ import { Button, Card, Empty, Id, Notice, Status, Time } from '../../ui/basics.t
 import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { type Column, Loaded, Table } from '../../ui/table.tsx'
+import { teamName } from '../../ui/teams.tsx'
 import { count, words } from '../../words.ts'
 import { Find } from '../orders/filter-bar.tsx'
-import { nameOf } from './keys.tsx'
 
 type Entry = Awaited<ReturnType<typeof api.listAudit>>['entries'][number]
 
@@ -107,7 +107,7 @@ const columns: Column<Entry>[] = [
     ),
   },
   { name: 'Who', cell: ({ actor_name, actor_kind, actor_id }) => actor_name ?? <Who kind={actor_kind} id={actor_id} /> },
-  { name: 'Team', wide: true, cell: ({ team_id }) => (team_id ? nameOf(team_id) : <span class="faint">—</span>) },
+  { name: 'Team', wide: true, cell: ({ team_id }) => (team_id ? teamName(team_id) : <span class="faint">—</span>) },
   { name: 'About', wide: true, cell: ({ subject }) => <span class="small faint mono">{subject?.slice(0, 28)}</span> },
   { name: 'Answer', wide: true, cell: ({ status }) => <Status tone={status < 400 ? 'good' : 'bad'}>{status}</Status> },
   { name: 'From', wide: true, cell: ({ via }) => words(via ?? 'API') },

@@ -6,9 +6,9 @@ import { Button, Card, Empty, Status } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
+import { TeamChecks, teamName } from '../../ui/teams.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { words } from '../../words.ts'
-import { nameOf, TeamChecks } from './keys.tsx'
 
 type Account = Awaited<ReturnType<typeof api.listOrgLabAccounts>>['data'][number]
 
@@ -49,7 +49,7 @@ export function LabAccounts() {
                 {
                   name: 'Teams',
                   wide: true,
-                  cell: ({ team_id_allowlist }) => team_id_allowlist.map(nameOf).join(', ') || <span class="faint">None</span>,
+                  cell: ({ team_id_allowlist }) => team_id_allowlist.map(teamName).join(', ') || <span class="faint">None</span>,
                 },
                 {
                   name: 'Change',

@@ -7,9 +7,9 @@ import { Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
+import { TeamChecks, teamName } from '../../ui/teams.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { words } from '../../words.ts'
-import { nameOf, TeamChecks } from './keys.tsx'
 
 type Member = Awaited<ReturnType<typeof api.listMembers>>['members'][number]
 type Role = NonNullable<Parameters<typeof api.createInvite>[0]['body']['role']>
@@ -72,7 +72,7 @@ export function People() {
                   {
                     name: 'Teams',
                     wide: true,
-                    cell: ({ team_role_bindings }) => team_role_bindings?.map(({ team_id }) => nameOf(team_id)).join(', ') ?? 'All',
+                    cell: ({ team_role_bindings }) => team_role_bindings?.map(({ team_id }) => teamName(team_id)).join(', ') ?? 'All',
                   },
                   {
                     name: 'Last sign-in',
