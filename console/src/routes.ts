@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact'
+import type { Capability } from '../../src/contract/sessions.ts'
 import type { Params } from './router.tsx'
 import type { IconName } from './ui/icons.tsx'
 
@@ -25,7 +26,10 @@ export const routes: Route[] = [
   { path: '/events/:event_type', load: () => import('./pages/events/type.tsx').then(({ EventTypePage }) => EventTypePage) },
   { path: '/inbox', load: () => import('./pages/events/inbox.tsx').then(({ Inbox }) => Inbox) },
   { path: '/lab-tests', load: () => import('./pages/team/lab-tests.tsx').then(({ LabTests }) => LabTests) },
+  { path: '/lab-tests/new', load: () => import('./pages/team/new-lab-test.tsx').then(({ NewLabTest }) => NewLabTest) },
   { path: '/lab-tests/:lab_test_id', load: () => import('./pages/team/lab-test.tsx').then(({ LabTestDetail }) => LabTestDetail) },
+  { path: '/pipelines', load: () => import('./pages/team/pipelines.tsx').then(({ Pipelines }) => Pipelines) },
+  { path: '/sources', load: () => import('./pages/team/credentials.tsx').then(({ Credentials }) => Credentials) },
   { path: '/settings', load: () => import('./pages/team/settings.tsx').then(({ Settings }) => Settings) },
   { path: '/keys', load: () => import('./pages/team/keys.tsx').then(({ TeamKeys }) => TeamKeys) },
   { path: '/organisation', load: () => import('./pages/org/teams.tsx').then(({ Teams }) => Teams) },
@@ -33,12 +37,23 @@ export const routes: Route[] = [
   { path: '/organisation/keys', load: () => import('./pages/org/keys.tsx').then(({ ManagementKeys }) => ManagementKeys) },
   { path: '/organisation/lab-accounts', load: () => import('./pages/org/lab-accounts.tsx').then(({ LabAccounts }) => LabAccounts) },
   { path: '/organisation/audit', load: () => import('./pages/org/audit.tsx').then(({ AuditLog }) => AuditLog) },
+  { path: '/account', load: () => import('./pages/account/account.tsx').then(({ Account }) => Account) },
 ]
 
 /** The page for somebody who is not signed in yet. */
 export const isInvitation = (path: string) => path === '/invitation'
 
-type Place = { to: string; name: string; icon: IconName; key?: string; org?: true; sandbox?: true }
+export type Place = {
+  to: string
+  name: string
+  icon: IconName
+  key?: string
+  /** Not for a session by a team key. */
+  org?: true
+  sandbox?: true
+  /** What a role must allow for the page to show anything. */
+  needs?: Capability
+}
 
 export const places: { title?: string; of: Place[] }[] = [
   {
@@ -46,7 +61,7 @@ export const places: { title?: string; of: Place[] }[] = [
       { to: '/', name: 'Overview', icon: 'overview', key: 'h' },
       { to: '/orders', name: 'Orders', icon: 'orders', key: 'o' },
       { to: '/users', name: 'Users', icon: 'users', key: 'u' },
-      { to: '/webhooks', name: 'Webhooks', icon: 'webhooks', key: 'w', org: true },
+      { to: '/webhooks', name: 'Webhooks', icon: 'webhooks', key: 'w', org: true, needs: 'team.read' },
       { to: '/events', name: 'Event types', icon: 'events', key: 'e' },
       { to: '/inbox', name: 'Sandbox inbox', icon: 'inbox', key: 'i', sandbox: true },
     ],
@@ -55,18 +70,20 @@ export const places: { title?: string; of: Place[] }[] = [
     title: 'Team',
     of: [
       { to: '/lab-tests', name: 'Lab tests', icon: 'tests', key: 't' },
-      { to: '/keys', name: 'API keys', icon: 'keys', key: 'k', org: true },
-      { to: '/settings', name: 'Settings', icon: 'settings', key: 's', org: true },
+      { to: '/pipelines', name: 'Pipelines', icon: 'pipelines', key: 'l', org: true, needs: 'team.read' },
+      { to: '/sources', name: 'Source credentials', icon: 'sources', org: true, needs: 'team.manage' },
+      { to: '/keys', name: 'API keys', icon: 'keys', key: 'k', org: true, needs: 'team.manage' },
+      { to: '/settings', name: 'Settings', icon: 'settings', key: 's', org: true, needs: 'team.read' },
     ],
   },
   {
     title: 'Organisation',
     of: [
-      { to: '/organisation', name: 'Teams', icon: 'teams', org: true },
-      { to: '/organisation/people', name: 'People', icon: 'people', key: 'p', org: true },
-      { to: '/organisation/keys', name: 'Management keys', icon: 'keys', org: true },
-      { to: '/organisation/lab-accounts', name: 'Lab accounts', icon: 'accounts', org: true },
-      { to: '/organisation/audit', name: 'Audit log', icon: 'audit', key: 'a', org: true },
+      { to: '/organisation', name: 'Teams', icon: 'teams', org: true, needs: 'team.read' },
+      { to: '/organisation/people', name: 'People', icon: 'people', key: 'p', org: true, needs: 'org.manage' },
+      { to: '/organisation/keys', name: 'Management keys', icon: 'keys', org: true, needs: 'org.manage' },
+      { to: '/organisation/lab-accounts', name: 'Lab accounts', icon: 'accounts', org: true, needs: 'team.read' },
+      { to: '/organisation/audit', name: 'Audit log', icon: 'audit', key: 'a', org: true, needs: 'audit.read' },
     ],
   },
 ]

@@ -1,6 +1,6 @@
 import { chosenTeam } from '../api.ts'
 import { Link, usePath } from '../router.tsx'
-import { places } from '../routes.ts'
+import { type Place, places } from '../routes.ts'
 import { chooseTeam, type Session, session, signOut } from '../session.ts'
 import { useStore } from '../store.ts'
 import { chooseTheme, type Theme, theme, themes } from '../theme.ts'
@@ -15,9 +15,12 @@ export const reachable = (who: Session | null | undefined) =>
   places
     .map((group) => ({
       ...group,
-      of: group.of.filter(({ org, sandbox }) => !(org && who?.kind === 'team') && !(sandbox && who?.environment !== 'sandbox')),
+      of: group.of.filter((place) => isReachable(place, who)),
     }))
     .filter(({ of }) => of.length)
+
+const isReachable = ({ org, sandbox, needs }: Place, who: Session | null | undefined) =>
+  !(org && who?.kind === 'team') && !(sandbox && who?.environment !== 'sandbox') && (!needs || who?.capabilities.includes(needs))
 
 export function Side() {
   const who = useStore(session)
@@ -92,7 +95,9 @@ function Foot() {
         </Button>
       </div>
       <div class="row between">
-        <span class="small muted ellipsis">{nameOf(who)}</span>
+        <Link class="small ellipsis" to="/account" title="My account">
+          {nameOf(who)}
+        </Link>
         <Button kind="plain" small onClick={() => void signOut()}>
           Sign out
         </Button>

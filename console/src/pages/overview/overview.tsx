@@ -16,6 +16,7 @@ import { toneOf } from '../orders/status.tsx'
 import { Activity } from './activity.tsx'
 import { Critical } from './critical.tsx'
 import { FirstSteps } from './first-steps.tsx'
+import { Ingestion } from './ingestion.tsx'
 import { Pulse } from './pulse.tsx'
 
 export type Overview = Awaited<ReturnType<typeof api.getOverview>>
@@ -87,6 +88,7 @@ function Found({ data }: { data: Overview }) {
         </div>
         <div class="stack">
           <Pulse activity={data.activity} />
+          <Ingestion of={data.ingestion} />
           <Activity of={data.activity} />
         </div>
       </div>

@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks'
 import { methods } from '../../../../src/contract/lifecycle.ts'
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
+import { Link } from '../../router.tsx'
+import { may } from '../../session.ts'
 import { Card, Empty, Status, type Tone } from '../../ui/basics.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
@@ -18,14 +20,27 @@ type Method = (typeof methods)[number]
 export function LabTests() {
   const [name, setName] = useState('')
   const [method, setMethod] = useState('')
-  const tests = useQuery(`lab-tests?${name}&${method}`, () =>
+  const [own, setOwn] = useState('')
+  const tests = useQuery(`lab-tests?${name}&${method}&${own}`, () =>
     api.listLabTests({
-      query: { lab_test_limit: 200, ...(name ? { name } : {}), ...(method ? { collection_method: method as Method } : {}) },
+      query: {
+        lab_test_limit: 200,
+        ...(name ? { name } : {}),
+        ...(method ? { collection_method: method as Method } : {}),
+        ...(own ? { own: own === 'own' } : {}),
+      },
     }),
+  )
+  const add = may('data.change') && (
+    <Link class="button primary" to="/lab-tests/new">
+      Make a lab test
+    </Link>
   )
   return (
     <>
-      <Head title="Lab tests">What can be ordered: the catalogue that all teams share, and tests that this team made.</Head>
+      <Head title="Lab tests" actions={add}>
+        What can be ordered: the catalogue that all teams share, and tests that this team made.
+      </Head>
       <Card bare label="Lab tests">
         <div class="filters">
           <Find text={name} onFind={setName} label="Search lab tests" placeholder="Part of the name" />
@@ -36,12 +51,26 @@ export function LabTests() {
             options={methods.map((one) => [one, methodWords[one] ?? one])}
             onChoose={setMethod}
           />
+          <Choice
+            label="Made by"
+            none="Made by anybody"
+            value={own}
+            options={[
+              ['own', 'Made by this team'],
+              ['catalogue', 'Of the catalogue'],
+            ]}
+            onChoose={setOwn}
+          />
         </div>
         <Loaded
           of={tests}
           lines={8}
           isEmpty={({ data }) => !data.length}
-          empty={<Empty title="No lab test matches">Clear the search, or make a test from markers by POST /v3/lab_tests.</Empty>}
+          empty={
+            <Empty title="No lab test matches" actions={add}>
+              Clear the search, or make a test of your own from markers of a lab.
+            </Empty>
+          }
         >
           {({ data }) => (
             <Table

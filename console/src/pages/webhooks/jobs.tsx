@@ -2,6 +2,7 @@ import { api } from '../../api.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { may, teamPath } from '../../session.ts'
 import { Card, Doing, Empty, Status, Time, type Tone } from '../../ui/basics.tsx'
+import { Progress } from '../../ui/progress.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
 import { count, words } from '../../words.ts'
 import type { Webhook } from './list.tsx'
@@ -37,7 +38,7 @@ export function Jobs({ webhook: { id } }: { webhook: Webhook }) {
             columns={[
               { name: 'Kind', cell: ({ kind }) => words(kind) },
               { name: 'State', cell: ({ state }) => <Status tone={tones[state] ?? 'idle'}>{words(state)}</Status> },
-              { name: 'Progress', cell: (job) => <Progress of={job} /> },
+              { name: 'Progress', cell: (job) => <Progress done={job.done} total={job.total} share={shareOf(job)} /> },
               { name: 'Sent', right: true, cell: ({ sent }) => count(sent) },
               { name: 'Started', wide: true, right: true, cell: ({ created_at }) => <Time at={created_at} real /> },
               {
@@ -59,24 +60,4 @@ export function Jobs({ webhook: { id } }: { webhook: Webhook }) {
   )
 }
 
-function Progress({ of: { done, total, state } }: { of: Job }) {
-  const share = total ? done / total : state === 'done' ? 1 : 0
-  return (
-    <div class="stack tight">
-      <div
-        class="progress"
-        role="progressbar"
-        aria-label="Progress"
-        aria-valuenow={Math.round(share * 100)}
-        aria-valuemin={0}
-        aria-valuemax={100}
-      >
-        <div style={{ width: `${share * 100}%` }} />
-      </div>
-      <span class="small muted">
-        {count(done)}
-        {total === null ? '' : ` of ${count(total)}`}
-      </span>
-    </div>
-  )
-}
+const shareOf = ({ done, total, state }: Job) => (total ? done / total : state === 'done' ? 1 : 0)

@@ -1,0 +1,21 @@
+import { count } from '../words.ts'
+
+/** How far something came; `total` is null where nobody knows yet. */
+export const Progress = ({ done, total, share }: { done: number; total: number | null; share: number }) => (
+  <div class="stack tight">
+    <div
+      class="progress"
+      role="progressbar"
+      aria-label="Progress"
+      aria-valuenow={Math.round(share * 100)}
+      aria-valuemin={0}
+      aria-valuemax={100}
+    >
+      <div style={{ width: `${share * 100}%` }} />
+    </div>
+    <span class="small muted">
+      {count(done)}
+      {total === null ? '' : ` of ${count(total)}`}
+    </span>
+  </div>
+)

@@ -1,0 +1,132 @@
+import { expect } from 'vitest'
+import { journey, signedIn } from '../support/console-page.ts'
+import { deploymentOf, tell } from '../support/pipelines.ts'
+import { world } from '../support/world.ts'
+
+const one = await world()
+one.publisher()
+
+journey('a pipeline is made, paused, resumed, changed and deleted; what is not supported says what to do instead', async (width) => {
+  const tenant = await one.tenant()
+  const params = deploymentOf(tenant)
+  const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
+  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { page } = opened
+  await open('/pipelines')
+  await page.getByRole('button', { name: 'Create a pipeline' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Destination').selectOption('svix')
+  await dialog.getByText('Webhooks deliver beside pipelines already').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Destination').selectOption('rabbitmq')
+  await dialog.getByLabel('Broker').fill('amqp://assay:broker-secret-4711@127.0.0.1:9/health')
+  await dialog.getByLabel('Exchange').fill('events')
+  await dialog.getByLabel('Event types').fill('labtest.order.*')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await dialog.getByText(/^Use port 443/).waitFor()
+  expect(await kept()).toEqual([])
+  opened.complaints.length = 0
+  await dialog.getByLabel('Broker').fill('amqp://assay:broker-secret-4711@127.0.0.1:5999/health')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await page.getByText('Up to date').waitFor()
+  await page.getByText('amqp://***:***@127.0.0.1:5999/health').waitFor()
+  expect(await page.content()).not.toContain('broker-secret-4711')
+  expect(await kept()).toMatchObject([
+    { team_id: tenant.team_id, event_type_prefixes: ['labtest.order.'], rabbitmq: { exchange: 'events' } },
+  ])
+
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('Paused', { exact: true }).waitFor()
+  expect(await kept()).toMatchObject([{ preferences: { enabled: [] } }])
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('Up to date').waitFor()
+  await page.getByRole('button', { name: 'Change…' }).click()
+  await page.getByLabel('Exchange').fill('other-events')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('other-events').waitFor()
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByText('No pipeline yet').waitFor()
+  expect(await kept()).toEqual([])
+  return opened
+})
+
+journey('a pipeline that fails says why and when it is tried again, and what waits', async (width) => {
+  const tenant = await one.tenant()
+  const rabbitmq = { uri: 'amqp://assay:broker-secret-4711@127.0.0.1:5999/health', exchange: 'events' }
+  await tenant.admin.upsertPipelines({ params: deploymentOf(tenant), body: { team_ids: [tenant.team_id], rabbitmq } })
+  await tell(one.app, tenant, ['one', 'two'])
+  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  await open('/pipelines')
+  await opened.page.getByText('Nothing listens at the host and port').waitFor()
+  await opened.page.getByText('Failing', { exact: true }).waitFor()
+  await opened.page.getByText('0 of 2').waitFor()
+  return opened
+})
+
+journey('credentials at a source are set, replaced and removed, and their secret is never shown again', async (width) => {
+  const tenant = await one.tenant()
+  const params = deploymentOf(tenant)
+  const kept = async () => (await tenant.admin.listTeamCredentials({ params })).credentials
+  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { page } = opened
+  await open('/sources')
+  await page.getByText('None of its own').waitFor()
+  await page.getByRole('button', { name: 'Set credentials' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Source').selectOption('fitbit')
+  await dialog.getByText('/v2/link/oauth/callback').waitFor()
+  await dialog.getByLabel('Client id').fill('harbour-app')
+  await dialog.getByLabel('Client secret').fill('lantern-secret-1')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('table').getByText('Fitbit').waitFor()
+  const [first] = await kept()
+  expect(first).toMatchObject({ source: 'fitbit', client_id: 'harbour-app', redirect_url_override: null })
+  await page.reload()
+  await page.getByRole('button', { name: 'Replace Fitbit' }).click()
+  expect(await dialog.getByLabel('Client secret').inputValue()).toBe('')
+  await dialog.getByLabel('Client secret').fill('lantern-secret-2')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await page.content()).not.toContain('lantern-secret')
+  expect((await kept())[0]?.client_secret_hash).not.toBe(first?.client_secret_hash)
+  await page.getByRole('button', { name: 'Remove Fitbit' }).click()
+  await dialog.getByRole('button', { name: 'Remove' }).click()
+  await page.getByText('None of its own').waitFor()
+  expect(await kept()).toEqual([])
+  return opened
+})
+
+journey('a lab test is made of markers of a lab, archived and taken back', async (width) => {
+  const tenant = await one.tenant()
+  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { page } = opened
+  await open('/lab-tests')
+  await page.getByRole('link', { name: 'Make a lab test' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Harbour Baseline')
+  await page.getByLabel('Lab', { exact: true }).selectOption('quillmoor')
+  await page.getByLabel('Description').fill('For every new member.')
+  await page.getByLabel('Patients must fast').check()
+  expect(await page.getByRole('button', { name: 'Make the test' }).isDisabled()).toBe(true)
+  await page.getByLabel('Add a marker').fill('lipid')
+  await page.getByRole('list', { name: 'Markers', exact: true }).getByRole('button').first().click()
+  await page.getByLabel('Add a marker').fill('metabolic')
+  await page.getByRole('list', { name: 'Markers', exact: true }).getByRole('button').first().click()
+  await page.getByText('2 markers').waitFor()
+  await page.getByRole('button', { name: 'Make the test' }).click()
+  await page.getByRole('heading', { name: 'Harbour Baseline' }).waitFor()
+  const [made] = (await tenant.api.listLabTests({ query: { own: true } })).data
+  expect(made).toMatchObject({ name: 'Harbour Baseline', fasting: true, status: 'active', lab: { slug: 'quillmoor' } })
+  expect(made?.markers).toHaveLength(2)
+  await page.getByRole('button', { name: 'Archive' }).click()
+  await page.getByText('Inactive').waitFor()
+  await page.getByRole('button', { name: 'Take back' }).click()
+  await page.getByText('Active', { exact: true }).waitFor()
+
+  await open('/lab-tests')
+  await page.getByLabel('Made by').selectOption('Of the catalogue')
+  await page.getByRole('link', { name: 'Essential Wellness' }).click()
+  await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Archive' }).count()).toBe(0)
+  return opened
+})
