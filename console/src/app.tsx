@@ -5,7 +5,7 @@ import { readClock } from './clock.ts'
 import { Frame } from './frame/frame.tsx'
 import { useEventLine } from './live.ts'
 import { SignIn } from './pages/sign-in.tsx'
-import { go, place, usePath } from './router.tsx'
+import { go, isOfNoTeam, place, usePath } from './router.tsx'
 import { isInvitation } from './routes.ts'
 import { session } from './session.ts'
 import { useStore } from './store.ts'
@@ -50,7 +50,8 @@ function Inside() {
   useEffect(() => {
     // An address without its team gets the chosen one.
     const { path, search } = place.get()
-    if (team && !/^\/(t|organisation|invitation)(\/|$)/.test(path)) go((path === '/' ? '' : path) + search || '/', { replace: true })
+    if (team && !/^\/(t|invitation)(\/|$)/.test(path) && !isOfNoTeam(path))
+      go((path === '/' ? '' : path) + search || '/', { replace: true })
   }, [team])
   return (
     <>

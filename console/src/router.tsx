@@ -11,10 +11,13 @@ export const place = store(here())
 
 addEventListener('popstate', () => place.set(here()))
 
-/** Addresses of a team carry it, so that they can be handed on; those of the organisation do not. */
+/** Pages of the organisation and of whoever is signed in. */
+export const isOfNoTeam = (path: string) => path.startsWith('/organisation') || path.startsWith('/account')
+
+/** Addresses of a team carry it, so that they can be handed on; the others do not. */
 export function href(path: string) {
   const team = chosenTeam.get()
-  return path.startsWith('/organisation') || path.startsWith('/sign-in') || !team ? BASE + path : `${BASE}/t/${team}${path}`
+  return isOfNoTeam(path) || path.startsWith('/sign-in') || !team ? BASE + path : `${BASE}/t/${team}${path}`
 }
 
 export function go(path: string, { replace = false } = {}) {

@@ -1,6 +1,6 @@
 import { api, chosenTeam, sessionEnded } from './api.ts'
 import { forgetAll } from './query.ts'
-import { go, place, teamInPath } from './router.tsx'
+import { go, isOfNoTeam, place, teamInPath } from './router.tsx'
 import { store } from './store.ts'
 
 export type Session = Awaited<ReturnType<typeof api.getSession>>
@@ -59,7 +59,7 @@ export function chooseTeam(team_id: string) {
     .get()
     .path.replace(/^\/t\/[^/]+/, '')
     .split('/')
-  go(first === 'organisation' ? '/' : `/${first}`)
+  go(isOfNoTeam(`/${first}`) ? '/' : `/${first}`)
 }
 
 /** What the role of the session allows. */

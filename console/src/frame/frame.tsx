@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { chosenTeam } from '../api.ts'
-import { Link, match, usePath } from '../router.tsx'
+import { isOfNoTeam, Link, match, usePath } from '../router.tsx'
 import { type PageProps, type Route, routes } from '../routes.ts'
 import { session } from '../session.ts'
 import { useStore } from '../store.ts'
@@ -82,7 +82,7 @@ function Content({ path }: { path: string }) {
         <Empty title="There is no such page" actions={<Link to="/">Go to the overview</Link>}>
           The address may be misspelt, or the page was moved.
         </Empty>
-      ) : !team && !route.path.startsWith('/organisation') ? (
+      ) : !team && !isOfNoTeam(route.path) ? (
         <Empty title={`${who?.org.name} has no team yet`} actions={<Link to="/organisation">Create a team</Link>}>
           Users, orders and webhooks belong to a team.
         </Empty>

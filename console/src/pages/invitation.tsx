@@ -4,10 +4,11 @@ import { Brand } from '../frame/brand.tsx'
 import { useQuery } from '../query.ts'
 import { go } from '../router.tsx'
 import { enter } from '../session.ts'
-import { Button, Copy, Facts, Notice } from '../ui/basics.tsx'
+import { Button, Facts, Notice } from '../ui/basics.tsx'
 import { TextField } from '../ui/forms.tsx'
 import { Loaded } from '../ui/table.tsx'
 import { words } from '../words.ts'
+import { Authenticator, RecoveryCodes } from './account/secrets.tsx'
 
 type Invited = Awaited<ReturnType<typeof api.openInvitation>>
 type Accepted = Awaited<ReturnType<typeof api.acceptInvitation>>
@@ -64,16 +65,7 @@ function Accept({ token, of, onAccepted }: { token: string; of: Invited; onAccep
         value={fields.password}
         onText={set('password')}
       />
-      <div class="field">
-        <span class="label">Second factor: enter this secret into an authenticator app</span>
-        <div class="secret">
-          <code class="grow">{of.totp_secret}</code>
-          <Copy text={of.totp_secret} what="secret" />
-        </div>
-        <a class="small" href={of.totp_uri}>
-          Open it in an authenticator on this device
-        </a>
-      </div>
+      <Authenticator of={of} />
       <TextField
         label="Code"
         hint="Six digits that the app shows now."
@@ -93,11 +85,7 @@ function Accept({ token, of, onAccepted }: { token: string; of: Invited; onAccep
 
 const Codes = ({ of: { recovery_codes, session } }: { of: Accepted }) => (
   <div class="stack">
-    <p class="muted">Each of them signs you in once if your authenticator is lost. They are not shown again.</p>
-    <div class="secret">
-      <code class="grow">{recovery_codes.join(' ')}</code>
-      <Copy text={recovery_codes.join('\n')} what="recovery codes" />
-    </div>
+    <RecoveryCodes codes={recovery_codes} />
     <Button
       kind="primary"
       onClick={() => {

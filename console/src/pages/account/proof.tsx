@@ -1,0 +1,32 @@
+import { TextField } from '../../ui/forms.tsx'
+
+export type Proof = { password: string; code: string }
+
+export const noProof: Proof = { password: '', code: '' }
+
+type ProofProps = { proof: Proof; onChange: (proof: Proof) => void }
+
+/** Whoever sits at an open console is not yet the one who opened it. */
+export const ProofFields = ({ proof, onChange }: ProofProps) => (
+  <>
+    <TextField
+      label="Password"
+      type="password"
+      autocomplete="current-password"
+      required
+      value={proof.password}
+      onText={(password) => onChange({ ...proof, password })}
+    />
+    <TextField
+      label="Code"
+      hint="Six digits from your authenticator, or a recovery code."
+      inputMode="numeric"
+      autocomplete="one-time-code"
+      required
+      value={proof.code}
+      onText={(code) => onChange({ ...proof, code })}
+    />
+  </>
+)
+
+export const sentProof = ({ password, code }: Proof) => ({ password, code: code.trim() })

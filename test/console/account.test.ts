@@ -1,0 +1,83 @@
+import { expect } from 'vitest'
+import { MINUTE } from '../../src/app.ts'
+import { endpoints } from '../../src/contract/index.ts'
+import { codeAt, fromBase32, stepAt } from '../../src/people/rules-totp.ts'
+import { joined, PASSWORD, quick, signIn } from '../support/console.ts'
+import { follow, journey, openPage, signInByKey } from '../support/console-page.ts'
+import { picture } from '../support/console-tour.ts'
+import { readCode } from '../support/qr.ts'
+import { world } from '../support/world.ts'
+
+const one = await world({ env: quick })
+
+journey(
+  'a person replaces the authenticator by a QR code, takes new codes, changes the password and signs out elsewhere',
+  async (width) => {
+    const person = await joined(one, await one.tenant())
+    const [here = '', there = '', renewing = ''] = person.recovery_codes
+    const elsewhere = await signIn(one.base, { email: person.email, password: PASSWORD, code: there })
+    one.passes(MINUTE)
+    const opened = await openPage(one.base, width)
+    const { page, complaints } = opened
+    await page.goto('/console/sign-in')
+    await page.getByLabel('E-mail').fill(person.email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByLabel('Code').fill(here)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await follow(page, person.email)
+    await page.getByText('8 codes left').waitFor()
+    await picture(page, `account-${width}`)
+    expect(await page.getByRole('table', { name: 'Sessions' }).getByRole('row').count()).toBe(4)
+
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await page.getByText('2 sessions ended.').waitFor()
+    expect(await elsewhere.ask(endpoints.getSession)).toMatchObject({ status: 401 })
+
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Replace the authenticator…' }).click()
+    await dialog.getByLabel('Password').fill('not the password at all')
+    await dialog.getByLabel('Code').fill(renewing)
+    await dialog.getByRole('button', { name: 'Go on' }).click()
+    await dialog.getByRole('alert').waitFor()
+    expect(complaints.splice(0)).toHaveLength(1)
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Go on' }).click()
+    await dialog.getByRole('img').waitFor()
+    await picture(page, `second-factor-${width}`)
+    const uri = new URL(await readCode(await dialog.getByRole('img', { name: /^QR code/ }).screenshot()))
+    const code = () => codeAt(fromBase32(uri.searchParams.get('secret') as string), stepAt(one.app.wall()))
+    await dialog.getByLabel('Code', { exact: true }).fill(code())
+    await dialog.getByRole('button', { name: 'Replace' }).click()
+    await dialog.getByRole('button', { name: 'I have kept them' }).click()
+    await page.getByText('10 codes left').waitFor()
+
+    one.passes(MINUTE)
+    await page.getByRole('button', { name: 'New codes…' }).click()
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByLabel('Code', { exact: true }).fill(code())
+    await dialog.getByRole('button', { name: 'Make new codes' }).click()
+    const [last = ''] = ((await dialog.locator('.secret code').textContent()) ?? '').split(' ')
+    await dialog.getByRole('button', { name: 'I have kept them' }).click()
+
+    await page.getByRole('button', { name: 'Change password…' }).click()
+    await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await dialog.getByLabel('Code').fill(last)
+    await dialog.getByLabel('New password').fill('a second lantern by the pier')
+    await dialog.getByRole('button', { name: 'Change' }).click()
+    await page.getByText('The password is changed').waitFor()
+    await page.getByText('9 codes left').waitFor()
+    one.passes(MINUTE)
+    await signIn(one.base, { email: person.email, password: 'a second lantern by the pier', code: code() })
+    return opened
+  },
+)
+
+journey('a key has no account, and is told so', async (width) => {
+  const { management_key } = await one.tenant()
+  const opened = await openPage(one.base, width)
+  await signInByKey(opened.page, management_key)
+  await follow(opened.page, 'Management key')
+  await opened.page.getByText('You are signed in by a key').waitFor()
+  return opened
+})
