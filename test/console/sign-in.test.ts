@@ -1,42 +1,78 @@
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
+import { MINUTE } from '../../src/app.ts'
 import { mountConsole } from '../../src/http/console.ts'
 import { sendProblem } from '../../src/http/refuse.ts'
-import { named, openPage, signInByKey, without } from '../support/console-page.ts'
+import { query } from '../support/cluster.ts'
+import { joined, PASSWORD, quick } from '../support/console.ts'
+import { follow, journey, named, openPage, signedIn, signInByKey, without } from '../support/console-page.ts'
+import { place } from '../support/orders.ts'
 import { temporaryFolder, world } from '../support/world.ts'
 
-const one = await world()
+const one = await world({ env: quick })
 
-test.skipIf(without)(named('a management key opens every team and the organisation; signing out closes all of it'), async () => {
-  const { base, management_key } = { ...one, ...(await one.tenant()) }
-  const { page, complaints, outside } = await openPage(base)
+journey('a management key opens every team and the organisation; signing out closes all of it', async (width) => {
+  const { management_key } = await one.tenant()
+  const opened = await openPage(one.base, width)
+  const { page } = opened
   await page.goto('/')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await signInByKey(page, management_key)
-  await page.getByRole('link', { name: 'Audit log' }).waitFor()
-  expect(await page.getByText('Harbour Health').first().isVisible()).toBe(true)
-  expect(complaints).toEqual([])
+  await follow(page, 'Audit log')
+  await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+  await follow(page, 'Teams')
+  await page.getByRole('heading', { name: 'Harbour Health' }).waitFor()
 
+  const menu = page.getByRole('button', { name: 'Menu' })
+  if (await menu.isVisible()) await menu.click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await page.goto('/console/orders')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  expect(outside()).toEqual([])
+  return opened
 })
 
-test.skipIf(without)(named('a team key opens its team and no page of the organisation'), async () => {
-  const { base, team_api_key } = { ...one, ...(await one.tenant()) }
-  const { page } = await openPage(base)
+journey('a team key opens its team and no page of the organisation', async (width) => {
+  const { team_api_key } = await one.tenant()
+  const opened = await openPage(one.base, width)
+  const { page } = opened
   await signInByKey(page, team_api_key, 'Team key')
-  await page.getByRole('link', { name: 'Orders', exact: true }).click()
+  await follow(page, 'Orders')
   await page.getByText('No orders yet').waitFor()
-  expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
-  expect(await page.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)
+  const menu = page.getByRole('button', { name: 'Menu' })
+  if (await menu.isVisible()) await menu.click()
+  await page.getByRole('link', { name: 'Lab tests' }).waitFor()
+  for (const name of ['People', 'Webhooks', 'Pipelines', 'Audit log']) expect(await page.getByRole('link', { name }).count()).toBe(0)
+  return opened
+})
+
+journey('a person signs in with password and authenticator, and may do what the role allows', async (width) => {
+  const tenant = await one.tenant()
+  const { email, code } = await joined(one, tenant, { role: 'support' })
+  // The code that it joined with is used up.
+  one.passes(MINUTE)
+  const opened = await openPage(one.base, width)
+  const { page, complaints } = opened
+  await page.goto('/console/sign-in')
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByLabel('Code').fill('000000')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('E-mail, password or code are wrong').waitFor()
+  expect(complaints.splice(0)).toHaveLength(1)
+  await page.getByLabel('Code').fill(code())
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  const menu = page.getByRole('button', { name: 'Menu' })
+  if (await menu.isVisible()) await menu.click()
+  await page.getByRole('link', { name: email }).waitFor()
+  await page.getByRole('link', { name: 'Pipelines' }).waitFor()
+  for (const name of ['People', 'API keys', 'Audit log']) expect(await page.getByRole('link', { name }).count()).toBe(0)
+  return opened
 })
 
 test.skipIf(without)(named('a wrong key is refused in words and the form stays'), async () => {
-  const { base } = one
-  const { page } = await openPage(base, 390)
+  const { page } = await openPage(one.base, 390)
   await page.goto('/console/sign-in')
   await page.getByRole('button', { name: 'Management key' }).click()
   await page.getByLabel('Management key', { exact: true }).fill('mk_wrong')
@@ -55,6 +91,21 @@ test.skipIf(without)(named('whoever asked for a page before signing in comes to 
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Webhooks', exact: true }).waitFor()
   expect(page.url()).toBe(`${base}/console/t/${team_id}/webhooks`)
+})
+
+test.skipIf(without)(named('what a page asks by itself is marked, and leaves no further audit row'), async () => {
+  const tenant = await one.tenant()
+  const { page, open } = await signedIn(one.base, tenant)
+  const overview = () => page.waitForResponse((response) => response.url().endsWith('/console/overview'))
+  const [asked] = await Promise.all([overview(), open('/')])
+  expect(asked.request().headers()['x-assay-background']).toBeUndefined()
+  await page.getByText('Live', { exact: true }).waitFor()
+  const rows = () =>
+    query(one.url, "select id from audit_log where team_id = $1 and action = 'getOverview' and via = 'console'", [tenant.team_id])
+  const before = (await rows()).length
+  const [byItself] = await Promise.all([overview(), place(tenant.api).then(() => one.runJobs())])
+  expect([byItself.status(), byItself.request().headers()['x-assay-background']]).toEqual([200, '1'])
+  expect(await rows()).toHaveLength(before)
 })
 
 test('the page may load nothing from elsewhere and run nothing inline; files that carry a hash are kept for good', async () => {
