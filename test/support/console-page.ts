@@ -33,7 +33,7 @@ export async function openPage(base: string, width = 1440, colorScheme: 'light' 
   page.setDefaultTimeout(20_000)
   const asked: string[] = []
   const complaints: string[] = []
-  page.on('request', (request) => /^(data|blob):/.test(request.url()) || asked.push(request.url()))
+  page.on('request', (request) => /^(data|blob|chrome(-extension)?):/.test(request.url()) || asked.push(request.url()))
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(error.message))
   return { page, complaints, outside: () => asked.filter((url) => !url.startsWith(`${base}/`)) }

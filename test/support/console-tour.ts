@@ -16,10 +16,12 @@ export type Stop = { name: string; path: string; shows: string | RegExp }
 export async function aBusyTeam(one: Replica) {
   const tenant = await one.tenant({ team: 'Harbour Clinic' })
   const { api } = tenant
-  const receiver = await aReceiver()
-  const webhook = await aWebhook(tenant, { url: receiver.url, description: 'Orders of the clinic' })
   const { user_id } = await api.createUser({ body: { client_user_id: 'member-2041', fallback_time_zone: 'America/New_York' } })
   await api.putUserInfo({ params: { user_id }, body: someInfo() })
+  await api.connectDemo({ body: { user_id, provider: 'oura' } })
+  await one.runJobs()
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(tenant, { url: receiver.url, description: 'Orders of the clinic' })
   const mine = { user_id, patient_details: aPatient() }
   const of = (person: (typeof people)[number]) => ({ patient_details: aPatient({}, person) })
   const orders = [

@@ -67,10 +67,13 @@ const columns = (trends: Trends): Column<Result>[] => [
   },
   {
     name: 'Result',
-    cell: ({ result, unit }) => (
-      <span>
-        <strong>{result}</strong> <span class="muted small breaks">{unit}</span>
-      </span>
+    cell: (one) => (
+      <>
+        <strong>{one.result}</strong> <span class="muted small breaks">{one.unit}</span>
+        <div class="only-narrow">
+          <Range {...one} />
+        </div>
+      </>
     ),
   },
   { name: 'Reference range', wide: true, cell: Range },

@@ -62,6 +62,7 @@ function stateOf(pipeline: Pipeline): [Tone, string] {
 function Found({ pipeline, onChange }: { pipeline: Pipeline; onChange: () => void }) {
   const { rabbitmq, delivered, lag, last_error, failing_since, failures, next_try_at, event_type_prefixes } = pipeline
   const [tone, state] = stateOf(pipeline)
+  const all = delivered + lag
   const waiting = lag >= LAG_COUNTED ? `${count(lag)} or more` : count(lag)
   return (
     <div class="stack">
@@ -95,7 +96,7 @@ function Found({ pipeline, onChange }: { pipeline: Pipeline; onChange: () => voi
               ['Created', <Time at={pipeline.created_at} real />],
             ]}
           />
-          <Progress done={delivered} total={delivered + lag} share={delivered + lag ? delivered / (delivered + lag) : 1} />
+          {all > 0 && <Progress done={delivered} total={all} share={delivered / all} />}
         </div>
       </Card>
     </div>
