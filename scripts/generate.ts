@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { ClientSettings, Settings } from '../src/config.ts'
 import { asyncapi } from '../src/contract/asyncapi.ts'
 import { errorTypes, statusOf } from '../src/contract/errors.ts'
-import { canBecome, isEnd, type Method, methods, statusOfStep, stepsOf } from '../src/contract/lifecycle.ts'
 import { openapi } from '../src/contract/openapi.ts'
 import { cliPage } from './cli-page.ts'
 import { eventsPage } from './events-page.ts'
+import { diagrams, lifecyclePage, methodsTable } from './lifecycle-page.ts'
 import { wearablesPage } from './wearables-page.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -21,6 +22,8 @@ export const generated: Record<string, () => string> = {
   'docs/config.md': configPage,
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
+  'docs/lifecycle.md': lifecyclePage,
+  ...diagrams,
   'docs/orders.md': ordersPage,
   'docs/wearables.md': wearablesPage,
 }
@@ -32,7 +35,10 @@ export async function stale() {
 }
 
 export async function generate() {
-  for (const [path, make] of Object.entries(generated)) await writeFile(root + path, make())
+  for (const [path, make] of Object.entries(generated)) {
+    await mkdir(dirname(root + path), { recursive: true })
+    await writeFile(root + path, make())
+  }
 }
 
 function settingRows(shape: Record<string, z.ZodType>) {
@@ -79,42 +85,12 @@ function errorsPage() {
   ].join('\n')
 }
 
-/** The page is written by people; the tables of the lifecycle in it are not. */
+/** The page is written by people; the table of the methods in it is not. */
 function ordersPage() {
   const page = readFileSync(`${root}docs/orders.md`, 'utf8')
   const [, before, after] = /^(.*<!-- lifecycle:[^\n]*-->\n).*(<!-- \/lifecycle -->.*)$/s.exec(page) ?? []
-  if (!before || !after) throw new Error('docs/orders.md has lost the marks around the tables of the lifecycle')
-  return before + lifecycleTables() + after
-}
-
-const code = (words: string[]) => words.map((word) => `\`${word}\``).join(', ')
-
-function lifecycleTables() {
-  const steps = (method: Method) => Object.keys(stepsOf(method))
-  const endings = (method: Method) => steps(method).filter((low) => isEnd(method, low) && low !== 'cancelled')
-  return [
-    '',
-    '| Method | The usual way | Can be cancelled in | May also end in |',
-    '|---|---|---|---|',
-    ...methods.map((method) => {
-      const cancellable = steps(method).filter((low) => canBecome(method, low, 'cancelled'))
-      return `| \`${method}\` | ${usualWay(method).join(' → ')} | ${code(cancellable)} | ${code(endings(method))} |`
-    }),
-    '',
-    '| Status | May be followed by |',
-    '|---|---|',
-    ...methods.flatMap((method) =>
-      Object.entries(stepsOf(method)).map(([low, { to }]) => `| \`${statusOfStep(method, low)}\` | ${to.length ? code([...to]) : '–'} |`),
-    ),
-    '',
-    '',
-  ].join('\n')
-}
-
-function usualWay(method: Method) {
-  const way = ['ordered']
-  for (let next = stepsOf(method)['ordered']?.next; next; next = stepsOf(method)[next]?.next) way.push(next)
-  return way
+  if (!before || !after) throw new Error('docs/orders.md has lost the marks around the table of the methods')
+  return before + methodsTable() + after
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await generate()

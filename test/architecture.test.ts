@@ -17,16 +17,18 @@ const mayImport: Record<string, string> = {
   rules: 'config contract problem rules',
   store: 'contract db paging store kysely',
   documents: 'contract documents fontkit pdfkit',
-  actions: 'actions app config contract db documents paging problem rules sealing store amqplib undici zod',
+  html: '',
+  docs: 'docs html marked',
+  actions: 'actions app config contract db documents html paging problem rules sealing store amqplib undici zod',
   jobs: 'actions app jobs',
-  http: 'actions app config contract db http log problem rules fastify prom-client zod @scalar/fastify-api-reference',
+  http: 'actions app config contract db docs http log problem rules fastify prom-client zod @scalar/fastify-api-reference',
   credentials: 'actions app data-dir private-files rules',
   start: 'actions app config credentials data-dir db http jobs log private-files problem sealing pino fastify',
   cli: 'actions app cli config contract data-dir db log problem rules sealing start pino zod',
   main: 'cli',
 }
 
-const rooms = ['contract', 'db', 'sealing', 'documents', 'http', 'jobs', 'cli']
+const rooms = ['contract', 'db', 'sealing', 'documents', 'docs', 'http', 'jobs', 'cli']
 
 /** Folders are features but for these rooms. A feature has rules and a store, or several (`rules-zones.ts`); all else in it is actions. */
 function roomOf(file: string) {

@@ -1,6 +1,6 @@
 import type { Source } from '../contract/source.ts'
 import { type SourceSlug, sources } from '../contract/sources.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../html.ts'
 import type { Outcome } from './rules.ts'
 import type { Offer } from './sources.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { availabilityOf } from '../../src/connections/rules.ts'
-import { html } from '../../src/link/html.ts'
+import { html } from '../../src/html.ts'
 import * as rules from '../../src/link/rules.ts'
 import { signIn, signInByEmail } from '../../src/providers/rules-simulated.ts'
 import { logo } from '../../src/sources/rules-logo.ts'

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import type { Method } from '../src/contract/lifecycle.ts'
+import { html } from '../src/html.ts'
+import { BOX, type Box, type Diagram, diagramOf, type Rail, SPINE } from './lifecycle-diagram.ts'
+
+/** The picture of a lifecycle. Its style sheet is the site's own, with the console's colours written out, so that the file stands alone too. */
+export function lifecycleSvg(method: Method) {
+  const { width, height, bands, boxes, spine, rails } = diagramOf(method)
+  return html`<svg xmlns="http://www.w3.org/2000/svg" class="lc" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+<title>Lifecycle of ${method} orders</title>
+<style>
+${{ html: colours() + sheet }}</style>
+<rect class="lc-ground" width="${width}" height="${height}"/>
+${bands.map(({ top, y, height: high }) => html`<rect class="lc-band" x="6" y="${y}" width="${width - 12}" height="${high}" rx="8"/>\n<text class="lc-phase" x="${SPINE + 22}" y="${y + 20}">${top}</text>\n`)}
+${boxes.map((box) => outLine(box, rails))}
+${rails.map(railway)}
+${spine.map(([from, to]) => html`<path class="lc-spine" d="M${SPINE} ${from.y + BOX}V${to.y - 6}"/>\n<path class="lc-spine-head" d="M${SPINE} ${to.y}l-5 -9h10z"/>\n`)}
+${boxes.map(drawn)}
+</svg>
+`.html.replace(/\n+/g, '\n')
+}
+
+/** From the step to the farthest rail that it gets on. */
+function outLine(box: Box, rails: Diagram['rails']) {
+  const far = rails.filter(({ from }) => from.includes(box)).map(({ x }) => x)
+  return far.length > 0 && html`<path class="lc-out" d="M${box.x + box.width} ${round(box.out)}H${Math.max(...far)}"/>\n`
+}
+
+function railway({ to, from, x, begin, end }: Rail) {
+  const right = to.x + to.width
+  const into = round(to.into)
+  return html`<g class="lc-${to.tone}">
+<path class="lc-rail" d="M${x} ${round(begin)}V${round(end)}M${x} ${into}H${right + 7}"/>
+<path class="lc-head" d="M${right} ${into}l9 -4.5v9z"/>
+${from.map(({ out }) => html`<circle class="lc-dot" cx="${x}" cy="${round(out)}" r="3"/>`)}
+</g>
+`
+}
+
+const drawn = ({ low, x, y, width, usual, repeats, tone }: Box) => html`<g class="lc-${tone}">
+<rect class="lc-box${usual && ' lc-usual'}" x="${x}" y="${y}" width="${width}" height="${BOX}" rx="6"/>
+<text class="lc-name" x="${x + 12}" y="${y + 21.5}">${low}</text>
+${repeats && loop(x + width - 17, y + BOX / 2)}
+</g>
+`
+
+/** A round arrow: the step may follow itself. */
+const loop = (x: number, y: number) =>
+  html`<path class="lc-loop" d="M${x + 4.3} ${y - 3}a5.5 5.5 0 1 0 1.2 3.4M${x + 5} ${y - 7.5}v4.6h-4.6"/>`
+
+const round = (value: number) => Math.round(value * 10) / 10
+
+const at = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+
+const sheet = at('src/docs/assets/diagram.css')
+
+/** The console's colours that the sheet uses, for light and for dark. */
+function colours() {
+  const tokens = at('console/src/style/tokens.css')
+  const used = [...new Set([...sheet.matchAll(/var\((--[\w-]+)\)/g)].map(([, name]) => name as string))].sort()
+  const value = (name: string) => new RegExp(`${name}: (.*);`).exec(tokens)?.[1] ?? ''
+  const both = (name: string) => /^light-dark\((.+), (.+)\)$/.exec(value(name))?.slice(1) ?? [value(name)]
+  const lines = (i: number) => used.flatMap((name) => (both(name)[i] ? [`${name}:${both(name)[i]}`] : [])).join(';')
+  return `:root{${lines(0)}}\n@media (prefers-color-scheme:dark){:root{${lines(1)}}}\n`
+}
