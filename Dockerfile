@@ -6,6 +6,7 @@ COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/node-* node_modules/.bin/node
 COPY bin bin
 COPY catalog catalog
+COPY docs docs
 COPY migrations migrations
 COPY src src
 COPY console console

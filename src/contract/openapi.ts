@@ -34,6 +34,8 @@ export function openapi(): Json {
 }
 
 const introduction = `
+Guides, concepts, events and errors are in the [documentation](/docs).
+
 Send a team API key as \`x-service-api-key\` to the data routes (or a 10-minute access token as \`Authorization: Bearer\`), and a
 management key as \`X-Management-Key\` to the routes under \`/v1\`. Partner labs send a lab key as \`x-lab-key\` to the routes under \`/lab\`. A first call:
 

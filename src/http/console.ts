@@ -1,10 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problem } from '../problem.ts'
+import { type File, fileOf, sendFile } from './files.ts'
 
 const built = fileURLToPath(new URL('../../console/dist/', import.meta.url))
 
@@ -29,11 +28,6 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-const brotli = promisify(brotliCompress)
-const gzipped = promisify(gzip)
-
-type File = { type: string; bytes: Buffer; br?: Promise<Buffer>; gz?: Promise<Buffer> }
-
 /** The console's files, read once; every other address under /console is a view of it. */
 export function mountConsole(server: FastifyInstance, folder = built) {
   const files = readFiles(folder)
@@ -46,7 +40,7 @@ export function mountConsole(server: FastifyInstance, folder = built) {
       )
     reply.header('content-security-policy', POLICY).header('cache-control', 'no-cache')
     reply.header('referrer-policy', 'no-referrer').header('x-frame-options', 'DENY').header('cross-origin-opener-policy', 'same-origin')
-    return send(index, request, reply)
+    return sendFile(index, request, reply)
   }
   server.get('/', async (_, reply) => reply.redirect('/console'))
   for (const [path, file] of files)
@@ -54,7 +48,7 @@ export function mountConsole(server: FastifyInstance, folder = built) {
       server.get(`/console/${path}`, async (request, reply) => {
         // Their names carry a hash of what is in them.
         reply.header('cache-control', 'public, max-age=31536000, immutable')
-        return send(file, request, reply)
+        return sendFile(file, request, reply)
       })
   server.get('/console/assets/*', async (_, reply) => reply.callNotFound())
   server.get('/console', page)
@@ -65,22 +59,5 @@ function readFiles(folder: string) {
   if (!existsSync(join(folder, 'index.html'))) return new Map<string, File>()
   const paths = globSync('**/*.*', { cwd: folder }).map((path) => path.replaceAll('\\', '/'))
   const known = paths.filter((path) => extname(path) in types)
-  return new Map<string, File>(
-    known.map((path) => [path, { type: types[extname(path)] as string, bytes: readFileSync(join(folder, path)) }]),
-  )
-}
-
-/** Compressed when it is first asked for, and kept. */
-async function send(file: File, request: FastifyRequest, reply: FastifyReply) {
-  const takes = String(request.headers['accept-encoding'] ?? '')
-  reply.type(file.type).header('vary', 'accept-encoding')
-  if (/\bbr\b/.test(takes)) {
-    file.br ??= brotli(file.bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
-    return reply.header('content-encoding', 'br').send(await file.br)
-  }
-  if (/\bgzip\b/.test(takes)) {
-    file.gz ??= gzipped(file.bytes)
-    return reply.header('content-encoding', 'gzip').send(await file.gz)
-  }
-  return reply.send(file.bytes)
+  return new Map<string, File>(known.map((path) => [path, fileOf(types[extname(path)] as string, readFileSync(join(folder, path)))]))
 }

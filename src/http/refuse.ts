@@ -25,7 +25,7 @@ export function sendUnknown(app: App, table: Table, request: FastifyRequest, rep
     .filter((row) => [row.path, ...(row.aliases ?? [])].some((known) => new RegExp(`^${known.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)))
     .map((row) => row.method.toUpperCase())
   if (!methods.length)
-    return sendProblem(app, problem('UNKNOWN_PATH', 'There is nothing at this address; /docs lists every one.'), request, reply)
+    return sendProblem(app, problem('UNKNOWN_PATH', 'There is nothing at this address; /docs/reference lists every one.'), request, reply)
   const allowed = [...new Set(methods)].join(', ')
   return sendProblem(app, problem('UNKNOWN_METHOD', `This address takes ${allowed} only.`), request, reply.header('allow', allowed))
 }

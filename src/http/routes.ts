@@ -15,6 +15,7 @@ export type Table = { endpoints: Record<string, Row>; handlers: Record<string, A
 
 /** RFC 9745: the day from which X-Service-Org-Key counts as deprecated, 2025-04-01. */
 const ORG_KEY_DEPRECATED = '@1743465600'
+const DEPRECATION_PAGE = '</docs/versioning#deprecation-and-removal>; rel="deprecation"'
 
 /** Four images of 5 MB in base64, and what is around them. */
 const LARGE_BODY = 30 * 1024 * 1024
@@ -52,9 +53,8 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   const visit: Visit = { route, request_id, headers, address: request.ip, params: request.params as Record<string, string> }
   visits.set(request, visit)
   reply.header('cache-control', 'no-store')
-  if (usedDeprecatedHeader(route.row, headers)) reply.header('deprecation', ORG_KEY_DEPRECATED).header('link', '</docs>; rel="deprecation"')
-  if (route.row.deprecated)
-    reply.header('deprecation', `@${Date.parse(route.row.deprecated) / 1000}`).header('link', '</docs>; rel="deprecation"')
+  if (usedDeprecatedHeader(route.row, headers)) reply.header('deprecation', ORG_KEY_DEPRECATED).header('link', DEPRECATION_PAGE)
+  if (route.row.deprecated) reply.header('deprecation', `@${Date.parse(route.row.deprecated) / 1000}`).header('link', DEPRECATION_PAGE)
   visit.caller = await authenticate(app, route.row, headers)
   checkGates(route, visit.caller)
 }

@@ -1,62 +1,139 @@
-import type { Browser, Page } from 'playwright-core'
-import { expect, test } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
+import { pages } from '../../src/docs/pages.ts'
+import { browser, fits, named, openPage, seriousIssues, widths, without } from '../support/console-page.ts'
+import { picture } from '../support/console-tour.ts'
 import { world } from '../support/world.ts'
 
-const browser = await startBrowser()
-const where = browser ? '/docs in Chromium' : '/docs in Chromium (skipped: none on this machine starts)'
+let base: string
+beforeAll(async () => {
+  base = (await world()).base
+})
 
-test.skipIf(!browser).each([1440, 390])(
-  `${where}, %i pixels wide, shows the reference and asks nobody else`,
-  async (width) => {
-    const { base } = await world()
-    const { page, asked, complaints } = await watched(width)
-    await page.goto(`${base}/docs`)
-    // A long reference draws its operations when they come near.
-    await page.getByRole('heading', { name: /^Users/ }).scrollIntoViewIfNeeded()
-    await page.getByRole('heading', { name: 'Create a user' }).waitFor()
-    await scrolledThrough(page)
+const stops = [
+  { name: 'index', path: '/docs', heading: 'Assay documentation' },
+  { name: 'orders', path: '/docs/orders', heading: 'Lab orders' },
+  { name: 'lifecycle', path: '/docs/lifecycle', heading: 'Order lifecycle' },
+  { name: 'errors', path: '/docs/errors', heading: 'Errors' },
+  { name: 'search', path: '/docs/search?q=idempotency', heading: 'Search' },
+]
 
-    expect(await page.title()).toBe('Assay API')
-    expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
+const looks = widths.flatMap(([name, width]) => (['light', 'dark'] as const).map((colours) => ({ name, width, colours })))
+
+test.skipIf(without).each(looks)(
+  named('/docs on $name, $colours: pages can be read by everybody and ask nobody else'),
+  async ({ width, colours }) => {
+    const { page, complaints, outside } = await openPage(base, width, colours)
+    const issues: Record<string, string[]> = {}
+    for (const { name, path, heading } of stops) {
+      await page.goto(path)
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+      await fits(page)
+      const found = await seriousIssues(page)
+      if (found.length) issues[name] = found
+      if (width === 1440 || name !== 'search') await picture(page, `docs-${name}-${width}${colours === 'dark' ? '-dark' : ''}`)
+    }
+    expect(issues).toEqual({})
     expect(complaints).toEqual([])
-    expect(await page.evaluate('scrollTo(100, 0), scrollX')).toBe(0)
-    expect(await page.getByText('Powered by').filter({ visible: true }).count()).toBe(0)
+    expect(outside()).toEqual([])
   },
-  120_000,
 )
 
-test.skipIf(!browser)(
-  `${where} sends a trial request to us and to nobody else`,
-  async () => {
-    const { base } = await world()
-    const { page, asked } = await watched(1440)
-    await page.goto(`${base}/docs`)
-    await page.getByRole('button', { name: /Test Request.*post \/v2\/user\)/ }).click()
-    await page.getByRole('button', { name: /^Send/ }).first().click()
-    await page.getByText('MISSING_API_KEY').first().waitFor()
-    expect(asked).toContain(`${base}/v2/user`)
-    expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
-  },
-  120_000,
-)
-
-/** A page that remembers whom it asked and what it complained about. */
-async function watched(width: number) {
-  const page = await (browser as Browser).newPage({ viewport: { width, height: 900 } })
-  page.setDefaultTimeout(100_000)
-  const asked: string[] = []
-  const complaints: string[] = []
-  page.on('request', (request) => /^(data|blob):/.test(request.url()) || asked.push(request.url()))
-  page.on('console', (message) => message.type() === 'error' && complaints.push(`${message.text()} ${message.location().url}`))
-  page.on('pageerror', (error) => complaints.push(error.message))
-  return { page, asked, complaints }
-}
-
-/** What loads late loads now. */
-async function scrolledThrough(page: Page) {
-  for (let i = 0; i < 8; i++) {
-    await page.mouse.wheel(0, 3_000)
-    await page.waitForTimeout(50)
+test.skipIf(without)(named('/docs: every page of the table fits on a phone'), async () => {
+  const { page, complaints, outside } = await openPage(base, 390)
+  for (const { slug } of pages.filter((one) => one.slug !== 'reference')) {
+    await page.goto(`/docs/${slug}`)
+    expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
+    await fits(page)
   }
-}
+  expect(complaints).toEqual([])
+  expect(outside()).toEqual([])
+})
+
+test.skipIf(without)(named('/docs: the search finds an error code and an event type by keyboard alone'), async () => {
+  const { page, complaints } = await openPage(base)
+  await page.goto('/docs')
+  await page.keyboard.press('/')
+  await page.keyboard.type('IDEMPOTENCY_KEY_REUSED')
+  await firstFound(page, /^IDEMPOTENCY_KEY_REUSED Errors/)
+  await picture(page, 'docs-found-1440')
+  expect(await seriousIssues(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/docs/errors#row-IDEMPOTENCY_KEY_REUSED')
+  expect(await page.locator('tr:target').textContent()).toContain('409')
+
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('labtest.result.critical')
+  await firstFound(page, /^labtest\.result\.critical Events/)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/docs/events#*')
+
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('xyzzyplugh')
+  await page.getByText('Nothing was found.').waitFor()
+  await page.keyboard.press('Escape')
+  expect(await page.locator('#found').isVisible()).toBe(false)
+  expect(complaints).toEqual([])
+})
+
+const firstFound = (page: Page, name: RegExp) => page.getByRole('option', { name, selected: true }).waitFor()
+
+test.skipIf(without)(named('/docs: a sample is copied, and a section is linked to'), async () => {
+  const { page } = await openPage(base)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.goto('/docs/events')
+  await page.getByRole('button', { name: 'Copy this code' }).first().click()
+  await page.getByText('Copied').first().waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^curl -s "\$BASE_URL\/events\?limit=100/)
+  await page.getByRole('link', { name: 'Link to Types' }).click()
+  expect(page.url()).toBe(`${base}/docs/events#types`)
+  await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Examples' }).click()
+  expect(page.url()).toBe(`${base}/docs/events#examples`)
+})
+
+test.skipIf(without)(named('/docs: colours are those that were chosen in the console'), async () => {
+  const { page } = await openPage(base, 1440, 'light')
+  await page.goto('/docs')
+  const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+  expect(await ground()).toBe('rgb(248, 248, 246)')
+  await page.evaluate("localStorage.setItem('assay.theme', 'dark')")
+  await page.goto('/docs/lifecycle')
+  expect(await ground()).toBe('rgb(16, 18, 20)')
+  expect(await page.evaluate("getComputedStyle(document.querySelector('.lc-band')).fill")).toBe('rgb(22, 25, 28)')
+  await page.getByRole('button', { name: 'Colours: dark. Change' }).click()
+  expect(await page.evaluate("localStorage.getItem('assay.theme')")).toBe('auto')
+  expect(await ground()).toBe('rgb(248, 248, 246)')
+})
+
+test.skipIf(without)(named('/docs on a phone: everything works without a script'), async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false, baseURL: base })
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  await page.goto('/docs')
+  await page.getByText('Menu', { exact: true }).click()
+  await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Order lifecycle' }).click()
+  await page.getByRole('img', { name: /^The steps of testkit orders/ }).waitFor()
+  await page.getByLabel('Search the documentation').fill('ORDER_NOT_CANCELLABLE')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'ORDER_NOT_CANCELLABLE' }).click()
+  await page.waitForURL('**/docs/errors#row-ORDER_NOT_CANCELLABLE')
+})
+
+test.skipIf(without)(named('/docs: an unknown page offers the search and all others'), async () => {
+  const { page } = await openPage(base)
+  const answer = await page.goto('/docs/ordres')
+  expect(answer?.status()).toBe(404)
+  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'Lab orders' }).click()
+  await page.getByRole('heading', { name: 'Lab orders', level: 1 }).waitFor()
+})
+
+test.skipIf(without)(named('/docs on paper is the text alone'), async () => {
+  const { page } = await openPage(base, 1440, 'dark')
+  await page.goto('/docs/events')
+  await page.emulateMedia({ media: 'print', colorScheme: 'light' })
+  for (const gone of ['.side', '.top', '.contents', '.besides']) expect(await page.locator(gone).first().isVisible()).toBe(false)
+  expect(await page.getByRole('heading', { name: 'Events', level: 1 }).isVisible()).toBe(true)
+})

@@ -1,0 +1,63 @@
+import type { Browser, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { startBrowser } from '../support/browser.ts'
+import { world } from '../support/world.ts'
+
+const browser = await startBrowser()
+const where = browser ? '/docs/reference in Chromium' : '/docs/reference in Chromium (skipped: none on this machine starts)'
+
+test.skipIf(!browser).each([1440, 390])(
+  `${where}, %i pixels wide, shows the reference and asks nobody else`,
+  async (width) => {
+    const { base } = await world()
+    const { page, asked, complaints } = await watched(width)
+    await page.goto(`${base}/docs/reference`)
+    // A long reference draws its operations when they come near.
+    await page.getByRole('heading', { name: /^Users/ }).scrollIntoViewIfNeeded()
+    await page.getByRole('heading', { name: 'Create a user' }).waitFor()
+    await scrolledThrough(page)
+
+    expect(await page.title()).toBe('API reference · Assay documentation')
+    expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
+    expect(complaints).toEqual([])
+    expect(await page.evaluate('scrollTo(100, 0), scrollX')).toBe(0)
+    expect(await page.getByText('Powered by').filter({ visible: true }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'documentation' }).getAttribute('href')).toBe('/docs')
+  },
+  120_000,
+)
+
+test.skipIf(!browser)(
+  `${where} sends a trial request to us and to nobody else`,
+  async () => {
+    const { base } = await world()
+    const { page, asked } = await watched(1440)
+    await page.goto(`${base}/docs/reference`)
+    await page.getByRole('button', { name: /Test Request.*post \/v2\/user\)/ }).click()
+    await page.getByRole('button', { name: /^Send/ }).first().click()
+    await page.getByText('MISSING_API_KEY').first().waitFor()
+    expect(asked).toContain(`${base}/v2/user`)
+    expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
+  },
+  120_000,
+)
+
+/** A page that remembers whom it asked and what it complained about. */
+async function watched(width: number) {
+  const page = await (browser as Browser).newPage({ viewport: { width, height: 900 } })
+  page.setDefaultTimeout(100_000)
+  const asked: string[] = []
+  const complaints: string[] = []
+  page.on('request', (request) => /^(data|blob):/.test(request.url()) || asked.push(request.url()))
+  page.on('console', (message) => message.type() === 'error' && complaints.push(`${message.text()} ${message.location().url}`))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  return { page, asked, complaints }
+}
+
+/** What loads late loads now. */
+async function scrolledThrough(page: Page) {
+  for (let i = 0; i < 8; i++) {
+    await page.mouse.wheel(0, 3_000)
+    await page.waitForTimeout(50)
+  }
+}

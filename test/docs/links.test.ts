@@ -1,0 +1,67 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { type Token, type Tokens, walkTokens } from 'marked'
+import { describe, expect, test } from 'vitest'
+import { leadsTo } from '../../src/docs/links.ts'
+import { tokensOf } from '../../src/docs/markdown.ts'
+import { outlineOf } from '../../src/docs/outline.ts'
+import { pageAt } from '../../src/docs/pages.ts'
+import { root } from '../support/process.ts'
+
+const files = [...globSync('docs/**/*.md', { cwd: root }), ...globSync('*.md', { cwd: root })].sort()
+
+/** What the service answers besides its documentation. */
+const served = ['/openapi.json', '/asyncapi.json', '/console', '/docs', '/docs/reference']
+
+function linksOf(tokens: Token[]) {
+  const found: string[] = []
+  walkTokens(tokens, (token) => {
+    if (token.type === 'link' || token.type === 'image') found.push((token as Tokens.Link | Tokens.Image).href)
+  })
+  return found.filter((href) => !/^[a-z]+:/i.test(href))
+}
+
+const tokensIn = (file: string) => tokensOf(readFileSync(join(root, file), 'utf8'))
+
+const anchorsIn = (file: string) => [...outlineOf(tokensIn(file)).values()].map(({ id }) => id)
+
+/** The file that a link leads to in a checkout. */
+function targetOf(file: string, path: string) {
+  if (!path) return file
+  const slug = /^\/docs\/(.+)$/.exec(path)?.[1]
+  return slug ? `docs/${slug}.md` : relative(root, join(root, dirname(file), path))
+}
+
+function isDead(file: string, href: string) {
+  const [path = '', anchor] = href.split('#')
+  if (served.includes(path)) return false
+  const target = targetOf(file, path)
+  if (!existsSync(join(root, target))) return true
+  return anchor !== undefined && !anchorsIn(target).includes(anchor)
+}
+
+describe.each(files)('%s', (file) => {
+  const links = linksOf(tokensIn(file))
+
+  test('has no link to nowhere', () => {
+    expect(links.filter((href) => isDead(file, href))).toEqual([])
+  })
+
+  test.runIf(file.startsWith('docs/'))('leads on the site where it leads in a checkout', () => {
+    const slug = file.slice('docs/'.length, -'.md'.length)
+    const toPages = links.filter((href) => /\.md(#|$)/.test(href) && !/^(\.\.\/)+[A-Z]+\.md/.test(href))
+    const lost = toPages.filter((href) => !pageAt(leadsTo(slug, href)?.replace(/^\/docs\/|#.*$/g, '') ?? ''))
+    expect(lost).toEqual([])
+  })
+})
+
+test('a link from a guide leads up and to its anchor', () => {
+  expect(leadsTo('guides/production', '../operating.md#backup-and-restore')).toBe('/docs/operating#backup-and-restore')
+  expect(leadsTo('guides/production', 'moving.md')).toBe('/docs/guides/moving')
+  expect(leadsTo('orders', '#kits')).toBe('#kits')
+  expect(leadsTo('orders', 'https://example.org/a.md')).toBe('https://example.org/a.md')
+})
+
+test('a file of the project that the site does not have is no link there', () => {
+  expect(leadsTo('security', '../SECURITY.md')).toBeUndefined()
+})

@@ -1,0 +1,110 @@
+import Fastify from 'fastify'
+import { expect, test } from 'vitest'
+import { mountDocs } from '../../src/http/docs.ts'
+
+const server = Fastify()
+mountDocs(server)
+const ask = (url: string, headers: Record<string, string> = {}) => server.inject({ url, headers })
+
+test('the index has the pages of the table, with and without a slash at its end', async () => {
+  const { statusCode, headers, body } = await ask('/docs')
+  expect(statusCode).toBe(200)
+  expect(headers['content-type']).toBe('text/html; charset=utf-8')
+  for (const path of ['/docs/quick-start', '/docs/concepts', '/docs/guides/moving', '/docs/reference', '/docs/gaps'])
+    expect(body).toContain(`href="${path}"`)
+  expect((await ask('/docs/')).body).toBe(body)
+})
+
+test('a page has its title, its text, its place and its neighbours', async () => {
+  const { body } = await ask('/docs/errors')
+  expect(body).toContain('<title>Errors · Assay documentation</title>')
+  expect(body).toContain('<tr id="row-IDEMPOTENCY_KEY_REUSED">')
+  expect(body).toContain('<a href="/docs/errors" aria-current="page">Errors</a>')
+  expect(body).toContain('<a class="previous" href="/docs/events"><small>Previous</small>Events</a><a class="next" href="/docs/config">')
+})
+
+test('a page allows no script of its own, and asks nobody else', async () => {
+  const { headers, body } = await ask('/docs/orders')
+  expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+  expect(headers['content-security-policy']).not.toContain('unsafe')
+  expect(body).not.toMatch(/<script(?![^>]* src="\/docs\/)|<style|\sstyle=|\son\w+=/)
+  expect([...body.matchAll(/(?:src|<link[^>]*href)="([^"]*)"/g)].filter(([, to]) => !to?.startsWith('/docs/'))).toEqual([])
+})
+
+test('the markdown is there as it was written', async () => {
+  const { headers, body } = await ask('/docs/versioning.md')
+  expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
+  expect(body).toMatch(/^# Versioning\n/)
+})
+
+test('whoever has a page is not sent it again', async () => {
+  const first = await ask('/docs/security')
+  const etag = first.headers.etag as string
+  expect(first.headers['cache-control']).toBe('no-cache')
+  expect(await ask('/docs/security', { 'if-none-match': etag })).toMatchObject({ statusCode: 304, body: '' })
+  expect(await ask('/docs/security', { 'if-none-match': `"other", ${etag}` })).toMatchObject({ statusCode: 304 })
+  expect(await ask('/docs/security', { 'if-none-match': '"other"' })).toMatchObject({ statusCode: 200 })
+})
+
+test('what is asked for with its version is kept for good, and with another version is not', async () => {
+  const { body } = await ask('/docs')
+  const sheet = /href="(\/docs\/assets\/docs\.css\?v=[^"]+)"/.exec(body)?.[1] as string
+  expect((await ask(sheet)).headers['cache-control']).toBe('public, max-age=31536000, immutable')
+  expect((await ask('/docs/assets/docs.css?v=old')).headers['cache-control']).toBe('no-cache')
+})
+
+test("the style sheet has the console's colours", async () => {
+  const { body } = await ask('/docs/assets/docs.css')
+  expect(body).toContain('--accent: light-dark(')
+  expect(body).toContain('.lc-box')
+})
+
+const nowhere = [
+  'nothing',
+  'orders/',
+  'orders.html',
+  'nothing.md',
+  'guides',
+  '..%2fpackage.json',
+  '..%2fREADME.md',
+  'screenshots/orders-390.png',
+]
+
+test.each([...nowhere, 'assets/none.js', 'assets/find.d.ts', 'diagrams/none.svg', 'diagrams/..%2f..%2fpackage.json'])(
+  'there is no page at %s: the site says so, with its search',
+  async (path) => {
+    const { statusCode, body } = await ask(`/docs/${path}`)
+    expect(statusCode).toBe(404)
+    expect(body).toContain('<h1>There is no such page</h1>')
+    expect(body).toContain('<form class="search" role="search" action="/docs/search">')
+  },
+)
+
+test('a diagram is served, and its style may be in it', async () => {
+  const { headers, body } = await ask('/docs/diagrams/testkit.svg')
+  expect(headers['content-type']).toBe('image/svg+xml')
+  expect(headers['content-security-policy']).toBe("default-src 'none'; style-src 'unsafe-inline'")
+  expect(body).toContain('<title>Lifecycle of testkit orders</title>')
+})
+
+test('without a script the server searches, and what was typed stays text', async () => {
+  const { body } = await ask('/docs/search?q=IDEMPOTENCY_KEY_REUSED')
+  expect(body).toMatch(/<ol class="hits"><li><a href="\/docs\/errors#row-IDEMPOTENCY_KEY_REUSED">/)
+  expect((await ask('/docs/search?q=%3Cscript%3E')).body).not.toContain('<script>')
+  expect((await ask('/docs/search')).statusCode).toBe(200)
+  expect((await ask('/docs/search?q=a&q=b')).statusCode).toBe(200)
+})
+
+test('the index of the search leads to places that are there', async () => {
+  const { body } = await ask('/docs/search.json')
+  const entries = JSON.parse(body) as { title: string; path: string; text: string }[]
+  console.log(`The search knows ${entries.length} places in ${Math.round(body.length / 1024)} KiB.`)
+  expect(entries.find(({ title }) => title === 'labtest.order.updated')?.path).toMatch(/^\/docs\/events#/)
+  const paths = [...new Set(entries.map(({ path }) => path.split('#')[0] as string))].filter((path) => path !== '/docs/reference')
+  for (const path of paths) {
+    const page = await ask(path)
+    if (page.statusCode !== 200) continue
+    const missing = entries.filter((entry) => entry.path.startsWith(`${path}#`) && !page.body.includes(`id="${entry.path.split('#')[1]}"`))
+    expect(missing).toEqual([])
+  }
+})
