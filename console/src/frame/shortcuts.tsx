@@ -80,6 +80,9 @@ const Help = ({ onClose }: { onClose: () => void }) => (
       ))}
     </dl>
     <div class="actions">
+      <a class="button plain" href="/docs">
+        Documentation
+      </a>
       <Button kind="primary" onClick={onClose}>
         Close
       </Button>

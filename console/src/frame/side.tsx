@@ -82,7 +82,7 @@ function Foot() {
     <div class="foot">
       <div class="row between">
         <a class="row small muted" href="/docs">
-          <Icon name="docs" /> API reference
+          <Icon name="docs" /> Documentation
         </a>
         <Button
           kind="plain"

@@ -17,7 +17,10 @@ export function EventCatalogue() {
   const types = useQuery('event-types', () => api.listEventTypes())
   return (
     <>
-      <Head title="Event types">What webhooks are told. Each has a JSON Schema and an example that you can send to a webhook.</Head>
+      <Head title="Event types">
+        What webhooks are told. Each has a JSON Schema and an example that you can send to a webhook;{' '}
+        <a href="/docs/events">the documentation</a> tells how the log is read.
+      </Head>
       <Card bare label="Event types">
         <Loaded of={types} lines={10}>
           {({ event_types }) => {

@@ -25,7 +25,8 @@ export const FirstSteps = () => (
         </li>
       )}
       <li>
-        <a href="/docs">Read the API reference</a> and call the same from your own code.
+        <a href="/docs/quick-start">Follow the quick start</a> and call the same from your own code; the{' '}
+        <a href="/docs/reference">API reference</a> has every endpoint.
       </li>
     </ol>
   </Card>

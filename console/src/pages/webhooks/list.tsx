@@ -35,7 +35,7 @@ export function Webhooks() {
           empty={
             <Empty title="No webhooks yet" actions={add}>
               Give an https address that answers 2xx. Then send it an example and look at the attempt. No receiver at hand? The sandbox
-              inbox is one that needs nothing.
+              inbox is one that needs nothing. <a href="/docs/guides/webhook-receivers">Receivers in three languages</a> show how to verify.
             </Empty>
           }
         >
