@@ -45,4 +45,4 @@ function index(): Html {
 }
 
 const hit = ({ page, title, path, text }: Entry, query: string) =>
-  html`<li><a href="${path}">${title}</a> <small>${page}</small><p>${excerpt(text, query).map(({ text, hit }) => (hit ? html`<mark>${text}</mark>` : text))}</p></li>`
+  html`<li><a href="${path}">${title}</a> <small>${title !== page && page}</small><p>${excerpt(text, query).map(({ text, hit }) => (hit ? html`<mark>${text}</mark>` : text))}</p></li>`

@@ -14,9 +14,8 @@ const stops = [
   { name: 'index', path: '/docs', heading: 'Assay documentation' },
   { name: 'orders', path: '/docs/orders', heading: 'Lab orders' },
   { name: 'lifecycle', path: '/docs/lifecycle', heading: 'Order lifecycle' },
-  { name: 'errors', path: '/docs/errors', heading: 'Errors' },
-  { name: 'search', path: '/docs/search?q=idempotency', heading: 'Search' },
 ]
+const kept = ['index-1440', 'lifecycle-1440', 'orders-1440-dark', 'index-390', 'orders-390', 'lifecycle-390-dark']
 
 const looks = widths.flatMap(([name, width]) => (['light', 'dark'] as const).map((colours) => ({ name, width, colours })))
 
@@ -31,7 +30,8 @@ test.skipIf(without).each(looks)(
       await fits(page)
       const found = await seriousIssues(page)
       if (found.length) issues[name] = found
-      if (width === 1440 || name !== 'search') await picture(page, `docs-${name}-${width}${colours === 'dark' ? '-dark' : ''}`)
+      const shot = `${name}-${width}${colours === 'dark' ? '-dark' : ''}`
+      if (kept.includes(shot)) await picture(page, `docs-${shot}`)
     }
     expect(issues).toEqual({})
     expect(complaints).toEqual([])
@@ -91,6 +91,15 @@ test.skipIf(without)(named('/docs: a sample is copied, and a section is linked t
   expect(page.url()).toBe(`${base}/docs/events#types`)
   await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Examples' }).click()
   expect(page.url()).toBe(`${base}/docs/events#examples`)
+})
+
+test.skipIf(without)(named('/docs: the page that is read is in sight in the list of pages'), async () => {
+  const { page } = await openPage(base)
+  await page.goto('/docs/gaps')
+  const link = page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Gaps' })
+  const { y = 900 } = (await link.boundingBox()) ?? {}
+  expect(y).toBeLessThan(880)
+  expect(await page.evaluate('scrollY')).toBe(0)
 })
 
 test.skipIf(without)(named('/docs: colours are those that were chosen in the console'), async () => {

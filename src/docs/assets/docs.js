@@ -1,10 +1,18 @@
 import { element, say } from './page.js'
 import { offerSearch } from './search.js'
 
+showPlace()
 offerThemes()
 offerCopies()
 followReading()
 offerSearch()
+
+/** In a long list of pages the one that is read is in sight. */
+function showPlace() {
+  const side = document.querySelector('aside.side')
+  const here = side.querySelector('[aria-current]')
+  if (here) side.scrollTop = here.offsetTop - side.clientHeight / 2
+}
 
 function offerThemes() {
   const names = { auto: '◐', light: '☀', dark: '☾' }

@@ -45,7 +45,7 @@ function option({ page, title, path, text }, i, query) {
   const made = element('a', '', { href: path, id: `found-${i}`, role: 'option', tabindex: '-1' })
   const line = element('span')
   line.append(...excerpt(text, query).map(({ text, hit }) => (hit ? element('mark', text) : text)))
-  made.append(element('strong', title), ' ', element('small', page), line)
+  made.append(element('strong', title), ' ', element('small', title === page ? '' : page), line)
   return made
 }
 
