@@ -23,19 +23,45 @@ export function cliPage() {
     '|---|---|',
     ...Object.entries(exitCodes).map(([code, meaning]) => `| ${code} | ${meaning} |`),
     '',
+    ...tour,
     ...Object.entries(sections).flatMap(([title, rows]) => [`## ${title}`, '', ...rows.flatMap(partOf)]),
   ].join('\n')
 }
+
+/** What can be tried word by word beside a fresh `npm start`. */
+const tour = `## A tour
+
+A user, an order from a file, its results, what was told, and eight days on the team's clock:
+
+\`\`\`sh
+USER_ID=$(assay users create --client-user-id patient-17 --time-zone America/New_York)
+cat > order.json <<'END'
+{
+  "order_set": { "lab_test_ids": ["f49f0523-b294-5a04-8de6-7a4ceb5d8762"] },
+  "patient_details": { "first_name": "Odile", "last_name": "Fernsby", "dob": "1980-05-04", "gender": "female",
+    "phone_number": "+12025550110", "email": "odile@example.org" },
+  "patient_address": { "first_line": "12 Saltmarsh Lane", "city": "Phoenix", "state": "AZ", "zip": "85004", "country": "US" }
+}
+END
+assay orders place --file order.json --user $USER_ID --check
+ORDER_ID=$(assay orders place --file order.json --user $USER_ID --json | node -pe 'JSON.parse(require("fs").readFileSync(0)).id')
+assay orders simulate --id $ORDER_ID --interpretation critical
+assay events tail --after start --types 'labtest.*' --order $ORDER_ID --count 3
+assay sandbox advance --days 8
+assay doctor --quick
+\`\`\`
+`.split('\n')
 
 const partOf = ({ name, summary, options, examples = [] }: Command) => [
   `### assay ${name}`,
   '',
   summary,
   '',
-  '```sh',
-  ...(examples.length ? examples : [usageLine(name, options)]),
+  '```text',
+  usageLine(name, options),
   '```',
   '',
+  ...(examples.length ? ['For example:', '', '```text', ...examples, '```', ''] : []),
   '| Option | Meaning |',
   '|---|---|',
   ...Object.entries({ ...options, json }).map(

@@ -5,10 +5,17 @@ import { summaries } from '../src/contract/summaries.ts'
 const code = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(', ')
 
 const example = `\`\`\`sh
-curl -X POST "$BASE/v2/timeseries/$USER_ID/heartrate" -H "x-service-api-key: $KEY" -H 'content-type: application/json' -d '{
+TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' data/credentials.json)
+api() { curl -s "http://127.0.0.1:8080$1" -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type: application/json' "\${@:2}"; echo; }
+USER_ID=$(api /v2/user -d "{\\"client_user_id\\":\\"wearable-$(date +%s)\\"}" | sed 's/.*"user_id":"\\([^"]*\\)".*/\\1/')
+api /v2/timeseries/$USER_ID/heartrate -d '{
   "stage": "daily", "provider": "apple_health_kit", "time_zone": "Europe/Berlin",
   "data": [{ "value": 61, "unit": "bpm", "start_date": "2026-03-01T09:15:00+01:00", "type": "watch" }]
 }'
+\`\`\`
+
+\`\`\`json
+{ "success": true, "received": 1, "created": 1, "updated": 0, "unchanged": 0, "stale": 0, "dropped": 0 }
 \`\`\``
 
 /** What can be pushed and read of wearable data, from the table of resources. */
@@ -20,7 +27,8 @@ export function wearablesPage() {
     '`GET /v2/timeseries/{user_id}/{resource}/grouped`; summaries come in by `POST /v2/summary/{resource}/{user_id}` and are read by `GET`',
     'of the same path. Bodies may be gzip. `stage` is `daily` for live data, which is told by `daily.data.{resource}.created` and `.updated`,',
     'or `historical` for the past of a window, which ends in one `historical.data.{resource}.created` without data.',
-    'This page is made from `src/contract/series.ts` and `src/contract/summaries.ts` by `npm run generate`.',
+    'The [guide](guides/wearables.md) goes through it step by step. This page is made from `src/contract/series.ts` and `src/contract/summaries.ts`',
+    'by `npm run generate`.',
     '',
     example,
     '',

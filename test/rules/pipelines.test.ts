@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { EventEnvelope } from '../../src/contract/event.ts'
@@ -9,6 +8,8 @@ import { patternsOf, settingsFrom } from '../../src/pipelines/rules.ts'
 import { failureOf, failures, retryAt, waits } from '../../src/pipelines/rules-failure.ts'
 import { brokerOf, hidden, unhidden } from '../../src/pipelines/uri.ts'
 import { cidr, closed } from '../../src/webhooks/address.ts'
+import { pageText } from '../docs/support/blocks.ts'
+import { moduleOf } from '../docs/support/modules.ts'
 
 const at = '2026-03-01T09:30:00.000Z'
 const sandbox = { https_only: false, allow_loopback: true, allowed: [] }
@@ -208,15 +209,14 @@ describe('a page', () => {
 })
 
 describe('the page', () => {
-  const page = readFileSync(new URL('../../docs/pipelines.md', import.meta.url), 'utf8')
+  const page = pageText('docs/pipelines.md')
   test('tells the waits and every failure', () => {
     const told = page.split('\n').find((line) => line.startsWith('| Next try after')) as string
     expect([...told.matchAll(/(\d+) s/g)].map(([, seconds]) => Number(seconds) * 1000)).toEqual(waits)
     expect(Object.keys(failures).filter((code) => code !== 'failed' && !page.includes(`\`${code}\``))).toEqual([])
   })
   test('reads what is published', async () => {
-    const [, code = ''] = /```js\n(.*?)```/s.exec(page) ?? []
-    const { eventOf } = await import(`data:text/javascript,${encodeURIComponent(code)}`)
+    const { eventOf } = await moduleOf('docs/pipelines.md', 'eventOf')
     for (const event of [anEvent(), anEvent('long '.repeat(1000))]) {
       const { content, gzipped } = await messageOf(event)
       const properties = { contentType: 'application/json', ...(gzipped && { contentEncoding: 'gzip' }) }

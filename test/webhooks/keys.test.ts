@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { expect, test } from 'vitest'
 import { HOUR } from '../../src/app.ts'
+import { moduleOf } from '../docs/support/modules.ts'
 import { place } from '../support/orders.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { refusal, world } from '../support/world.ts'
@@ -12,9 +12,7 @@ const w = await world()
 await w.courier()
 
 /** The verifier as the page has it for customers. */
-const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
-const code = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code as string).find((code) => code.includes('isSignedBy')) as string
-const { isSignedBy } = await import(`data:text/javascript,${encodeURIComponent(code)}`)
+const { isSignedBy } = await moduleOf('docs/webhooks.md', 'isSignedBy')
 
 type Jwks = { keys: { kid: string }[] }
 

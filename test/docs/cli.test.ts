@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { parseOptions } from '../../src/cli/options.ts'
+import { commands } from '../../src/cli/table.ts'
+
+const examples = commands.flatMap(({ name, options, examples = [] }) => examples.map((line) => ({ line, name, options })))
+
+/** The arguments behind the name of the command, without what the shell does around it. */
+const argumentsOf = (line: string, name: string) =>
+  [
+    ...(line.split(`assay ${name}`)[1] as string)
+      .replace(/ \|.*|\)$/, '')
+      .replaceAll(' ID', ` ${randomUUID()}`)
+      .replace(/\$\([^)]*\)/g, 'x')
+      .matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g),
+  ].map(([, single, double, bare]) => single ?? double ?? bare ?? '')
+
+test.each(examples)('$line is understood', ({ line, name, options }) => {
+  expect(line).toContain(`assay ${name}`)
+  expect(() => parseOptions(argumentsOf(line, name), options, line)).not.toThrow()
+})

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { client } from '../../src/contract/client.ts'
+import { databaseUrl, query } from '../support/cluster.ts'
+import { credentialsIn, root, type Service, startProcess } from '../support/process.ts'
+import { ENCRYPTION_KEY, newDatabase, temporaryFolder } from '../support/world.ts'
+import { blocksOf, isRun, nameOf, pages, runnable, shown } from './support/blocks.ts'
+import { follow } from './support/follow.ts'
+import { freePort, tools } from './support/tools.ts'
+
+const all = pages.flatMap((page) => blocksOf(page))
+
+/** What cannot be run here, and why. A new one needs a reason that holds, and a line here. */
+const notRun = [
+  ['README.md', 'this is the suite itself'],
+  ['docs/guides/production.md', 'needs a PostgreSQL and the domain of a deployment of yours'],
+  ['docs/quick-start.md', 'needs the address of a repository, and stays in the foreground'],
+]
+
+test('what is not run is known by name', () => {
+  const found = all.filter(({ told }) => told['not-run'] !== undefined)
+  for (const block of found) console.log(`not run: ${nameOf(block)}: ${block.told['not-run']}`)
+  expect(found.map(({ page, told }) => [page, told['not-run']])).toEqual(notRun)
+})
+
+test('every block says what it is', () => {
+  expect(all.filter(({ language }) => ![...runnable, ...shown].includes(language)).map(nameOf)).toEqual([])
+})
+
+test('JSON that is shown is JSON', () => {
+  for (const block of all.filter(({ language }) => language === 'json')) expect(() => JSON.parse(block.text), nameOf(block)).not.toThrow()
+})
+
+/** README is followed by the newcomer. */
+const followed = pages.filter((page) => page !== 'README.md' && blocksOf(page).some(isRun))
+const canRun = tools.has('bash') && tools.has('curl')
+
+describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skipped: no bash or no curl here)', () => {
+  let database: string
+  let service: Service
+  const data = temporaryFolder()
+
+  beforeAll(async () => {
+    database = await newDatabase()
+    service = await startProcess({ DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: data, PORT: String(await freePort()) })
+  })
+  afterAll(() => service?.stop())
+
+  test.concurrent.each(followed)('%s', { timeout: 180_000 }, async (page) => {
+    const addresses = { '127.0.0.1:8080': new URL(service.url).host, 9099: String(await freePort()) }
+    const env = { DATABASE_URL: database, ENCRYPTION_KEY, EMPTY_DATABASE_URL: await emptyDatabase() }
+    const { faults, skipped } = await follow(page, { folder: await aFolder(page, data), addresses, env })
+    for (const one of skipped) console.log(`skipped: ${one}`)
+    expect(faults.join('\n\n')).toBe('')
+  })
+})
+
+/** What a reader has: a folder with the keys of a team of its own, and what was installed. */
+async function aFolder(page: string, data: string) {
+  const { base_url, org_id, management_key } = credentialsIn(data)
+  const admin = client(base_url, { 'x-management-key': management_key })
+  const { id: team_id } = await admin.createTeam({ params: { org_id }, body: { name: page.replace(/\W/g, ' '), region: 'us' } })
+  const params = { org_id, env: 'sandbox', region: 'us' } as const
+  const { value: team_api_key } = await admin.createTeamKey({ params, body: { label: page, team_id } })
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'data'))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const credentials = { base_url, org_id, team_id, team_api_key, management_key }
+  writeFileSync(join(folder, 'data/credentials.json'), `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
+  return folder
+}
+
+/** For what is restored: nothing is in it, not even a schema. */
+async function emptyDatabase() {
+  const name = `${inject('template')}_${randomUUID().slice(0, 8)}`
+  await query(inject('adminUrl'), `create database ${name}`)
+  return databaseUrl(inject('adminUrl'), name)
+}

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { headersOf, newSecret, parseSecret, signatures } from '../../src/webhooks/sign.ts'
+import { place } from '../support/orders.ts'
+import { eventually, run } from '../support/process.ts'
+import { aReceiver, aWebhook } from '../support/webhooks.ts'
+import { atEnd, temporaryFolder, world } from '../support/world.ts'
+import { blocksOf } from './support/blocks.ts'
+import { freePort, tools } from './support/tools.ts'
+
+const w = await world()
+await w.courier()
+
+const blocks = blocksOf('docs/guides/webhook-receivers.md')
+const home = { HOME: process.env['HOME'] }
+
+/** The receiver of the page, saved under the name that the page gives it. */
+function saved(file: string) {
+  const { text } = blocks.find(({ told }) => told['file'] === file) as (typeof blocks)[number]
+  const path = join(temporaryFolder(), file)
+  writeFileSync(path, text)
+  return path
+}
+
+function built(source: string) {
+  const binary = source.replace(/\.go$/, '')
+  execFileSync('go', ['build', '-o', binary, source], { env: { ...process.env } })
+  return binary
+}
+
+const languages: [name: string, tool: string | undefined, command: () => string[]][] = [
+  ['TypeScript', undefined, () => [process.execPath, saved('receiver.ts')]],
+  ['Python', 'python3', () => ['python3', saved('receiver.py')]],
+  ['Go', 'go', () => [built(saved('receiver.go'))]],
+]
+
+async function started(command: string[], secret: string) {
+  const port = await freePort()
+  const running = run(command, { env: { ...home, PORT: String(port), SECRET: secret } })
+  atEnd(async () => {
+    running.child.kill()
+    await running.ended
+  })
+  const url = `http://127.0.0.1:${port}/`
+  await eventually(() => fetch(url, { method: 'POST' }))
+  return { url, lines: () => running.said.stdout.trim().split('\n') }
+}
+
+const post = async (url: string, headers: Record<string, string>, body: string) =>
+  (await fetch(url, { method: 'POST', headers, body })).status
+
+const at = (shift: number) => Math.floor(Date.now() / 1000) + shift
+
+/** A message as we sign it, of any time. */
+function signed(secret: string, { shift = 0, sequence = 1, key = 'order:1', body = '{"event_type":"labtest.order.updated"}' } = {}) {
+  const [id, timestamp] = [randomUUID(), at(shift)]
+  const headers = headersOf({ id, timestamp, signature: signatures([parseSecret(secret)], id, timestamp, body), sequence, key })
+  return [headers, body] as const
+}
+
+for (const [name, tool, command] of languages) {
+  const missing = tool !== undefined && !tools.has(tool)
+  const title = `the receiver in ${name} takes what is ours, once and in order, and nothing else`
+  test.skipIf(missing)(missing ? `${title} (skipped: there is no ${tool})` : title, { timeout: 120_000 }, async () => {
+    const secret = newSecret()
+    const receiver = await started(command(), secret)
+    const tenant = await w.tenant()
+    const copies = await aReceiver()
+    const webhook = await aWebhook(tenant, { url: receiver.url, secret })
+    await aWebhook(tenant, { url: copies.url, secret })
+    const says = async (line: string) => expect(await eventually(() => receiver.lines().includes(line) || undefined), line).toBe(true)
+
+    await place(tenant.api)
+    await says('took labtest.order.created 1')
+    const [copy] = await copies.has(1)
+    const headers = Object.fromEntries(
+      Object.entries(copy?.headers as Record<string, string>).filter(([name]) => name.startsWith('webhook-')),
+    )
+    const body = copy?.body as string
+    expect(await post(receiver.url, headers, body)).toBe(204)
+    await says(`again ${headers['webhook-id']}`)
+
+    const before = receiver.lines().length
+    expect(await post(receiver.url, headers, body.replace('ordered', 'orderad'))).toBe(400)
+    expect(await post(receiver.url, { ...headers, 'webhook-id': randomUUID() }, body)).toBe(400)
+    expect(await post(receiver.url, { ...headers, 'webhook-signature': 'v1,%%% v1a,AAAA v2,AAAA' }, body)).toBe(400)
+    expect(await post(receiver.url, ...signed(newSecret()))).toBe(400)
+    expect(await post(receiver.url, ...signed(secret, { shift: -400 }))).toBe(400)
+    expect(await post(receiver.url, ...signed(secret, { shift: 400 }))).toBe(400)
+    expect(await post(receiver.url, { 'webhook-timestamp': 'soon' }, body)).toBe(400)
+    await eventually(() => receiver.lines().length === before + 7 || undefined)
+    const refused = receiver.lines().slice(before)
+    expect(refused).toEqual([...Array(4).fill('refused: wrong signature'), ...Array(3).fill('refused: too old')])
+
+    await tenant.admin.rotateWebhookSecret({ params: webhook.params, body: {} })
+    await place(tenant.api)
+    await eventually(() => receiver.lines().filter((line) => line === 'took labtest.order.created 1').length === 2 || undefined)
+
+    expect(await post(receiver.url, ...signed(secret, { sequence: 4, key: 'order:gap' }))).toBe(204)
+    expect(await post(receiver.url, ...signed(secret, { sequence: 7, key: 'order:gap' }))).toBe(204)
+    await says('took labtest.order.updated 7 (missing 2)')
+  })
+}

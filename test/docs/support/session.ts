@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { assay, type Env } from '../../support/process.ts'
+import { type Block, pageText } from './blocks.ts'
+import { tools } from './tools.ts'
+
+/** `folder` is where the reader stands, `addresses` are those of the page and what they are here, `from` is where the pages are. */
+export type Site = { folder: string; addresses: Record<string, string>; env: Env; prelude?: string; from?: string }
+/** What a block said, and when it began, in seconds. */
+export type Said = { out: string; err: string; at: number }
+export type Session = { code: number | null; said: Map<number, Said>; failedAt: number | undefined; ended: number }
+
+/** Runs blocks of a page one after the other in one shell, as a reader would. */
+export function converse(page: string, site: Site, blocks: Block[]): Promise<Session> {
+  const { folder, env } = site
+  const bin = commands(folder)
+  writeFileSync(join(folder, '.prelude.sh'), prelude + (site.prelude ?? npmRunsAssay))
+  writeFileSync(join(folder, '.page.sh'), scriptOf(page, site, blocks))
+  const PATH = [bin, dirname(process.execPath), process.env['PATH']].join(delimiter)
+  const child = spawn('bash', ['.page.sh'], { cwd: folder, env: { HOME: process.env['HOME'], LANG: 'C.UTF-8', ...env, PATH } })
+  child.stdin.end()
+  const all = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    all.out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    all.err += text
+  })
+  return new Promise((resolve, reject) => {
+    const end = () => resolve({ code: child.exitCode, said: saidIn(all), failedAt: failedIn(folder), ended: Date.now() / 1000 })
+    child.on('error', reject)
+    child.on('close', end)
+    // Something that the page left running may hold the pipes open.
+    child.on('exit', () => setTimeout(end, 2000).unref())
+  })
+}
+
+/** The page as a script with the same lines, so that a line that fails is known by its number. */
+function scriptOf(page: string, { addresses, from }: Site, blocks: Block[]) {
+  const lines = pageText(page, from).split('\n')
+  const script = lines.map(() => '')
+  script[0] = '. ./.prelude.sh'
+  for (const { line, end, language, told } of blocks) {
+    const sample = `sample ${language} ${told['file'] ?? `sample-${line}`} <<'END_OF_SAMPLE'`
+    script[line - 1] = language === 'sh' ? `block ${line}` : `block ${line}; ${sample}`
+    for (let i = line; i < end - 1; i++) script[i] = placed(lines[i] as string, addresses)
+    if (language !== 'sh') script[end - 1] = 'END_OF_SAMPLE'
+  }
+  return `${script.join('\n')}\n`
+}
+
+export const placed = (text: string, addresses: Record<string, string>) =>
+  Object.entries(addresses).reduce((text, [theirs, ours]) => text.replaceAll(theirs, ours), text)
+
+const prelude = `set -Eeuo pipefail
+trap 'at=$LINENO; [ \${#BASH_LINENO[@]} -gt 1 ] && at=\${BASH_LINENO[-2]}; echo $at >> .failed' ERR
+trap 'kill $(jobs -p) 2> /dev/null || true; wait' EXIT
+block() { printf '\\036%s %s\\n' "$1" "$EPOCHREALTIME"; printf '\\036%s %s\\n' "$1" "$EPOCHREALTIME" >&2; }
+sample() {
+  case $2 in *.*) cat > "$2"; return ;; esac
+  case $1 in
+    ts) cat > "$2.ts"; node "$2.ts" ;;
+    js) cat > "$2.mjs"; node "$2.mjs" ;;
+    py) cat > "$2.py"; python3 "$2.py" ;;
+    go) cat > "$2.go"; go run "$2.go" ;;
+  esac
+}
+`
+
+/** In the folder of a page npm has one thing to run. */
+const npmRunsAssay = 'npm() { while [ "$1" != -- ]; do shift; done; shift; assay "$@"; }\n'
+
+/** Commands of a page that have to be found: ours, and a curl that says how it was answered. */
+function commands(folder: string) {
+  const bin = join(folder, '.bin')
+  mkdirSync(bin, { recursive: true })
+  const script = (name: string, text: string) => {
+    writeFileSync(join(bin, name), `#!/bin/bash\n${text}\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
+  // A start takes half the time where others have left what they compiled.
+  script('assay', `NODE_COMPILE_CACHE="${join(folder, '../compiled')}" exec "${process.execPath}" "${assay}" "$@"`)
+  script('curl', `exec "${tools.get('curl')}" -w '%{stderr}\\n[answered %{http_code} %{url_effective}]\\n' "$@"`)
+  return bin
+}
+
+function saidIn(all: { out: string; err: string }) {
+  const [outs, errs] = [partsOf(all.out), partsOf(all.err)]
+  return new Map([...outs].map(([line, { at, text }]) => [line, { at, out: text, err: errs.get(line)?.text ?? '' }]))
+}
+
+const partsOf = (text: string) =>
+  new Map(
+    text
+      .split('\x1e')
+      .slice(1)
+      .map((part) => {
+        const [, line, at, text = ''] = /^(\d+) (\S+)\n([\s\S]*)$/.exec(part) ?? []
+        return [Number(line), { at: Number(at), text }]
+      }),
+  )
+
+function failedIn(folder: string) {
+  const path = join(folder, '.failed')
+  return existsSync(path) ? Number(readFileSync(path, 'utf8').trim().split('\n').at(-1)) : undefined
+}

@@ -1,0 +1,27 @@
+import { accessSync, constants } from 'node:fs'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+
+/** The tools that pages use and this machine has, with their places. */
+export const tools = new Map(['bash', 'curl', 'python3', 'go', 'git'].flatMap((tool) => placeOf(tool)))
+
+function placeOf(tool: string): [string, string][] {
+  const places = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, tool))
+  const place = places.find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+  return place ? [[tool, place]] : []
+}
+
+export const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
