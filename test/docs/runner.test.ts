@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { atEnd, temporaryFolder } from '../support/world.ts'
+import { follow } from './support/follow.ts'
+import { isJson, isText } from './support/outcome.ts'
+import { tools } from './support/tools.ts'
+
+const server = createServer((request, response) => {
+  const isThere = request.url === '/there'
+  response.writeHead(isThere ? 200 : 404).end(JSON.stringify({ path: request.url, detail: isThere ? null : { error_type: 'NOT_THERE' } }))
+}).listen(0, '127.0.0.1')
+atEnd(async () => server.close())
+
+/** What is found about a page that says this. */
+async function faultsOf(...lines: string[]) {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'page.md'), ['# A page', ...lines, ''].join('\n'))
+  const addresses = { '127.0.0.1:8080': `127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return (await follow('page.md', { folder, from: folder, addresses, env: {} })).faults
+}
+
+const call = (path: string) => ['```sh', `curl -s http://127.0.0.1:8080${path}`, '```']
+
+const missing = ['bash', 'curl'].find((tool) => !tools.has(tool))
+const pages = test.skipIf(missing)
+
+pages('a page that tells the truth has no faults', async () => {
+  expect(
+    await faultsOf(
+      ...call('/there'),
+      '',
+      '```json',
+      '{ "path": "/th…" }',
+      '```',
+      ...call('/gone'),
+      '```json status=404',
+      '{ "detail": { "error_type": "NOT_THERE" } }',
+      '```',
+      '```js',
+      'console.log(1 + 1)',
+      '```',
+      '```text',
+      '2',
+      '```',
+    ),
+  ).toEqual([])
+})
+
+pages('a line that fails is named, and what comes behind it is not reached', async () => {
+  const faults = await faultsOf('```sh', 'go() { false; }', 'echo before', 'go', '```', '', '```sh', 'echo after', '```')
+  expect(faults).toEqual([expect.stringMatching(/^page\.md:5: failed: go\nbefore/), 'page.md:8: was not reached'])
+})
+
+pages('a refusal that the page does not show is a fault, and so is one of another status', async () => {
+  expect(await faultsOf(...call('/gone'))).toEqual([expect.stringMatching(/^page\.md:2: http\S+\/gone was answered 404/)])
+  expect(await faultsOf(...call('/gone'), '```json status=400', '{}', '```')).toHaveLength(1)
+  expect(await faultsOf(...call('/there'), '```json status=404', '{}', '```')).toHaveLength(1)
+})
+
+pages('what is shown must be what came out', async () => {
+  expect(await faultsOf(...call('/there'), '```json', '{ "path": "/elsewhere" }', '```')).toEqual([
+    expect.stringMatching(/^page\.md:5: shows\n/),
+  ])
+  expect(await faultsOf('```sh', 'echo one', '```', '```text', 'two', '```')).toHaveLength(1)
+})
+
+pages('a block that is saved is there for the next one', async () => {
+  expect(await faultsOf('```js file=two.mjs', 'console.log(2)', '```', '```sh', 'node two.mjs', '```', '```text', '2', '```')).toEqual([])
+})
+
+test('… stands for anything within a line, alone for any lines', () => {
+  expect([isText('a … c\n…\nd', 'a b c\nx\ny\nd\n'), isText('a …', 'a b\nc'), isText('a.c', 'abc')]).toEqual([true, false, false])
+  expect([isJson('{"a":["…"]}', '{"a":["x"],"b":1}'), isJson('{"a":["…"]}', '{"a":["x","y"]}'), isJson('{"a":null}', '{}')]).toEqual([
+    true,
+    false,
+    false,
+  ])
+})
