@@ -57,14 +57,13 @@ test('a webhook that fails for days is disabled once, and not before', async () 
   const tenant = await one.tenant()
   const receiver = await aReceiver(() => faults.status(503))
   const webhook = await aWebhook(tenant, { url: receiver.url, filter_types: ['labtest.*'] })
-  /** Everything that is due was tried, unless a pause keeps it back. A try that the clock overtook would pause it anew. */
+  /** Everything that is due was tried and its health noted, unless a pause keeps it back. A try that the clock overtook would pause it anew. */
   const rests = async () => {
     const now = one.app.wall()
     const { rows } = await sql`
       select from lanes l join webhooks w on w.id = l.webhook_id
-      where w.id = ${webhook.id} and (l.worker is not null or (l.run_at <= ${now} and w.disabled_at is null and coalesce(w.paused_until <= ${now}, true)))`.execute(
-      one.app.db,
-    )
+      where w.id = ${webhook.id} and (l.worker is not null or (l.run_at <= ${now} and w.disabled_at is null and coalesce(w.paused_until <= ${now}, true))
+        or (select max(at) from attempts a where a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity'))`.execute(one.app.db)
     return rows.length === 0
   }
   let hours = 0
