@@ -14,6 +14,9 @@ export type EventType<S extends z.ZodType = z.ZodType> = {
 /** One row of the catalogue. */
 export const eventType = <S extends z.ZodType>(row: EventType<S>): EventType<S> => row
 
+/** What chooses events: a type, or the beginning of types and a star. */
+export const EventPattern = z.string().regex(/^([a-z0-9_.]{1,100}\*?|\*)$/, 'Must be an event type, which may end in *.')
+
 const Told = z.union([z.looseObject({}), z.array(z.looseObject({}))])
 
 /** What is sent and read: the envelope of the public interface, and our own `event_id` and `created_at`. */

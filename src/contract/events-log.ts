@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Id, Text } from './common.ts'
 import { endpoint } from './endpoint.ts'
-import { EventEnvelope } from './event.ts'
+import { EventEnvelope, EventPattern } from './event.ts'
 
 const EventTypeAnswer = z
   .object({
@@ -15,13 +15,11 @@ const EventTypeAnswer = z
 
 const LoggedEvent = EventEnvelope.extend({ cursor: z.string().describe('The place of the event in the log.') }).meta({ id: 'LoggedEvent' })
 
-const Pattern = z.string().regex(/^[a-z0-9_.]{0,100}\*?$/, 'Must be an event type, which may end in *.')
-
 const filter = {
   after: Text(100)
     .nullish()
     .describe('A cursor: what comes after it. Left out: from the oldest event that is kept. `end`: only what is yet to come.'),
-  event_type: z.array(Pattern).max(50).nullish().describe('Event types; a type may end in *.'),
+  event_type: z.array(EventPattern).max(50).nullish().describe('Event types; a type may end in *.'),
   user_id: Id.nullish(),
   order_id: Id.nullish(),
 }

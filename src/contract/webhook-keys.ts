@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { Environment, Id, Nothing } from './common.ts'
+import { Id, Nothing } from './common.ts'
 import { endpoint } from './endpoint.ts'
+import { noWebhook, WebhookPath, webhookRoot, webhooks } from './webhooks.ts'
 
 const PublicJwk = z
   .object({
@@ -15,17 +16,14 @@ const PublicJwk = z
 
 export const webhookKeyEndpoints = {
   rotateWebhookKey: endpoint({
-    auth: 'management',
-    plan: 'scale',
-    scope: 'team',
-    tag: 'Webhooks',
+    ...webhooks,
     method: 'post',
-    path: '/v1/org/{org_id}/team/{team_id}/{env}/webhook/{webhook_id}/keys/rotate',
+    path: `${webhookRoot}/keys/rotate`,
     status: 204,
     summary: 'Change the ed25519 key; the old one signs along for 24 hours',
-    params: z.object({ org_id: Id, team_id: Id, env: Environment, webhook_id: Id }),
+    params: WebhookPath,
     returns: Nothing,
-    refusals: { 400: 'The webhook signs with its secret alone.', 404: 'No such webhook of the team.' },
+    refusals: { 400: 'The webhook signs with its secret alone.', ...noWebhook },
   }),
   getWebhookJwks: endpoint({
     auth: 'none',

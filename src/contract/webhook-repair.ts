@@ -1,21 +1,19 @@
 import { z } from 'zod'
-import { Cursor, Environment, Id, Instant, InstantIn, openEnum } from './common.ts'
+import { Cursor, Id, Instant, InstantIn, openEnum } from './common.ts'
 import { endpoint } from './endpoint.ts'
+import { EventPattern } from './event.ts'
+import { noWebhook, WebhookPath, webhookRoot, webhooks } from './webhooks.ts'
 
 export const outcomes = ['delivered', 'retried', 'exhausted'] as const
 const jobKinds = ['recover', 'replay'] as const
 const jobStates = ['running', 'done', 'stopped', 'failed'] as const
 
-const webhook = { org_id: Id, team_id: Id, env: Environment, webhook_id: Id }
-const WebhookPath = z.object(webhook)
-const AttemptPath = z.object({ ...webhook, attempt_id: Id })
-const MessagePath = z.object({ ...webhook, event_id: Id })
-const JobPath = z.object({ ...webhook, job_id: Id })
+const AttemptPath = WebhookPath.extend({ attempt_id: Id })
+const MessagePath = WebhookPath.extend({ event_id: Id })
+const JobPath = WebhookPath.extend({ job_id: Id })
 
 const page = { limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }
 const pageOf = <S extends z.ZodType>(of: S) => z.object({ data: z.array(of), next_cursor: z.string().nullable() })
-
-const EventType = z.string().regex(/^[a-z0-9_.]{1,100}\*?$/, 'Must be an event type, which may end in *.')
 
 const attempt = {
   id: Id,
@@ -86,22 +84,19 @@ const Job = z
   })
   .meta({ id: 'WebhookJob' })
 
-const repair = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks' } as const
-const root = '/v1/org/{org_id}/team/{team_id}/{env}/webhook/{webhook_id}'
-const noWebhook = { 404: 'No such webhook of the team.' }
 const noJob = { 404: 'No such webhook of the team, or no such job of the webhook.' }
 
 export const webhookRepairEndpoints = {
   listWebhookAttempts: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'get',
-    path: `${root}/attempts`,
+    path: `${webhookRoot}/attempts`,
     summary: 'List what was tried, newest first',
     params: WebhookPath,
     query: z.object({
       ...page,
       outcome: z.enum(outcomes).nullish(),
-      event_type: EventType.nullish(),
+      event_type: EventPattern.nullish(),
       event_id: Id.nullish(),
       since: InstantIn.nullish(),
       until: InstantIn.nullish().describe('Exclusive.'),
@@ -110,18 +105,18 @@ export const webhookRepairEndpoints = {
     refusals: noWebhook,
   }),
   getWebhookAttempt: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'get',
-    path: `${root}/attempts/{attempt_id}`,
+    path: `${webhookRoot}/attempts/{attempt_id}`,
     summary: 'Get what was sent and answered',
     params: AttemptPath,
     returns: AttemptDetail,
     refusals: { 404: 'No such webhook of the team, or no such attempt.' },
   }),
   listWebhookMessages: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'get',
-    path: `${root}/messages`,
+    path: `${webhookRoot}/messages`,
     summary: 'List the messages that wait',
     description: 'Those that are tried next come first. The list moves while messages are delivered.',
     params: WebhookPath,
@@ -130,9 +125,9 @@ export const webhookRepairEndpoints = {
     refusals: noWebhook,
   }),
   retryWebhookMessage: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'post',
-    path: `${root}/messages/{event_id}/retry`,
+    path: `${webhookRoot}/messages/{event_id}/retry`,
     summary: 'Try a message now, or send it again',
     description:
       'A message that waits keeps its place, and the first of its key is tried now (`retried`). One that was delivered or exhausted, or that the webhook never had, is put at the end of its key with a new sequence (`resent`).',
@@ -141,9 +136,9 @@ export const webhookRepairEndpoints = {
     refusals: { 400: 'The webhook is disabled.', 404: 'No such webhook, or no such event of the team.' },
   }),
   recoverWebhook: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'post',
-    path: `${root}/recover`,
+    path: `${webhookRoot}/recover`,
     summary: 'Send everything again that was exhausted',
     description: 'What was delivered since, or waits already, is left out. Answers the job that does it.',
     params: WebhookPath,
@@ -152,9 +147,9 @@ export const webhookRepairEndpoints = {
     refusals: noWebhook,
   }),
   replayWebhook: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'post',
-    path: `${root}/replay`,
+    path: `${webhookRoot}/replay`,
     summary: 'Send a window of the event log',
     description:
       'Every event that was logged in the window and that the webhook takes, in the order of the log, whether or not it was delivered before. Answers the job that does it.',
@@ -163,16 +158,16 @@ export const webhookRepairEndpoints = {
       .object({
         from: InstantIn,
         to: InstantIn.nullish().describe('Exclusive; default now.'),
-        event_types: z.array(EventType).min(1).max(200).nullish().describe('Only these of the types that the webhook takes.'),
+        event_types: z.array(EventPattern).min(1).max(200).nullish().describe('Only these of the types that the webhook takes.'),
       })
       .meta({ id: 'ReplayWebhook' }),
     returns: Job,
     refusals: noWebhook,
   }),
   listWebhookJobs: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'get',
-    path: `${root}/jobs`,
+    path: `${webhookRoot}/jobs`,
     summary: 'List the jobs of a webhook, newest first',
     params: WebhookPath,
     query: z.object(page),
@@ -180,18 +175,18 @@ export const webhookRepairEndpoints = {
     refusals: noWebhook,
   }),
   getWebhookJob: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'get',
-    path: `${root}/jobs/{job_id}`,
+    path: `${webhookRoot}/jobs/{job_id}`,
     summary: 'Get how far a job came',
     params: JobPath,
     returns: Job,
     refusals: noJob,
   }),
   stopWebhookJob: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'post',
-    path: `${root}/jobs/{job_id}/stop`,
+    path: `${webhookRoot}/jobs/{job_id}/stop`,
     summary: 'Stop a job',
     description: 'What it has put in line already is delivered. A job that has ended stays as it is.',
     params: JobPath,
@@ -199,9 +194,9 @@ export const webhookRepairEndpoints = {
     refusals: noJob,
   }),
   sendWebhookExample: endpoint({
-    ...repair,
+    ...webhooks,
     method: 'post',
-    path: `${root}/example`,
+    path: `${webhookRoot}/example`,
     summary: 'Send an example of an event now',
     description:
       'One signed attempt, also to a disabled webhook, and whatever its filter says. It is never tried again, says nothing about the health of the webhook, and stands among its attempts with sequence 0 and the key `example`.',

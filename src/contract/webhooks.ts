@@ -1,32 +1,24 @@
 import { z } from 'zod'
 import { Cursor, Environment, Id, Instant, Nothing } from './common.ts'
 import { endpoint } from './endpoint.ts'
+import { EventPattern } from './event.ts'
 
 export const orderings = ['per_key', 'strict', 'unordered'] as const
 
-const team = { org_id: Id, team_id: Id, env: Environment }
-const TeamPath = z.object(team)
-const WebhookPath = z.object({ ...team, webhook_id: Id })
+const TeamPath = z.object({ org_id: Id, team_id: Id, env: Environment })
+export const WebhookPath = TeamPath.extend({ webhook_id: Id })
 
 const Url = z
   .string()
   .min(1)
-  .max(2083, 'Must have at most 2083 characters.')
+  .max(2048, 'Must have at most 2048 characters.')
   .meta({ format: 'uri', example: 'https://example.com/webhooks' })
 const Rate = z.int().min(1).max(10_000).describe('Messages a second at most.')
-const Filter = z
-  .array(z.string().regex(/^([a-z0-9_.]{1,100}\*?|\*)$/, 'Must be an event type, which may end in *.'))
-  .max(200)
-  .describe('Event types; a type may end in *. Null or absent takes all.')
+const Filter = z.array(EventPattern).max(200).describe('Event types; a type may end in *. Null or absent takes all.')
 const Ordering = z
   .enum(orderings)
   .describe('per_key: the messages about one order or user resource in their order; strict: all of them; unordered: each on its own.')
-const Headers = z
-  .record(
-    z.string().regex(/^[A-Za-z0-9-]{1,100}$/, 'Must be the name of a header: 1 to 100 letters, digits or hyphens.'),
-    z.string().max(4096),
-  )
-  .refine((headers) => Object.keys(headers).length <= 50, 'Send at most 50 headers.')
+const Headers = z.record(z.string(), z.string()).describe('At most 50, each of at most 4,096 visible ASCII characters.')
 
 export const NewWebhook = z
   .object({
@@ -35,7 +27,7 @@ export const NewWebhook = z
     rate_limit: Rate.nullish(),
     disabled: z.boolean().nullish().describe('Default false. A disabled webhook is sent nothing and loses nothing.'),
     filter_types: Filter.nullish(),
-    secret: z.string().max(200).nullish().describe('whsec_ and 24 to 64 bytes in base64; made when absent.'),
+    secret: z.string().max(200).nullish().describe('whsec_ and 24 to 75 bytes in base64; made when absent.'),
     ordering: Ordering.nullish().describe('Default per_key.'),
     asymmetric: z.boolean().nullish().describe('Default false. Signs with an ed25519 key too (v1a), whose public part is published.'),
   })
@@ -73,9 +65,11 @@ const Webhook = z
   })
   .meta({ id: 'Webhook' })
 
-const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks' } as const
+/** What all rows about webhooks share. */
+export const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks' } as const
 const root = '/v1/org/{org_id}/team/{team_id}/{env}/webhook'
-const noWebhook = { 404: 'No such webhook of the team.' }
+export const webhookRoot = `${root}/{webhook_id}` as const
+export const noWebhook = { 404: 'No such webhook of the team.' }
 
 export const webhookEndpoints = {
   listWebhooks: endpoint({
@@ -100,7 +94,7 @@ export const webhookEndpoints = {
   getWebhook: endpoint({
     ...webhooks,
     method: 'get',
-    path: `${root}/{webhook_id}`,
+    path: webhookRoot,
     summary: 'Get a webhook',
     params: WebhookPath,
     returns: Webhook,
@@ -109,7 +103,7 @@ export const webhookEndpoints = {
   patchWebhook: endpoint({
     ...webhooks,
     method: 'patch',
-    path: `${root}/{webhook_id}`,
+    path: webhookRoot,
     summary: 'Change, disable or enable a webhook',
     params: WebhookPath,
     body: WebhookPatch,
@@ -119,7 +113,7 @@ export const webhookEndpoints = {
   deleteWebhook: endpoint({
     ...webhooks,
     method: 'delete',
-    path: `${root}/{webhook_id}`,
+    path: webhookRoot,
     status: 204,
     summary: 'Delete a webhook with everything that waits for it',
     params: WebhookPath,
@@ -129,7 +123,7 @@ export const webhookEndpoints = {
   getWebhookHeaders: endpoint({
     ...webhooks,
     method: 'get',
-    path: `${root}/{webhook_id}/headers`,
+    path: `${webhookRoot}/headers`,
     summary: 'Get the headers that are sent along',
     params: WebhookPath,
     returns: z.object({ headers: z.record(z.string(), z.string()), sensitive: z.array(z.string()) }).meta({ id: 'WebhookHeaders' }),
@@ -138,19 +132,19 @@ export const webhookEndpoints = {
   putWebhookHeaders: endpoint({
     ...webhooks,
     method: 'put',
-    path: `${root}/{webhook_id}/headers`,
+    path: `${webhookRoot}/headers`,
     status: 204,
     summary: 'Replace the headers that are sent along',
     description: 'Values of headers that look like credentials, or are named in sensitive, are never answered again.',
     params: WebhookPath,
-    body: z.object({ headers: Headers, sensitive: z.array(z.string().max(100)).max(50).nullish() }).meta({ id: 'NewWebhookHeaders' }),
+    body: z.object({ headers: Headers, sensitive: z.array(z.string().max(128)).max(50).nullish() }).meta({ id: 'NewWebhookHeaders' }),
     returns: Nothing,
     refusals: { 400: 'A header that we set ourselves.', ...noWebhook },
   }),
   getWebhookSecret: endpoint({
     ...webhooks,
     method: 'get',
-    path: `${root}/{webhook_id}/secret`,
+    path: `${webhookRoot}/secret`,
     summary: 'Get the secret that signs',
     params: WebhookPath,
     returns: z.object({ key: z.string() }).meta({ id: 'WebhookSecret' }),
@@ -159,11 +153,14 @@ export const webhookEndpoints = {
   rotateWebhookSecret: endpoint({
     ...webhooks,
     method: 'post',
-    path: `${root}/{webhook_id}/secret/rotate`,
+    path: `${webhookRoot}/secret/rotate`,
     status: 204,
     summary: 'Change the secret; the old one signs along for 24 hours',
     params: WebhookPath,
-    body: z.object({ key: z.string().max(200).nullish().describe('Made when absent.') }).meta({ id: 'RotateWebhookSecret' }),
+    body: z
+      .object({ key: z.string().max(200).nullish().describe('Made when absent.') })
+      .meta({ id: 'RotateWebhookSecret' })
+      .nullish(),
     returns: Nothing,
     refusals: { 400: 'The secret is none.', ...noWebhook },
   }),

@@ -2,11 +2,8 @@ import { isIP } from 'node:net'
 import { problem } from '../problem.ts'
 import { isForbidden, type Policy } from './address.ts'
 
-const MAX_LENGTH = 2048
-
 /** The URL as it will be called. A name is judged again by its addresses at every connection. */
 export function checkUrl(text: string, policy: Policy) {
-  if (text.length > MAX_LENGTH) throw refused('length', `A webhook URL has at most ${MAX_LENGTH} characters; use a shorter path or query.`)
   if (!/^[!-~]+$/.test(text) || text.includes('\\'))
     throw refused('malformed', 'Write the URL in visible ASCII: percent-encode its path and query, and write the host in its xn-- form.')
   const authority = authorityOf(text)
@@ -75,6 +72,6 @@ const notPublic = () =>
     'Webhooks go to public addresses only. Use a public host; whoever operates the service can open networks with WEBHOOK_ALLOWED_NETWORKS.',
   )
 
-type Reason = 'length' | 'malformed' | 'scheme' | 'fragment' | 'credentials' | 'host' | 'address' | 'port'
+type Reason = 'malformed' | 'scheme' | 'fragment' | 'credentials' | 'host' | 'address' | 'port'
 
 const refused = (reason: Reason, message: string) => problem('WEBHOOK_URL_REFUSED', message, { reason })
