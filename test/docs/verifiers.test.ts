@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { waits } from '../../src/webhooks/rules.ts'
+import { pauses, SUSPECT } from '../../src/webhooks/rules-health.ts'
 import { headersOf, newSecret, parseSecret, signatures } from '../../src/webhooks/sign.ts'
 import { pageText } from './support/blocks.ts'
 import { moduleOf } from './support/modules.ts'
@@ -29,4 +30,10 @@ test('the schedule of the page is the one that is kept', () => {
   const units: Record<string, number> = { seconds: 1000, minutes: 60_000, hours: 3_600_000 }
   const rows = [...pageText('docs/webhooks.md').matchAll(/^\| \d \| (\d+) (seconds|minutes|hours) \|$/gm)]
   expect(rows.map(([, n, unit]) => Number(n) * (units[unit as string] as number))).toEqual(waits)
+})
+
+test('the rests of the page are those that are kept', () => {
+  const found = /After (\d+) failures in a row[^.]*? rests for (\d+) seconds, then ([\d, and]+);/.exec(pageText('docs/webhooks.md'))
+  const [, failures, first, more = ''] = found ?? []
+  expect([Number(failures), [first, ...more.split(/, | and /)].map((seconds) => Number(seconds) * 1000)]).toEqual([SUSPECT, pauses])
 })
