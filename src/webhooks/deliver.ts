@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type App, inTransaction, later, SECOND } from '../app.ts'
 import { attemptOf, bodyOf, headersOfMessage, keyOfMessage, signatureOf } from './contents.ts'
 import { type Endpoint, endpointsOf } from './endpoints.ts'
@@ -143,5 +143,3 @@ async function record(app: App, turns: Turn[]) {
     return settled
   })
 }
-
-export const newWorkerNumber = () => randomInt(1, 2 ** 31 - 1)

@@ -111,3 +111,30 @@ test('a worker that loses its connection comes back and goes on', async () => {
   expect(new Set(sent.map(({ key, n }) => `${key} ${n}`)).size).toBe(6 * keys.length)
   await worker.stop()
 })
+
+test('a worker that is stopped while it comes back leaves no connection behind', async () => {
+  const { pool, db, close } = openDatabase(url, 5, pino({ level: 'silent' }))
+  const lines: Line[] = []
+  const [coming, mayCome] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const connect = async () => {
+    if (lines.length) {
+      coming.resolve()
+      await mayCome.promise
+    }
+    const line = await pool.connect()
+    lines.push(line)
+    return line
+  }
+  const worker = await startWorker(
+    { ...app, db },
+    connect,
+    async () => ok,
+    () => {},
+  )
+  await query(url, 'select pg_terminate_backend($1)', [(lines[0] as unknown as { processID: number }).processID])
+  await coming.promise
+  await worker.stop()
+  mayCome.resolve()
+  await eventually(() => lines.length === 2 && pool.totalCount === pool.idleCount)
+  await close()
+})
