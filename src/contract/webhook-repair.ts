@@ -42,6 +42,12 @@ const AttemptDetail = z
     response_headers: z.record(z.string(), z.string()),
     response_body: z.string(),
     truncated: z.boolean().describe('The receiver answered more than the 64 kB that are read.'),
+    timing: z
+      .object({ connected: z.int().nullable(), answered: z.int().nullable(), total: z.int() })
+      .nullable()
+      .describe(
+        'Milliseconds until there was a connection, until the status came, and until all was over; null where it did not come to that.',
+      ),
   })
   .meta({ id: 'WebhookAttemptDetail' })
 

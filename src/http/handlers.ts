@@ -60,9 +60,10 @@ import { pushSummaries } from '../wearables/summaries.ts'
 import * as webhooks from '../webhooks/actions.ts'
 import * as attempts from '../webhooks/attempts.ts'
 import { sendWebhookExample } from '../webhooks/example.ts'
+import { getWebhookHeaders, putWebhookHeaders } from '../webhooks/headers.ts'
 import * as inbox from '../webhooks/inbox.ts'
 import * as repairs from '../webhooks/jobs.ts'
-import { getWebhookJwks, rotateWebhookKey } from '../webhooks/keys.ts'
+import * as webhookKeys from '../webhooks/keys.ts'
 import * as messages from '../webhooks/messages.ts'
 
 type CallerOf = {
@@ -175,12 +176,12 @@ export const handlers: Handlers = {
   getWebhook: (app, caller, { params }) => webhooks.getWebhook(app, caller, params),
   patchWebhook: (app, caller, { params, body }) => webhooks.patchWebhook(app, caller, params, body),
   deleteWebhook: (app, caller, { params }) => webhooks.deleteWebhook(app, caller, params),
-  getWebhookHeaders: (app, caller, { params }) => webhooks.getWebhookHeaders(app, caller, params),
-  putWebhookHeaders: (app, caller, { params, body }) => webhooks.putWebhookHeaders(app, caller, params, body),
-  getWebhookSecret: (app, caller, { params }) => webhooks.getWebhookSecret(app, caller, params),
-  rotateWebhookSecret: (app, caller, { params, body }) => webhooks.rotateWebhookSecret(app, caller, params, body?.key),
-  rotateWebhookKey: (app, caller, { params }) => rotateWebhookKey(app, caller, params),
-  getWebhookJwks: (app, _, { params }) => getWebhookJwks(app, params.webhook_id),
+  getWebhookHeaders: (app, caller, { params }) => getWebhookHeaders(app, caller, params),
+  putWebhookHeaders: (app, caller, { params, body }) => putWebhookHeaders(app, caller, params, body),
+  getWebhookSecret: (app, caller, { params }) => webhookKeys.getWebhookSecret(app, caller, params),
+  rotateWebhookSecret: (app, caller, { params, body }) => webhookKeys.rotateWebhookSecret(app, caller, params, body?.key),
+  rotateWebhookKey: (app, caller, { params }) => webhookKeys.rotateWebhookKey(app, caller, params),
+  getWebhookJwks: (app, _, { params }) => webhookKeys.getWebhookJwks(app, params.webhook_id),
   listWebhookAttempts: (app, caller, { params, query }) => attempts.listWebhookAttempts(app, caller, params, query),
   getWebhookAttempt: (app, caller, { params }) => attempts.getWebhookAttempt(app, caller, params),
   listWebhookMessages: (app, caller, { params, query }) => messages.listWebhookMessages(app, caller, params, query),

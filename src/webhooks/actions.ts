@@ -6,9 +6,8 @@ import { pageAfter, pageOf } from '../paging.ts'
 import { problem } from '../problem.ts'
 import { requireTeam } from '../teams/actions.ts'
 import { policyOf } from './address.ts'
-import { openSecrets, type Secrets, sealSecrets, stillSigning } from './endpoints.ts'
+import { openSecrets, sealSecrets } from './endpoints.ts'
 import { PURGE } from './ends.ts'
-import { checkHeaders } from './rules-headers.ts'
 import { newSecret, parseSecret } from './sign.ts'
 import { newKeyPair, publicKeyOf } from './sign-ed25519.ts'
 import * as store from './store.ts'
@@ -115,58 +114,6 @@ export async function deleteWebhook(app: App, caller: ManagementCaller, path: Pa
   app.wake(PURGE)
 }
 
-export async function getWebhookHeaders(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
-  const { headers, sensitive } = await openSecrets(app, await requireWebhook(app, caller, path))
-  const open = Object.entries(headers).filter(([name]) => !sensitive.includes(name))
-  return { headers: Object.fromEntries(open), sensitive }
-}
-
-const credentials = /authorization|token|secret|api-?key|password|cookie/i
-
-type NewHeaders = { headers: Record<string, string>; sensitive?: string[] | null | undefined }
-
-export const putWebhookHeaders = (
-  app: App,
-  caller: ManagementCaller,
-  path: Path & { webhook_id: string },
-  { headers, sensitive }: NewHeaders,
-) =>
-  inTransaction(app, async (app) => {
-    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
-    checkHeaders(headers)
-    const known = await openSecrets(app, webhook)
-    const named = (sensitive ?? []).map((name) => name.toLowerCase())
-    const hidden = Object.keys(headers).filter((name) => credentials.test(name) || named.includes(name.toLowerCase()))
-    await keep(app, webhook, { ...known, headers, sensitive: hidden })
-  })
-
-export async function getWebhookSecret(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
-  const { keys } = await openSecrets(app, await requireWebhook(app, caller, path))
-  return { key: keys[0]?.key as string }
-}
-
-export const rotateWebhookSecret = (
-  app: App,
-  caller: ManagementCaller,
-  path: Path & { webhook_id: string },
-  sent: string | null | undefined,
-) =>
-  inTransaction(app, async (app) => {
-    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
-    const key = sent ?? newSecret()
-    parseSecret(key)
-    const known = await openSecrets(app, webhook)
-    const old = stillSigning(known.keys, app.wall())
-    await keep(app, webhook, { ...known, keys: [{ key, until: null }, ...old.filter((one) => one.key !== key)] })
-  })
-
-export async function keep(app: App, webhook: store.WebhookRow, secrets: Secrets) {
-  await store.updateWebhook(app.db, webhook.team_id, webhook.id, {
-    updated_at: app.wall(),
-    sealed: await sealSecrets(app, webhook, secrets),
-  })
-}
-
 export async function requireWebhook(
   app: App,
   caller: ManagementCaller,
@@ -182,14 +129,8 @@ export async function requireWebhook(
 const one = async (app: App, row: store.WebhookRow) => (await shown(app, [row]))[0] as Awaited<ReturnType<typeof shown>>[number]
 
 async function shown(app: App, rows: store.WebhookRow[]) {
-  const backlog = new Map(
-    (
-      await store.backlogOf(
-        app.db,
-        rows.map(({ id }) => id),
-      )
-    ).map((one) => [one.webhook_id, one]),
-  )
+  const ids = rows.map(({ id }) => id)
+  const backlog = new Map((await store.backlogOf(app.db, ids)).map((one) => [one.webhook_id, one]))
   const keys = await Promise.all(rows.map(async (row) => (await openSecrets(app, row)).pairs?.[0]?.private_key))
   return rows.map((row, i) => ({
     ...row,

@@ -5,7 +5,7 @@ import { open } from '../sealing/seal.ts'
 import { requireWebhook } from './actions.ts'
 import { bodyOf, headersOfMessage, type Kept, keyOfMessage, placeOfAttempt } from './contents.ts'
 import { type Failure, failures } from './rules-outcome.ts'
-import { fixedHeaders } from './send.ts'
+import { fixedHeaders, inLowerCase } from './send.ts'
 import * as store from './store-attempts.ts'
 
 type Path = { team_id: string; webhook_id: string }
@@ -24,14 +24,15 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
   const found = await store.findAttempt(app.db, path, path.attempt_id)
   if (!found) throw problem('ATTEMPT_NOT_FOUND', 'There is no such attempt of this webhook, or it is no longer kept; list its attempts.')
   const key = await keyOfMessage(app, found)
-  const { url, signature, headers, body, ...answer } = open<Kept>(key, placeOfAttempt(found.id), found.sealed)
+  const { url, signature, headers, body, timing = null, ...answer } = open<Kept>(key, placeOfAttempt(found.id), found.sealed)
   const { event_sealed, created_at } = found
   const told = event_sealed && created_at ? bodyOf(key, { ...found, created_at, sealed: event_sealed }) : null
   return {
     ...shown(found),
     url,
-    request_headers: { ...fixedHeaders, ...headers, ...headersOfMessage(found, signature, found.at) },
+    request_headers: { ...fixedHeaders, ...inLowerCase(headers), ...headersOfMessage(found, signature, found.at) },
     request_body: body ?? told,
+    timing,
     ...answer,
   }
 }

@@ -56,6 +56,8 @@ export type Kept = {
   response_headers: Record<string, string>
   response_body: string
   truncated: boolean
+  /** Older attempts have none. */
+  timing?: Outcome['ms']
 }
 
 export const placeOfAttempt = (id: string) => `attempts.sealed.${id}`
@@ -74,6 +76,7 @@ export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempte
     response_headers: outcome.response_headers,
     response_body: outcome.response_body.toString(),
     truncated: outcome.truncated,
+    timing: outcome.ms,
   }
   return {
     id,

@@ -31,15 +31,18 @@ export const openSecrets = async (app: App, { id, team_id, sealed }: { id: strin
   open<Secrets>(await teamSealingKey(app, team_id), place(id), sealed)
 
 const OVERLAP = 24 * HOUR
+const MOST_OLD = 9
 
 type Until = { until: string | null }
 
 /** Those that sign now. */
 export const validAt = <K extends Until>(known: K[], now: string) => known.filter(({ until }) => !until || until > now)
 
-/** What signs along with its successor. */
+/** What signs along with its successor: the newest, or a header of many rotations would grow beyond what receivers take. */
 export const stillSigning = <K extends Until>(known: K[], now: string) =>
-  validAt(known, now).map((one) => ({ ...one, until: one.until ?? later(now, OVERLAP) }))
+  validAt(known, now)
+    .slice(0, MOST_OLD)
+    .map((one) => ({ ...one, until: one.until ?? later(now, OVERLAP) }))
 
 const HIDDEN = '(hidden)'
 

@@ -52,7 +52,8 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
 /** Sent with everything, unless the webhook says otherwise. */
 export const fixedHeaders = { 'content-type': 'application/json', 'user-agent': 'Assay-Webhooks/1', accept: '*/*' }
 
-const inLowerCase = (headers: Record<string, string>): Record<string, string> =>
+/** As they are sent. */
+export const inLowerCase = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /** A policy may have become stricter since the URL was taken. */

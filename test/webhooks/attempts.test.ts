@@ -15,7 +15,7 @@ async function aFailureAndASuccess() {
   const webhook = await aWebhook(tenant, { url: receiver.url })
   await tenant.admin.putWebhookHeaders({
     params: webhook.params,
-    body: { headers: { 'X-Shop': 'north', Authorization: 'Bearer very-secret' } },
+    body: { headers: { 'X-Shop': 'north', 'User-Agent': 'Harbour/1', Authorization: 'Bearer very-secret' } },
   })
   const order = await place(tenant.api)
   await soon(async () => expect(await webhook.attempts()).toHaveLength(1))
@@ -82,9 +82,10 @@ test('an attempt shows what was sent and what was answered', async () => {
     response_body: 'come back',
     truncated: false,
     response_headers: { 'content-type': 'text/plain' },
+    timing: { connected: expect.any(Number), answered: expect.any(Number), total: attempts[1]?.ms },
   })
   expect(detail.request_body).toBe(receiver.received[0]?.body)
-  expect(detail.request_headers).toMatchObject({ 'X-Shop': 'north', Authorization: '(hidden)' })
+  expect(detail.request_headers).toMatchObject({ 'x-shop': 'north', authorization: '(hidden)', 'user-agent': 'Harbour/1' })
   new Webhook(key).verify(detail.request_body as string, detail.request_headers)
   const sent = receiver.received[0]?.headers ?? {}
   for (const name of ['svix-signature', 'webhook-timestamp', 'webhook-sequence', 'webhook-key', 'content-type', 'user-agent'])
