@@ -14,7 +14,9 @@ export async function labTestsOf(app: App, team_id: string, ids: string[]): Prom
   const tests = known.get(app.vault) ?? new Map<string, store.LabTestRow>()
   known.set(app.vault, tests)
   const wanted = await store.testVersions(app.db, team_id, ids)
-  const missing = wanted.filter((one) => !tests.has(keyOf(one)))
+  // What the call needs is its own: others may empty the memory while it waits.
+  const here = new Map(wanted.map((one) => [one.id, tests.get(keyOf(one))]))
+  const missing = wanted.filter(({ id }) => !here.get(id))
   if (tests.size + missing.length > MOST) tests.clear()
   if (missing.length) {
     const found = await store.findLabTests(
@@ -22,12 +24,13 @@ export async function labTestsOf(app: App, team_id: string, ids: string[]): Prom
       team_id,
       missing.map(({ id }) => id),
     )
-    for (const test of found) {
-      const version = missing.find(({ id }) => id === test.id)
-      if (version) tests.set(keyOf(version), test)
+    for (const test of found) here.set(test.id, test)
+    for (const one of missing) {
+      const test = here.get(one.id)
+      if (test) tests.set(keyOf(one), test)
     }
   }
-  return wanted.flatMap((one) => tests.get(keyOf(one)) ?? [])
+  return wanted.flatMap(({ id }) => here.get(id) ?? [])
 }
 
 const keyOf = ({ id, version }: { id: string; version: string }) => `${id} ${version}`

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { labTestsById } from '../../src/catalog/actions.ts'
 import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -358,3 +359,19 @@ describe('lab accounts', () => {
 
 const needsAnswers = (markers: { aoe: { questions: { required: boolean }[] } | null }[]) =>
   markers.some(({ aoe }) => aoe?.questions.some(({ required }) => required))
+
+test('more tests than are kept in memory are all found', async () => {
+  const { team_id } = await w.tenant()
+  const made = await query<{ id: string }>(
+    w.url,
+    `insert into lab_tests (id, team_id, lab_id, slug, name, description, method, sample_type, price, fasting,
+       has_collection_instructions, created_at, updated_at)
+     select gen_random_uuid(), $1, lab_id, slug || n, name, description, method, sample_type, price, fasting,
+       has_collection_instructions, created_at, updated_at
+     from lab_tests, generate_series(1, 2001) as n where id = $2 returning id`,
+    [team_id, WELLNESS],
+  )
+  const ids = made.map(({ id }) => id)
+  await labTestsById(w.app, team_id, ids.slice(1))
+  expect((await labTestsById(w.app, team_id, ids)).size).toBe(2001)
+})
