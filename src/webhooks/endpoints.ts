@@ -61,17 +61,22 @@ export async function endpointsOf(app: App, lanes: { webhook_id: string; version
   const kept = known.get(app.vault) ?? new Map<string, { version: string; opened: Opened }>()
   known.set(app.vault, kept)
   const versions = new Map(lanes.map(({ webhook_id, version }) => [webhook_id, version]))
-  const missing = [...versions].filter(([id, version]) => !version || kept.get(id)?.version !== version).map(([id]) => id)
+  // What the call needs is its own: others may empty the memory while it waits.
+  const here = new Map<string, Opened>()
+  for (const [id, version] of versions) {
+    const one = kept.get(id)
+    if (one && one.version === version) here.set(id, one.opened)
+  }
+  const missing = [...versions.keys()].filter((id) => !here.has(id))
   if (kept.size + missing.length > MOST) kept.clear()
   const loaded = missing.length ? await store.findByIds(app.db, missing) : []
-  for (const { version, ...row } of loaded) kept.set(row.id, { version, opened: await opened(app, row) })
+  for (const { version, ...row } of loaded) {
+    const one = await opened(app, row)
+    here.set(row.id, one)
+    kept.set(row.id, { version, opened: one })
+  }
   const now = app.wall()
-  return new Map(
-    [...versions.keys()].flatMap((id) => {
-      const one = kept.get(id)?.opened
-      return one ? [[id, endpointAt(one, now)] as const] : []
-    }),
-  )
+  return new Map([...here].map(([id, one]) => [id, endpointAt(one, now)]))
 }
 
 async function opened(app: App, { sealed, ...row }: store.WebhookRow): Promise<Opened> {

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { inTransaction } from '../../src/app.ts'
 import { emitForTeam } from '../../src/events/emit.ts'
 import { numberEvents } from '../../src/events/log.ts'
+import { endpointsOf, sealSecrets } from '../../src/webhooks/endpoints.ts'
 import type { Outcome } from '../../src/webhooks/rules-outcome.ts'
+import { newSecret } from '../../src/webhooks/sign.ts'
 import { freeDeadLanes } from '../../src/webhooks/store-lanes.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, drivenWorker, emitTo, type Got, gotOf, type Ordering, ok, waitingFor } from '../support/lanes.ts'
@@ -218,4 +221,35 @@ test('a strict webhook that is deleted before an event is numbered holds nobody 
   await query(url, 'delete from webhooks where id = $1', [id])
   await numberEvents(app)
   expect(await query(url, 'select from events where no is null')).toEqual([])
+})
+
+test('more webhooks than are kept in memory are all ready to be sent to, but for one that is gone', async () => {
+  const { team_id } = await one.tenant()
+  const secrets = { keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [] }
+  const at = app.wall()
+  const rows = await Promise.all(
+    Array.from({ length: 2001 }, async () => {
+      const id = randomUUID()
+      const sealed = await sealSecrets(app, { id, team_id }, secrets)
+      return {
+        id,
+        team_id,
+        url: 'http://127.0.0.1:8099',
+        description: '',
+        ordering: 'per_key' as const,
+        sealed,
+        created_at: at,
+        updated_at: at,
+      }
+    }),
+  )
+  for (const some of [rows.slice(0, 1000), rows.slice(1000)]) await app.db.insertInto('webhooks').values(some).execute()
+  const lanes = await query<{ webhook_id: string; version: string }>(
+    url,
+    'select id as webhook_id, xmin::text as version from webhooks where team_id = $1',
+    [team_id],
+  )
+  await endpointsOf(app, lanes.slice(1))
+  const found = await endpointsOf(app, [...lanes, { webhook_id: randomUUID(), version: '1' }])
+  expect([...found.keys()].sort()).toEqual(lanes.map(({ webhook_id }) => webhook_id).sort())
 })
