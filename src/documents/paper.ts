@@ -17,6 +17,8 @@ export type Paper = {
   y: number
   /** Drawn again at the top of each further page, such as the heads of a table. */
   repeat: (() => void) | null
+  /** How wide texts are that were measured already. */
+  widths: Map<string, number>
 }
 
 /** `subject` stands in the properties of the file: an id, never a person. */
@@ -34,7 +36,9 @@ export function openPaper(about: About, size = letter, margin = 48, foot = 24): 
     displayTitle: true,
     info: { Title: about.title, Subject: about.subject, Producer: 'Assay', Creator: 'Assay', CreationDate: new Date(about.created_at) },
   })
-  return { doc, left: margin, top: margin, width: size[0] - 2 * margin, bottom: size[1] - margin - foot, y: margin, repeat: null }
+  const [width, height] = size
+  const room = { left: margin, top: margin, width: width - 2 * margin, bottom: height - margin - foot }
+  return { doc, ...room, y: margin, repeat: null, widths: new Map() }
 }
 
 /** The bytes. `foot` is drawn on every page, once their number is known. */

@@ -36,8 +36,14 @@ export function writeText(paper: Paper, text: string, style: Ink = ink.body, box
   }
 }
 
+/** Measuring is most of the work, and the words and signs of a long text come again and again. */
 export function widthOf(paper: Paper, text: string, style: Ink) {
-  return runsOf(text, style.weight).reduce((sum, run) => sum + widthOfRun(paper, run, style), 0)
+  const key = `${style.weight} ${style.size} ${text}`
+  const known = paper.widths.get(key)
+  if (known !== undefined) return known
+  const width = runsOf(text, style.weight).reduce((sum, run) => sum + widthOfRun(paper, run, style), 0)
+  paper.widths.set(key, width)
+  return width
 }
 
 /** One line of drawable text, as it is. */

@@ -1,10 +1,7 @@
 import type { App, TeamCaller } from '../app.ts'
 import * as catalog from '../catalog/actions.ts'
 import { accountNumber } from '../catalog/markers.ts'
-import { abn } from '../documents/abn.ts'
-import { collectionInstructions } from '../documents/collection-instructions.ts'
-import { labels } from '../documents/labels.ts'
-import { requisition } from '../documents/requisition.ts'
+import { draw } from '../documents/draw.ts'
 import { describeCodes } from '../insurance/actions.ts'
 import { problem } from '../problem.ts'
 import { insuranceOf } from '../users/records.ts'
@@ -19,7 +16,7 @@ export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id
   if (!hasRequisition(order))
     throw notThere('The order has no requisition: it waits to be sent, or came from the lab. It has one from requisition_created on.')
   const { document, lab_test } = order
-  return requisition({
+  return draw('requisition', {
     ...papersOf(order),
     time_zone: order.zone,
     account_number: await accountNumber(app, order.lab_account_id),
@@ -52,7 +49,7 @@ export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: str
   if (!order.sample_id) throw notThere('The order has no sample_id yet; it has one from when it was sent to the lab.')
   if (!order.document.patient_details) throw notThere('The kit has no patient to name on a label yet; register it first.')
   const day = dayOfCollection(collection_date, order.zone)
-  return labels({ ...papersOf(order), sample_id: order.sample_id, collection_date: day, number_of_labels, layout: 'roll' })
+  return draw('labels', { ...papersOf(order), sample_id: order.sample_id, collection_date: day, number_of_labels, layout: 'roll' })
 }
 
 /** The day where the patient lives. Midnight in UTC is how clients write a day that only know moments. */
@@ -67,7 +64,7 @@ export async function labTestInstructionsPdf(app: App, { team_id }: TeamCaller, 
 }
 
 const instructions = (test: catalog.LabTestRow) =>
-  collectionInstructions({
+  draw('collectionInstructions', {
     created_at: test.updated_at,
     id: test.id,
     name: test.name,
@@ -84,7 +81,7 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
   if (!order.has_abn) throw notThere('The order needs no advance beneficiary notice; has_abn tells which one does.')
   const { markers, price } = order.lab_test
   const coverage = await coverageOf(app, order)
-  return abn({
+  return draw('abn', {
     ...papersOf(order),
     member_id: coverage?.member_id ?? null,
     insurer: coverage?.payor_name ?? 'Medicare',

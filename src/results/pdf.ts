@@ -1,5 +1,6 @@
 import type { App, TeamCaller } from '../app.ts'
-import { type ReportSection, resultReport } from '../documents/result-report.ts'
+import { draw } from '../documents/draw.ts'
+import type { ReportSection } from '../documents/result-report.ts'
 import { papersOf } from '../orders/papers.ts'
 import { type Loaded, requireOrder } from '../orders/show.ts'
 import { type Report, requireReport, transactionReports } from './actions.ts'
@@ -35,7 +36,7 @@ const reportPdf = (
   report: Report,
   sections: { title?: string | null; results: Report['results']; missing: Report['missing_results'] }[],
 ) =>
-  resultReport({
+  draw('resultReport', {
     ...papersOf(order),
     created_at: report.reported_at,
     time_zone: order.zone,

@@ -1,0 +1,42 @@
+import { Worker } from 'node:worker_threads'
+import type { Asked, Drawn, Papers } from './thread.ts'
+
+/** The thread that draws, from the first paper on, and what it was asked for. */
+type Drawing = { thread: Worker; asked: Map<number, PromiseWithResolvers<Buffer>> }
+
+let drawing: Drawing | undefined
+let last = 0
+
+/** A paper as PDF. A long one takes seconds, so papers are drawn in a thread of their own and everybody else is answered meanwhile. */
+export function draw<P extends keyof Papers>(paper: P, input: Parameters<Papers[P]>[0]): Promise<Buffer> {
+  drawing ??= begin()
+  const { thread, asked } = drawing
+  const id = ++last
+  const drawn = Promise.withResolvers<Buffer>()
+  asked.set(id, drawn)
+  // A process that has nothing else to do waits for a paper, but not for the thread.
+  thread.ref()
+  thread.postMessage({ id, paper, input: input as never } satisfies Asked)
+  return drawn.promise
+}
+
+function begin(): Drawing {
+  const thread = new Worker(new URL('./thread.ts', import.meta.url))
+  const asked: Drawing['asked'] = new Map()
+  thread.on('message', (drawn: Drawn) => {
+    const one = asked.get(drawn.id)
+    asked.delete(drawn.id)
+    if (!asked.size) thread.unref()
+    if ('bytes' in drawn) one?.resolve(Buffer.from(drawn.bytes.buffer, drawn.bytes.byteOffset, drawn.bytes.byteLength))
+    else one?.reject(failed(drawn.stack))
+  })
+  thread.on('error', () => {})
+  thread.on('exit', () => {
+    drawing = undefined
+    for (const one of asked.values()) one.reject(failed('The thread ended.'))
+  })
+  return { thread, asked }
+}
+
+/** Where it failed, without its message: that may quote what was to be drawn. */
+const failed = (stack: string | undefined) => Object.assign(new Error('A paper could not be drawn.'), { stack })
