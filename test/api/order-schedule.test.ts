@@ -65,6 +65,13 @@ describe('a day begins where the patient lives', () => {
     expect(await place(team.api, 'walk_in_test', unknown)).toMatchObject({ activate_at: '2027-02-01T00:00:00.000Z' })
   })
 
+  test('an order for today is activated when it is placed, however far the clock was moved', async () => {
+    const team = await here.tenant()
+    await team.api.moveClock({ body: { now: '2027-06-01T12:00:00Z' } })
+    const { created_at, activate_at } = await place(team.api, 'walk_in_test', { activate_by: '2027-06-01' })
+    expect(activate_at).toBe(created_at)
+  })
+
   test('a kit without a patient waits by the day where it is sent', async () => {
     const team = await here.tenant()
     const shipping_details = { receiver_name: 'Front Desk', ...anAddress({ state: 'HI', zip: '96813' }), phone_number: '+12025550143' }
