@@ -1,12 +1,16 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import type { App } from '../app.ts'
 import { Id } from '../contract/common.ts'
 import { setupProblem } from '../problem.ts'
-import { fillUser } from '../providers/demo/fill.ts'
+import type { Filling } from '../providers/demo/fill.ts'
 import { listAllTeams } from '../teams/actions.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
 import { progress } from './progress.ts'
+import { fillShare } from './seed-share.ts'
+import type { Work } from './seed-worker.ts'
 
 const Count = (most: number) =>
   z
@@ -26,35 +30,45 @@ export const seedWearables = command({
     team: { value: 'ID', what: 'Which team; the first where none is named.', shape: Id },
   },
   async run({ users, days, samples, team, json }) {
-    const made = await withApp(async (app) => {
+    const made = await withApp(async (app, { pool }) => {
       const team_id = await teamOf(app, team)
       const subject = () => `team_id:${team_id}`
       await recordOperator(app, 'seed wearables', async () => undefined, subject)
-      return fill(app, { team_id, users, days, samples })
+      return fill(app, pool.options.connectionString as string, { filling: { team_id, days, samples }, users })
     })
     print(json, made, [`made ${made.users} users with ${made.samples} samples; ${made.there} users were there`])
   },
 })
 
-type Fill = { team_id: string; users: number; days: number; samples: number }
+type Plan = { filling: Filling; users: number }
 
-const AT_ONCE = 4
+/** A thread takes a second to begin, so that it has to be worth it. */
+const FEW = 25
 
-async function fill(app: App, { users, ...filling }: Fill) {
+/** Making samples up and compressing them takes most of the time, so that every processor takes a share. */
+async function fill(app: App, url: string, { filling, users }: Plan) {
   const made = { users: 0, samples: 0, there: 0 }
   const bar = progress('users', users)
-  let next = 0
-  const worker = async () => {
-    while (next < users) {
-      if (await fillUser(app, filling, `demo-${++next}`)) made.users++
-      else made.there++
-      bar.add()
-    }
+  const done = (isMade: boolean) => {
+    if (isMade) made.users++
+    else made.there++
+    bar.add()
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  const step = Math.min(availableParallelism(), Math.ceil(users / FEW))
+  if (step < 2) await fillShare(app, { filling, users, first: 1, step: 1 }, done)
+  else await Promise.all(Array.from({ length: step }, (_, i) => inThread({ url, filling, users, first: i + 1, step }, done)))
   bar.end()
   return { ...made, samples: made.users * filling.days * filling.samples }
 }
+
+const inThread = (work: Work, done: (isMade: boolean) => void) =>
+  new Promise<void>((resolve, reject) => {
+    const thread = new Worker(new URL('./seed-worker.ts', import.meta.url), { workerData: work })
+    thread
+      .on('message', done)
+      .on('error', reject)
+      .on('exit', () => resolve())
+  })
 
 async function teamOf(app: App, id: string | undefined) {
   if (app.config.ENVIRONMENT !== 'sandbox') throw setupProblem('Only a sandbox is filled with data that is made up')

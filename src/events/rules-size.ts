@@ -17,7 +17,11 @@ export type Chunk<B> = B & { chunk_index: number; total_chunks: number }
  * A sample that is too large for a message is alone in its chunk.
  */
 export function chunks<S, B extends Batch<S>>(batch: B, kb: number): Chunk<B>[] {
-  const room = roomIn(kb) - CLIENT - CHUNK - bytesOf({ ...batch, data: [] })
+  const all = roomIn(kb) - CLIENT - CHUNK
+  // Measuring a batch at once takes half as long as measuring its samples.
+  if (batch.data.length <= MOST_SAMPLES && batch.data.length > 0 && bytesOf(batch) <= all)
+    return [{ ...batch, chunk_index: 0, total_chunks: 1 }]
+  const room = all - bytesOf({ ...batch, data: [] })
   const parts: S[][] = []
   let used = 0
   for (const sample of batch.data) {

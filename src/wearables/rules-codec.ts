@@ -43,17 +43,26 @@ export function encodeSamples(samples: Sample[]): Buffer {
   return deflateRawSync(to.done(), { level: LEVEL })
 }
 
-const columnsOf = (samples: Sample[]) => ({
-  at: samples.map(({ at }) => at),
-  lasts: samples.map(({ at, end }) => end - at),
-  type: samples.map(({ type }) => type),
-  value: samples.map(({ value }) => value),
-  second: samples.map(({ second }) => second),
-  text: samples.map(({ text }) => text),
-  zone: samples.map(({ zone }) => zone),
-  version: samples.map(({ version }) => version),
-  more: samples.map(({ more }) => more),
-})
+/** One way through the samples: there are many, and each is touched once. */
+function columnsOf(samples: Sample[]) {
+  const numbers = () => new Array<number>(samples.length)
+  const texts = () => new Array<string>(samples.length)
+  const [at, lasts, value, second, version] = [numbers(), numbers(), numbers(), numbers(), numbers()]
+  const [type, text, more] = [texts(), texts(), texts()]
+  const zone = new Array<number | null>(samples.length)
+  for (const [i, sample] of samples.entries()) {
+    at[i] = sample.at
+    lasts[i] = sample.end - sample.at
+    value[i] = sample.value
+    second[i] = sample.second
+    version[i] = sample.version
+    type[i] = sample.type
+    text[i] = sample.text
+    more[i] = sample.more
+    zone[i] = sample.zone
+  }
+  return { at, lasts, type, value, second, text, zone, version, more }
+}
 
 export function decodeSamples(bytes: Buffer): Sample[] {
   const from = byteReader(inflateRawSync(bytes))

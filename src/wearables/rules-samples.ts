@@ -62,9 +62,12 @@ export function checkSpread(row: Series, samples: Incoming[], loc: Fault['loc'] 
   const days = new Set<number>()
   const origins = new Set<string>()
   const isPlain = !Object.keys(row.extra.shape).length
-  for (const { at, type, more } of samples) {
+  let last: Incoming | undefined
+  for (const sample of samples) {
+    const { at, type, more } = sample
     days.add(Math.floor(at / DAY))
-    origins.add(`${row.types ? '' : type} ${isPlain ? more : whence(more)}`)
+    if (last?.type !== type || last.more !== more) origins.add(`${row.types ? '' : type} ${isPlain ? more : whence(more)}`)
+    last = sample
   }
   if (days.size > MOST_DAYS) throw invalid(loc, `Send samples of at most ${MOST_DAYS} days at once; divide them.`, 'too_big')
   if (origins.size > MOST_ORIGINS)

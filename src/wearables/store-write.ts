@@ -29,7 +29,7 @@ export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, 
 }
 
 /** Until the transaction ends nothing is waited for longer than this. */
-export const giveWay = (db: Db) => sql`set local lock_timeout = '1s'`.execute(db)
+export const giveWay = (db: Db) => sql`set local lock_timeout = '500ms'`.execute(db)
 
 const FIXED = 9
 const dayTypes = ['date', 'text', 'integer', 'integer', 'bytea']

@@ -35,6 +35,15 @@ test('fills a team with users and days, goes on where it was stopped, and leaves
   expect(rows).toEqual(Array(3).fill({ subject: `team_id:${w.team_id}` }))
 })
 
+test('fills many users with every processor, each of them once', async () => {
+  const t = await w.tenant()
+  const many = ['--days', '1', '--samples', '2', '--team', t.team_id]
+  expect(await cli.json('seed', 'wearables', '--users', '30', ...many)).toEqual({ users: 30, samples: 60, there: 0 })
+  expect((await t.api.listUsers({ query: { limit: 100 } })).users.map(({ client_user_id }) => client_user_id).sort()).toEqual(
+    Array.from({ length: 30 }, (_, i) => `demo-${i + 1}`).sort(),
+  )
+})
+
 test('says how far it came', async () => {
   const { code, out, err } = await cli.run('seed', 'wearables', '--users', '3', ...some, '--team', w.team_id)
   expect({ code, out }).toEqual({ code: 0, out: 'made 0 users with 0 samples; 3 users were there\n' })
