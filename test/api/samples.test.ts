@@ -134,6 +134,27 @@ describe('versions', () => {
     const told = (await toldOf(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('daily'))
     expect(told.flatMap(({ data }) => data.data)).toHaveLength(12)
   })
+
+  test('batches of one day that come at the same moment all arrive, and each is told once', async () => {
+    const user_id = await aUser(w.api)
+    await push(w.api, user_id, 'heartrate', [aSample(at(0), 60)])
+    const batches = Array.from({ length: 16 }, (_, i) => [aSample(at(i + 1), 61 + i)])
+    const answers = await Promise.all(batches.map((batch) => push(w.api, user_id, 'heartrate', batch)))
+    expect(answers).toEqual(batches.map(() => ({ ...tally, received: 1, created: 1 })))
+    const { groups } = await read(user_id, 'heartrate')
+    expect(Object.values(groups).flatMap((group) => group.flatMap(({ data }) => data.map(({ value }) => value)))).toEqual(
+      Array.from({ length: 17 }, (_, i) => 60 + i),
+    )
+    const told = (await toldOf(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type === 'daily.data.heartrate.created')
+    expect(told.flatMap(({ data }) => data.data.map(({ value }) => value as number)).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 17 }, (_, i) => 60 + i),
+    )
+    const audited = await query(
+      w.url,
+      `select count(*)::integer from audit_log where action = 'pushSamples' and subject = 'user_id:${user_id}'`,
+    )
+    expect(audited).toEqual([{ count: 17 }])
+  })
 })
 
 describe('whose time it is', () => {
