@@ -48,7 +48,7 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   })
   afterAll(() => service?.stop())
 
-  test.concurrent.each(followed)('%s', { timeout: 180_000 }, async (page) => {
+  test.concurrent.each(followed)('%s', { timeout: 300_000 }, async (page) => {
     const addresses = { '127.0.0.1:8080': new URL(service.url).host, 9099: String(await freePort()) }
     const env = { DATABASE_URL: database, ENCRYPTION_KEY, EMPTY_DATABASE_URL: await emptyDatabase() }
     const { faults, skipped } = await follow(page, { folder: await aFolder(page, data), addresses, env })
