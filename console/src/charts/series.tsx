@@ -1,5 +1,5 @@
 import './charts.css'
-import { useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { exact } from '../words.ts'
 
 export type Point = { at: number; value: number; min: number; max: number }
@@ -13,23 +13,36 @@ type SeriesProps = {
   onReset: () => void
 }
 
-const WIDTH = 900
-const HEIGHT = 260
-const AREA = { left: 48, right: WIDTH - 10, top: 12, bottom: HEIGHT - 28 }
+const NARROW = 560
+
+/** Drawn in the pixels that there are, so that its words are as large on a phone. */
+function useSize() {
+  const figure = useRef<HTMLElement>(null)
+  const [width, setWidth] = useState(900)
+  useLayoutEffect(() => {
+    if (!figure.current) return
+    const seen = new ResizeObserver(([entry]) => entry && setWidth(Math.max(Math.round(entry.contentRect.width), 200)))
+    seen.observe(figure.current)
+    return () => seen.disconnect()
+  }, [])
+  const height = width < NARROW ? 200 : 260
+  return { figure, width, height, area: { left: 44, right: width - 10, top: 12, bottom: height - 28 } }
+}
 
 /** Lines over time, with the lowest and highest of each stretch as a band. Drag over a part, or press + and −, to zoom; 0 shows all again. */
 export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesProps) {
   const [drag, setDrag] = useState<[number, number]>()
   const [near, setNear] = useState<{ line: Line; point: Point }>()
   const svg = useRef<SVGSVGElement>(null)
+  const { figure, width, height, area } = useSize()
   const all = lines.flatMap(({ points }) => points)
   const [low, high] = nice(Math.min(...all.map(({ min }) => min)), Math.max(...all.map(({ max }) => max)))
-  const x = (at: number) => AREA.left + ((at - from) / (to - from)) * (AREA.right - AREA.left)
-  const y = (value: number) => AREA.bottom - ((value - low) / (high - low || 1)) * (AREA.bottom - AREA.top)
+  const x = (at: number) => area.left + ((at - from) / (to - from)) * (area.right - area.left)
+  const y = (value: number) => area.bottom - ((value - low) / (high - low || 1)) * (area.bottom - area.top)
   const timeAt = (event: PointerEvent) => {
     const box = svg.current?.getBoundingClientRect()
-    const across = box ? ((event.clientX - box.left) / box.width) * WIDTH : 0
-    return from + ((Math.min(Math.max(across, AREA.left), AREA.right) - AREA.left) / (AREA.right - AREA.left)) * (to - from)
+    const across = box ? ((event.clientX - box.left) / box.width) * width : 0
+    return from + ((Math.min(Math.max(across, area.left), area.right) - area.left) / (area.right - area.left)) * (to - from)
   }
   const release = () => {
     const [a, b] = drag ?? [0, 0]
@@ -55,10 +68,10 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
   }
   const [only] = lines
   return (
-    <figure class="chart">
+    <figure ref={figure} class="chart">
       <svg
         ref={svg}
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        viewBox={`0 0 ${width} ${height}`}
         role="application"
         // In small letters: SVG knows no attribute tabIndex, and what cannot take the focus hears no keys.
         tabindex={0}
@@ -78,19 +91,19 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
       >
         {ticks(low, high).map((value) => (
           <g key={value}>
-            <line class="grid" x1={AREA.left} x2={AREA.right} y1={y(value)} y2={y(value)} />
-            <text x={AREA.left - 8} y={y(value) + 4} text-anchor="end">
+            <line class="grid" x1={area.left} x2={area.right} y1={y(value)} y2={y(value)} />
+            <text x={area.left - 8} y={y(value) + 4} text-anchor="end">
               {round(value)}
             </text>
           </g>
         ))}
-        {times(from, to).map((at) => (
-          <text key={at} x={x(at)} y={HEIGHT - 8} text-anchor="middle">
+        {times(from, to, width < NARROW ? 3 : 6).map((at) => (
+          <text key={at} x={x(at)} y={height - 8} text-anchor="middle">
             {tickOf(at, to - from)}
           </text>
         ))}
         {!all.length && (
-          <text class="nothing" x={WIDTH / 2} y={HEIGHT / 2} text-anchor="middle">
+          <text class="nothing" x={width / 2} y={height / 2} text-anchor="middle">
             Nothing in this window
           </text>
         )}
@@ -106,8 +119,8 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
             class="chosen"
             x={Math.min(x(drag[0]), x(drag[1]))}
             width={Math.abs(x(drag[0]) - x(drag[1]))}
-            y={AREA.top}
-            height={AREA.bottom - AREA.top}
+            y={area.top}
+            height={area.bottom - area.top}
           />
         )}
         {near && <circle class="near" cx={x(near.point.at)} cy={y(near.point.value)} r="4" />}
@@ -165,7 +178,7 @@ function ticks(low: number, high: number) {
   return Array.from({ length: Math.round((high - low) / step) + 1 }, (_, i) => low + i * step)
 }
 
-const times = (from: number, to: number) => Array.from({ length: 6 }, (_, i) => from + ((to - from) * (i + 0.5)) / 6)
+const times = (from: number, to: number, count: number) => Array.from({ length: count }, (_, i) => from + ((to - from) * (i + 0.5)) / count)
 
 const DAY = 86_400_000
 const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })

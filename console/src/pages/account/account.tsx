@@ -81,7 +81,7 @@ function SignIn({ left }: { left: number }) {
 }
 
 const Row = ({ name, about, children }: { name: string; about: string; children: ComponentChildren }) => (
-  <div class="switch-row">
+  <div class="switch-row wrap">
     <span>
       {name} <span class="small muted">{about}</span>
     </span>

@@ -72,6 +72,7 @@ const columns = (trends: Trends): Column<Result>[] => [
         <strong>{one.result}</strong> <span class="muted small breaks">{one.unit}</span>
         <div class="only-narrow">
           <Range {...one} />
+          {isDrawn(one) && <span class="small faint">{one.reference_range}</span>}
         </div>
       </>
     ),
@@ -81,16 +82,19 @@ const columns = (trends: Trends): Column<Result>[] => [
   { name: 'Reading', right: true, cell: ({ interpretation }) => <Interpretation of={interpretation} /> },
 ]
 
-function Range({ result, value, type, min_range_value: min, max_range_value: max, reference_range, interpretation, name }: Result) {
-  if (type !== 'numeric' || value === null || (min === null && max === null))
-    return <span class="muted small">{reference_range ?? '—'}</span>
+const isDrawn = (one: Result): one is Result & { value: number } =>
+  one.type === 'numeric' && one.value !== null && (one.min_range_value !== null || one.max_range_value !== null)
+
+function Range(one: Result) {
+  const { min_range_value: min, max_range_value: max, reference_range } = one
+  if (!isDrawn(one)) return <span class="muted small">{reference_range ?? '—'}</span>
   return (
     <RangeBar
-      value={value}
+      value={one.value}
       min={min}
       max={max}
-      tone={interpretation}
-      label={`${name} ${result}, range ${reference_range ?? `${min} to ${max}`}`}
+      tone={one.interpretation}
+      label={`${one.name} ${one.result}, range ${reference_range ?? `${min} to ${max}`}`}
     />
   )
 }
