@@ -148,6 +148,9 @@ export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error
 /** Somebody else held a lock for longer than was to be waited. */
 export const isLockTimeout = (error: unknown) => (error as { code?: string }).code === '55P03'
 
+/** A statement waited or worked for longer than any may, and was ended. */
+export const isStatementTimeout = (error: unknown) => (error as { code?: string }).code === '57014'
+
 /** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */
 export function isDatabaseAway(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }

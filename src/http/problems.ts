@@ -1,5 +1,5 @@
 import { statusOf } from '../contract/errors.ts'
-import { isDatabaseAway, isUserGone } from '../db/open.ts'
+import { isDatabaseAway, isStatementTimeout, isUserGone } from '../db/open.ts'
 import { Problem, problem } from '../problem.ts'
 
 export const statusOfProblem = ({ kind }: Problem) => statusOf[kind]
@@ -14,6 +14,11 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (isDatabaseAway(error))
     return problem('DATABASE_UNAVAILABLE', 'The database cannot be reached right now; send the request again in a few seconds.')
+  if (isStatementTimeout(error))
+    return problem(
+      'DATABASE_UNAVAILABLE',
+      'The database took too long, maybe for others who change the same; send the request again in a few seconds.',
+    )
   if (isUserGone(error)) return problem('USER_NOT_FOUND', 'There is no such user in this team any more.')
   return fromFramework(error) ?? unexpected()
 }

@@ -3,8 +3,10 @@ import { inTransaction } from '../../src/app.ts'
 import { lifecycle, type Method, methods, statusOfStep } from '../../src/contract/lifecycle.ts'
 import { advanceOrder } from '../../src/orders/advance.ts'
 import { lockedOrder } from '../../src/orders/show.ts'
+import { query } from '../support/cluster.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
+import { eventually } from '../support/process.ts'
 import { toldTo } from '../support/told.ts'
 import { refusal, world } from '../support/world.ts'
 
@@ -193,4 +195,18 @@ describe('whose order it is', () => {
       })
     expect(steps(await get(id))).toEqual(['ordered'])
   })
+})
+
+test('whoever waits too long for an order that others change is asked to come again', async () => {
+  const { id } = await place(api)
+  let answer: ReturnType<typeof refusal> | undefined
+  await inTransaction(app, async (app) => {
+    await lockedOrder(app, team_id, id)
+    answer = refusal(cancel(id))
+    // What the server does to a statement after a minute.
+    const end = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+    await eventually(async () => (await query(here.url, end)).length > 0)
+    expect(await answer).toMatchObject({ status: 503, detail: { error_type: 'DATABASE_UNAVAILABLE' } })
+  })
+  expect(steps(await get(id))).toEqual(['ordered'])
 })
