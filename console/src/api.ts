@@ -62,8 +62,8 @@ export async function ask(name: string, sent: Sent = {}): Promise<Response> {
 
 /** A wrong password is refused with 401 too, and ends nothing. */
 async function isOver(response: Response) {
-  const { detail } = (await response.clone().json()) as { detail?: Detail }
-  return detail?.error_type === 'SESSION_ENDED' || detail?.error_type === 'MISSING_SESSION'
+  const { error_type } = failureOf(401, parsed(await response.clone().text()))
+  return error_type === 'SESSION_ENDED' || error_type === 'MISSING_SESSION'
 }
 
 const headersOf = ({ headers, body }: Sent) => ({
