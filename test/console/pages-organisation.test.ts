@@ -32,6 +32,7 @@ test.skipIf(without).each(widths)(named('on %s nobody is kept out at the door'),
 
 test.skipIf(without)(named('shortcuts go to pages, explain themselves, and search opens by keyboard alone'), async () => {
   const { page } = await signedIn(one.base, tenant)
+  await page.goto('/console')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.keyboard.type('gu')
   await page.getByRole('heading', { name: 'Users' }).waitFor()
