@@ -1,8 +1,6 @@
 import { type App, inTransaction, ONCE, quietly, type TeamCaller, told } from '../app.ts'
 import { noteDevice } from '../connections/devices.ts'
 import { type SeriesName, series, seriesNamed } from '../contract/series.ts'
-import { isLostTurn } from '../db/along.ts'
-import { lostTurn } from '../idempotency/actions.ts'
 import { endBackfill } from './backfill.ts'
 import { type Changes, mergeSamples, untilWritten } from './days.ts'
 import { connect, type Delivery, openDelivery, type Pushed, within } from './delivery.ts'
@@ -69,11 +67,9 @@ const QUICK_DAYS = 4
 const isQuick = ({ along, transaction }: App, { days, state }: Batch) =>
   along !== undefined && !transaction && state.stage === 'daily' && days.length <= QUICK_DAYS
 
+/** A push has no idempotency key, since what is sent again changes nothing; so its audit row is all that comes along. */
 async function writeAlone<T>(app: App, { key }: Delivery, batch: Batch, answer: T) {
-  const webhooks = await writeBatch(app.db, batch, await app.along?.(answer, key)).catch((error) => {
-    throw isLostTurn(error) ? lostTurn() : error
-  })
-  told(app, webhooks)
+  told(app, await writeBatch(app.db, batch, (await app.along?.(answer, key))?.audit))
   return answer
 }
 

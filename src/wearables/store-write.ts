@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Along, alongValues, auditText, keptText } from '../db/along.ts'
+import { type Along, alongValues, auditText } from '../db/along.ts'
 import { type Db, prepared, runHot } from '../db/open.ts'
 import type { DayRow, Shelf } from './store-days.ts'
 
@@ -11,19 +11,19 @@ export type Event = { id: string; event_type: string; key: string; sealed: Buffe
 export type Batch = { shelf: Shelf; days: WrittenDay[]; state: State; events: Event[] }
 
 /**
- * Writes days, the state of their resource, the events about them and what the request commits along in one round trip: all of it, or
- * nothing where somebody else wrote one of the days meanwhile. Answers which webhooks are told.
+ * Writes days, the state of their resource, the events about them and the request's audit row in one round trip: all of it, or nothing
+ * where somebody else wrote one of the days meanwhile. Answers which webhooks are told.
  */
-export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, along?: Along): Promise<string[]> {
+export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, audit?: Along['audit']): Promise<string[]> {
   const values = [
     ...[shelf.team_id, shelf.user_id, shelf.provider],
     ...[state.resource, state.stage, state.oldest, state.newest, state.sent, state.at],
     ...(days.length ? [shelf.resource] : []),
     ...days.flatMap(({ day, source_type, samples, revision, sealed }) => [day, source_type, samples, revision, sealed]),
     ...events.flatMap(({ id, event_type, key, sealed }) => [id, event_type, key, sealed]),
-    ...(along ? alongValues(along) : []),
+    ...(audit ? alongValues({ audit }) : []),
   ]
-  const text = textFor(days.length, events.length, along?.kept ? 'kept' : along ? 'audited' : 'alone')
+  const text = textFor(days.length, events.length, audit !== undefined)
   const rows = await runHot<{ told: string[] }>(db, text, values, 'writing')
   return rows[0]?.told ?? []
 }
@@ -38,23 +38,21 @@ const MOST_PREPARED = 4
 const texts = new Map<string, string>()
 
 /** By the number of days and events, of which each is a few values of its own: a list of what is sealed would be sent as text, twice as long. */
-function textFor(days: number, events: number, ending: 'alone' | 'audited' | 'kept') {
-  const name = `write_samples_${days}_${events}_${ending}`
+function textFor(days: number, events: number, audited: boolean) {
+  const name = `write_samples_${days}_${events}${audited ? '_audited' : ''}`
   const known = texts.get(name)
   if (known) return known
   const firstDay = FIXED + (days ? 1 : 0)
   const firstEvent = firstDay + days * dayTypes.length
-  const along = firstEvent + events * eventTypes.length
   const parts = [
     ...(days ? [daysText(rowsOf(firstDay, days, dayTypes))] : []),
     stateText,
     `told as (${toldText(rowsOf(firstEvent, events, eventTypes))})`,
-    ...(ending === 'alone' ? [] : [auditText(along)]),
+    ...(audited ? [auditText(firstEvent + events * eventTypes.length)] : []),
   ]
   const columns = [
     "(select coalesce(array_agg(distinct webhook), '{}') from told, unnest(told.webhooks) as webhook) as told",
     ...(days ? [`all_written((select count(*) from days), ${days})`] : []),
-    ...(ending === 'kept' ? [keptText(along)] : []),
   ]
   const text = `with ${parts.join(', ')} select ${columns.join(', ')}`
   if (days > MOST_PREPARED || events > MOST_PREPARED) return text
