@@ -56,16 +56,19 @@ async function mergeDrafts(app: App, delivery: Delivery, drafts: Named[]): Promi
     const next = mergeSummary(stored, draft, draft.device_id, received)
     const { resource, source_type, calendar_date } = draft
     const now = app.now()
+    const verdict = earlier ? together(earlier.verdict, next.verdict) : next.verdict
     merged.set(id, {
       ...next,
       about: draft.about,
-      verdict: earlier ? together(earlier.verdict, next.verdict) : next.verdict,
+      verdict,
       changed: next.changed || (earlier?.changed ?? false),
       row: {
         ...{ id, team_id, user_id, resource, provider, source_type, calendar_date, version: next.version },
         revision: (row?.revision ?? 0) + 1,
         sealed: sealSummary(key, id, next.document),
-        ...{ created_at: row?.created_at ?? now, updated_at: now },
+        created_at: row?.created_at ?? now,
+        // A newer version of the same content is not told, so that it shows no other time than what was.
+        updated_at: row && (verdict === 'unchanged' || verdict === 'stale') ? row.updated_at : now,
       },
     })
   }

@@ -45,6 +45,17 @@ test('whoever applies the events by the rule of replacement has what the reads a
   )
 })
 
+test('a newer version of the same content shows nothing that was not told', async () => {
+  const user_id = await aUser(w.api)
+  const day = { day_summary: { date: '2026-03-01', steps_sum: 3 } }
+  await pushSummary(w.api, user_id, 'activity', [{ ...day, modified_at: '2026-03-02T02:00:00Z' }])
+  const first = await read(user_id)
+  w.passes(60_000)
+  await pushSummary(w.api, user_id, 'activity', [{ ...day, modified_at: '2026-03-02T03:00:00Z' }])
+  expect(await read(user_id)).toEqual(first)
+  expect(await applied(user_id)).toEqual(first)
+})
+
 test('the same versions end in the same state and the same told state, in any order and however often', async () => {
   const versioned = fc.array(
     aSample.map((sample) => ({ ...sample, modified_at: sample.modified_at ?? '2026-03-02T01:00:00Z' })),
