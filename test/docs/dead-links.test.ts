@@ -47,7 +47,8 @@ describe.each(files)('%s', (file) => {
     expect(links.filter((href) => isDead(file, href))).toEqual([])
   })
 
-  test.runIf(file.startsWith('docs/'))('leads on the site where it leads in a checkout', () => {
+  if (!file.startsWith('docs/')) return
+  test('leads on the site where it leads in a checkout', () => {
     const slug = file.slice('docs/'.length, -'.md'.length)
     const toPages = links.filter((href) => /\.md(#|$)/.test(href) && !/^(\.\.\/)+[A-Z]+\.md/.test(href))
     const lost = toPages.filter((href) => !pageAt(leadsTo(slug, href)?.replace(/^\/docs\/|#.*$/g, '') ?? ''))
