@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks'
 import { api, fieldProblems } from '../../api.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { deploymentPath, may, session } from '../../session.ts'
-import { Button, Card, Copy, Doing, Empty, Notice, Status, Time } from '../../ui/basics.tsx'
-import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { Button, Card, Doing, Empty, Status, Time } from '../../ui/basics.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
+import { ShownOnce } from '../../ui/shown-once.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
 import { TeamChecks, teamName } from '../../ui/teams.tsx'
 import { say } from '../../ui/toasts.tsx'
@@ -198,18 +199,13 @@ function Invite({ onClose, onLink }: { onClose: () => void; onLink: (link: strin
 }
 
 const HandOver = ({ link, onClose }: { link: string; onClose: () => void }) => (
-  <Dialog title="Hand this link over" onClose={onClose}>
-    <Notice tone="warn">No mail is sent. The link is shown once, works once and for 7 days.</Notice>
-    <div class="secret">
-      <code class="grow">{link}</code>
-      <Copy text={link} what="link" />
-    </div>
-    <div class="actions">
-      <Button kind="primary" onClick={onClose}>
-        I have copied it
-      </Button>
-    </div>
-  </Dialog>
+  <ShownOnce
+    title="Hand this link over"
+    secret={link}
+    what="link"
+    note="No mail is sent. The link is shown once, works once and for 7 days."
+    onClose={onClose}
+  />
 )
 
 function ChangeRole({ of, onClose }: { of: Member; onClose: () => void }) {
