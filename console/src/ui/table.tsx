@@ -113,3 +113,17 @@ export const Pager = ({ text, back, on }: PagerProps) => (
     </span>
   </nav>
 )
+
+type Older = { pages: (string | null)[]; next: string | null; turn: (pages: (string | null)[]) => void }
+
+/** Pages of a log by cursor, the newest first; the cursors of those before are kept to go back. */
+export const OlderPager = ({ pages, next, turn }: Older) => (
+  <nav class="pager" aria-label="Pages">
+    <Button small disabled={pages.length < 2} onClick={() => turn(pages.slice(0, -1))}>
+      Newer
+    </Button>
+    <Button small disabled={!next} onClick={() => turn([...pages, next])}>
+      Older
+    </Button>
+  </nav>
+)

@@ -3,10 +3,10 @@ import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import { setSearch, useSearch } from '../../router.tsx'
 import { deploymentPath, may, session } from '../../session.ts'
-import { Button, Card, Empty, Id, Notice, Status, Time } from '../../ui/basics.tsx'
+import { Card, Empty, Id, Notice, Status, Time } from '../../ui/basics.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
-import { type Column, Loaded, Table } from '../../ui/table.tsx'
+import { type Column, Loaded, OlderPager, Table } from '../../ui/table.tsx'
 import { teamName } from '../../ui/teams.tsx'
 import { count, words } from '../../words.ts'
 import { Find } from '../orders/filter-bar.tsx'
@@ -79,14 +79,7 @@ export function AuditLog() {
             {({ entries, next_cursor }) => (
               <>
                 <Table label="Audit log, newest first" rows={entries} columns={columns} keyOf={({ id }) => id} />
-                <div class="pager">
-                  <Button small disabled={pages.length < 2} onClick={() => setPages(pages.slice(0, -1))}>
-                    Newer
-                  </Button>
-                  <Button small disabled={!next_cursor} onClick={() => setPages([...pages, next_cursor])}>
-                    Older
-                  </Button>
-                </div>
+                <OlderPager pages={pages} next={next_cursor} turn={setPages} />
               </>
             )}
           </Loaded>

@@ -5,7 +5,7 @@ import { setSearch, useSearch } from '../../router.tsx'
 import { teamPath } from '../../session.ts'
 import { Button, Card, Dotted, Empty, Status, Time, type Tone } from '../../ui/basics.tsx'
 import { Choice } from '../../ui/forms.tsx'
-import { type Column, Loaded, Table } from '../../ui/table.tsx'
+import { type Column, Loaded, OlderPager, Table } from '../../ui/table.tsx'
 import { span, words } from '../../words.ts'
 import { Find } from '../orders/filter-bar.tsx'
 
@@ -82,16 +82,7 @@ export function Attempts({ webhook_id }: { webhook_id: string }) {
               keyOf={({ id }) => id}
               to={({ id }) => `/webhooks/${webhook_id}/attempts/${id}`}
             />
-            {(next_cursor || cursor) && (
-              <div class="pager">
-                <Button small disabled={pages.length < 2} onClick={() => setPages(pages.slice(0, -1))}>
-                  Newer
-                </Button>
-                <Button small disabled={!next_cursor} onClick={() => setPages([...pages, next_cursor])}>
-                  Older
-                </Button>
-              </div>
-            )}
+            {(next_cursor || cursor) && <OlderPager pages={pages} next={next_cursor} turn={setPages} />}
           </>
         )}
       </Loaded>
