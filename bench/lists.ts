@@ -1,6 +1,6 @@
 import { client } from '../src/contract/client.ts'
 import { query } from '../test/support/cluster.ts'
-import { fillTo } from './fill.ts'
+import { fillTo } from '../test/support/order-copies.ts'
 import { ms, percentile } from './numbers.ts'
 import { type Patient, patientsIn, placing } from './patients.ts'
 import type { Running, Site } from './site.ts'

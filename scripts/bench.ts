@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { benchIngest } from '../bench/ingest.ts'
 import { benchOrders } from '../bench/orders.ts'
+import { benchReads } from '../bench/reads.ts'
 import { benchWebhooks } from '../bench/webhooks.ts'
 
 const usage = `npm run bench -- orders [--seconds N] [--rounds N] [--connections N] [--most N] [--small]
@@ -13,7 +14,11 @@ Deliveries per second out of what waits, commit to receipt under a steady load, 
 
 npm run bench -- ingest [--connections N] [--most N] [--small]
 Samples per second over HTTP, by user-days and by hours; bytes for a stored sample; reading a user-day; erasing a year; and a plain COPY.
---most is how many users there are.`
+--most is how many users there are.
+
+npm run bench -- reads [--most N] [--small]
+Reads of wearable data with a few users and with many, who are made by assay seed wearables: a month of 300 samples a day.
+--most is how many users there are in the end.`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,7 +38,10 @@ const options = {
   most: Number(most ?? (small ? 50_000 : 1_000_000)),
 }
 const subject = positionals.join()
-if (!['orders', 'webhooks', 'ingest'].includes(subject) || !Object.values(options).every((value) => Number.isInteger(value) && value > 0)) {
+if (
+  !['orders', 'webhooks', 'ingest', 'reads'].includes(subject) ||
+  !Object.values(options).every((value) => Number.isInteger(value) && value > 0)
+) {
   console.error(`Usage: ${usage}`)
   process.exit(2)
 }
@@ -46,6 +54,7 @@ else if (subject === 'ingest')
     reads: small ? 50 : 300,
     yearly: small ? 96 : 288,
   })
+else if (subject === 'reads') await benchReads({ users: Number(most ?? (small ? 200 : 10_000)), days: 30, samples: 300, times: 200 })
 else
   await benchWebhooks({
     seconds: options.seconds,

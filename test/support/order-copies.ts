@@ -1,4 +1,4 @@
-import { query } from '../test/support/cluster.ts'
+import { query } from './cluster.ts'
 
 /**
  * Fills the table up to `total` orders with copies of those that were placed: other ids, users and past days.
