@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { environments, regions } from './contract/common.ts'
 import { OAuthSettings } from './contract/oauth-setting.ts'
+import { ProjectId } from './contract/pipelines.ts'
 import { setupProblem } from './problem.ts'
 
 const whole = (low: number, high: number) =>
@@ -90,6 +91,18 @@ export const Settings = z.object({
   WEBHOOK_ALLOWED_NETWORKS: listOf(network, 'must be networks, such as 10.20.0.0/16,fd12::/48').describe(
     'Private networks that webhooks and pipelines may reach, such as 10.20.0.0/16,fd12::/48; addresses where clouds hand out credentials stay shut. Default: none.',
   ),
+  PUBSUB_PROJECTS: listOf(
+    z.union([z.literal('*'), ProjectId]),
+    'must be ids of Google Cloud projects, such as harbour-events,harbour-lab, or *',
+  ).describe(
+    'Google Cloud projects in which the pipelines of every team may name a Pub/Sub topic, such as harbour-events,harbour-lab; * opens all that the identity of the service may publish to. Default: none.',
+  ),
+  PUBSUB_ENDPOINT: url(/^https?$/, 'must be an http or https address')
+    .transform((text) => new URL(text).origin)
+    .default('https://pubsub.googleapis.com')
+    .describe(
+      'Where Pub/Sub is reached; one of a region, such as https://us-east1-pubsub.googleapis.com, keeps the order of messages when another process goes on. http is for the emulator, without a token, and not in production.',
+    ),
   OAUTH_SOURCES: z
     .string()
     .transform(jsonOf)
@@ -135,6 +148,8 @@ function parsedBy<S extends z.ZodObject>(settings: S, env: NodeJS.ProcessEnv): z
 function checkTogether(config: Config) {
   if (config.ENVIRONMENT === 'production' && config.PASSWORD_COST < 15)
     throw setupProblem('PASSWORD_COST must be at least 15 in production')
+  if (config.ENVIRONMENT === 'production' && !config.PUBSUB_ENDPOINT.startsWith('https:'))
+    throw setupProblem('PUBSUB_ENDPOINT must be an https address in production')
   if (config.ENCRYPTION_KEY) return
   if (config.ENVIRONMENT === 'production')
     throw setupProblem('ENCRYPTION_KEY is required in production; make one with: openssl rand -base64 32')

@@ -16,13 +16,13 @@ import { jobs } from './jobs/index.ts'
 import { startJobs } from './jobs/loop.ts'
 import { flushLastUses, noLastUses } from './keys/last-use.ts'
 import { safeError } from './log.ts'
+import { reachOf } from './pipelines/reach.ts'
 import { startPublisher } from './pipelines/worker.ts'
 import { makePrivateFolder } from './private-files.ts'
 import { setupProblem } from './problem.ts'
 import { openVault } from './sealing/vault.ts'
 import { policyOf } from './webhooks/address.ts'
 import { notifier } from './webhooks/notify.ts'
-import { systemResolve } from './webhooks/resolve.ts'
 import { openSender } from './webhooks/send.ts'
 import { startWorker } from './webhooks/worker.ts'
 
@@ -75,10 +75,10 @@ async function openCourier(app: App, { pool }: Database, metrics: Metrics) {
   }
 }
 
-/** Publishes to the brokers of pipelines. */
+/** Publishes to the destinations of pipelines. */
 function openPublisher(app: App, metrics: Metrics) {
-  const reach = { policy: policyOf(app.config), resolve: systemResolve() }
-  return startPublisher(app, reach, (error) => failureOf(app, metrics)('publish to brokers', error), metrics.pipelines.note)
+  const reach = reachOf(app.config)
+  return startPublisher(app, reach, (error) => failureOf(app, metrics)('publish to pipelines', error), metrics.pipelines.note)
 }
 
 const failureOf =

@@ -19,7 +19,7 @@ const mayImport: Record<string, string> = {
   documents: 'contract documents fontkit pdfkit',
   html: '',
   docs: 'docs html marked',
-  actions: 'actions app config contract db documents html paging problem rules sealing store amqplib undici zod',
+  actions: 'actions app config contract db documents html paging problem rules sealing store amqplib google-auth-library undici zod',
   jobs: 'actions app jobs',
   http: 'actions app config contract db docs http log problem rules fastify prom-client zod @scalar/fastify-api-reference',
   credentials: 'actions app data-dir private-files rules',

@@ -63,7 +63,7 @@ const tags = {
   Results: 'What the labs report, and the papers of an order.',
   Events: 'What customers are told: the catalogue, and the log to read from any place.',
   Webhooks: 'Where events are sent, signed and in order.',
-  Pipelines: 'Brokers that events are published to, in order.',
+  Pipelines: 'Brokers and topics that events are published to, in order.',
   Connections: 'Wearable sources, and what connects them with users.',
   Link: 'How an end user connects a source, with a link token instead of a key.',
   'Source settings': "A team's own credentials at sources, and what it asks of users there.",

@@ -3,6 +3,26 @@ import { Cursor, Environment, Id, Instant, openEnum, Region, Text } from './comm
 import { endpoint } from './endpoint.ts'
 
 export const destinations = ['cloud_pubsub', 'rabbitmq', 'svix', 'azure_amqp'] as const
+/** Those that events are published to. */
+export const outlets = ['cloud_pubsub', 'rabbitmq'] as const
+
+export type Destination = (typeof destinations)[number]
+export type OutletName = (typeof outlets)[number]
+
+/** By the rules of Google; a project of a domain begins with its name and a colon. */
+export const ProjectId = z
+  .string()
+  .regex(
+    /^([a-z0-9-]{1,63}(\.[a-z0-9-]{1,63}){1,4}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/,
+    'Must be the id of a project: 6 to 30 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen.',
+  )
+
+const TopicId = z
+  .string()
+  .regex(
+    /^(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}$/,
+    'Must be the id of a topic, without its project: 3 to 255 letters, digits and - _ . ~ + %, beginning with a letter and not with goog.',
+  )
 
 const DeploymentPath = z.object({ org_id: Id, env: Environment, region: Region })
 const Destination = z.enum(destinations)
@@ -16,13 +36,17 @@ export const UpsertPipelines = z
     push_historical_data: z
       .boolean()
       .nullish()
-      .describe('A new pipeline begins with the oldest event that is kept, instead of with what happens from now on. Default false.'),
+      .describe(
+        'A destination that is new begins with the oldest event that is kept, instead of with what happens from now on. Default false.',
+      ),
     provider_raw_data: z.boolean().nullish().describe('Only false is supported.'),
     preferences: z
       .object({ preferred: Destination, enabled: z.array(Destination).max(10) })
       .meta({ id: 'PipelinePreferencesInput' })
       .nullish()
-      .describe('An empty `enabled` pauses the pipeline; what happens meanwhile waits. Default: rabbitmq for both.'),
+      .describe(
+        'Each destination in `enabled` gets every event. Those that are left out are paused; what happens meanwhile waits. `preferred` changes nothing. Default: what is sent is enabled.',
+      ),
     rabbitmq: z
       .object({
         uri: Text(2048).meta({ example: 'amqps://assay:secret@broker.example.com/health' }),
@@ -31,7 +55,17 @@ export const UpsertPipelines = z
       .meta({ id: 'RabbitMqDestinationInput' })
       .nullish()
       .describe('The broker. A `uri` as it is answered, with the credentials hidden, stands for the one that is kept.'),
-    cloud_pubsub: Unsupported,
+    cloud_pubsub: z
+      .object({
+        project: ProjectId.meta({ example: 'harbour-events' }),
+        topic: TopicId.meta({ example: 'health' }),
+        message_ordering: z
+          .boolean()
+          .describe('Whether messages get an ordering key, so that subscriptions can keep the order of each key.'),
+      })
+      .meta({ id: 'PubSubDestinationInput' })
+      .nullish()
+      .describe('A topic of Google Cloud Pub/Sub, in a project that the operator opened with PUBSUB_PROJECTS.'),
     svix: Unsupported,
     azure_amqp: Unsupported,
     event_type_prefixes: z
@@ -42,23 +76,10 @@ export const UpsertPipelines = z
   })
   .meta({ id: 'UpsertPipelines' })
 
-const Pipeline = z
+const PipelineDestination = z
   .object({
-    team_id: Id,
-    push_historical_data: z.boolean(),
-    provider_raw_data: z.boolean(),
-    preferences: z
-      .object({ preferred: openEnum(destinations), enabled: z.array(openEnum(destinations)) })
-      .meta({ id: 'PipelinePreferences' }),
-    cloud_pubsub: z.null(),
-    rabbitmq: z
-      .object({ uri: z.string().describe('User and password are hidden.'), exchange: z.string() })
-      .meta({ id: 'RabbitMqDestination' })
-      .nullable(),
-    svix: z.null(),
-    azure_amqp: z.null(),
-    event_type_prefixes: z.array(z.string()).nullable(),
-    delivered: z.int().describe('Events that the broker confirmed.'),
+    destination: openEnum(outlets),
+    delivered: z.int().describe('Events that were confirmed.'),
     last_delivered_at: Instant.nullable(),
     lag: z.int().describe('Events that wait; counted up to 10000.'),
     failures: z.int().describe('Failures in a row.'),
@@ -69,6 +90,30 @@ const Pipeline = z
       .nullable()
       .describe('Why nothing gets through; null while it does.'),
     next_try_at: Instant.nullable(),
+    created_at: Instant,
+  })
+  .meta({ id: 'PipelineDestination' })
+
+const Pipeline = z
+  .object({
+    team_id: Id,
+    push_historical_data: z.boolean(),
+    provider_raw_data: z.boolean(),
+    preferences: z
+      .object({ preferred: openEnum(destinations), enabled: z.array(openEnum(destinations)) })
+      .meta({ id: 'PipelinePreferences' }),
+    cloud_pubsub: z
+      .object({ project: z.string(), topic: z.string(), message_ordering: z.boolean() })
+      .meta({ id: 'PubSubDestination' })
+      .nullable(),
+    rabbitmq: z
+      .object({ uri: z.string().describe('User and password are hidden.'), exchange: z.string() })
+      .meta({ id: 'RabbitMqDestination' })
+      .nullable(),
+    svix: z.null(),
+    azure_amqp: z.null(),
+    event_type_prefixes: z.array(z.string()).nullable(),
+    destinations: z.array(PipelineDestination).describe('How each destination is doing; each has a place of its own in the log.'),
     created_at: Instant,
     updated_at: Instant,
   })
@@ -96,7 +141,7 @@ export const pipelineEndpoints = {
     params: DeploymentPath,
     body: UpsertPipelines,
     returns: z.array(Pipeline),
-    refusals: { 400: 'A destination that is not supported, or a broker that cannot be sent to.', 404: 'No such team.' },
+    refusals: { 400: 'A destination that is not supported, missing, or may not be sent to.', 404: 'No such team.' },
   }),
   deletePipelines: endpoint({
     ...pipelines,

@@ -48,10 +48,15 @@ export type EventTables = {
     preferred: string
     enabled: string[]
     event_type_prefixes: Optional<string[]>
+    created_at: Time
+    updated_at: Time
+  }
+  pipeline_outlets: {
+    team_id: string
+    destination: string
     sealed: Buffer
     revision: Generated<number>
     created_at: Time
-    updated_at: Time
     after_no: number
     delivered: Generated<number>
     last_delivered_at: Optional<Time>

@@ -2,10 +2,10 @@ import { isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ChannelModel, type ConfirmChannel, connect, type Message as Returned } from 'amqplib'
 import { SECOND } from '../app.ts'
-import { isForbidden, type Policy } from '../webhooks/address.ts'
+import { isForbidden } from '../webhooks/address.ts'
 import { coded, guardedLookup } from '../webhooks/pools.ts'
-import type { Resolve } from '../webhooks/resolve.ts'
 import type { Message } from './message.ts'
+import { type Outlet, type Reach, within } from './outlet.ts'
 import type { Failure } from './rules-failure.ts'
 import type { Broker } from './uri.ts'
 
@@ -17,17 +17,8 @@ const HEARTBEAT_SECONDS = 10
 /** Brokers send us replies, and unroutable events back; nobody needs to make us buffer more. */
 const MAX_FRAME = 1024 * 1024
 
-export type Reach = {
-  policy: Policy
-  resolve: Resolve
-  /** Instead of the certificate authorities of the system. */
-  ca?: string | undefined
-}
-
-export type Outlet = { isOpen(): boolean; publish(message: Message): Promise<void>; close(): Promise<void> }
-
 /** A connection to a broker on which every message is confirmed. It is given up when we end. */
-export async function openOutlet(broker: Broker, exchange: string, reach: Reach, ends?: AbortSignal): Promise<Outlet> {
+export async function openRabbitMq(broker: Broker, exchange: string, reach: Reach, ends?: AbortSignal): Promise<Outlet> {
   const cut = new AbortController()
   const late = AbortSignal.any([AbortSignal.timeout(CONNECT_WITHIN), ...(ends ? [ends] : [])])
   const giveUp = () => cut.abort()
@@ -83,20 +74,14 @@ function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: s
 
   const confirmed = (message: Message) =>
     new Promise<void>((resolve, reject) => {
-      channel.publish(exchange, message.routing_key, message.content, propertiesOf(message), (error) => {
+      channel.publish(exchange, message.event_type, message.content, propertiesOf(message), (error) => {
         if (returned.delete(message.event_id)) reject(coded('unroutable' satisfies Failure))
         else if (error) reject(fault ?? error)
         else resolve()
       })
     })
 
-  async function publish(message: Message) {
-    const over = new AbortController()
-    const late = pause(CONFIRM_WITHIN, undefined, { signal: over.signal }).then(() => {
-      throw coded((isBlocked ? 'blocked' : 'timeout') satisfies Failure)
-    })
-    await Promise.race([confirmed(message), late]).finally(() => over.abort())
-  }
+  const publish = (message: Message) => within(CONFIRM_WITHIN, confirmed(message), () => (isBlocked ? 'blocked' : 'timeout'))
 
   /** The library waits for ever for the answer of a broker that is gone. */
   async function close() {
@@ -109,11 +94,11 @@ function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: s
 }
 
 /** Content-Type and Content-Encoding stand where AMQP has a place for them, and among the headers, where the public interface has them. */
-const propertiesOf = ({ event_id, routing_key, timestamp, gzipped }: Message) => ({
+const propertiesOf = ({ event_id, event_type, timestamp, gzipped }: Message) => ({
   mandatory: true,
   persistent: true,
   messageId: event_id,
-  type: routing_key,
+  type: event_type,
   timestamp,
   appId: 'assay',
   contentType: 'application/json',

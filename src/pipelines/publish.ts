@@ -4,19 +4,19 @@ import type { Outlet } from './outlet.ts'
 
 /** Publishes in the order of the log and stops at the first event that is refused. Answers how many from the beginning on were confirmed. */
 export async function publishAll(outlet: Pick<Outlet, 'publish'>, logged: Logged[]): Promise<{ confirmed: number; error?: unknown }> {
-  const messages = await Promise.all(logged.map(async ({ key, event }) => ({ key, message: await messageOf(event) })))
+  const messages = await Promise.all(logged.map(({ key, event }) => messageOf(event, key)))
   const underWay = new Map<string, Promise<void>>()
   const confirms: Promise<void>[] = []
   let isRefused = false
-  for (const { key, message } of messages) {
+  for (const message of messages) {
     // Of one key one event is under way at a time: were it refused, a later one would overtake it.
-    await underWay.get(key)?.catch(() => {})
+    await underWay.get(message.key)?.catch(() => {})
     if (isRefused) break
     const confirm = outlet.publish(message)
     confirm.catch(() => {
       isRefused = true
     })
-    underWay.set(key, confirm)
+    underWay.set(message.key, confirm)
     confirms.push(confirm)
   }
   const settled = await Promise.allSettled(confirms)

@@ -2,23 +2,29 @@ const SECOND = 1000
 
 /** Why nothing gets through, and what to do about it; stable, shown on the pipeline. */
 export const failures = {
-  dns: 'The host of the broker has no address.',
-  forbidden_address: 'The host of the broker has an address that pipelines must not reach.',
+  dns: 'The host has no address.',
+  forbidden_address: 'The host has an address that pipelines must not reach.',
   uri_refused: 'The URI is not one that pipelines may go to any more; send another one.',
+  project_refused: 'Pipelines may not publish to the project any more; whoever operates the service can add it to PUBSUB_PROJECTS.',
   refused: 'Nothing listens at the host and port, or it refused the connection.',
-  unreachable: 'The network knows no way to the broker.',
-  timeout: 'The broker did not answer in time.',
+  unreachable: 'The network knows no way to the host.',
+  timeout: 'No answer came in time.',
   tls: 'No connection could be made that is encrypted with TLS 1.2 or newer and has a certificate that is valid for the host.',
-  protocol: 'What answers is not a broker that speaks AMQP 0-9-1.',
+  protocol: 'What answers speaks neither AMQP 0-9-1 nor the protocol of Pub/Sub.',
   login: 'The broker refused user and password; send a URI with the right ones.',
+  credentials: 'Google gave the service no token, or did not accept it; whoever operates the service must set up its credentials.',
   vhost: 'The broker has no such virtual host, or the user may not use it.',
   exchange_missing: 'The exchange does not exist; declare it on the broker.',
-  forbidden: 'The user may not write to the exchange; give it the permission.',
+  topic_missing: 'The topic does not exist; create it in the project.',
+  forbidden: 'Writing is not allowed: let the user of the broker write to the exchange, or the service account publish to the topic.',
   unroutable: 'No queue takes the event: bind one for its type as the routing key, or narrow event_type_prefixes.',
   nacked: 'The broker refused to keep the event, as a full queue does.',
+  rejected: 'The topic does not take the event, because of its schema or a policy; change the topic.',
+  quota: 'The quota of the project is used up; raise it, or wait.',
   blocked: 'The broker takes nothing at present, because it is short of memory or disk.',
-  too_large: 'The event is larger than the broker takes, or the exchange refuses its properties.',
-  closed: 'The broker ended the connection.',
+  unavailable: 'Pub/Sub has a disturbance.',
+  too_large: 'The event is larger than the other side takes, or the exchange refuses its properties.',
+  closed: 'The other side ended the connection.',
   failed: 'Any other failure.',
 } as const
 
@@ -29,13 +35,14 @@ export const isFailure = (code: string): code is Failure => code in failures
 type Fault = { code?: unknown; message?: string }
 
 const byCode: [RegExp, Failure][] = [
-  [/^DNS_FAILED$/, 'dns'],
+  [/^(DNS_FAILED|ENOTFOUND|EAI_AGAIN)$/, 'dns'],
   [/^FORBIDDEN_ADDRESS$/, 'forbidden_address'],
   [/^ECONNREFUSED$/, 'refused'],
   [/^(EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL)$/, 'unreachable'],
-  [/^ETIMEDOUT$/, 'timeout'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT)$/, 'timeout'],
   [/^(ERR_TLS|ERR_SSL|CERT_|EPROTO$|UNABLE_TO_|.*SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH)/, 'tls'],
-  [/^(ECONNRESET|ECONNABORTED|EPIPE|320)$/, 'closed'],
+  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|UND_ERR_DESTROYED|320)$/, 'closed'],
+  [/^HPE_/, 'protocol'],
   [/^403$/, 'forbidden'],
   [/^404$/, 'exchange_missing'],
   [/^406$/, 'too_large'],
@@ -48,6 +55,7 @@ const byWords: [RegExp, Failure][] = [
   [/ETIMEDOUT$/, 'timeout'],
   [/message nacked/, 'nacked'],
   [/[Cc]hannel closed|Channel ended|closed abruptly|Unexpected close|Heartbeat timeout|Connection closed/, 'closed'],
+  [/^Response does not match the HTTP/, 'protocol'],
   [/^(Expected|Invalid|Frame|Server frameMax|SASL|Wasn't expecting)/, 'protocol'],
 ]
 
@@ -57,7 +65,22 @@ export function failureOf({ code, message = '' }: Fault): Failure {
   return (byCode.find(([pattern]) => pattern.test(known)) ?? byWords.find(([pattern]) => pattern.test(message)))?.[1] ?? 'failed'
 }
 
-/** Waits after the first failure in a row, the second… The last one is repeated: a broker may come back at any time. */
+const byStatus: Record<number, Failure> = {
+  400: 'rejected',
+  401: 'credentials',
+  403: 'forbidden',
+  404: 'topic_missing',
+  408: 'timeout',
+  413: 'too_large',
+  429: 'quota',
+  499: 'unavailable',
+}
+
+/** What a status of Pub/Sub means; undefined where the event was taken. */
+export const failureOfStatus = (status: number): Failure | undefined =>
+  status === 200 ? undefined : (byStatus[status] ?? (status >= 500 ? 'unavailable' : 'protocol'))
+
+/** Waits after the first failure in a row, the second… The last one is repeated: the other side may come back at any time. */
 export const waits = [1 * SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND, 60 * SECOND]
 
 /** Up to a fifth longer, so that those that a broker shut out together do not come back together. */

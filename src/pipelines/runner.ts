@@ -1,14 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type App, SECOND } from '../app.ts'
+import type { OutletName } from '../contract/pipelines.ts'
 import { logAfter } from '../events/log.ts'
-import { Problem } from '../problem.ts'
-import { type Outlet, openOutlet, type Reach } from './outlet.ts'
+import { openOutlet } from './open-outlet.ts'
+import type { Outlet, Reach } from './outlet.ts'
 import { publishAll } from './publish.ts'
 import { patternsOf } from './rules.ts'
 import { type Failure, failureOf, retryAt } from './rules-failure.ts'
-import { openDestination } from './sealed.ts'
 import * as store from './store-holding.ts'
-import { brokerOf } from './uri.ts'
 
 /** How many events are on their way before the place is recorded, and may come twice when we are killed. */
 const PAGE = 100
@@ -16,11 +15,11 @@ const RECORD_TRIES = 50
 const RECORD_AFTER = SECOND / 5
 
 /** Measures what came of publishing. */
-export type Noted = (what: { published: number } | { failure: Failure }) => void
+export type Noted = (destination: OutletName, what: { published: number } | { failure: Failure }) => void
 
 export type Desk = { app: App; holder: string; reach: Reach; noted: Noted; ends: AbortSignal }
 
-/** One pipeline in hand; `place` is how far it came. */
+/** One destination in hand; `place` is how far it came. */
 export type Runner = {
   revision: number
   place: number
@@ -30,25 +29,25 @@ export type Runner = {
   isOver: boolean
 }
 
-/** Publishes what waits. What goes wrong with the broker is noted on the pipeline; what goes wrong with the database is thrown. */
+/** Publishes what waits. What goes wrong on the other side is noted on the destination; what goes wrong with the database is thrown. */
 export async function publishWaiting(desk: Desk, runner: Runner, row: store.Held) {
   const { app, holder, noted } = desk
-  const { team_id, revision } = row
+  const { team_id, destination, revision } = row
   const setback = await pump(desk, runner, row)
   if (!setback) return
   await closeOutlet(runner)
   if (runner.isOver) return
-  noted({ failure: setback.failure })
-  app.log.warn({ team_id, failure: setback.failure }, 'a pipeline cannot publish')
+  noted(destination, { failure: setback.failure })
+  app.log.warn({ team_id, destination, failure: setback.failure }, 'a pipeline cannot publish')
   const at = app.wall()
   const retry_at = retryAt(setback.failures, at, Math.random())
-  await store.setBack(app.db, { team_id, holder, revision, error: setback.failure, at, retry_at })
+  await store.setBack(app.db, { team_id, destination, holder, revision, error: setback.failure, at, retry_at })
 }
 
-/** Page after page until the end of the log, or until the broker refuses. */
+/** Page after page until the end of the log, or until one is refused. */
 async function pump(desk: Desk, runner: Runner, row: store.Held): Promise<{ failure: Failure; failures: number } | undefined> {
   const { app, holder, noted } = desk
-  const { team_id, event_type_prefixes } = row
+  const { team_id, destination, event_type_prefixes } = row
   let { failures } = row
   while (!runner.isOver) {
     const { logged, place } = await logAfter(app, team_id, {
@@ -62,12 +61,12 @@ async function pump(desk: Desk, runner: Runner, row: store.Held): Promise<{ fail
     const { confirmed, error } = logged.length ? await send(desk, runner, row, logged) : { confirmed: 0 }
     if (confirmed) {
       failures = 0
-      noted({ published: confirmed })
+      noted(destination, { published: confirmed })
     }
     const from = runner.place
     runner.place = error ? (logged[confirmed - 1]?.place ?? from) : place
     const isOurs = await record(runner, () =>
-      store.advance(app.db, { team_id, holder, from, place: runner.place, delivered: confirmed, at: app.wall() }),
+      store.advance(app.db, { team_id, destination, holder, from, place: runner.place, delivered: confirmed, at: app.wall() }),
     )
     if (!isOurs) runner.isOver = true
     else if (error) return { failure: failureOf(error), failures: failures + 1 }
@@ -85,30 +84,14 @@ async function record(runner: Runner, note: () => Promise<boolean>, tries = 1): 
   }
 }
 
-async function send(desk: Desk, runner: Runner, row: store.Held, logged: Parameters<typeof publishAll>[1]) {
+async function send({ app, reach, ends }: Desk, runner: Runner, row: store.Held, logged: Parameters<typeof publishAll>[1]) {
   try {
-    if (!runner.outlet?.isOpen()) runner.outlet = await openFor(desk, row)
+    if (!runner.outlet?.isOpen()) runner.outlet = await openOutlet(app, row, reach, ends)
   } catch (error) {
     return { confirmed: 0, error: error as { code?: unknown } }
   }
   const { confirmed, error } = await publishAll(runner.outlet, logged)
   return { confirmed, error: error as { code?: unknown } | undefined }
-}
-
-async function openFor({ app, reach, ends }: Desk, row: store.Held) {
-  const { uri, exchange } = await openDestination(app, row)
-  return openOutlet(brokerAllowed(uri, reach), exchange, reach, ends)
-}
-
-/** What may be reached may have become less since the URI was taken. */
-function brokerAllowed(uri: string, { policy }: Reach) {
-  try {
-    return brokerOf(uri, policy)
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    const { reason } = error.detail as { reason?: string }
-    throw Object.assign(new Error(), { code: (reason === 'address' ? 'forbidden_address' : 'uri_refused') satisfies Failure })
-  }
 }
 
 export async function closeOutlet(runner: Runner) {

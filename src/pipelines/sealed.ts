@@ -1,12 +1,18 @@
 import type { App } from '../app.ts'
+import type { OutletName } from '../contract/pipelines.ts'
 import { open, seal } from '../sealing/seal.ts'
 import { teamSealingKey } from '../sealing/vault.ts'
-import type { RabbitMq } from './rules.ts'
+import type { OutletSettings } from './rules.ts'
 
-const place = (team_id: string) => `pipelines.sealed.${team_id}`
+/** Of RabbitMQ there are some that were sealed when a pipeline had no other destination. */
+const place = (team_id: string, destination: OutletName) =>
+  destination === 'rabbitmq' ? `pipelines.sealed.${team_id}` : `pipeline_outlets.sealed.${team_id}.${destination}`
 
-export const sealDestination = async (app: App, team_id: string, rabbitmq: RabbitMq) =>
-  seal(await teamSealingKey(app, team_id), place(team_id), rabbitmq)
+export const sealSettings = async (app: App, team_id: string, destination: OutletName, settings: OutletSettings[OutletName]) =>
+  seal(await teamSealingKey(app, team_id), place(team_id, destination), settings)
 
-export const openDestination = async (app: App, { team_id, sealed }: { team_id: string; sealed: Buffer }) =>
-  open<RabbitMq>(await teamSealingKey(app, team_id), place(team_id), sealed)
+export const openSettings = async <D extends OutletName>(
+  app: App,
+  { team_id, sealed }: { team_id: string; sealed: Buffer },
+  destination: D,
+) => open<OutletSettings[D]>(await teamSealingKey(app, team_id), place(team_id, destination), sealed)

@@ -1,32 +1,36 @@
 import { sql } from 'kysely'
+import type { OutletName } from '../contract/pipelines.ts'
 import type { Db } from '../db/open.ts'
 
 /** By the clock of the database: those of two processes may differ by more than a lease. */
 const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
 
-/** Takes pipelines that nobody publishes, or whose process has not been heard of: of any team, for the worker. */
+export type Outlet = { team_id: string; destination: OutletName }
+
+/** Takes destinations that nobody publishes to, or whose process has not been heard of: of any team, for the worker. */
 export async function claimFree(db: Db, holder: string, { seconds, most }: { seconds: number; most: number }) {
-  const { rows } = await sql<{ team_id: string }>`
-    update pipelines set holder = ${holder}, leased_until = ${fromNow(seconds)} where team_id in (
-      select p.team_id from pipelines p join teams t on t.id = p.team_id
-      where cardinality(p.enabled) > 0 and t.deleted_at is null and (p.holder is null or p.leased_until < now())
-      order by p.team_id limit ${most} for update of p skip locked
-    ) returning team_id`.execute(db)
+  const { rows } = await sql<Outlet>`
+    update pipeline_outlets set holder = ${holder}, leased_until = ${fromNow(seconds)} where (team_id, destination) in (
+      select o.team_id, o.destination from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
+      where o.destination = any(p.enabled) and t.deleted_at is null and (o.holder is null or o.leased_until < now())
+      order by o.team_id, o.destination limit ${most} for update of o skip locked
+    ) returning team_id, destination`.execute(db)
   return rows
 }
 
+/** In the order in which whoever changes pipelines locks them, so that neither waits for the other for ever. */
+const inHand = (holder: string) => sql`
+  (team_id, destination) in (
+    select team_id, destination from pipeline_outlets where holder = ${holder} order by team_id, destination for update
+  )`
+
 export const renew = (db: Db, holder: string, seconds: number) =>
-  db
-    .updateTable('pipelines')
-    .set({ leased_until: fromNow(seconds) })
-    .where('holder', '=', holder)
-    .execute()
+  sql`update pipeline_outlets set leased_until = ${fromNow(seconds)} where ${inHand(holder)}`.execute(db)
 
 export const release = (db: Db, holder: string) =>
-  db.updateTable('pipelines').set({ holder: null, leased_until: null }).where('holder', '=', holder).execute()
+  sql`update pipeline_outlets set holder = null, leased_until = null where ${inHand(holder)}`.execute(db)
 
-export type Held = {
-  team_id: string
+export type Held = Outlet & {
   created_at: string
   revision: number
   event_type_prefixes: string[] | null
@@ -37,22 +41,22 @@ export type Held = {
   is_behind: boolean
 }
 
-/** What a process publishes, and whether the log has gone on. */
+/** What a process publishes to, and whether the log has gone on. */
 export async function held(db: Db, holder: string) {
   const { rows } = await sql<Held>`
-    select p.team_id, p.created_at, p.revision, p.event_type_prefixes, p.sealed, p.after_no, p.failures, p.retry_at,
-      exists (select from events e where e.team_id = p.team_id and e.no > p.after_no) as is_behind
-    from pipelines p join teams t on t.id = p.team_id
-    where p.holder = ${holder} and cardinality(p.enabled) > 0 and t.deleted_at is null`.execute(db)
+    select o.team_id, o.destination, o.created_at, o.revision, p.event_type_prefixes, o.sealed, o.after_no, o.failures, o.retry_at,
+      exists (select from events e where e.team_id = o.team_id and e.no > o.after_no) as is_behind
+    from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
+    where o.holder = ${holder} and o.destination = any(p.enabled) and t.deleted_at is null`.execute(db)
   return rows
 }
 
-type Advance = { team_id: string; holder: string; from: number; place: number; delivered: number; at: string }
+type Advance = Outlet & { holder: string; from: number; place: number; delivered: number; at: string }
 
 /** Records what was confirmed; false where somebody else publishes by now, or did meanwhile. */
-export async function advance(db: Db, { team_id, holder, from, place, delivered, at }: Advance) {
+export async function advance(db: Db, { team_id, destination, holder, from, place, delivered, at }: Advance) {
   const { numUpdatedRows } = await db
-    .updateTable('pipelines')
+    .updateTable('pipeline_outlets')
     .set((eb) => ({
       after_no: place,
       ...(delivered && {
@@ -66,18 +70,19 @@ export async function advance(db: Db, { team_id, holder, from, place, delivered,
       }),
     }))
     .where('team_id', '=', team_id)
+    .where('destination', '=', destination)
     .where('holder', '=', holder)
     .where('after_no', '=', from)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
-type Setback = { team_id: string; holder: string; revision: number; error: string; at: string; retry_at: string }
+type Setback = Outlet & { holder: string; revision: number; error: string; at: string; retry_at: string }
 
-/** Of the broker that it happened with: whoever sent another URI meanwhile does not wait. */
-export const setBack = (db: Db, { team_id, holder, revision, error, at, retry_at }: Setback) =>
+/** Of the settings that it happened with: whoever sent others meanwhile does not wait. */
+export const setBack = (db: Db, { team_id, destination, holder, revision, error, at, retry_at }: Setback) =>
   db
-    .updateTable('pipelines')
+    .updateTable('pipeline_outlets')
     .set((eb) => ({
       failures: eb('failures', '+', 1),
       first_failure_at: eb.fn.coalesce('first_failure_at', eb.val(at)),
@@ -86,6 +91,7 @@ export const setBack = (db: Db, { team_id, holder, revision, error, at, retry_at
       retry_at,
     }))
     .where('team_id', '=', team_id)
+    .where('destination', '=', destination)
     .where('holder', '=', holder)
     .where('revision', '=', revision)
     .execute()

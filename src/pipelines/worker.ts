@@ -6,7 +6,7 @@ import { closeOutlet, type Desk, type Noted, publishWaiting, type Runner } from 
 import * as store from './store-holding.ts'
 
 const POLL = SECOND / 4
-/** Others take a pipeline over so long after its process was last heard of. */
+/** Others take a destination over so long after its process was last heard of. */
 const LEASE_SECONDS = 6
 const RENEW_EVERY = 2 * SECOND
 /** So many are taken at a look, so that processes that start together share them. */
@@ -15,7 +15,7 @@ const END_WITHIN = 5 * SECOND
 
 export type Publisher = { stop(): Promise<void> }
 
-/** Publishes to brokers until it is stopped. Of all processes one holds a pipeline at a time. */
+/** Publishes until it is stopped. Of all processes one holds a destination of a pipeline at a time. */
 export function startPublisher(app: App, reach: Reach, failed: (error: unknown) => void, noted: Noted = () => {}): Publisher {
   const ending = new AbortController()
   const desk: Desk = { app, holder: randomUUID(), reach, noted, ends: ending.signal }
@@ -32,7 +32,7 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
       renewedAt = performance.now()
     }
     const taken = await store.claimFree(app.db, holder, { seconds: LEASE_SECONDS, most: CLAIMED_AT_ONCE })
-    for (const { team_id } of taken) app.log.info({ team_id, holder }, 'pipeline taken in hand')
+    for (const { team_id, destination } of taken) app.log.info({ team_id, destination, holder }, 'pipeline taken in hand')
     const now = app.wall()
     const rows = new Map((await store.held(app.db, holder)).map((row) => [nameOf(row), row]))
     for (const [name, runner] of runners) if (runner.isOver || rows.get(name)?.revision !== runner.revision) end(name, runner)
@@ -90,4 +90,4 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
 }
 
 /** A pipeline that was deleted and made again is another one. */
-const nameOf = ({ team_id, created_at }: store.Held) => `${team_id} ${created_at}`
+const nameOf = ({ team_id, destination, created_at }: store.Held) => `${team_id} ${destination} ${created_at}`

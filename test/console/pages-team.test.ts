@@ -4,12 +4,16 @@ import { tour } from '../support/console-tour.ts'
 import { deploymentOf } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const one = await world({ env: { PUBSUB_PROJECTS: 'harbour-events' } })
 const tenant = await one.tenant({ team: 'Harbour Clinic' })
 const { admin, team_id } = tenant
 const params = deploymentOf(tenant)
 const rabbitmq = { uri: 'amqps://assay:broker-secret-4711@broker.example.com/health', exchange: 'events' }
-await admin.upsertPipelines({ params, body: { team_ids: [team_id], rabbitmq, event_type_prefixes: ['labtest.', 'daily.data.'] } })
+const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
+await admin.upsertPipelines({
+  params,
+  body: { team_ids: [team_id], rabbitmq, cloud_pubsub, event_type_prefixes: ['labtest.', 'daily.data.'] },
+})
 await admin.putTeamCredential({ params, body: { team_id, provider: 'fitbit', client_id: 'harbour-app', client_secret: 'lantern-secret' } })
 
 test.skipIf(without).each(widths)(named('on %s pages about the team keep nobody out, fit, and ask nobody else'), async (_, width) => {
@@ -19,7 +23,7 @@ test.skipIf(without).each(widths)(named('on %s pages about the team keep nobody 
     { name: 'inbox', path: '/inbox', shows: 'Nothing came yet' },
     { name: 'lab-tests', path: '/lab-tests', shows: 'Essential Wellness' },
     { name: 'make-lab-test', path: '/lab-tests/new', shows: 'It comes to' },
-    { name: 'pipelines', path: '/pipelines', shows: 'Up to date' },
+    { name: 'pipelines', path: '/pipelines', shows: 'Google Cloud Pub/Sub' },
     { name: 'source-credentials', path: '/sources', shows: 'Fitbit' },
     { name: 'keys', path: '/keys', shows: 'Read and write' },
     { name: 'settings', path: '/settings', shows: 'Switches' },

@@ -3,7 +3,7 @@ import { journey, signedIn } from '../support/console-page.ts'
 import { deploymentOf, tell } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
 
-const one = await world()
+const one = await world({ env: { PUBSUB_PROJECTS: 'harbour-events', PUBSUB_ENDPOINT: 'http://127.0.0.1:9999' } })
 one.publisher()
 
 journey('a pipeline is made, paused, resumed, changed and deleted; what is not supported says what to do instead', async (width) => {
@@ -15,10 +15,10 @@ journey('a pipeline is made, paused, resumed, changed and deleted; what is not s
   await open('/pipelines')
   await page.getByRole('button', { name: 'Create a pipeline' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Destination').selectOption('svix')
   await dialog.getByText('Webhooks deliver beside pipelines already').waitFor()
+  await dialog.getByLabel('RabbitMQ').uncheck()
   expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true)
-  await dialog.getByLabel('Destination').selectOption('rabbitmq')
+  await dialog.getByLabel('RabbitMQ').check()
   await dialog.getByLabel('Broker').fill('amqp://assay:broker-secret-4711@127.0.0.1:9/health')
   await dialog.getByLabel('Exchange').fill('events')
   await dialog.getByLabel('Event types').fill('labtest.order.*')
@@ -61,6 +61,52 @@ journey('a pipeline that fails says why and when it is tried again, and what wai
   await opened.page.getByText('Nothing listens at the host and port').waitFor()
   await opened.page.getByText('Failing', { exact: true }).waitFor()
   await opened.page.getByText('0 of 2').waitFor()
+  return opened
+})
+
+journey('a topic of Pub/Sub is added to a pipeline; each destination is paused and fails by itself', async (width) => {
+  const tenant = await one.tenant()
+  const params = deploymentOf(tenant)
+  const rabbitmq = { uri: 'amqp://assay:broker-secret-4711@127.0.0.1:5999/health', exchange: 'events' }
+  await tenant.admin.upsertPipelines({ params, body: { team_ids: [tenant.team_id], rabbitmq } })
+  const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
+  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { page } = opened
+  await open('/pipelines')
+  await page.getByRole('button', { name: 'Change…' }).click()
+  const dialog = page.getByRole('dialog')
+  expect(await dialog.getByLabel('RabbitMQ').isDisabled()).toBe(true)
+  await dialog.getByLabel('Google Cloud Pub/Sub').check()
+  await dialog.getByLabel('Project').fill('somebody-else')
+  await dialog.getByLabel('Topic').fill('health')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText(/PUBSUB_PROJECTS/).waitFor()
+  await dialog.getByLabel('Project').fill('Harbour')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog
+    .getByText(/^Must be the id of a project/)
+    .first()
+    .waitFor()
+  opened.complaints.length = 0
+  await dialog.getByLabel('Project').fill('harbour-events')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  const topic = page.getByRole('region', { name: 'Google Cloud Pub/Sub' })
+  const broker = page.getByRole('region', { name: 'RabbitMQ' })
+  await topic.getByText('Up to date').waitFor()
+  expect(await kept()).toMatchObject([
+    {
+      cloud_pubsub: { project: 'harbour-events', topic: 'health', message_ordering: true },
+      rabbitmq: { exchange: 'events' },
+      preferences: { enabled: ['rabbitmq', 'cloud_pubsub'] },
+    },
+  ])
+  await broker.getByRole('button', { name: 'Pause' }).click()
+  await broker.getByText('Paused', { exact: true }).waitFor()
+  await tell(one.app, tenant, ['one', 'two'])
+  await topic.getByText('Failing', { exact: true }).waitFor()
+  await page.getByText('Nothing listens at the host and port').waitFor()
+  await topic.getByText('0 of 2').waitFor()
+  expect(await broker.getByText('Paused', { exact: true }).count()).toBe(1)
   return opened
 })
 

@@ -110,7 +110,7 @@ test.skipIf(!existsSync(committed))('openapi.json is current; npm run openapi wr
 describe('what is served', () => {
   let w: Awaited<ReturnType<typeof world>>
   beforeAll(async () => {
-    w = await world()
+    w = await world({ env: { PUBSUB_PROJECTS: 'harbour-events' } })
   })
 
   test('the document, to anybody', async () => {
@@ -260,8 +260,9 @@ describe('what is served', () => {
 
     async function pipelineAnswers() {
       const rabbitmq = { uri: 'amqp://somebody:secret@127.0.0.1:5672', exchange: 'events' }
+      const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
       return {
-        upsertPipelines: await admin.upsertPipelines({ params: here, body: { team_ids: [team_id], rabbitmq } }),
+        upsertPipelines: await admin.upsertPipelines({ params: here, body: { team_ids: [team_id], rabbitmq, cloud_pubsub } }),
         listPipelines: await admin.listPipelines({ params: here }),
         deletePipelines: await admin.deletePipelines({ params: here, query: { team_id: [team_id] } }),
       }

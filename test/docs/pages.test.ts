@@ -44,7 +44,8 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
 
   beforeAll(async () => {
     database = await newDatabase()
-    service = await startProcess({ DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: data, PORT: String(await freePort()) })
+    const settings = { DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: data, PUBSUB_PROJECTS: 'harbour-events' }
+    service = await startProcess({ ...settings, PORT: String(await freePort()) })
   })
   afterAll(() => service?.stop())
 

@@ -35,7 +35,7 @@ test('a broker that is away is tried again and again, later each time', async ()
   const waited = new Map<number, number>()
   for (let failures = 0; failures < 7; ) {
     const one = await soon(async () => {
-      const one = await pipeline.get()
+      const one = await pipeline.state()
       expect(one.failures).toBeGreaterThan(failures)
       return one
     })
@@ -56,7 +56,7 @@ test('something else than a broker is told from one', async () => {
   const { uri } = await aListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   const { pipeline } = await oneEvent(uri)
   const publisher = w.publisher()
-  await soon(async () => expect(await pipeline.get()).toMatchObject({ last_error: { code: 'protocol' }, lag: 1 }))
+  await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'protocol' }, lag: 1 }))
   await publisher.stop()
 })
 
@@ -65,11 +65,11 @@ test('an address that may no longer be reached is not connected to', async () =>
   const { uri } = await aListener(() => connections++)
   const { pipeline } = await oneEvent(uri)
   const publisher = w.publisher({ policy: { ...closed, https_only: false } })
-  await soon(async () => expect(await pipeline.get()).toMatchObject({ last_error: { code: 'forbidden_address' } }))
+  await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'forbidden_address' } }))
   await publisher.stop()
   const stricter = w.publisher({ policy: closed })
   await pipeline.put({})
-  await soon(async () => expect(await pipeline.get()).toMatchObject({ last_error: { code: 'uri_refused' } }))
+  await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'uri_refused' } }))
   await stricter.stop()
   expect(connections).toBe(0)
 })
@@ -82,8 +82,8 @@ test('stopping does not wait for a broker that never answers, and notes no failu
   const [socket] = await connected
   const ended = once(socket, 'close')
   await Promise.all([publisher.stop(), ended])
-  expect(await pipeline.get()).toMatchObject({ failures: 0, last_error: null, lag: 1 })
-  expect(await query(w.url, 'select holder, leased_until from pipelines where team_id = $1', [tenant.team_id])).toEqual([
+  expect(await pipeline.state()).toMatchObject({ failures: 0, last_error: null, lag: 1 })
+  expect(await query(w.url, 'select holder, leased_until from pipeline_outlets where team_id = $1', [tenant.team_id])).toEqual([
     { holder: null, leased_until: null },
   ])
 })

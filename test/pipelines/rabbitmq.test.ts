@@ -6,7 +6,7 @@ import { numberEvents } from '../../src/events/log.ts'
 import { aQueue, type Broker, bodyOf, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
 import { newCertificate } from '../support/certificate.ts'
 import { aUser, place } from '../support/orders.ts'
-import { aPipeline, tell } from '../support/pipelines.ts'
+import { aPipeline, stateOf, tell } from '../support/pipelines.ts'
 import { soon } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
@@ -44,7 +44,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await soon(() => expect(queue.received.length).toBeGreaterThanOrEqual(logged.length))
     expect(queue.events()).toEqual(logged.map(({ cursor: _, ...event }) => event))
     await soon(async () =>
-      expect(await pipeline.get()).toMatchObject({
+      expect(await pipeline.state()).toMatchObject({
         delivered: logged.length,
         lag: 0,
         last_error: null,
@@ -91,7 +91,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await place(tenant.api)
     await w.runJobs()
     await tell(w.app, tenant, ['c'])
-    await soon(async () => expect(await pipeline.get()).toMatchObject({ delivered: 1, lag: 0 }))
+    await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
     expect(queue.events().map(({ event_type }) => event_type)).toEqual(['labtest.order.created'])
   })
 
@@ -111,7 +111,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await soon(() => expect(queue.ids()).toEqual(first))
     await pipeline.pause()
     const meanwhile = await tell(w.app, tenant, ['a', 'b', 'a'])
-    expect(await pipeline.get()).toMatchObject({ lag: 3, delivered: 1 })
+    expect(await pipeline.state()).toMatchObject({ lag: 3, delivered: 1 })
     await pipeline.resume()
     await soon(() => expect(queue.ids()).toEqual([...first, ...meanwhile]))
   })
@@ -125,7 +125,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     const again = await aPipeline(tenant, { rabbitmq: { uri: broker.uri, exchange } })
     const later = await tell(w.app, tenant, ['c'])
     await soon(() => expect(queue.ids()).toEqual([...first, ...later]))
-    await soon(async () => expect(await again.get()).toMatchObject({ delivered: 1 }))
+    await soon(async () => expect(await again.state()).toMatchObject({ delivered: 1 }))
   })
 
   test('gets nothing about a user that was erased meanwhile', async () => {
@@ -139,7 +139,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     w.passes(8 * DAY)
     await w.runJobs()
     await pipeline.resume()
-    await soon(async () => expect(await pipeline.get()).toMatchObject({ lag: 0 }))
+    await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
     await soon(() => expect(queue.received.length).toBeGreaterThan(0))
     expect(new Set(queue.events().map(({ user_id }) => user_id))).toEqual(new Set([stays]))
   })
@@ -153,7 +153,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       await numberEvents(w.app)
     }
     for (const partial of [true, false, true]) await say(partial)
-    await soon(async () => expect(await pipeline.get()).toMatchObject({ delivered: 1, lag: 0 }))
+    await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
     await admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { partial_webhooks_enabled: true } } })
     await say(true)
     await soon(() => expect(queue.received).toHaveLength(2))
@@ -171,7 +171,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
   describe('that does not take events', () => {
     const failsWith = async ({ pipeline }: Awaited<ReturnType<typeof story>>, code: string) => {
       const failing = await soon(async () => {
-        const one = await pipeline.get()
+        const one = await pipeline.state()
         expect(one.last_error).toMatchObject({ code, message: expect.stringMatching(/^[A-Z].+\.$/) })
         return one
       })
@@ -186,7 +186,8 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       await one.pipeline.put({ rabbitmq: { uri: broker.uriFor('assay', 'wrong'), exchange: one.exchange } })
       const ids = await tell(w.app, one.tenant, ['a', 'b'])
       await failsWith(one, 'login')
-      expect(await one.pipeline.put({ rabbitmq: { uri: broker.uri, exchange: one.exchange } })).toMatchObject({ last_error: null, lag: 2 })
+      const repaired = await one.pipeline.put({ rabbitmq: { uri: broker.uri, exchange: one.exchange } })
+      expect(stateOf(repaired)).toMatchObject({ last_error: null, lag: 2 })
       await soon(() => expect(one.queue.ids()).toEqual(ids))
     })
 
@@ -209,14 +210,14 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       await place(one.tenant.api)
       await numberEvents(w.app)
       for (let tries = 1; tries <= 4; tries++) {
-        await soon(async () => expect((await one.pipeline.get()).failures).toBeGreaterThanOrEqual(tries))
+        await soon(async () => expect((await one.pipeline.state()).failures).toBeGreaterThanOrEqual(tries))
         w.passes(2 * MINUTE)
       }
       await failsWith(one, 'unroutable')
       expect(one.queue.received.length).toBeLessThanOrEqual(1)
       await one.queue.channel.bindQueue(one.queue.name, one.exchange, 'endpoint.#')
       w.passes(2 * MINUTE)
-      await soon(async () => expect(await one.pipeline.get()).toMatchObject({ lag: 0, last_error: null, failures: 0 }))
+      await soon(async () => expect(await one.pipeline.state()).toMatchObject({ lag: 0, last_error: null, failures: 0 }))
       const logged = (await loggedBy(one.tenant)).map(({ event_id }) => event_id)
       await soon(() => expect(new Set(one.queue.ids())).toEqual(new Set(logged)))
       expect(one.queue.ids().filter((id) => ids.includes(id))).toEqual(ids)
@@ -231,7 +232,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       await one.queue.listen()
       w.passes(MINUTE)
       await soon(async () =>
-        expect(await one.pipeline.get()).toMatchObject({ delivered: 8, lag: 0, last_error: null, failing_since: null }),
+        expect(await one.pipeline.state()).toMatchObject({ delivered: 8, lag: 0, last_error: null, failing_since: null }),
       )
       expect([...new Set(one.queue.ids())]).toEqual(ids)
     })
@@ -248,9 +249,9 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
           .find((line) => line.startsWith(`${series} `))
           ?.slice(series.length),
       )
-    expect(value(`assay_pipeline_lag{team_id="${one.tenant.team_id}"}`)).toBe(2)
-    expect(value(`assay_pipeline_oldest_waiting_seconds{team_id="${one.tenant.team_id}"}`)).toBeGreaterThanOrEqual(0)
-    expect(value('assay_pipeline_published_total')).toBeGreaterThan(20)
-    expect(value('assay_pipeline_failures_total{reason="login"}')).toBeGreaterThan(0)
+    expect(value(`assay_pipeline_lag{team_id="${one.tenant.team_id}",destination="rabbitmq"}`)).toBe(2)
+    expect(value(`assay_pipeline_oldest_waiting_seconds{team_id="${one.tenant.team_id}",destination="rabbitmq"}`)).toBeGreaterThanOrEqual(0)
+    expect(value('assay_pipeline_published_total{destination="rabbitmq"}')).toBeGreaterThan(20)
+    expect(value('assay_pipeline_failures_total{destination="rabbitmq",reason="login"}')).toBeGreaterThan(0)
   })
 })

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { EventEnvelope } from '../../src/contract/event.ts'
 import { messageOf } from '../../src/pipelines/message.ts'
 import { publishAll } from '../../src/pipelines/publish.ts'
-import { patternsOf, settingsFrom } from '../../src/pipelines/rules.ts'
-import { failureOf, failures, retryAt, waits } from '../../src/pipelines/rules-failure.ts'
+import { checkProject, fresh, patternsOf, settingsFrom } from '../../src/pipelines/rules.ts'
+import { failureOf, failureOfStatus, failures, retryAt, waits } from '../../src/pipelines/rules-failure.ts'
 import { brokerOf, hidden, unhidden } from '../../src/pipelines/uri.ts'
 import { cidr, closed } from '../../src/webhooks/address.ts'
 import { pageText } from '../docs/support/blocks.ts'
@@ -72,21 +72,45 @@ describe('the URI of a broker', () => {
 
 describe('settings of a pipeline', () => {
   const kept = { push_historical_data: true, preferred: 'rabbitmq', enabled: ['rabbitmq'], event_type_prefixes: ['labtest.'] }
+  const rabbitmq = { uri: 'amqps://a:b@broker.example.com', exchange: 'events' }
+  const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
 
-  test('begin with defaults', () => {
-    expect(settingsFrom({})).toEqual({
-      push_historical_data: false,
-      preferred: 'rabbitmq',
-      enabled: ['rabbitmq'],
-      event_type_prefixes: null,
+  test('begin with what is sent enabled', () => {
+    const made = { push_historical_data: false, event_type_prefixes: null }
+    expect(settingsFrom({ rabbitmq }, fresh, [])).toEqual({ ...made, preferred: 'rabbitmq', enabled: ['rabbitmq'] })
+    expect(settingsFrom({ cloud_pubsub }, fresh, [])).toEqual({ ...made, preferred: 'cloud_pubsub', enabled: ['cloud_pubsub'] })
+    expect(settingsFrom({ rabbitmq, cloud_pubsub }, fresh, [])).toEqual({
+      ...made,
+      preferred: 'cloud_pubsub',
+      enabled: ['cloud_pubsub', 'rabbitmq'],
     })
   })
   test('stay where nothing or null is sent', () => {
-    expect(settingsFrom({ push_historical_data: null, preferences: null, event_type_prefixes: null, rabbitmq: null }, kept)).toEqual(kept)
+    const nothing = { push_historical_data: null, preferences: null, event_type_prefixes: null, rabbitmq: null, cloud_pubsub: null }
+    expect(settingsFrom(nothing, kept, ['rabbitmq'])).toEqual(kept)
   })
   test('change where something is sent; no prefixes take every type', () => {
     const sent = { push_historical_data: false, preferences: { preferred: 'rabbitmq' as const, enabled: [] }, event_type_prefixes: [] }
-    expect(settingsFrom(sent, kept)).toEqual({ push_historical_data: false, preferred: 'rabbitmq', enabled: [], event_type_prefixes: null })
+    expect(settingsFrom(sent, kept, ['rabbitmq'])).toEqual({
+      push_historical_data: false,
+      preferred: 'rabbitmq',
+      enabled: [],
+      event_type_prefixes: null,
+    })
+  })
+  test('enable a destination that is added, and leave one paused that is only changed', () => {
+    expect(settingsFrom({ cloud_pubsub }, kept, ['rabbitmq']).enabled).toEqual(['rabbitmq', 'cloud_pubsub'])
+    expect(settingsFrom({ cloud_pubsub }, kept, ['cloud_pubsub', 'rabbitmq']).enabled).toEqual(['rabbitmq'])
+  })
+  test.each([
+    [[], false],
+    [['harbour-lab'], false],
+    [['harbour-lab', 'harbour-events'], true],
+    [['*'], true],
+  ])('a topic of harbour-events where %j is open: %s', (open, isOpen) => {
+    const check = () => checkProject(cloud_pubsub, open)
+    if (isOpen) expect(check).not.toThrow()
+    else expect(check).toThrow(expect.objectContaining({ detail: expect.objectContaining({ error_type: 'PUBSUB_PROJECT_REFUSED' }) }))
   })
   test('prefixes are patterns of the log', () => {
     expect(patternsOf(['daily.data.', 'labtest.order.created'])).toEqual(['daily.data.*', 'labtest.order.created*'])
@@ -126,10 +150,31 @@ describe('after a failure', () => {
     [{ message: 'message nacked' }, 'nacked'],
     [{ message: 'channel closed' }, 'closed'],
     [{ message: 'Frame size 2021161080 exceeds maxFrameSize 1048576' }, 'protocol'],
+    [{ code: 'UND_ERR_SOCKET', message: 'other side closed' }, 'closed'],
+    [{ code: 'UND_ERR_CONNECT_TIMEOUT' }, 'timeout'],
+    [{ code: 'HPE_INVALID_CONSTANT' }, 'protocol'],
+    [{ message: 'Response does not match the HTTP/1.1 protocol (Expected HTTP/, RTSP/ or ICE/)' }, 'protocol'],
+    [{ code: 'ENOTFOUND' }, 'dns'],
     [{ message: 'something else' }, 'failed'],
   ])('%o means %s', (error, failure) => {
     expect(failureOf(error)).toBe(failure)
   })
+})
+
+test.each([
+  [200, undefined],
+  [302, 'protocol'],
+  [400, 'rejected'],
+  [401, 'credentials'],
+  [403, 'forbidden'],
+  [404, 'topic_missing'],
+  [413, 'too_large'],
+  [418, 'protocol'],
+  [429, 'quota'],
+  [500, 'unavailable'],
+  [503, 'unavailable'],
+])('%i of Pub/Sub means %s', (status, failure) => {
+  expect(failureOfStatus(status)).toBe(failure)
 })
 
 const anEvent = (text = ''): EventEnvelope => ({
@@ -150,9 +195,10 @@ describe('a message', () => {
   }
   test.each([1023, 1024])('of %i bytes goes as it is', async (size) => {
     const event = ofBytes(size)
-    expect(await messageOf(event)).toEqual({
+    expect(await messageOf(event, 'a')).toEqual({
       event_id: event.event_id,
-      routing_key: 'endpoint.disabled',
+      event_type: 'endpoint.disabled',
+      key: 'a',
       content: Buffer.from(JSON.stringify(event)),
       timestamp: Date.parse(at) / 1000,
       gzipped: false,
@@ -160,7 +206,7 @@ describe('a message', () => {
   })
   test('of 1025 bytes goes compressed', async () => {
     const event = ofBytes(1025)
-    const { gzipped, content } = await messageOf(event)
+    const { gzipped, content } = await messageOf(event, 'a')
     expect(gzipped).toBe(true)
     expect(JSON.parse(gunzipSync(content).toString())).toEqual(event)
   })
@@ -217,11 +263,16 @@ describe('the page', () => {
   })
   test('reads what is published', async () => {
     const { eventOf } = await moduleOf('docs/pipelines.md', 'eventOf')
+    const { eventIn } = await moduleOf('docs/pipelines.md', 'eventIn')
     for (const event of [anEvent(), anEvent('long '.repeat(1000))]) {
-      const { content, gzipped } = await messageOf(event)
+      const { content, gzipped } = await messageOf(event, 'a')
       const properties = { contentType: 'application/json', ...(gzipped && { contentEncoding: 'gzip' }) }
       expect(eventOf({ content, properties })).toEqual(event)
       expect(eventOf({ content, properties: { ...properties, contentType: 'application/x-new' } })).toBeUndefined()
+      const data = content.toString('base64')
+      const attributes = { 'Content-Type': 'application/json', ...(gzipped && { 'Content-Encoding': 'gzip' }) }
+      expect(eventIn({ data, attributes })).toEqual(event)
+      expect(eventIn({ data, attributes: { ...attributes, 'Content-Encoding': 'br' } })).toBeUndefined()
     }
   })
 })

@@ -94,7 +94,7 @@ function configuration(folder: string, port: number, tlsPort: number, certificat
   return [...lines, ...tls, `ssl_options.keyfile = ${join(folder, 'key')}`, 'ssl_options.verify = verify_none'].join('\n')
 }
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   const ports = await Promise.all(
     servers.map(
@@ -121,8 +121,10 @@ export async function aProxy(port: number) {
     for (const socket of open) socket.destroy()
     open.clear()
   }
+  const { port: near } = server.address() as { port: number }
   return {
-    uri: uriOf('amqp', (server.address() as { port: number }).port),
+    port: near,
+    uri: uriOf('amqp', near),
     cut,
     close: () => {
       cut()

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { numberEvents } from '../../src/events/log.ts'
 import { emitTo } from './lanes.ts'
@@ -8,20 +9,34 @@ export const deploymentOf = ({ org_id }: Pick<Tenant, 'org_id'>) => ({ org_id, e
 type Body = Omit<Parameters<Tenant['admin']['upsertPipelines']>[0]['body'], 'team_ids'>
 type Pipeline = Awaited<ReturnType<Tenant['admin']['upsertPipelines']>>[number]
 
+type Name = 'rabbitmq' | 'cloud_pubsub'
+
 /** The pipeline of a tenant, and what is done to it. */
 export async function aPipeline(tenant: Tenant, body: Body) {
   const { admin, team_id } = tenant
   const params = deploymentOf(tenant)
   const put = async (body: Body) => (await admin.upsertPipelines({ params, body: { team_ids: [team_id], ...body } }))[0] as Pipeline
+  const get = async () => (await admin.listPipelines({ params, query: { team_id } })).pipelines[0] as Pipeline
+  const enable = (...enabled: Name[]) => put({ preferences: { preferred: enabled[0] ?? 'rabbitmq', enabled } })
   const made = await put(body)
   return {
     made,
     put,
-    get: async () => (await admin.listPipelines({ params, query: { team_id } })).pipelines[0] as Pipeline,
-    pause: () => put({ preferences: { preferred: 'rabbitmq', enabled: [] } }),
-    resume: () => put({ preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq'] } }),
+    get,
+    enable,
+    /** How a destination of it is doing. */
+    state: async (name?: Name) => stateOf(await get(), name),
+    pause: () => enable(),
+    resume: () => enable('rabbitmq'),
     remove: () => admin.deletePipelines({ params, query: { team_id: [team_id] } }),
   }
+}
+
+/** How a destination is doing; the only one, where none is named. */
+export function stateOf({ destinations }: Pipeline, name?: Name) {
+  const found = destinations.filter(({ destination }) => !name || destination === name)
+  expect(found).toHaveLength(1)
+  return found[0] as Pipeline['destinations'][number]
 }
 
 /** Events of these keys, with their places in the log; answers their ids in its order. */

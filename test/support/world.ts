@@ -19,11 +19,11 @@ import { createLabKey } from '../../src/keys/lab-keys.ts'
 import { noLastUses } from '../../src/keys/last-use.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../src/keys/rules.ts'
 import type { Reach } from '../../src/pipelines/outlet.ts'
+import { reachOf } from '../../src/pipelines/reach.ts'
 import { startPublisher } from '../../src/pipelines/worker.ts'
 import { openVault } from '../../src/sealing/vault.ts'
 import { foundOrg } from '../../src/teams/orgs.ts'
 import { policyOf } from '../../src/webhooks/address.ts'
-import { systemResolve } from '../../src/webhooks/resolve.ts'
 import { openSender, type Sender } from '../../src/webhooks/send.ts'
 import { startWorker } from '../../src/webhooks/worker.ts'
 import { databaseUrl, query } from './cluster.ts'
@@ -104,11 +104,11 @@ export async function replica({ env = {}, database, table }: Options = {}) {
       })
       return worker
     },
-    /** Publishes to brokers from now on. */
+    /** Publishes to pipelines from now on. */
     publisher: (reach: Partial<Reach> = {}) => {
       const publisher = startPublisher(
         app,
-        { policy: policyOf(config), resolve: systemResolve(), ...reach },
+        { ...reachOf(config), ...reach },
         (error) => app.log.error({ err: String(error) }),
         metrics.pipelines.note,
       )

@@ -42,7 +42,7 @@ export async function openSite(log?: string) {
     killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
     /** Which of the two publishes. */
     async leader() {
-      const [row] = await query<{ holder: string | null }>(server.url, 'select holder from pipelines')
+      const [row] = await query<{ holder: string | null }>(server.url, 'select holder from pipeline_outlets')
       return services.findIndex(({ said }) => row?.holder && said.stdout.includes(row.holder))
     },
     async close() {

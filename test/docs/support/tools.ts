@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 /** The tools that pages use and this machine has, with their places. */
 export const tools = new Map(['bash', 'curl', 'python3', 'go', 'git'].flatMap((tool) => placeOf(tool)))
 
-function placeOf(tool: string): [string, string][] {
+export function placeOf(tool: string): [string, string][] {
   const places = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, tool))
   const place = places.find((path) => {
     try {

@@ -2,20 +2,17 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { deploymentPath, may, teamPath } from '../../session.ts'
-import { Button, Card, Doing, Empty, Facts, Notice, Status, Time, type Tone } from '../../ui/basics.tsx'
+import { Button, Card, Empty, Facts, Time } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { Head } from '../../ui/head.tsx'
-import { Progress } from '../../ui/progress.tsx'
 import { Loaded } from '../../ui/table.tsx'
 import { say } from '../../ui/toasts.tsx'
-import { count, plural } from '../../words.ts'
+import { DestinationCard } from './pipeline-destination.tsx'
 import { PipelineForm } from './pipeline-form.tsx'
 
 export type Pipeline = Awaited<ReturnType<typeof api.listPipelines>>['pipelines'][number]
 
 const EVERY = 3_000
-/** The service counts no further. */
-const LAG_COUNTED = 10_000
 
 export function Pipelines() {
   const [editing, setEditing] = useState<Pipeline | 'new'>()
@@ -30,7 +27,7 @@ export function Pipelines() {
   return (
     <>
       <Head title="Pipelines">
-        The event log of this team to a message broker of yours, in order, each event until the broker confirms it.
+        The event log of this team to RabbitMQ or Google Cloud Pub/Sub, in order, each event until it is confirmed.
       </Head>
       <Loaded
         of={found}
@@ -38,8 +35,8 @@ export function Pipelines() {
         empty={
           <Card bare label="Pipelines">
             <Empty title="No pipeline yet" actions={add}>
-              Name a RabbitMQ broker and an exchange. Every event goes there beside your webhooks, from now on or from the oldest that is
-              kept.
+              Name a RabbitMQ broker and an exchange, a topic of Google Cloud Pub/Sub, or both. Every event goes there beside your webhooks,
+              from now on or from the oldest that is kept.
             </Empty>
           </Card>
         }
@@ -51,53 +48,21 @@ export function Pipelines() {
   )
 }
 
-const isPaused = ({ preferences }: Pipeline) => !preferences.enabled.length
-
-function stateOf(pipeline: Pipeline): [Tone, string] {
-  if (isPaused(pipeline)) return ['idle', 'Paused']
-  if (pipeline.last_error) return ['bad', 'Failing']
-  return pipeline.lag ? ['info', 'Catching up'] : ['good', 'Up to date']
-}
-
 function Found({ pipeline, onChange }: { pipeline: Pipeline; onChange: () => void }) {
-  const { rabbitmq, delivered, lag, last_error, failing_since, failures, next_try_at, event_type_prefixes } = pipeline
-  const [tone, state] = stateOf(pipeline)
-  const all = delivered + lag
-  const waiting = lag >= LAG_COUNTED ? `${count(lag)} or more` : count(lag)
+  const { event_type_prefixes, destinations, created_at } = pipeline
   return (
     <div class="stack">
-      {last_error && (
-        <Notice tone="bad">
-          <strong>{last_error.message}</strong> Last tried <Time at={last_error.at} real />; {plural(failures, 'failure')} in a row
-          {failing_since && (
-            <>
-              , the first <Time at={failing_since} real />
-            </>
-          )}
-          .{' '}
-          {next_try_at && (
-            <>
-              Tried again <Time at={next_try_at} real />.
-            </>
-          )}
-        </Notice>
-      )}
-      <Card title="RabbitMQ" actions={may('team.manage') && <Actions pipeline={pipeline} onChange={onChange} />}>
-        <div class="stack">
-          <Facts
-            of={[
-              ['State', <Status tone={tone}>{state}</Status>],
-              ['Broker', <code>{rabbitmq?.uri}</code>],
-              ['Exchange', <code>{rabbitmq?.exchange}</code>],
-              ['Event types', event_type_prefixes?.map((prefix) => `${prefix}*`).join(', ') ?? 'All'],
-              ['Began with', pipeline.push_historical_data ? 'The oldest event that was kept' : 'What happened from then on'],
-              ['Waiting', waiting],
-              ['Last delivered', pipeline.last_delivered_at ? <Time at={pipeline.last_delivered_at} real /> : 'Nothing yet'],
-              ['Created', <Time at={pipeline.created_at} real />],
-            ]}
-          />
-          {all > 0 && <Progress done={delivered} total={all} share={delivered / all} />}
-        </div>
+      {destinations.map((state) => (
+        <DestinationCard key={state.destination} pipeline={pipeline} state={state} />
+      ))}
+      <Card title="Settings" actions={may('team.manage') && <Actions pipeline={pipeline} onChange={onChange} />}>
+        <Facts
+          of={[
+            ['Event types', event_type_prefixes?.map((prefix) => `${prefix}*`).join(', ') ?? 'All'],
+            ['Began with', pipeline.push_historical_data ? 'The oldest event that was kept' : 'What happened from then on'],
+            ['Created', <Time at={created_at} real />],
+          ]}
+        />
       </Card>
     </div>
   )
@@ -105,20 +70,8 @@ function Found({ pipeline, onChange }: { pipeline: Pipeline; onChange: () => voi
 
 function Actions({ pipeline, onChange }: { pipeline: Pipeline; onChange: () => void }) {
   const [ending, setEnding] = useState(false)
-  const paused = isPaused(pipeline)
-  const turn = async () => {
-    await api.upsertPipelines({
-      params: deploymentPath(),
-      body: { team_ids: [pipeline.team_id], preferences: { preferred: 'rabbitmq', enabled: paused ? ['rabbitmq'] : [] } },
-    })
-    refresh('pipelines:')
-    say(paused ? 'It goes on where it stopped.' : 'Paused; what happens waits in the log.')
-  }
   return (
     <span class="row wrap">
-      <Doing small act={turn}>
-        {paused ? 'Resume' : 'Pause'}
-      </Doing>
       <Button small onClick={onChange}>
         Change…
       </Button>
@@ -139,7 +92,7 @@ function Delete({ team_id, onClose }: { team_id: string; onClose: () => void }) 
   }
   return (
     <FormDialog title="Delete the pipeline?" submit="Delete" danger onClose={onClose} onSubmit={end}>
-      <p>Nothing more goes to the broker, and its place in the log is forgotten. The events stay in the log.</p>
+      <p>Nothing more is published, and its place in the log is forgotten. The events stay in the log.</p>
     </FormDialog>
   )
 }

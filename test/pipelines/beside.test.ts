@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aQueue, type Broker, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
+import { aSubscription, type Emulator, emulator, startEmulator, withEmulator } from '../support/emulator.ts'
+import { aPipeline, tell } from '../support/pipelines.ts'
+import { soon } from '../support/webhooks.ts'
+import { world } from '../support/world.ts'
+
+const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
+
+describe.skipIf(!emulator || !rabbitmq)(`${withBroker} beside ${withEmulator}`, () => {
+  let w: Awaited<ReturnType<typeof world>>
+  let google: Emulator
+  let broker: Broker
+  beforeAll(async () => {
+    ;[google, broker] = await Promise.all([startEmulator(), startBroker()])
+    w = await world({ env: { PUBSUB_PROJECTS: '*', PUBSUB_ENDPOINT: google.endpoint } })
+    w.publisher()
+  })
+  afterAll(() => Promise.all([google?.kill(), broker?.stop()]))
+
+  test('both get everything, each at its own pace', async () => {
+    const queue = await aQueue(broker.uri)
+    await queue.listen()
+    const subscription = await aSubscription(google, cloud_pubsub, { ordered: true })
+    const pipeline = await aPipeline(w, { cloud_pubsub, rabbitmq: broker })
+    const first = await tell(w.app, w, ['a', 'a'])
+    await soon(async () => expect([queue.ids(), await subscription.ids()]).toEqual([first, first]))
+    await pipeline.put({ cloud_pubsub: { ...cloud_pubsub, topic: 'nobody-made-it' } })
+    const second = await tell(w.app, w, ['a', 'a', 'a'])
+    await soon(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ last_error: { code: 'topic_missing' }, lag: 3 }))
+    await soon(async () => expect(await pipeline.state('rabbitmq')).toMatchObject({ last_error: null, lag: 0, delivered: 5 }))
+    await soon(() => expect(queue.ids()).toEqual([...first, ...second]))
+    await pipeline.enable('cloud_pubsub')
+    const third = await tell(w.app, w, ['a'])
+    await pipeline.put({ cloud_pubsub })
+    await soon(async () => expect(await subscription.ids()).toEqual([...first, ...second, ...third]))
+    expect(await pipeline.state('rabbitmq')).toMatchObject({ lag: 1, delivered: 5 })
+    await pipeline.enable('rabbitmq', 'cloud_pubsub')
+    await soon(() => expect(queue.ids()).toEqual([...first, ...second, ...third]))
+    await queue.close()
+  })
+})

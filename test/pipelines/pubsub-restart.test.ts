@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MINUTE } from '../../src/app.ts'
+import { aProxy } from '../support/broker.ts'
+import { aSubscription, type Emulator, emulator, startEmulator, withEmulator } from '../support/emulator.ts'
+import { aPipeline, tell } from '../support/pipelines.ts'
+import { openReceiver } from '../support/receiver.ts'
+import { aWebhook, soon } from '../support/webhooks.ts'
+import { atEnd, world } from '../support/world.ts'
+
+const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
+
+describe.skipIf(!emulator)(withEmulator, () => {
+  let w: Awaited<ReturnType<typeof world>>
+  let google: Emulator
+  let proxy: Awaited<ReturnType<typeof aProxy>>
+  beforeAll(async () => {
+    google = await startEmulator()
+    proxy = await aProxy(Number(new URL(google.endpoint).port))
+    w = await world({ env: { PUBSUB_PROJECTS: '*', PUBSUB_ENDPOINT: `http://127.0.0.1:${proxy.port}` } })
+    w.publisher()
+  })
+  afterAll(async () => {
+    proxy?.close()
+    await google?.kill()
+  })
+
+  test('cut off again and again gets everything, and every key keeps its order', async () => {
+    const tenant = await w.tenant()
+    const topic = { ...cloud_pubsub, topic: 'cut-off' }
+    const subscription = await aSubscription(google, topic, { ordered: true })
+    const pipeline = await aPipeline(tenant, { cloud_pubsub: topic })
+    const told: string[] = []
+    for (let round = 0; round < 6; round++) {
+      told.push(...(await tell(w.app, tenant, Array(40).fill('the same'))))
+      proxy.cut()
+      w.passes(2 * MINUTE)
+    }
+    await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 240, last_error: null }))
+    await soon(async () => expect([...new Set(await subscription.ids())]).toEqual(told))
+  })
+
+  // The emulator keeps topics and what waits in them in memory only, so the topic is made again; of Google's own they stay.
+  test('killed and started again misses nothing that happened while it was away, and webhooks went on', async () => {
+    const receiver = await openReceiver()
+    atEnd(receiver.close)
+    await w.courier()
+    const tenant = await w.tenant()
+    await aWebhook(tenant, { url: receiver.url })
+    const before = await aSubscription(google, cloud_pubsub, { ordered: true })
+    const pipeline = await aPipeline(tenant, { cloud_pubsub })
+    const first = await tell(w.app, tenant, Array(20).fill('a'))
+    await soon(async () => expect(await before.ids()).toEqual(first))
+    await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
+
+    await google.kill()
+    proxy.cut()
+    const away = await tell(w.app, tenant, Array(30).fill('a'))
+    await soon(async () => expect(['closed', 'refused']).toContain((await pipeline.state()).last_error?.code))
+    await receiver.has(50)
+    expect(await pipeline.state()).toMatchObject({ lag: 30, delivered: 20 })
+
+    await google.start()
+    w.passes(2 * MINUTE)
+    await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'topic_missing' }, lag: 30 }))
+    const after = await aSubscription(google, cloud_pubsub, { ordered: true })
+    w.passes(2 * MINUTE)
+    await soon(async () => expect(await after.ids()).toEqual(away))
+    await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 50, last_error: null, next_try_at: null }))
+  })
+})

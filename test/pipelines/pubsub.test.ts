@@ -1,0 +1,156 @@
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MINUTE } from '../../src/app.ts'
+import { aSubscription, type Emulator, emulator, eventIn, startEmulator, withEmulator } from '../support/emulator.ts'
+import { aUser, place } from '../support/orders.ts'
+import { aPipeline, tell } from '../support/pipelines.ts'
+import { soon } from '../support/webhooks.ts'
+import { type Tenant, world } from '../support/world.ts'
+
+const project = 'harbour-events'
+const nowhere = { uri: 'amqp://courier:only-between-us@127.0.0.1:9999', exchange: 'events' }
+
+describe.skipIf(!emulator)(withEmulator, () => {
+  let w: Awaited<ReturnType<typeof world>>
+  let google: Emulator
+  beforeAll(async () => {
+    google = await startEmulator()
+    w = await world({ env: { PUBSUB_PROJECTS: project, PUBSUB_ENDPOINT: google.endpoint } })
+    w.publisher()
+  })
+  afterAll(() => google?.kill())
+
+  let made = 0
+  type Story = { pipeline?: object; topic?: string; ordered?: boolean }
+  /** A team with a pipeline into a topic of its own, and a subscription to that. */
+  async function story({ pipeline: body = {}, topic = `events-${++made}`, ordered = false }: Story = {}) {
+    const tenant = await w.tenant()
+    const subscription = await aSubscription(google, { project, topic }, { ordered })
+    const pipeline = await aPipeline(tenant, { cloud_pubsub: { project, topic, message_ordering: ordered }, ...body })
+    return { tenant, topic, subscription, pipeline }
+  }
+  const loggedBy = async ({ api }: Tenant) => (await api.listEvents({ query: { limit: 500 } })).events
+
+  test('gets every event once, as webhooks tell it', async () => {
+    const { tenant, subscription, pipeline } = await story()
+    const user_id = await aUser(tenant.api)
+    await place(tenant.api, 'walk_in_test', { user_id })
+    await tell(w.app, tenant, ['a', 'b', 'a', 'c'])
+    await w.runJobs()
+    const logged = (await loggedBy(tenant)).map(({ cursor: _, ...event }) => event)
+    await soon(async () => expect(await subscription.pull()).toHaveLength(logged.length))
+    const byId = (events: { event_id: string }[]) => events.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
+    expect(byId(subscription.received.map(eventIn))).toEqual(byId(logged))
+    await soon(async () =>
+      expect(await pipeline.state()).toMatchObject({ delivered: logged.length, lag: 0, last_delivered_at: expect.any(String) }),
+    )
+  })
+
+  test('gets type and id as attributes, gzip above 1 KiB, and no ordering key that was not asked for', async () => {
+    const { tenant, subscription } = await story()
+    await tell(w.app, tenant, ['small'])
+    await place(tenant.api)
+    await w.runJobs()
+    const logged = await loggedBy(tenant)
+    await soon(async () => expect(await subscription.pull()).toHaveLength(logged.length))
+    const of = (type: string) => subscription.received.find(({ attributes }) => attributes['event_type'] === type)
+    const id = (type: string) => logged.find(({ event_type }) => event_type === type)?.event_id
+    const [small, large] = [of('endpoint.disabled'), of('labtest.order.created')]
+    expect(small).not.toHaveProperty('orderingKey')
+    expect(small?.attributes).toEqual({
+      event_id: id('endpoint.disabled'),
+      event_type: 'endpoint.disabled',
+      'Content-Type': 'application/json',
+    })
+    expect(large?.attributes).toEqual({
+      event_id: id('labtest.order.created'),
+      event_type: 'labtest.order.created',
+      'Content-Type': 'application/json',
+      'Content-Encoding': 'gzip',
+    })
+    expect(gunzipSync(Buffer.from(large?.data as string, 'base64')).length).toBeGreaterThan(1024)
+  })
+
+  test('with ordering keeps the order of each key', async () => {
+    const { tenant, subscription } = await story({ ordered: true })
+    const keys = Array.from({ length: 60 }, (_, i) => `key ${i % 4}`)
+    const ids = await tell(w.app, tenant, keys)
+    await soon(async () => expect(await subscription.pull()).toHaveLength(60))
+    const came = Map.groupBy(subscription.received, ({ orderingKey }) => orderingKey)
+    const told = Map.groupBy(ids, (_, i) => keys[i])
+    expect([...came.keys()].toSorted()).toEqual([...told.keys()].toSorted())
+    for (const [key, messages] of came) expect(messages.map(({ attributes }) => attributes['event_id'])).toEqual(told.get(key))
+  })
+
+  test('takes the signs that the name of a topic may have', async () => {
+    const { tenant, subscription } = await story({ topic: 'Health.events_v2~eu+north' })
+    const ids = await tell(w.app, tenant, ['a'])
+    await soon(async () => expect(await subscription.ids()).toEqual(ids))
+  })
+
+  test('gets what was kept before it was there, where it is asked for, and the types that begin with the prefixes', async () => {
+    const tenant = await w.tenant()
+    await tell(w.app, tenant, ['a'])
+    await place(tenant.api)
+    await w.runJobs()
+    const subscription = await aSubscription(google, { project, topic: 'late' })
+    const cloud_pubsub = { project, topic: 'late', message_ordering: false }
+    const pipeline = await aPipeline(tenant, { cloud_pubsub, push_historical_data: true, event_type_prefixes: ['labtest.order.created'] })
+    await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
+    await soon(async () => expect(await subscription.pull()).toHaveLength(1))
+    expect(subscription.received.map(eventIn)).toMatchObject([{ event_type: 'labtest.order.created' }])
+  })
+
+  test('gets nothing while it is paused, and then what happened meanwhile', async () => {
+    const { tenant, subscription, pipeline } = await story({ ordered: true })
+    const first = await tell(w.app, tenant, ['a'])
+    await soon(async () => expect(await subscription.ids()).toEqual(first))
+    await pipeline.pause()
+    const meanwhile = await tell(w.app, tenant, ['a', 'a', 'a'])
+    expect(await pipeline.state()).toMatchObject({ lag: 3, delivered: 1 })
+    await pipeline.enable('cloud_pubsub')
+    await soon(async () => expect(await subscription.ids()).toEqual([...first, ...meanwhile]))
+  })
+
+  test('without the topic says so, and goes on once it is made', async () => {
+    const tenant = await w.tenant()
+    const cloud_pubsub = { project, topic: 'not-yet', message_ordering: true }
+    const pipeline = await aPipeline(tenant, { cloud_pubsub })
+    const ids = await tell(w.app, tenant, ['a', 'a'])
+    await soon(async () =>
+      expect(await pipeline.state()).toMatchObject({
+        last_error: { code: 'topic_missing', message: 'The topic does not exist; create it in the project.' },
+        lag: 2,
+        delivered: 0,
+        failing_since: expect.any(String),
+        next_try_at: expect.any(String),
+      }),
+    )
+    const subscription = await aSubscription(google, cloud_pubsub, { ordered: true })
+    w.passes(2 * MINUTE)
+    await soon(async () => expect(await subscription.ids()).toEqual(ids))
+    await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: null, failures: 0, lag: 0, delivered: 2 }))
+  })
+
+  test('gets everything while the broker beside it is away, and the broker is told of by itself', async () => {
+    const { tenant, subscription, pipeline } = await story({ pipeline: { rabbitmq: nowhere }, ordered: true })
+    const ids = await tell(w.app, tenant, Array(20).fill('a'))
+    await soon(async () =>
+      expect(await pipeline.state('rabbitmq')).toMatchObject({ last_error: { code: 'refused' }, lag: 20, delivered: 0 }),
+    )
+    await soon(async () => expect(await subscription.ids()).toEqual(ids))
+    await soon(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ last_error: null, lag: 0, delivered: 20 }))
+  })
+
+  test('is measured by itself', async () => {
+    const { tenant, pipeline } = await story({ pipeline: { rabbitmq: nowhere } })
+    await pipeline.pause()
+    await tell(w.app, tenant, ['a', 'b'])
+    const lines = (await (await fetch(`${w.base}/metrics`)).text()).split('\n')
+    const value = (series: string) => Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length))
+    for (const destination of ['cloud_pubsub', 'rabbitmq'])
+      expect(value(`assay_pipeline_lag{team_id="${tenant.team_id}",destination="${destination}"}`)).toBe(2)
+    expect(value('assay_pipeline_published_total{destination="cloud_pubsub"}')).toBeGreaterThan(20)
+    expect(value('assay_pipeline_failures_total{destination="cloud_pubsub",reason="topic_missing"}')).toBeGreaterThan(0)
+  })
+})

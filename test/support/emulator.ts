@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { globSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { placeOf } from '../docs/support/tools.ts'
+import { freePorts } from './broker.ts'
+import { eventually, isAlive } from './process.ts'
+
+const places = ['/usr/lib', '/opt/homebrew/share', '/usr/local/share', process.env['HOME'] ?? '/root']
+const [jar] = globSync(places.map((place) => `${place}/google-cloud-sdk/platform/pubsub-emulator/lib/cloud-pubsub-emulator-*-all.jar`))
+const [java] = placeOf('java')
+
+export const emulator = jar && java ? { jar, java: java[1] } : undefined
+
+/** For the names of stories that need the emulator of Pub/Sub. */
+export const withEmulator = emulator ? 'Pub/Sub' : 'Pub/Sub (skipped: no emulator)'
+
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>
+
+/** An emulator of its own on a free port. It keeps everything in memory, so that its topics end with it. */
+export async function startEmulator() {
+  const { jar, java } = emulator as NonNullable<typeof emulator>
+  const [port] = await freePorts(1)
+  const endpoint = `http://127.0.0.1:${port}`
+  // java itself and not the script around it, so that the process we know is the one we end.
+  const args = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx256m', '-jar', jar, '--host=127.0.0.1', `--port=${port}`]
+  let child: ChildProcess | undefined
+
+  async function start() {
+    const started = spawn(java, args, { stdio: 'ignore' })
+    child = started
+    await eventually(async () => {
+      if (started.exitCode !== null) throw new Error(`the emulator ended with ${started.exitCode}`)
+      return (await fetch(endpoint)).ok
+    }, 60_000)
+  }
+
+  /** As kill -9: nothing is said to anybody. */
+  async function kill() {
+    const pid = child?.pid as number
+    child?.kill('SIGKILL')
+    await eventually(() => !isAlive(pid))
+  }
+
+  await start()
+  return { endpoint, start, kill }
+}
+
+type Topic = { project: string; topic: string }
+type Pulled = { data: string; attributes: Record<string, string>; orderingKey?: string; messageId: string }
+type Told = { event_id: string; event_type: string; user_id: string | null; data: Record<string, unknown> }
+
+export const eventIn = ({ data, attributes }: Pulled) => {
+  const content = Buffer.from(data, 'base64')
+  return JSON.parse((attributes['Content-Encoding'] === 'gzip' ? gunzipSync(content) : content).toString()) as Told
+}
+
+/** A topic with a subscription to it, and what was pulled from that. */
+export async function aSubscription({ endpoint }: Pick<Emulator, 'endpoint'>, { project, topic }: Topic, { ordered = false } = {}) {
+  const call = async (method: string, path: string, body: object = {}) => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${endpoint}/v1/projects/${project}/${path}`, { method, headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as { receivedMessages?: { ackId: string; message: Pulled }[] }
+  }
+  const subscription = `subscriptions/s-${randomUUID()}`
+  await call('PUT', `topics/${encodeURIComponent(topic)}`)
+  await call('PUT', subscription, { topic: `projects/${project}/topics/${topic}`, enableMessageOrdering: ordered, ackDeadlineSeconds: 60 })
+  const received: Pulled[] = []
+
+  /** Takes what there is by now; answers all that came so far. */
+  async function pull() {
+    for (;;) {
+      const { receivedMessages = [] } = await call('POST', `${subscription}:pull`, { maxMessages: 500, returnImmediately: true })
+      if (!receivedMessages.length) return received
+      received.push(...receivedMessages.map(({ message }) => message))
+      await call('POST', `${subscription}:acknowledge`, { ackIds: receivedMessages.map(({ ackId }) => ackId) })
+    }
+  }
+  return { pull, received, ids: async () => (await pull()).map(({ attributes }) => attributes['event_id'] as string) }
+}
