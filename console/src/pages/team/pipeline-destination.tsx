@@ -23,23 +23,21 @@ export function DestinationCard({ pipeline, state }: Props) {
   const [tone, word] = wordOf(state, isPaused(pipeline, name))
   const all = delivered + lag
   return (
-    <div class="stack">
-      {last_error && <Failing state={state} />}
-      <Card title={names[name] ?? name} actions={may('team.manage') && <Turn pipeline={pipeline} name={name} />}>
-        <div class="stack">
-          <Facts
-            of={[
-              ['State', <Status tone={tone}>{word}</Status>],
-              ...factsOf(pipeline, name),
-              ['Waiting', lag >= LAG_COUNTED ? `${count(lag)} or more` : count(lag)],
-              ['Last delivered', last_delivered_at ? <Time at={last_delivered_at} real /> : 'Nothing yet'],
-              ['Added', <Time at={created_at} real />],
-            ]}
-          />
-          {all > 0 && <Progress done={delivered} total={all} share={delivered / all} />}
-        </div>
-      </Card>
-    </div>
+    <Card title={names[name] ?? name} actions={may('team.manage') && <Turn pipeline={pipeline} name={name} />}>
+      <div class="stack">
+        {last_error && <Failing state={state} />}
+        <Facts
+          of={[
+            ['State', <Status tone={tone}>{word}</Status>],
+            ...factsOf(pipeline, name),
+            ['Waiting', lag >= LAG_COUNTED ? `${count(lag)} or more` : count(lag)],
+            ['Last delivered', last_delivered_at ? <Time at={last_delivered_at} real /> : 'Nothing yet'],
+            ['Added', <Time at={created_at} real />],
+          ]}
+        />
+        {all > 0 && <Progress done={delivered} total={all} share={delivered / all} />}
+      </div>
+    </Card>
   )
 }
 

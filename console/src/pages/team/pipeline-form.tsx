@@ -68,7 +68,13 @@ export function PipelineForm({ kept, onClose }: FormProps) {
             onText={setTypes}
             wrong={Object.entries(fieldProblems(error)).find(([path]) => path.startsWith('event_type_prefixes'))?.[1]}
           />
-          {hasNew && <Check label="Begin with the oldest event that is kept" value={history} onCheck={setHistory} />}
+          {hasNew && (
+            <Check
+              label={`Begin ${kept ? 'the new destination ' : ''}with the oldest event that is kept`}
+              value={history}
+              onCheck={setHistory}
+            />
+          )}
         </>
       )}
     </FormDialog>

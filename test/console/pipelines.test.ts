@@ -1,0 +1,98 @@
+import { expect } from 'vitest'
+import { journey, signedIn } from '../support/console-page.ts'
+import { deploymentOf, tell } from '../support/pipelines.ts'
+import { world } from '../support/world.ts'
+
+const one = await world({ env: { PUBSUB_PROJECTS: 'harbour-events', PUBSUB_ENDPOINT: 'http://127.0.0.1:9999' } })
+one.publisher()
+
+journey('a pipeline is made, paused, resumed, changed and deleted; what is not supported says what to do instead', async (width) => {
+  const tenant = await one.tenant()
+  const params = deploymentOf(tenant)
+  const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
+  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { page } = opened
+  await open('/pipelines')
+  await page.getByRole('button', { name: 'Create a pipeline' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Webhooks deliver beside pipelines already').waitFor()
+  await dialog.getByLabel('RabbitMQ').uncheck()
+  expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('RabbitMQ').check()
+  await dialog.getByLabel('Broker').fill('amqp://assay:broker-secret-4711@127.0.0.1:9/health')
+  await dialog.getByLabel('Exchange').fill('events')
+  await dialog.getByLabel('Event types').fill('labtest.order.*')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await dialog.getByText(/^Use port 443/).waitFor()
+  expect(await kept()).toEqual([])
+  opened.complaints.length = 0
+  await dialog.getByLabel('Broker').fill('amqp://assay:broker-secret-4711@127.0.0.1:5999/health')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await page.getByText('Up to date').waitFor()
+  await page.getByText('amqp://***:***@127.0.0.1:5999/health').waitFor()
+  expect(await page.content()).not.toContain('broker-secret-4711')
+  expect(await kept()).toMatchObject([
+    { team_id: tenant.team_id, event_type_prefixes: ['labtest.order.'], rabbitmq: { exchange: 'events' } },
+  ])
+
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('Paused', { exact: true }).waitFor()
+  expect(await kept()).toMatchObject([{ preferences: { enabled: [] } }])
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('Up to date').waitFor()
+  await page.getByRole('button', { name: 'Change…' }).click()
+  await page.getByLabel('Exchange').fill('other-events')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('other-events').waitFor()
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByText('No pipeline yet').waitFor()
+  expect(await kept()).toEqual([])
+  return opened
+})
+
+journey('a topic is added to a pipeline; each destination is paused by itself, and says why it fails and what waits', async (width) => {
+  const tenant = await one.tenant()
+  const params = deploymentOf(tenant)
+  const rabbitmq = { uri: 'amqp://assay:broker-secret-4711@127.0.0.1:5999/health', exchange: 'events' }
+  await tenant.admin.upsertPipelines({ params, body: { team_ids: [tenant.team_id], rabbitmq } })
+  const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
+  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { page } = opened
+  await open('/pipelines')
+  await page.getByRole('button', { name: 'Change…' }).click()
+  const dialog = page.getByRole('dialog')
+  expect(await dialog.getByLabel('RabbitMQ').isDisabled()).toBe(true)
+  await dialog.getByLabel('Google Cloud Pub/Sub').check()
+  await dialog.getByLabel('Project').fill('somebody-else')
+  await dialog.getByLabel('Topic').fill('health')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText(/PUBSUB_PROJECTS/).waitFor()
+  await dialog.getByLabel('Project').fill('Harbour')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog
+    .getByText(/^Must be the id of a project/)
+    .first()
+    .waitFor()
+  opened.complaints.length = 0
+  await dialog.getByLabel('Project').fill('harbour-events')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  const topic = page.getByRole('region', { name: 'Google Cloud Pub/Sub' })
+  const broker = page.getByRole('region', { name: 'RabbitMQ' })
+  await topic.getByText('Up to date').waitFor()
+  expect(await kept()).toMatchObject([
+    {
+      cloud_pubsub: { project: 'harbour-events', topic: 'health', message_ordering: true },
+      rabbitmq: { exchange: 'events' },
+      preferences: { enabled: ['rabbitmq', 'cloud_pubsub'] },
+    },
+  ])
+  await broker.getByRole('button', { name: 'Pause' }).click()
+  await broker.getByText('Paused', { exact: true }).waitFor()
+  await tell(one.app, tenant, ['one', 'two'])
+  await topic.getByText('Failing', { exact: true }).waitFor()
+  await topic.getByText('Nothing listens at the host and port').waitFor()
+  await topic.getByText('0 of 2').waitFor()
+  expect(await broker.getByText('Paused', { exact: true }).count()).toBe(1)
+  return opened
+})
