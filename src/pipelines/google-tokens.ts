@@ -29,8 +29,11 @@ export function googleTokens(): Tokens {
   }
 
   function after(refused: string) {
-    // Many are refused together; the first of them lets everything go that the library keeps.
-    if (last === refused) auth = undefined
+    // Many are refused together. The first of them lets everything go that the library keeps, and the others wait with it.
+    if (last === refused) {
+      auth = undefined
+      last = undefined
+    }
     return current()
   }
 
