@@ -7,12 +7,12 @@ export type Details = { [name: string]: unknown }
 const SECRET = /secret|token|password|key/i
 
 /** Details of a credential as they are shown: names and switches, never a secret. */
-export function masked(details: Details): Details {
-  const each = Object.entries(details).map(([name, value]) => {
-    if (value && typeof value === 'object' && !Array.isArray(value)) return [name, masked(value as Details)]
-    return [name, SECRET.test(name) && value !== null ? '…' : value]
-  })
-  return Object.fromEntries(each)
+export const masked = (details: Details): Details =>
+  Object.fromEntries(Object.entries(details).map(([name, value]) => [name, SECRET.test(name) && value !== null ? '…' : maskedIn(value)]))
+
+function maskedIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskedIn)
+  return value && typeof value === 'object' ? masked(value as Details) : value
 }
 
 /** One without the other opens nothing. */

@@ -106,12 +106,18 @@ test('a logo is one letter, and the same every time', () => {
 })
 
 test('details of a credential are shown without their secrets, however deep', () => {
-  const details = { client: 'shop', fitbit: { verify_token: 'a', deep: { webhook_secret: 'b', on: true } }, list: ['x'], api_key: null }
+  const details = {
+    ...{ client: 'shop', fitbit: { verify_token: 'a', deep: { webhook_secret: 'b', on: true } }, list: ['x'], api_key: null },
+    ...{ apps: [{ name: 'one', client_secret: 'c' }, [{ password: 'd' }]], tokens: { live: 'e' }, secrets: ['f'] },
+  }
   expect(masked(details)).toEqual({
     client: 'shop',
     fitbit: { verify_token: '…', deep: { webhook_secret: '…', on: true } },
     list: ['x'],
     api_key: null,
+    apps: [{ name: 'one', client_secret: '…' }, [{ password: '…' }]],
+    tokens: '…',
+    secrets: '…',
   })
 })
 
