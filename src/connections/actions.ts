@@ -4,7 +4,7 @@ import { isSource, type SourceSlug } from '../contract/sources.ts'
 import { emit } from '../events/emit.ts'
 import type { SealingKey } from '../sealing/seal.ts'
 import { providerOf } from '../sources/actions.ts'
-import { keyOf, requireUser, type UserRow } from '../users/actions.ts'
+import { keyOf, lockUser, requireUser, type UserRow } from '../users/actions.ts'
 import { endPulls } from '../wearables/backfill.ts'
 import { type Account, accountHash, noAccount, openAccount, sealAccount } from './account.ts'
 import * as rules from './rules.ts'
@@ -35,21 +35,32 @@ export const linkConnection = (app: App, user: UserRow, provider: SourceSlug, ma
     return isNew ? row : renewConnection(app, user, row, made)
   })
 
-async function makeConnection(app: App, user: UserRow, provider: SourceSlug, { kind, account = noAccount, expires_at = null }: Made) {
+async function makeConnection(app: App, user: UserRow, provider: SourceSlug, made: Made) {
+  const { team_id, user_id } = user
+  // Whoever is being deleted is connected to nothing any more.
+  await lockUser(app, team_id, user_id)
+  // One that is there may end while it is waited for; then there is room for a new one.
+  for (;;) {
+    const row = await insertConnection(app, user, provider, made)
+    if (row) return { row, isNew: true }
+    const there = await store.lockConnection(app.db, team_id, user_id, provider)
+    if (there) return { row: there, isNew: false }
+  }
+}
+
+async function insertConnection(app: App, user: UserRow, provider: SourceSlug, { kind, account = noAccount, expires_at = null }: Made) {
   const { team_id, user_id } = user
   const key = await keyOf(app, user)
   const id = randomUUID()
   const now = app.now()
-  const made = await store.insertConnection(app.db, {
+  const row = await store.insertConnection(app.db, {
     ...{ id, team_id, user_id, provider, kind, expires_at },
     account_hash: await accountHash(app, team_id, provider, account),
     sealed: sealAccount(key, id, account),
     ...{ created_at: now, updated_at: now },
   })
-  if (made) await tellCreated(app, user, key, made)
-  const row = made ?? (await store.lockConnection(app.db, team_id, user_id, provider))
-  if (!row) throw new Error('The connection ended while it was being made')
-  return { row, isNew: made !== undefined }
+  if (row) await tellCreated(app, user, key, row)
+  return row
 }
 
 async function renewConnection(app: App, user: UserRow, before: Connection, { kind, account = noAccount, expires_at = null }: Made) {

@@ -21,7 +21,7 @@ function available(grant: Grant | undefined, resource: string) {
   }
 }
 
-export const REFRESHES = 8
+const REFRESHES = 8
 
 export function checkRefreshes(inTheLastHour: number) {
   if (inTheLastHour >= REFRESHES)

@@ -120,6 +120,25 @@ test('a connection that ends is gone at once, and can be made again', async () =
   expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(2)
 })
 
+test('a source is connected anew where its connection ends at that very moment', async () => {
+  const t = await w.tenant()
+  const user_id = await aUser(t.api)
+  await connect(t, user_id)
+  const [before] = await query(w.url, 'select id from connections where user_id = $1', [user_id])
+  // Somebody else is faster between looking for a place and taking the one that is there.
+  await query(
+    w.url,
+    `create function end_meanwhile() returns trigger language plpgsql as $$ begin
+       update connections set ended_at = now() where id = '${before?.['id']}'; return null;
+     end $$`,
+  )
+  await query(w.url, 'create trigger ends after insert on connections for each statement execute function end_meanwhile()')
+  const params = { provider: 'apple_health_kit' as const }
+  const answer = t.api.connectPushSource({ params, body: { user_id, provider_id: 'account-7' } })
+  await answer.finally(() => query(w.url, 'drop function end_meanwhile cascade'))
+  expect((await t.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ external_user_id: 'account-7' }])
+})
+
 test('deleting a user ends its connections, and undoing it does not bring them back', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
@@ -127,6 +146,16 @@ test('deleting a user ends its connections, and undoing it does not bring them b
   await t.api.deleteUser({ params: { user_id } })
   await t.api.undoDeleteUser({ query: { user_id } })
   expect(await t.api.listConnections({ params: { user_id } })).toEqual({ providers: [] })
+})
+
+test('whoever was deleted a moment ago is connected to nothing any more', async () => {
+  const t = await w.tenant()
+  const user_id = await aUser(t.api)
+  const user = await requireUser(w.app, t.team_id, user_id)
+  await t.api.deleteUser({ params: { user_id } })
+  await expect(openConnection(w.app, user, 'apple_health_kit', 'push')).rejects.toMatchObject({ kind: 'not_found' })
+  expect(await query(w.url, 'select id from connections where user_id = $1', [user_id])).toEqual([])
+  expect(await toldOfConnections(w.app, t.team_id)).toEqual([])
 })
 
 test('a connection that breaks says so, and is told once', async () => {
