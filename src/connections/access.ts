@@ -49,12 +49,14 @@ async function renew(app: App, connection: Connection, account: Account): Promis
   const refresh_token = account.tokens?.refresh_token
   if (!client || !refresh_token) return broken(app, connection, 'There is nothing left to renew the access with.')
   const answer = await renewTokens(app, client, { refresh_token, scopes: account.grant?.granted ?? [] })
-  if (answer.state === 'refused') return broken(app, connection, 'The source refused to renew the access.')
+  if (answer.state === 'refused' && answer.because === 'grant') return broken(app, connection, 'The source refused to renew the access.')
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return { state: 'broken' }
-  if (answer.state === 'unavailable') {
+  if (answer.state !== 'granted') {
+    // Wrong credentials of ours are not the user's fault: once they are mended, the connection is as good as before.
+    if (answer.state === 'refused') app.log.warn({ team_id, provider }, 'a source does not accept our credentials')
     await store.endRenewal(app.db, connection, {})
-    return answer
+    return { state: 'unavailable' }
   }
   const { access_token, refresh_token: next } = answer.granted
   const sealed = sealAccount(key, connection.id, { ...account, tokens: { access_token, refresh_token: next } })

@@ -37,7 +37,7 @@ export async function requireClient(app: App, team_id: string, provider: SourceS
   return client
 }
 
-export const notConfigured = (provider: SourceSlug) =>
+const notConfigured = (provider: SourceSlug) =>
   problem(
     'SOURCE_NOT_CONFIGURED',
     `${sources[provider].name} cannot be connected yet: set the team's credentials with POST /v1/org/{org_id}/team_custom_credentials/{env}/{region}, or ask the operator to set OAUTH_SOURCES.`,

@@ -36,9 +36,10 @@ async function askTokens(app: App, client: Client, fields: Record<string, string
   return { state: 'granted', granted, expires_at: granted.expires_in === null ? null : later(app.wall(), granted.expires_in * SECOND) }
 }
 
+/** RFC 6749 §5.2: a refusal is 400 or 401, and JSON. Whatever else comes is of a proxy, or of a source that is not well. */
 function refusalOf(status: number | null, answer: unknown): Tokens {
-  if (status === null || status < 400 || status >= 500 || status === 429) return { state: 'unavailable' }
-  const { error } = (answer ?? {}) as { error?: unknown }
+  if ((status !== 400 && status !== 401) || !answer || typeof answer !== 'object') return { state: 'unavailable' }
+  const { error } = answer as { error?: unknown }
   return { state: 'refused', because: error === 'invalid_client' || error === 'unauthorized_client' ? 'client' : 'grant' }
 }
 

@@ -88,7 +88,7 @@ const YEAR = 365 * 24 * 3600
 
 function accountIn({ account_field }: Client, answer: object) {
   const found = account_field?.split('.').reduce<unknown>((at, step) => (at as Record<string, unknown> | null | undefined)?.[step], answer)
-  return typeof found === 'string' || typeof found === 'number' ? String(found).slice(0, 200) : null
+  return (typeof found === 'string' && found) || typeof found === 'number' ? String(found).slice(0, 200) : null
 }
 
 export type Requirements = { user_must_grant: string[]; user_may_grant: string[] }

@@ -80,6 +80,26 @@ describe('access', () => {
     expect(await accessTo(w.app, connection)).toMatchObject({ state: 'ready' })
   })
 
+  test.each([
+    ['a page of a proxy', 403, '<html>Forbidden</html>'],
+    ['an address that is gone', 404, '{"message":"no route"}'],
+    ['a refusal without a word', 400, ''],
+    ['no tokens', 200, '{"access_token":null}'],
+    ['half of an answer', 200, '{"access_token":"abc'],
+    ['credentials of ours that it does not know', 401, '{"error":"invalid_client"}'],
+  ])('outlives a source that answers with %s', async (_, status, body) => {
+    const t = await w.tenant()
+    const { user_id } = await connect(t)
+    await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
+    const connection = await connectionOf(t, user_id)
+    source.mood.says = { status, body }
+    const answer = await accessTo(w.app, connection)
+    source.mood.says = undefined
+    expect(answer).toEqual({ state: 'unavailable' })
+    expect(await accessTo(w.app, connection)).toMatchObject({ state: 'ready' })
+    expect((await t.api.listConnections({ params: { user_id } })).providers[0]).toMatchObject({ status: 'connected' })
+  })
+
   test('keeps its refresh token where the source gives no new one', async () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)

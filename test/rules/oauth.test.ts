@@ -69,9 +69,12 @@ describe('what a source grants', () => {
     expect(granted({ access_token: 'a', expires_in })?.expires_in).toBeNull()
   })
 
-  test.each([{ user: null }, { user: 'x' }, { user: { id: {} } }, { user: { id: null } }, {}])('names no account in %j', (more) => {
-    expect(granted({ access_token: 'a', ...more })?.external_user_id).toBeNull()
-  })
+  test.each([{ user: null }, { user: 'x' }, { user: { id: {} } }, { user: { id: null } }, { user: { id: '' } }, {}])(
+    'names no account in %j',
+    (more) => {
+      expect(granted({ access_token: 'a', ...more })?.external_user_id).toBeNull()
+    },
+  )
 })
 
 test('a team asks for what it requires and allows, each once; else the source decides', () => {

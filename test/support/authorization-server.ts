@@ -22,6 +22,8 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
     expires_in: 3600 as number | undefined,
     account: 'account-1',
     down: false,
+    /** Answers this instead, whatever is asked. */
+    says: undefined as { status: number; body: string } | undefined,
     forgets: false,
     keepsRefreshToken: false,
     waitsFor: undefined as Promise<unknown> | undefined,
@@ -96,6 +98,7 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
     asked.push({ path: url.pathname, form, authorization: request.headers.authorization })
     await mood.waitsFor
     if (mood.down) return response.writeHead(503).end('<html>')
+    if (mood.says) return response.writeHead(mood.says.status).end(mood.says.body)
     const send = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (!isOurs(request.headers, form)) return send(401, { error: 'invalid_client' })
