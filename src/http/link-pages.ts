@@ -21,6 +21,8 @@ type Request = FastifyRequest<{ Querystring: Query; Params: { slug: string; way:
 /** Where an end user connects a source. */
 export async function mountLinkPages(app: App, server: FastifyInstance) {
   await server.register(async (scope) => {
+    // A form has texts and nothing else.
+    scope.removeAllContentTypeParsers()
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'string', bodyLimit: FORM_LIMIT },

@@ -38,13 +38,14 @@ export const insertFlow = (db: Db, row: Insertable<Tables['oauth_flows']>) => db
 export const takeFlow = (db: Db, state_hash: Buffer) =>
   db.deleteFrom('oauth_flows').where('state_hash', '=', state_hash).returningAll().executeTakeFirst()
 
-/** How many sources a token asked at once. */
-export const countFlows = (db: Db, { team_id, id }: LinkToken) =>
+/** How many ways a token has begun that can still be gone to their end. */
+export const countFlows = (db: Db, { team_id, id }: LinkToken, now: string) =>
   db
     .selectFrom('oauth_flows')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('team_id', '=', team_id)
     .where('link_token_id', '=', id)
+    .where('expires_at', '>', now)
     .executeTakeFirstOrThrow()
 
 /** Of any team. Tokens are kept for a day after their end, so that their holder learns why they no longer work. */

@@ -40,7 +40,7 @@ export async function linkCaller(app: App, secret: string): Promise<LinkCaller> 
 }
 
 /** The token that somebody came with, while it can be used. */
-export const readToken = async (app: App, secret: string) => rules.checkToken(await store.findToken(app.db, hashOf(secret)), app.wall())
+const readToken = async (app: App, secret: string) => rules.checkToken(await store.findToken(app.db, hashOf(secret)), app.wall())
 
 export const findToken = (app: App, secret: string) => store.findToken(app.db, hashOf(secret))
 

@@ -141,6 +141,13 @@ describe('the link page', () => {
     expect((await submit('/link/password/peloton', { token: link_token, username: 'x'.repeat(20_000), password: 'x' })).status).toBe(413)
   })
 
+  test('takes a form and nothing else', async () => {
+    const { link_token } = await linkOf(w)
+    const body = JSON.stringify({ token: link_token, username: { of: 'rider' }, password: ['x'] })
+    const headers = { 'content-type': 'application/json' }
+    expect((await fetch(`${w.base}/link/password/peloton`, { method: 'POST', headers, body })).status).toBe(415)
+  })
+
   test('connects, and leaves for where the token says and nowhere else', async () => {
     const { link_token, user_id } = await linkOf(w, { redirect_url: back })
     const { status, text } = await submit('/link/password/peloton', {

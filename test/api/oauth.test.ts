@@ -125,9 +125,12 @@ describe('a source by OAuth', () => {
   })
 
   test('can be begun twenty times with one token, not more', async () => {
-    const { link } = await linkOf(await w.tenant())
+    const t = await w.tenant()
+    const { link } = await linkOf(t)
     for (let i = 0; i < 20; i++) await link.startOAuth({ params: fitbit })
     expect(await refusal(link.startOAuth({ params: fitbit }))).toMatchObject({ status: 429, detail: { error_type: 'TOO_MANY_LINKS' } })
+    await query(w.url, "update oauth_flows set expires_at = now() - interval '1 second' where team_id = $1", [t.team_id])
+    expect(await link.startOAuth({ params: fitbit })).toMatchObject({ slug: 'fitbit' })
   })
 
   test('that nobody set up is refused, whether addresses or an account are missing', async () => {
