@@ -29,7 +29,7 @@ const oauth: Provider = {
   },
 }
 
-const demo: Provider = { history: demoResources, pull: (app, connection, reach) => pullDemo(app, connection, reach) }
+const demo: Provider = { history: demoResources, pull: pullDemo }
 
 /** By the kind of the connection. */
 const providers: Record<string, Provider> = { oauth, demo }

@@ -83,7 +83,10 @@ export function sourceNamed(slug: string, loc: (string | number)[] = ['body', 'p
   return slug
 }
 
-/** Whether a moment lies within the user's ingestion bounds. */
+/** The source that a query asks for; undefined for all. */
+export const sourceAsked = ({ provider }: { provider: string }) => (provider ? sourceNamed(provider, ['query', 'provider']) : undefined)
+
+/** Whether a moment, or some of a stretch of time, lies within the user's ingestion bounds. */
 export function within({ user }: Pick<Delivery, 'user'>) {
   const [start, end] = [user.ingestion_start, user.ingestion_end].map((bound) => (bound ? Date.parse(bound) : undefined))
   return (at: number) => (start === undefined || at >= start) && (end === undefined || at <= end)

@@ -106,7 +106,7 @@ type Merging = { name: SeriesName; samples: Incoming[]; holds: boolean }
 export async function mergeRead(app: App, delivery: Delivery, { name, samples, holds }: Merging): Promise<Merged> {
   const { user, key, provider, stage, received } = delivery
   if (!samples.length) return { name, changes: { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }, batch: undefined }
-  const shelf = { team_id: user.team_id, user_id: user.user_id, resource: name, provider }
+  const shelf = { team_id, user_id, resource: name, provider }
   const { changes, written } = await mergeSamples(app, key, shelf, { samples, received, holds })
   const { created, updated } = changes
   const isLive = stage === 'daily'
@@ -114,7 +114,8 @@ export async function mergeRead(app: App, delivery: Delivery, { name, samples, h
     ? [...sampleEvents(app, delivery, name, 'created', created), ...sampleEvents(app, delivery, name, 'updated', updated)]
     : []
   const sent = isLive ? created.length + updated.length : 0
-  const state = { resource: series[name].event ?? name, stage, ...spanOf(samples), sent, at: app.now() }
+  const { team_id, user_id } = user
+  const state = { team_id, user_id, provider, resource: series[name].event ?? name, stage, ...spanOf(samples), sent, at: app.now() }
   return { name, changes, batch: { shelf, days: written, state, events } }
 }
 

@@ -4,7 +4,7 @@ import { isSource, resourcesOf, sources } from '../contract/sources.ts'
 import { version } from '../contract/version.ts'
 import { invalid } from '../problem.ts'
 import { requireUser } from '../users/actions.ts'
-import { sourceNamed } from './delivery.ts'
+import { sourceAsked } from './delivery.ts'
 import * as store from './store-introspect.ts'
 import * as states from './store-states.ts'
 
@@ -62,7 +62,7 @@ async function pageOf<R extends Row>(
 ): Promise<Page<R>> {
   const { user_id, user_limit: limit } = query
   if (user_id) await requireUser(app, team_id, user_id)
-  const provider = query.provider ? sourceNamed(query.provider, ['query', 'provider']) : undefined
+  const provider = sourceAsked(query)
   const after = placeOf(query.next_cursor ?? query.cursor)
   const rows = await read(app.db, { team_id, user_id: user_id ?? undefined, provider, after, limit: limit + 1 })
   const users = [...new Set(rows.map((row) => row.user_id))]

@@ -5,7 +5,7 @@ import type { SummaryName } from '../contract/summaries.ts'
 import { problem } from '../problem.ts'
 import { providerOf } from '../sources/actions.ts'
 import { keyOf, requireUser } from '../users/actions.ts'
-import { sourceNamed } from './delivery.ts'
+import { sourceAsked } from './delivery.ts'
 import { openSummary } from './keep-summaries.ts'
 import { priorityOf } from './priorities.ts'
 import { daysOf } from './rules-window.ts'
@@ -35,12 +35,10 @@ export async function listRaw(
 async function opened(app: App, { team_id }: TeamCaller, user_id: string, resource: SummaryName, query: Query) {
   const user = await requireUser(app, team_id, user_id)
   const days = daysOf(query.start_date, query.end_date, app.now())
-  const rows = await store.listSummaries(app.db, { team_id, user_id, resource, provider: filterOf(query) }, days)
+  const rows = await store.listSummaries(app.db, { team_id, user_id, resource, provider: sourceAsked(query) }, days)
   const key = await keyOf(app, user)
   return rows.map((row) => ({ row, document: openSummary(key, row) }))
 }
-
-const filterOf = ({ provider }: { provider: string }) => (provider ? sourceNamed(provider, ['query', 'provider']) : undefined)
 
 export async function getProfile(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
   const { row, document } = await profileOf(app, caller, user_id, query)
@@ -54,13 +52,13 @@ export async function getRawProfile(app: App, caller: TeamCaller, user_id: strin
 
 async function profileOf(app: App, { team_id }: TeamCaller, user_id: string, query: { provider: string }) {
   const user = await requireUser(app, team_id, user_id)
-  const row = await store.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider: filterOf(query) })
+  const row = await store.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider: sourceAsked(query) })
   if (!row) throw problem('PROFILE_NOT_FOUND', 'No source has told of a profile of this user yet.')
   return { row, document: openSummary(await keyOf(app, user), row) }
 }
 
 export async function listRawDevices(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
-  const provider = filterOf(query)
+  const provider = sourceAsked(query)
   const devices = (await listDevices(app, caller, user_id)).filter((device) => provider === undefined || device.provider === provider)
   const shown = devices.map(({ id, user_id, provider, ...data }) => ({
     ...{ id, user_id, data, provider_id: data.device_id ?? id },

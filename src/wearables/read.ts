@@ -5,7 +5,7 @@ import { invalid, problem } from '../problem.ts'
 import type { SealingKey } from '../sealing/seal.ts'
 import { keyOf, requireUser } from '../users/actions.ts'
 import { openDay } from './days.ts'
-import { sourceNamed } from './delivery.ts'
+import { sourceAsked } from './delivery.ts'
 import type { Sample } from './rules-codec.ts'
 import { downsample, type Stretch } from './rules-downsample.ts'
 import { byKey } from './rules-merge.ts'
@@ -85,9 +85,8 @@ type Shelf = { row: Series; key: SealingKey; range: Range; window: store.Window 
 
 async function shelfOf(app: App, { team_id }: TeamCaller, user_id: string, name: SeriesName, query: Query): Promise<Shelf> {
   const user = await requireUser(app, team_id, user_id)
-  const provider = query.provider ? sourceNamed(query.provider, ['query', 'provider']) : undefined
   const range = rangeOf(query.start_date, query.end_date, app.now())
-  return shelfFor({ team_id, user_id, provider, range, key: await keyOf(app, user) }, name)
+  return shelfFor({ team_id, user_id, provider: sourceAsked(query), range, key: await keyOf(app, user) }, name)
 }
 
 type Whose = { team_id: string; user_id: string; provider: string | undefined; range: Range; key: SealingKey }

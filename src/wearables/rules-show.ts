@@ -23,7 +23,7 @@ const nothing: More = {}
 
 export const moreOf = (more: string): More => (more ? (JSON.parse(more) as More) : nothing)
 
-export type ShownSample = {
+type ShownSample = {
   timezone_offset: number | null
   type: string | null
   unit: string
@@ -69,7 +69,7 @@ const lasting =
 /** Whose samples they are: those of one source, source type, app and device stand together. */
 export type Origin = { type: string; app_id: string | null; device_id: string | null }
 
-export function originOf({ types }: Series, { type, more }: Sample): Origin {
+function originOf({ types }: Series, { type, more }: Sample): Origin {
   const { app_id = null, device_id = null } = moreOf(more)
   return { type: types === undefined && type ? type : 'unknown', app_id, device_id }
 }

@@ -1,4 +1,4 @@
-import { type Insertable, sql } from 'kysely'
+import { CompiledQuery, type Insertable, sql } from 'kysely'
 import type { Db } from '../db/open.ts'
 import type { Tables } from '../db/tables.ts'
 
@@ -14,18 +14,22 @@ export type Received = {
   at: string
 }
 
-/** Notes what came in of a resource, live or of the past. */
-export const noteReceived = (db: Db, { team_id, user_id, provider, resource, stage, oldest, newest, sent, at }: Received) =>
-  sql`
-    insert into resource_states as s
-      (user_id, team_id, provider, resource, stage, oldest_data, newest_data, sent_count, last_attempt_at, last_status)
-    values (${user_id}, ${team_id}, ${provider}, ${resource}, ${stage}, ${oldest}, ${newest}, ${sent}, ${at}, 'success')
-    on conflict (user_id, provider, resource, stage) do update set
-      oldest_data = least(s.oldest_data, excluded.oldest_data),
-      newest_data = greatest(s.newest_data, excluded.newest_data),
-      sent_count = s.sent_count + excluded.sent_count,
-      last_attempt_at = excluded.last_attempt_at,
-      last_status = excluded.last_status`.execute(db)
+/** Notes what came in of a resource, live or of the past. It stands inside larger statements too, whose first values are these. */
+export const receivedText = `insert into resource_states as s
+    (team_id, user_id, provider, resource, stage, oldest_data, newest_data, sent_count, last_attempt_at, last_status)
+  values ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::timestamptz, $7::timestamptz, $8::bigint, $9::timestamptz, 'success')
+  on conflict (user_id, provider, resource, stage) do update set
+    oldest_data = least(s.oldest_data, excluded.oldest_data),
+    newest_data = greatest(s.newest_data, excluded.newest_data),
+    sent_count = s.sent_count + excluded.sent_count,
+    last_attempt_at = excluded.last_attempt_at,
+    last_status = excluded.last_status`
+
+export const receivedValues = ({ team_id, user_id, provider, resource, stage, oldest, newest, sent, at }: Received) => [
+  ...[team_id, user_id, provider, resource, stage, oldest, newest, sent, at],
+]
+
+export const noteReceived = (db: Db, received: Received) => db.executeQuery(CompiledQuery.raw(receivedText, receivedValues(received)))
 
 /** When something live came in of a source for the last time. */
 export const lastReceived = (db: Db, team_id: string, user_id: string, provider: string) =>

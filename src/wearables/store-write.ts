@@ -2,13 +2,12 @@ import { sql } from 'kysely'
 import { type Along, alongValues, auditText } from '../db/along.ts'
 import { type Db, prepared, runHot } from '../db/open.ts'
 import type { DayRow, Shelf } from './store-days.ts'
+import { type Received, receivedText, receivedValues } from './store-states.ts'
 
 export type WrittenDay = DayRow & { samples: number }
 
-/** What came in of a resource. */
-export type State = { resource: string; stage: string; oldest: string; newest: string; sent: number; at: string }
 export type Event = { id: string; event_type: string; key: string; sealed: Buffer }
-export type Batch = { shelf: Shelf; days: WrittenDay[]; state: State; events: Event[] }
+export type Batch = { shelf: Shelf; days: WrittenDay[]; state: Received; events: Event[] }
 
 /**
  * Writes days, the state of their resource, the events about them and the request's audit row in one round trip: all of it, or nothing
@@ -16,8 +15,7 @@ export type Batch = { shelf: Shelf; days: WrittenDay[]; state: State; events: Ev
  */
 export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, audit?: Along['audit']): Promise<string[]> {
   const values = [
-    ...[shelf.team_id, shelf.user_id, shelf.provider],
-    ...[state.resource, state.stage, state.oldest, state.newest, state.sent, state.at],
+    ...receivedValues(state),
     ...(days.length ? [shelf.resource] : []),
     ...days.flatMap(({ day, source_type, samples, revision, sealed }) => [day, source_type, samples, revision, sealed]),
     ...events.flatMap(({ id, event_type, key, sealed }) => [id, event_type, key, sealed]),
@@ -46,7 +44,7 @@ function textFor(days: number, events: number, audited: boolean) {
   const firstEvent = firstDay + days * dayTypes.length
   const parts = [
     ...(days ? [daysText(rowsOf(firstDay, days, dayTypes))] : []),
-    stateText,
+    `state as (${receivedText})`,
     `told as (${toldText(rowsOf(firstEvent, events, eventTypes))})`,
     ...(audited ? [auditText(firstEvent + events * eventTypes.length)] : []),
   ]
@@ -74,18 +72,6 @@ const daysText = (rows: string) => `days as (
   do update set samples = excluded.samples, revision = excluded.revision, sealed = excluded.sealed
   where d.revision = excluded.revision - 1
   returning 1
-)`
-
-const stateText = `state as (
-  insert into resource_states as s
-    (team_id, user_id, provider, resource, stage, oldest_data, newest_data, sent_count, last_attempt_at, last_status)
-  values ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::timestamptz, $7::timestamptz, $8::bigint, $9::timestamptz, 'success')
-  on conflict (user_id, provider, resource, stage) do update set
-    oldest_data = least(s.oldest_data, excluded.oldest_data),
-    newest_data = greatest(s.newest_data, excluded.newest_data),
-    sent_count = s.sent_count + excluded.sent_count,
-    last_attempt_at = excluded.last_attempt_at,
-    last_status = excluded.last_status
 )`
 
 const toldText = (rows: string) =>

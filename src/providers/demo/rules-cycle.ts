@@ -8,7 +8,7 @@ const AFTER_OVULATION = 14
 const DAY = 86_400_000
 
 /** Which day of the cycle it is, from 0. */
-export function cycleDay({ cycle: { length, first } }: Person, date: string) {
+function cycleDay({ cycle: { length, first } }: Person, date: string) {
   return (((Date.parse(date) / DAY - first) % length) + length) % length
 }
 

@@ -11,7 +11,7 @@ import * as night from './rules-night.ts'
 import { isOver, type NewSample, point, rounded, stretch } from './rules-times.ts'
 
 /** Samples that come with a summary: those of the scale with the body, the stages with the sleep. */
-export type BroughtAlong = 'body_weight' | 'body_fat' | 'body_mass_index' | 'lean_body_mass' | 'waist_circumference' | 'hypnogram'
+type BroughtAlong = 'body_weight' | 'body_fat' | 'body_mass_index' | 'lean_body_mass' | 'waist_circumference' | 'hypnogram'
 
 export type OwnSeries = Exclude<SeriesName, BroughtAlong>
 
