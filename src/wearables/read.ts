@@ -111,7 +111,7 @@ async function readPage(app: App, shelf: Shelf, start: Place | undefined, stretc
     for (const row of rows) {
       const { day, provider, source_type } = row
       const samples = beyond(place, row, stretch ? downsample(inRange(shelf, row), stretch) : inRange(shelf, row))
-      const fit = samples.slice(0, room)
+      const fit = samples.slice(0, fitting(samples, room))
       if (fit.length) found.push({ provider, samples: fit })
       room -= fit.length
       const last = fit.at(-1)
@@ -120,6 +120,13 @@ async function readPage(app: App, shelf: Shelf, start: Place | undefined, stretc
     }
   }
   return { found, next: (await nextDays(app, shelf, place, 1)).length ? place : undefined }
+}
+
+/** As many as there is room for, and those of the same key: a cursor stands between two keys, and thinned out, several origins may share one. */
+function fitting(samples: Sample[], room: number) {
+  let count = Math.min(room, samples.length)
+  while (count < samples.length && byKey(samples[count - 1] as Sample, samples[count] as Sample) === 0) count++
+  return count
 }
 
 /** The days after a place, with the one it lies in if something of that is left. */

@@ -299,6 +299,24 @@ describe('reading', () => {
     expect(await refusal(read(user_id, 'note', { downsample: '1h' }))).toMatchObject({ status: 422 })
   })
 
+  test('thinned out, nothing is lost between two pages where two apps measured in the same second', async () => {
+    const user_id = await aUser(w.api)
+    const second = (i: number, ms: number) => new Date(Date.parse(at(0)) + i * 1000 + ms).toISOString()
+    const both = Array.from({ length: 5000 }, (_, i) => [
+      aSample(second(i + 1, 0), 60, { source_bundle: 'one' }),
+      aSample(second(i + 1, 500), 61, { source_bundle: 'two' }),
+    ])
+    const samples = [aSample(second(0, 0), 60, { source_bundle: 'one' }), ...both.flat(), aSample(second(6000, 0), 60)]
+    await push(w.api, user_id, 'heartrate', samples)
+    let [count, next_cursor]: [number, string | null | undefined] = [0, undefined]
+    do {
+      const page = await read(user_id, 'heartrate', { downsample: '1s', ...(next_cursor ? { next_cursor } : {}) })
+      for (const { data } of page.groups['apple_health_kit'] ?? []) for (const one of data) count += one.count ?? 0
+      next_cursor = page.next_cursor
+    } while (next_cursor)
+    expect(count).toBe(samples.length)
+  })
+
   test('the older form is a bare array, for the resources that had it', async () => {
     const user_id = await aUser(w.api)
     await push(w.api, user_id, 'weight', [aSample(at(0), 150, { unit: 'lb' })])
