@@ -88,6 +88,7 @@ export const sourceAsked = ({ provider }: { provider: string }) => (provider ? s
 
 /** Whether a moment, or some of a stretch of time, lies within the user's ingestion bounds. */
 export function within({ user }: Pick<Delivery, 'user'>) {
-  const [start, end] = [user.ingestion_start, user.ingestion_end].map((bound) => (bound ? Date.parse(bound) : undefined))
-  return (at: number) => (start === undefined || at >= start) && (end === undefined || at <= end)
+  const start = user.ingestion_start ? Date.parse(user.ingestion_start) : Number.NEGATIVE_INFINITY
+  const end = user.ingestion_end ? Date.parse(user.ingestion_end) : Number.POSITIVE_INFINITY
+  return (from: number, to = from) => to >= start && from <= end
 }

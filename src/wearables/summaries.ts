@@ -56,7 +56,7 @@ async function noteBirth(app: App, { user, provider }: Delivery, made: Made[]) {
 export async function keepMade(app: App, delivery: Delivery, resource: SummaryName, made: Made[], received: number) {
   const isWithin = within(delivery)
   const drafts = made.flatMap(({ drafts }) => drafts)
-  const kept = drafts.filter(({ about }) => !about || isWithin(about.from) || isWithin(about.to))
+  const kept = drafts.filter(({ about }) => !about || isWithin(about.from, about.to))
   const brought = broughtIn(made, isWithin)
   const named = await nameDrafts(quietly(app), delivery, kept)
   for (const { samples } of brought) await nameDevices(quietly(app), delivery, samples)

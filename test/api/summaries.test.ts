@@ -529,6 +529,12 @@ test('outside the ingestion bounds a summary is dropped and counted', async () =
   expect(await pushSummary(w.api, user_id, 'activity', days)).toEqual({ ...tally, received: 2, created: 1, dropped: 1 })
 })
 
+test('a summary that the ingestion bounds lie within is kept', async () => {
+  const user_id = await aUser(w.api, { ingestion_start: '2026-03-01T10:00:00Z', ingestion_end: '2026-03-01T11:00:00Z' })
+  const day = { day_summary: { date: '2026-03-01', steps_sum: 1 } }
+  expect(await pushSummary(w.api, user_id, 'activity', day)).toMatchObject({ created: 1, dropped: 0 })
+})
+
 describe('introspection', () => {
   test('tells what came in of each resource, and how far the past was read', async () => {
     const { api } = await w.tenant()
