@@ -29,7 +29,7 @@ export type Read = { name: SeriesName; kept: Incoming[]; received: number; dropp
 /** Samples that were checked; those outside the user's ingestion bounds are left out. */
 export function readDelivered(delivery: Delivery, name: SeriesName, data: unknown[]): Read {
   const samples = readSamples(series[name], data, { ...delivery, loc: ['body', 'data'] })
-  checkSpread(series[name], samples)
+  checkSpread(series[name], samples, ['body', 'data'])
   const isWithin = within(delivery)
   const kept = samples.filter(({ at }) => isWithin(at))
   return { name, kept, received: data.length, dropped: samples.length - kept.length }
@@ -76,9 +76,18 @@ async function writeAlone<T>(app: App, { key }: Delivery, batch: Batch, answer: 
 /** Writes what was merged, in the caller's transaction. */
 export async function writeMerged(app: App, delivery: Delivery, merged: Merged[]) {
   if (delivery.givesWay) await giveWay(app.db)
-  for (const { batch } of merged) if (batch) told(app, await writeBatch(app.db, batch))
+  for (const { batch } of merged) for (const some of batch ? inStatements(batch) : []) told(app, await writeBatch(app.db, some))
   const past = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
   if (delivery.stage === 'historical' && past.length) await endBackfill(app, delivery, past)
+}
+
+/** PostgreSQL takes no more than 65,535 values in a statement, and a day has five. */
+const DAYS_AT_ONCE = 10_000
+
+function inStatements({ shelf, days, state, events }: Batch): Batch[] {
+  const first = { shelf, days: days.slice(0, DAYS_AT_ONCE), state, events }
+  const rest = days.slice(DAYS_AT_ONCE)
+  return rest.length ? [first, ...inStatements({ shelf, days: rest, state: { ...state, sent: 0 }, events: [] })] : [first]
 }
 
 /** What a push came to. */

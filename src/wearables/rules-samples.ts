@@ -58,7 +58,7 @@ const MOST_DAYS = 4000
 const MOST_ORIGINS = 100
 
 /** Refuses a batch that is spread over more days, types, apps and devices than anybody has. */
-export function checkSpread(row: Series, samples: Incoming[], loc: Fault['loc'] = ['body', 'data']) {
+export function checkSpread(row: Series, samples: Incoming[], loc: Fault['loc']) {
   const days = new Set<number>()
   const origins = new Set<string>()
   const isPlain = !Object.keys(row.extra.shape).length

@@ -96,8 +96,9 @@ function makingOf(delivery: Delivery, loc: Fault['loc']): Making {
     ...delivery,
     idOf: (resource, external) => summaryId(user.user_id, provider, resource, external),
     read: (name, field, data) => {
-      const samples = readSamples(series[name], data, { ...delivery, loc: [...loc, field] })
-      checkSpread(series[name], samples)
+      const where = [...loc, field]
+      const samples = readSamples(series[name], data, { ...delivery, loc: where })
+      checkSpread(series[name], samples, where)
       return samples
     },
   }

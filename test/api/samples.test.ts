@@ -480,6 +480,16 @@ describe('refused, and nothing is stored', () => {
   }
 })
 
+test('a past of many days from several devices is taken in at once', async () => {
+  const user_id = await aUser(w.api)
+  const day = (i: number) => new Date(Date.parse('2012-01-01T08:00:00Z') + i * 86_400_000).toISOString()
+  const types = ['watch', 'phone', 'ring', 'app']
+  const samples = Array.from({ length: 3500 }, (_, i) => types.map((type) => aSample(day(i), 60, { type }))).flat()
+  expect(await push(w.api, user_id, 'heartrate', samples, { stage: 'historical' })).toMatchObject({ created: 14_000 })
+  const [row] = await query(w.url, 'select count(*)::int as days from sample_days where user_id = $1', [user_id])
+  expect(row?.['days']).toBe(14_000)
+})
+
 test('live data does not wait for a backfill of other days', async () => {
   const user_id = await aUser(w.api)
   await push(w.api, user_id, 'heartrate', [aSample('2026-02-01T09:00:00Z', 60)])
