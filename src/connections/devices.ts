@@ -17,7 +17,7 @@ export type About = {
   device_version: string | null
   device_id: string | null
 }
-export type SeenDevice = { source_type: string } & Partial<About>
+type SeenDevice = { source_type: string } & Partial<About>
 
 export async function listDevices(app: App, { team_id }: TeamCaller, user_id: string) {
   const key = await keyOf(app, await requireUser(app, team_id, user_id))
@@ -37,8 +37,10 @@ export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, 
   const key = await keyOf(app, user)
   const about = { ...nothing, ...said }
   const fingerprint = fingerprintOf(key, about)
+  // Whoever does not know what it is contradicts nobody who does.
+  const typeOf = (row: store.DeviceRow) => (source_type === 'unknown' ? row.source_type : source_type)
   const isSame = (row: store.DeviceRow) =>
-    row.source_type === source_type && isDeepStrictEqual(open<About>(key, place(row.id), row.sealed), about)
+    row.source_type === typeOf(row) && isDeepStrictEqual(open<About>(key, place(row.id), row.sealed), about)
   const seen = await store.findSame(app.db, team_id, user_id, provider, fingerprint)
   if (seen && isSame(seen)) return seen.id
   return inTransaction(app, async (app) => {
@@ -50,7 +52,7 @@ export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, 
     const known = await store.lockSame(app.db, team_id, user_id, provider, fingerprint)
     if (!known) throw new Error('The device went while it was being noted')
     if (isSame(known)) return known.id
-    const change = { source_type, sealed: seal(key, place(known.id), about), updated_at: now }
+    const change = { source_type: typeOf(known), sealed: seal(key, place(known.id), about), updated_at: now }
     return tell(app, user, key, 'provider.device.updated', await store.updateDevice(app.db, known, change))
   })
 }

@@ -187,3 +187,7 @@ export const sourceTypes = [
   ...['unknown', 'phone', 'watch', 'app', 'multiple_sources', 'fingerprick', 'cuff', 'manual_scan', 'automatic', 'insulin_pump'],
   ...['scale', 'chest_strap', 'ring', 'lab', 'exercise_machine', 'earphone'],
 ] as const
+
+const namedTypes = new Set<string>(sourceTypes)
+
+export const isSourceType = (type: string) => namedTypes.has(type)

@@ -1,6 +1,6 @@
 import { setImmediate as others } from 'node:timers/promises'
 import type { App } from '../app.ts'
-import { sourceTypes } from '../contract/series.ts'
+import { isSourceType } from '../contract/series.ts'
 import { isDeadlock } from '../db/open.ts'
 import { openBytes, type SealingKey, sealBytes } from '../sealing/seal.ts'
 import type { Sample } from './rules-codec.ts'
@@ -89,10 +89,8 @@ type Batch = store.DayKey & { samples: Incoming[] }
 
 const nameOf = ({ day, source_type }: store.DayKey) => `${day} ${source_type}`
 
-const named = new Set<string>(['', ...sourceTypes])
-
 /** What is no source type may say something about the user, so it stays inside. */
-export const columnOf = (type: string) => (named.has(type) ? type : 'other')
+export const columnOf = (type: string) => (type === '' || isSourceType(type) ? type : 'other')
 
 const DAY = 86_400_000
 

@@ -1,9 +1,9 @@
 import { type App, inTransaction, ONCE, quietly, type TeamCaller, told } from '../app.ts'
-import { noteDevice } from '../connections/devices.ts'
 import { type SeriesName, series, seriesNamed } from '../contract/series.ts'
 import { endBackfill } from './backfill.ts'
 import { type Changes, mergeSamples, untilWritten } from './days.ts'
 import { connect, type Delivery, openDelivery, type Pushed, within } from './delivery.ts'
+import { deviceIds } from './devices.ts'
 import type { Incoming } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
 import { isoOf, moreOf } from './rules-show.ts'
@@ -114,6 +114,7 @@ type Merging = { name: SeriesName; samples: Incoming[]; holds: boolean }
 /** Lays samples of one resource over what is there: what is to be written, and, if they are live, told. */
 export async function mergeRead(app: App, delivery: Delivery, { name, samples, holds }: Merging): Promise<Merged> {
   const { user, key, provider, stage, received } = delivery
+  const { team_id, user_id } = user
   if (!samples.length) return { name, changes: { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }, batch: undefined }
   const shelf = { team_id, user_id, resource: name, provider }
   const { changes, written } = await mergeSamples(app, key, shelf, { samples, received, holds })
@@ -123,7 +124,6 @@ export async function mergeRead(app: App, delivery: Delivery, { name, samples, h
     ? [...sampleEvents(app, delivery, name, 'created', created), ...sampleEvents(app, delivery, name, 'updated', updated)]
     : []
   const sent = isLive ? created.length + updated.length : 0
-  const { team_id, user_id } = user
   const state = { team_id, user_id, provider, resource: series[name].event ?? name, stage, ...spanOf(samples), sent, at: app.now() }
   return { name, changes, batch: { shelf, days: written, state, events } }
 }
@@ -138,16 +138,19 @@ function spanOf(samples: Incoming[]) {
 }
 
 /** A device that samples name gets an id, and they carry that instead of its name. */
-export async function nameDevices(app: App, { user, provider }: Delivery, samples: Incoming[]) {
-  const known = new Map<string, string>([['', '']])
+export async function nameDevices(app: App, delivery: Delivery, samples: Incoming[]) {
+  const idOf = deviceIds(app, delivery)
+  const known = new Map<string, string>()
   for (const sample of samples) {
-    let more = known.get(sample.more)
-    if (more === undefined) {
-      const { device, ...rest } = moreOf(sample.more) as { device?: string }
-      const device_id = device && (await noteDevice(app, user, provider, { source_type: sample.type || 'unknown', device_model: device }))
-      more = device_id ? JSON.stringify({ ...rest, device_id }) : sample.more
-      known.set(sample.more, more)
-    }
+    if (!sample.more) continue
+    const said = `${sample.type} ${sample.more}`
+    const more = known.get(said) ?? (await withDeviceId(sample, idOf))
+    known.set(said, more)
     sample.more = more
   }
+}
+
+async function withDeviceId({ type, more }: Incoming, idOf: ReturnType<typeof deviceIds>) {
+  const { device, ...rest } = moreOf(more) as { device?: string }
+  return device ? JSON.stringify({ ...rest, device_id: await idOf(device, type) }) : more
 }

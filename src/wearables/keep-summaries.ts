@@ -1,12 +1,12 @@
 import type { App } from '../app.ts'
-import { noteDevice } from '../connections/devices.ts'
 import type { EventName } from '../contract/events.ts'
 import type { SummaryName } from '../contract/summaries.ts'
 import { open, seal } from '../sealing/seal.ts'
 import { endBackfill } from './backfill.ts'
 import { outrun } from './days.ts'
 import type { Delivery } from './delivery.ts'
-import { mergeSummary, type StoredSummary, type SummaryDocument, type Verdict } from './rules-merge-summary.ts'
+import { deviceIds } from './devices.ts'
+import { type MergedSummary, mergeSummary, type SummaryDocument, type Verdict } from './rules-merge-summary.ts'
 import { isoOf } from './rules-show.ts'
 import { type Draft, summaryId } from './rules-summary.ts'
 import { shownSummary } from './show.ts'
@@ -18,12 +18,11 @@ type Tally = Record<Verdict, number>
 type Named = Draft & { device_id: string | null }
 
 /** A device that a summary names gets an id. */
-export async function nameDrafts(app: App, { user, provider }: Delivery, drafts: Draft[]): Promise<Named[]> {
+export async function nameDrafts(app: App, delivery: Delivery, drafts: Draft[]): Promise<Named[]> {
+  const idOf = deviceIds(app, delivery)
   const named: Named[] = []
-  for (const draft of drafts) {
-    const { device: device_model, source_type } = draft
-    named.push({ ...draft, device_id: device_model === null ? null : await noteDevice(app, user, provider, { source_type, device_model }) })
-  }
+  for (const draft of drafts)
+    named.push({ ...draft, device_id: draft.device === null ? null : await idOf(draft.device, draft.source_type) })
   return named
 }
 

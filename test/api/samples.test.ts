@@ -516,6 +516,22 @@ test('a device that is named gets an id, which its samples carry', async () => {
   expect(groups['apple_health_kit']?.map(({ source }) => source.device_id)).toEqual([devices[0]?.id])
 })
 
+test('what is measured says nothing about the device, and nobody who does not know it contradicts', async () => {
+  const t = await w.tenant()
+  const user_id = await aUser(t.api)
+  const product_type = 'Pen 3'
+  await push(t.api, user_id, 'insulin_injection', [aSample(at(0), 4, { type: 'rapid_acting', product_type })])
+  await push(t.api, user_id, 'glucose', [aSample(at(0), 5, { type: 'automatic', product_type })])
+  await push(t.api, user_id, 'insulin_injection', [aSample(at(1), 4, { type: 'long_acting', product_type })])
+  await push(t.api, user_id, 'glucose', [aSample(at(1), 5, { product_type })])
+  expect(await t.api.listDevices({ params: { user_id } })).toMatchObject([{ device_model: 'Pen 3', source_type: 'automatic' }])
+  const told = (await toldOf(w.app, t.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('provider.device.'))
+  expect(told.map(({ event_type, data }) => [event_type, data['source_type']])).toEqual([
+    ['provider.device.created', 'unknown'],
+    ['provider.device.updated', 'automatic'],
+  ])
+})
+
 test('nothing of a sample can be read in the database', async () => {
   const user_id = await aUser(w.api)
   await push(w.api, user_id, 'note', [aSample(at(0), 'Felt wretched after the fair', { end_date: at(1), tags: ['food'] })])
