@@ -3,7 +3,7 @@ import type { EventName } from '../contract/events.ts'
 import type { SummaryName } from '../contract/summaries.ts'
 import { open, seal } from '../sealing/seal.ts'
 import { endBackfill } from './backfill.ts'
-import { outrun } from './days.ts'
+import { columnOf, outrun } from './days.ts'
 import type { Delivery } from './delivery.ts'
 import { deviceIds } from './devices.ts'
 import { type MergedSummary, mergeSummary, type SummaryDocument, type Verdict } from './rules-merge-summary.ts'
@@ -44,41 +44,53 @@ type Merged = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdi
 async function mergeDrafts(app: App, delivery: Delivery, drafts: Named[]): Promise<Merged[]> {
   if (!drafts.length) return []
   const { user, key, provider, received } = delivery
-  const { team_id, user_id } = user
-  const ids = drafts.map(({ resource, external }) => summaryId(user_id, provider, resource, external))
-  const rows = new Map((await store.lockSummaries(app.db, team_id, [...new Set(ids)].sort())).map((row) => [row.id, row]))
-  const merged = new Map<string, Merged & StoredSummary & { changed: boolean }>()
+  const ids = drafts.map(({ resource, external }) => summaryId(user.user_id, provider, resource, external))
+  const rows = new Map((await store.lockSummaries(app.db, user.team_id, [...new Set(ids)].sort())).map((row) => [row.id, row]))
+  const merged = new Map<string, MergedSummary & Pick<Draft, 'resource' | 'about'>>()
   for (const [i, draft] of drafts.entries()) {
     const id = ids[i] as string
     const [row, earlier] = [rows.get(id), merged.get(id)]
-    const stored = earlier ?? (row && { version: row.version, document: openSummary(key, row) })
-    const next = mergeSummary(stored, draft, draft.device_id, received)
-    const { resource, source_type, calendar_date } = draft
-    const now = app.now()
+    const stored = row && { version: row.version, calendar_date: row.calendar_date, document: openSummary(key, row) }
+    const next = mergeSummary(earlier ?? stored, draft, draft.device_id, received)
     const verdict = earlier ? together(earlier.verdict, next.verdict) : next.verdict
-    merged.set(id, {
-      ...next,
-      about: draft.about,
-      verdict,
-      changed: next.changed || (earlier?.changed ?? false),
-      row: {
-        ...{ id, team_id, user_id, resource, provider, source_type, calendar_date, version: next.version },
-        revision: (row?.revision ?? 0) + 1,
-        sealed: sealSummary(key, id, next.document),
-        created_at: row?.created_at ?? now,
-        // A newer version of the same content is not told, so that it shows no other time than what was.
-        updated_at: row && (verdict === 'unchanged' || verdict === 'stale') ? row.updated_at : now,
-      },
-    })
+    const { resource, about } = draft
+    merged.set(id, { ...next, resource, about, verdict, changed: next.changed || (earlier?.changed ?? false) })
   }
-  const written = [...merged.values()].filter(({ changed }) => changed).map(({ row }) => row)
-  written.sort((a, b) => (a.id < b.id ? -1 : 1))
-  // PostgreSQL takes no more than 65,535 values in a statement.
-  for (let i = 0; i < written.length; i += WRITTEN_AT_ONCE) {
-    const some = written.slice(i, i + WRITTEN_AT_ONCE)
+  const found = [...merged].map(([id, one]) => ({ ...one, row: rowOf(app, delivery, id, rows.get(id), one) }))
+  await writeRows(
+    app,
+    found.flatMap(({ changed, row }) => (changed ? row : [])),
+  )
+  return found
+}
+
+function rowOf(
+  app: App,
+  { user: { team_id, user_id }, key, provider }: Delivery,
+  id: string,
+  before: store.SummaryRow | undefined,
+  { version, calendar_date, document, verdict, changed, resource }: MergedSummary & Pick<Draft, 'resource'>,
+): store.SummaryRow {
+  if (before && !changed) return before
+  const now = app.now()
+  return {
+    ...{ id, team_id, user_id, resource, provider, calendar_date, version },
+    source_type: columnOf(document.source_type),
+    revision: (before?.revision ?? 0) + 1,
+    sealed: sealSummary(key, id, document),
+    created_at: before?.created_at ?? now,
+    // A newer version of the same content is not told, so that it shows no other time than what was.
+    updated_at: before && (verdict === 'unchanged' || verdict === 'stale') ? before.updated_at : now,
+  }
+}
+
+/** PostgreSQL takes no more than 65,535 values in a statement. */
+async function writeRows(app: App, rows: store.SummaryRow[]) {
+  const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  for (let i = 0; i < sorted.length; i += WRITTEN_AT_ONCE) {
+    const some = sorted.slice(i, i + WRITTEN_AT_ONCE)
     if ((await store.writeSummaries(app.db, some)) < some.length) throw outrun()
   }
-  return [...merged.values()]
 }
 
 const WRITTEN_AT_ONCE = 1000
@@ -108,18 +120,30 @@ async function tellSummaries(app: App, delivery: Delivery, resource: SummaryName
   })
 }
 
-/** Changes what we worked out of a summary that the caller holds. */
-export async function changeSummary(app: App, { row, user, key }: Held, document: SummaryDocument, stage: Delivery['stage']) {
-  const changed = { ...row, revision: row.revision + 1, sealed: sealSummary(key, row.id, document), updated_at: app.now() }
-  if ((await store.writeSummaries(app.db, [changed])) < 1) throw outrun()
-  if (stage === 'daily')
-    await tell(app, { user, key }, row.resource, `daily.data.${row.resource}.updated` as EventName, shownSummary(app, changed, document))
+/** Changes what we worked out of summaries that the caller holds. Told where it is shown: what the source says itself comes first. */
+export async function changeDerived(app: App, held: Held[], stage: Delivery['stage']) {
+  const changes = held.map(({ row, key, user, document: before, derived }) => {
+    const isShown = Object.keys({ ...before.derived, ...derived }).some((name) => before.fields[name] === null)
+    const document = { ...before, derived }
+    const updated_at = isShown ? app.now() : row.updated_at
+    const changed = { ...row, revision: row.revision + 1, sealed: sealSummary(key, row.id, document), updated_at }
+    return { row: changed, whose: { user, key }, document, isShown }
+  })
+  await writeRows(
+    app,
+    changes.map(({ row }) => row),
+  )
+  for (const { row, whose, document } of changes.filter(({ isShown }) => isShown && stage === 'daily'))
+    await tell(app, whose, row.resource, `daily.data.${row.resource}.updated` as EventName, shownSummary(app, row, document))
 }
 
-type Held = Pick<Delivery, 'user' | 'key'> & { row: store.SummaryRow }
+type Held = Pick<Delivery, 'user' | 'key'> & { row: store.SummaryRow; document: SummaryDocument; derived: Record<string, unknown> }
 
-export const openSummary = (key: Delivery['key'], { id, sealed }: Pick<store.SummaryRow, 'id' | 'sealed'>) =>
-  open<SummaryDocument>(key, placeOf(id), sealed)
+/** One that was kept before it held its source type has that in its row. */
+export function openSummary(key: Delivery['key'], { id, source_type, sealed }: Pick<store.SummaryRow, 'id' | 'source_type' | 'sealed'>) {
+  const document = open<SummaryDocument>(key, placeOf(id), sealed)
+  return { ...document, source_type: document.source_type ?? source_type }
+}
 
 const sealSummary = (key: Delivery['key'], id: string, document: SummaryDocument) => seal(key, placeOf(id), document)
 

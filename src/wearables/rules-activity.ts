@@ -1,11 +1,12 @@
 import type { NewSummary } from '../contract/new-summaries.ts'
+import { onePerKey } from './rules-merge.ts'
 import { isoOf } from './rules-show.ts'
 import { broughtBy, type Draft, type Made, type Making, type Part, type Refuse, recordedBy, rounded } from './rules-summary.ts'
 import { localDay } from './rules-time.ts'
 
 const DAY = 86_400_000
 
-/** Noon, which is on the same day whatever the zone of the user. */
+/** Noon in UTC: whatever the zone of the user, the clocks of that day have changed by then, and not yet those of the next. */
 const noonOf = (day: string) => Date.parse(`${day}T12:00:00Z`)
 const wholeDay = (day: string) => ({ from: Date.parse(day), to: Date.parse(day) + DAY - 1 })
 const dateOf = (day: string) => `${day}T00:00:00.000Z`
@@ -75,18 +76,15 @@ const noBody = {
 export function makeBody(item: NewSummary<'body'>, _raw: unknown, making: Making, refuse: Refuse): Made {
   const samples = broughtBy(item, making)
   const by = recordedBy(item, making, refuse)
-  const days = new Map<string, { at: Record<string, number>; parts: Record<string, Part> }>()
+  const days = new Map<string, Record<string, Part>>()
   for (const { field, samples: measured } of samples)
-    for (const { at, zone, value, version } of measured) {
+    for (const { at, zone, value, version } of onePerKey(measured.map((sample) => ({ ...sample, type: '' })))) {
       const day = localDay(at, zone)
-      const found = days.get(day) ?? { at: {}, parts: {} }
-      const name = bodyFields[field] as string
-      if (at < (found.at[name] ?? 0)) continue
-      found.at[name] = at
-      found.parts[name] = { value, version, raw: { [field]: { value, timestamp: isoOf(at) } } }
-      days.set(day, found)
+      const parts = days.get(day) ?? {}
+      parts[bodyFields[field] as string] = { value, at, version, raw: { [field]: { value, timestamp: isoOf(at) } } }
+      days.set(day, parts)
     }
-  const drafts = [...days].map(([day, { parts }]): Draft => {
+  const drafts = [...days].map(([day, parts]): Draft => {
     const fields = { ...noBody, calendar_date: day, date: dateOf(day), timezone_offset: making.zoneAt(noonOf(day)) }
     return { resource: 'body', external: day, calendar_date: day, about: wholeDay(day), fields, raw: {}, parts, ...by }
   })

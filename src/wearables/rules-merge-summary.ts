@@ -1,75 +1,89 @@
 import type { Draft, Part } from './rules-summary.ts'
 
+/** Who recorded it. */
+type Recorder = { source_type: string; app_id: string | null; device_id: string | null }
+
 /** What is sealed of a summary. */
-export type SummaryDocument = {
+export type SummaryDocument = Recorder & {
   fields: Record<string, unknown>
   raw: unknown
-  app_id: string | null
-  device_id: string | null
-  parts?: Record<string, Part & { version: number }>
+  parts?: Record<string, StoredPart>
   /** What we worked out ourselves; it counts where the source said nothing. */
   derived?: Record<string, unknown>
 }
 
-export type StoredSummary = { version: number; document: SummaryDocument }
+type StoredPart = Part & { version: number; by: Recorder; timezone_offset: unknown }
+
+export type StoredSummary = { version: number; calendar_date: string; document: SummaryDocument }
 export type Verdict = 'created' | 'updated' | 'unchanged' | 'stale'
 export type MergedSummary = StoredSummary & { verdict: Verdict; changed: boolean }
 
 /** Lays a summary over the one with the same id. As with samples, the latest version wins, and of equal ones always the same. */
 export function mergeSummary(stored: StoredSummary | undefined, draft: Draft, device_id: string | null, received: number): MergedSummary {
-  if (draft.parts) return mergeParts(stored, draft, draft.parts, device_id, received)
-  const sent = { fields: draft.fields, raw: draft.raw, app_id: draft.app_id, device_id }
-  const document: SummaryDocument = { ...sent, ...(stored?.document.derived ? { derived: stored.document.derived } : {}) }
+  const { fields, raw, calendar_date, source_type, app_id } = draft
+  const by = { source_type, app_id, device_id }
+  if (draft.parts) return mergeParts(stored, draft, draft.parts, by, received)
+  const derived = stored?.document.derived
+  const document: SummaryDocument = { fields, raw, ...by, ...(derived ? { derived } : {}) }
   const version = draft.version ?? Math.max(received, stored?.version ?? 0)
-  if (!stored) return { version, document, verdict: 'created', changed: true }
-  const [before, after] = [JSON.stringify(stored.document), JSON.stringify(document)]
+  if (!stored) return { version, calendar_date, document, verdict: 'created', changed: true }
+  const [before, after] = [contentOf(stored.document), contentOf(document)]
   const wins = draft.version === null ? before !== after : version > stored.version || (version === stored.version && after > before)
   if (!wins) return { ...stored, verdict: before === after ? 'unchanged' : 'stale', changed: false }
-  const isNews = shownOf(stored.document) !== shownOf(document)
-  return { version, document, verdict: isNews ? 'updated' : 'unchanged', changed: true }
+  return { version, calendar_date, document, verdict: isNews(stored.document, document) ? 'updated' : 'unchanged', changed: true }
 }
 
+/** What came of it, as opposed to what we made of that. */
+const contentOf = (document: SummaryDocument) => JSON.stringify([shownOf(document), document.raw])
+
 /** What customers see of it, as opposed to how it came. */
-const shownOf = ({ fields, app_id, device_id }: SummaryDocument) => JSON.stringify([fields, app_id, device_id])
+const shownOf = ({ fields, source_type, app_id, device_id }: SummaryDocument) => [fields, source_type, app_id, device_id]
+
+const isNews = (before: SummaryDocument, after: SummaryDocument) => JSON.stringify(shownOf(before)) !== JSON.stringify(shownOf(after))
 
 function mergeParts(
   stored: StoredSummary | undefined,
-  draft: Draft,
+  { fields, calendar_date }: Draft,
   sent: Record<string, Part>,
-  device_id: string | null,
+  by: Recorder,
   received: number,
 ): MergedSummary {
   const parts = { ...stored?.document.parts }
   let [changed, isStale] = [false, false]
   for (const [name, part] of Object.entries(sent)) {
     const there = parts[name]
-    const next = { ...part, version: part.version ?? Math.max(received, there?.version ?? 0) }
+    const version = part.version ?? Math.max(received, there?.version ?? 0)
+    const next: StoredPart = { ...part, version, by, timezone_offset: fields['timezone_offset'] }
     if (!there || beats(next, there, part.version === null)) {
       parts[name] = next
       changed = true
     } else if (JSON.stringify(there.value) !== JSON.stringify(next.value)) isStale = true
   }
-  const sorted = Object.fromEntries(Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1)))
-  const values = Object.fromEntries(Object.entries(sorted).map(([name, { value }]) => [name, value]))
-  const raw = Object.assign({}, ...Object.values(sorted).map(({ raw }) => raw))
-  const { app_id = draft.app_id, device_id: device = device_id } = stored?.document ?? {}
-  const document: SummaryDocument = {
-    fields: { ...draft.fields, ...stored?.document.fields, ...values },
-    raw,
-    app_id,
-    device_id: device,
-    parts: sorted,
-  }
-  const version = Math.max(...Object.values(sorted).map(({ version }) => version))
-  if (!stored) return { version, document, verdict: 'created', changed: true }
-  if (!changed) return { ...stored, verdict: isStale ? 'stale' : 'unchanged', changed: false }
-  return { version, document, verdict: shownOf(stored.document) === shownOf(document) ? 'unchanged' : 'updated', changed: true }
+  if (stored && !changed) return { ...stored, verdict: isStale ? 'stale' : 'unchanged', changed: false }
+  const document = puttingTogether(fields, parts)
+  const version = Math.max(...Object.values(parts).map(({ version }) => version))
+  if (!stored) return { version, calendar_date, document, verdict: 'created', changed: true }
+  return { version, calendar_date, document, verdict: isNews(stored.document, document) ? 'updated' : 'unchanged', changed: true }
 }
 
-type Versioned = Part & { version: number }
+/** The part that was measured last says who recorded the whole, so that it does not matter which came in first. */
+function puttingTogether(fields: Draft['fields'], parts: Record<string, StoredPart>): SummaryDocument {
+  const sorted = Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1))
+  const [, last] = sorted.reduce((last, one) => (isLater(one[1], last[1]) ? one : last))
+  return {
+    fields: { ...fields, ...Object.fromEntries(sorted.map(([name, { value }]) => [name, value])), timezone_offset: last.timezone_offset },
+    raw: Object.assign({}, ...sorted.map(([, { raw }]) => raw)),
+    ...last.by,
+    parts: Object.fromEntries(sorted),
+  }
+}
 
-function beats(next: Versioned, there: Versioned, isLast: boolean) {
-  const [before, after] = [JSON.stringify([there.value, there.raw]), JSON.stringify([next.value, next.raw])]
+const isLater = (a: StoredPart, b: StoredPart) => a.at > b.at || (a.at === b.at && a.version > b.version)
+
+/** The last measurement of the day counts; what was said again of the same one, by its version. */
+function beats(next: StoredPart, there: StoredPart, isLast: boolean) {
+  if (next.at !== there.at) return next.at > there.at
+  const [before, after] = [there, next].map(({ value, raw, by, timezone_offset }) => JSON.stringify([value, raw, by, timezone_offset]))
   if (isLast) return before !== after
-  return next.version > there.version || (next.version === there.version && after > before)
+  return next.version > there.version || (next.version === there.version && (after as string) > (before as string))
 }

@@ -7,8 +7,8 @@ import { Problem } from '../problem.ts'
 import type { Incoming } from './rules-merge.ts'
 import { momentOf, zoneIn } from './rules-time.ts'
 
-/** One field of a summary that is put together from several pushes. */
-export type Part = { value: unknown; version: number | null; raw: unknown }
+/** One field of a summary that is put together from several pushes, and when it was measured. */
+export type Part = { value: unknown; at: number; version: number | null; raw: unknown }
 
 /** A summary on its way in. */
 export type Draft = {

@@ -12,8 +12,9 @@ import { sourceShown } from './tell.ts'
 const named = new Set(['sleep_cycle', 'electrocardiogram', 'menstrual_cycle', 'meal'])
 
 /** A summary as it is read and told. */
-export function shownSummary<N extends SummaryName>(app: App, row: SummaryRow, { fields, derived, app_id, device_id }: SummaryDocument) {
-  const { id, user_id, resource, source_type, created_at, updated_at } = row
+export function shownSummary<N extends SummaryName>(app: App, row: SummaryRow, document: SummaryDocument) {
+  const { fields, derived, source_type, app_id, device_id } = document
+  const { id, user_id, resource, created_at, updated_at } = row
   const provider = row.provider as SourceSlug
   const again = { source_provider: provider, source_type, source_app_id: app_id, source_device_id: device_id }
   const shown = {

@@ -6,7 +6,7 @@ import { openBytes, type SealingKey, sealBytes } from '../sealing/seal.ts'
 import { getUser, keyOf, requireUser } from '../users/actions.ts'
 import { endBackfill } from './backfill.ts'
 import { checkVersion } from './delivery.ts'
-import { changeSummary, openSummary } from './keep-summaries.ts'
+import { changeDerived, openSummary } from './keep-summaries.ts'
 import { readAll, shelfFor } from './read.ts'
 import type { SummaryDocument } from './rules-merge-summary.ts'
 import { shower } from './rules-show.ts'
@@ -43,15 +43,13 @@ export const pushStreams = (app: App, caller: Whose, { stage, modified_at, windo
       const { id } = workout.row
       return { workout, ...mergeStream(app, workout, stored.get(id), read.get(id) as Stream, version) }
     })
-    const news = streams.filter(({ written }) => written)
     await store.upsertStreams(
       app.db,
-      news.flatMap(({ written }) => written ?? []),
+      streams.flatMap(({ written }) => written ?? []),
     )
-    for (const { workout, verdict, stream } of news) {
-      if (stage === 'daily') await tellStream(app, workout, verdict)
-      await deriveZones(app, caller, workout, stream, stage)
-    }
+    const news = streams.filter(({ verb }) => verb)
+    for (const { workout, verb } of news) if (verb && stage === 'daily') await tellStream(app, workout, verb)
+    await deriveZones(app, caller, news, stage)
     const taken = news.map(({ workout }) => workout)
     await noteStreams(app, taken, stage, window)
   })
@@ -70,21 +68,27 @@ async function workoutsOf(app: App, team_id: string, ids: string[]) {
   return rows.map((row) => ({ row, user, key, provider: row.provider as SourceSlug, document: openSummary(key, row) }))
 }
 
-/** The latest version stays; of two that claim the same one, always the same of the two. */
+/** The latest version stays; of two that claim the same one, always the same of the two. `verb` is what is told, if anything. */
 function mergeStream(app: App, { row, key }: Workout, stored: store.StreamRow | undefined, stream: Stream, version: number | null) {
   const { id: workout_id, team_id, user_id } = row
-  const verdict: 'created' | 'updated' = stored ? 'updated' : 'created'
   const text = JSON.stringify(stream)
   const before = stored && openStream(key, workout_id, stored.sealed)
-  const isStale = stored && version !== null && (version < stored.version || (version === stored.version && text < (before as string)))
-  if (before === text || isStale) return { verdict, stream, written: undefined }
+  const verb = before === text ? undefined : stored ? ('updated' as const) : ('created' as const)
+  if (stored && !wins({ text, version }, { text: before as string, version: stored.version })) return { stream }
   const now = app.now()
   const written = {
     ...{ workout_id, team_id, user_id, created_at: now, updated_at: now },
     version: version ?? Math.max(Date.parse(app.wall()), stored?.version ?? 0),
     sealed: sealStream(key, workout_id, text),
   }
-  return { verdict, stream, written }
+  return { stream, verb, written }
+}
+
+type Version<V> = { text: string; version: V }
+
+function wins(sent: Version<number | null>, there: Version<number>) {
+  if (sent.version === null) return sent.text !== there.text
+  return sent.version > there.version || (sent.version === there.version && sent.text > there.text)
 }
 
 /** A stream as JSON text. */
@@ -98,11 +102,11 @@ const RESOURCE = 'workout_stream'
 
 async function tellStream(app: App, workout: Workout, verb: 'created' | 'updated') {
   const { row, provider, document } = workout
-  const { fields, app_id, device_id } = document
+  const { fields, source_type, app_id, device_id } = document
   await tell(app, workout, RESOURCE, `daily.data.workout_stream.${verb}`, {
     ...{ workout_id: row.id, provider_id: fields['provider_id'], sport: fields['sport'] },
     message: 'A stream is too large for an event; read it at /v2/timeseries/workouts/{workout_id}/stream.',
-    source: sourceShown(app, provider, { type: row.source_type, app_id, device_id }),
+    source: sourceShown(app, provider, { type: source_type, app_id, device_id }),
   })
 }
 
@@ -120,14 +124,19 @@ async function noteStreams(app: App, taken: Workout[], stage: Sent['stage'], rea
   await states.noteReceived(app.db, { team_id, user_id, provider, resource: RESOURCE, stage, oldest, newest, sent, at: app.now() })
 }
 
-/** The zones of a workout that came without them: from its stream and the age that its source knows, or else the fallback of the user. */
-async function deriveZones(app: App, caller: Whose, workout: Workout, stream: Stream, stage: Sent['stage']) {
-  const { row, document } = workout
-  if (document.fields['hr_zones']) return
-  const birth = await birthOf(app, caller, workout)
-  const hr_zones = birth && heartZones(stream, highestHeartRate(birth, row.calendar_date))
-  if (!hr_zones || JSON.stringify(document.derived?.['hr_zones']) === JSON.stringify(hr_zones)) return
-  await changeSummary(app, workout, { ...document, derived: { hr_zones } }, stage)
+type News = { workout: Workout; stream: Stream }
+
+/** The zones of workouts, for where their source names none: from their streams and the age that it knows, or else the fallback of the user. */
+async function deriveZones(app: App, caller: Whose, news: News[], stage: Sent['stage']) {
+  const [first] = news
+  const birth = first && (await birthOf(app, caller, first.workout))
+  const changes = news.flatMap(({ workout, stream }) => {
+    const { row, document } = workout
+    const hr_zones = birth && heartZones(stream, highestHeartRate(birth, row.calendar_date))
+    const derived = hr_zones ? { hr_zones } : {}
+    return JSON.stringify(document.derived ?? {}) === JSON.stringify(derived) ? [] : { ...workout, derived }
+  })
+  await changeDerived(app, changes, stage)
 }
 
 async function birthOf(app: App, caller: Whose, { row, key }: Workout) {

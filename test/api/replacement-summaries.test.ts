@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { query } from '../support/cluster.ts'
+import { aNight, aSample, aUser, aWorkout, pushSummary, toldOf } from '../support/wearables.ts'
+import { world } from '../support/world.ts'
+
+let w: Awaited<ReturnType<typeof world>>
+beforeAll(async () => {
+  w = await world()
+})
+
+const window = { start_date: '2026-02-28', end_date: '2026-03-04' }
+const versions = ['2026-03-03T02:00:00Z', '2026-03-03T03:00:00Z', '2026-03-03T04:00:00Z'] as const
+
+const recorded = {
+  source_type: fc.constantFrom('watch', 'phone'),
+  source_bundle: fc.constantFrom('com.harbour.one', 'com.harbour.two'),
+  modified_at: fc.constantFrom(...versions),
+}
+
+const workouts = fc
+  .record({
+    ...recorded,
+    id: fc.constantFrom('run-1', 'run-2'),
+    calories: fc.integer({ min: 1, max: 2 }),
+    day: fc.constantFrom('01', '02'),
+  })
+  .map(({ day, ...workout }) => ({
+    resource: 'workouts' as const,
+    data: [aWorkout({ ...workout, start_date: `2026-03-${day}T18:00:00Z`, end_date: `2026-03-${day}T18:30:00Z` })],
+  }))
+
+const nights = fc
+  .record({ ...recorded, score: fc.integer({ min: 1, max: 2 }) })
+  .map((night) => ({ resource: 'sleep' as const, data: [aNight(night)] }))
+
+const bodies = fc
+  .record({
+    ...recorded,
+    at: fc.constantFrom('2026-03-01T07:00:00Z', '2026-03-01T19:00:00Z'),
+    field: fc.constantFrom('body_mass', 'body_fat_percentage'),
+    value: fc.integer({ min: 60, max: 62 }),
+  })
+  .map(({ at, field, value, modified_at, ...by }) => ({
+    resource: 'body' as const,
+    data: [{ ...by, modified_at, [field]: [aSample(at, value, { modified_at })] }],
+  }))
+
+const pushes = fc.array(fc.oneof(workouts, nights, bodies), { minLength: 2, maxLength: 6 })
+
+test('versions of workouts, nights and bodies end in the same state and are told as they are read, in any order and however often', async () => {
+  const stories = pushes.chain((sent) =>
+    fc.record({ sent: fc.constant(sent), again: fc.shuffledSubarray([...sent, ...sent], { minLength: sent.length * 2 }) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(stories, async ({ sent, again }) => {
+      const [one, other] = [await aUser(w.api), await aUser(w.api)]
+      for (const { resource, data } of sent) await pushSummary(w.api, one, resource, data)
+      for (const { resource, data } of again) await pushSummary(w.api, other, resource, data)
+      const [first, second] = [await read(one), await read(other)]
+      expect(await applied(one)).toEqual(first)
+      expect(await applied(other)).toEqual(second)
+      expect(second.map(content).sort()).toEqual(first.map(content).sort())
+    }),
+    { numRuns: 8 },
+  )
+})
+
+test('another source type is news', async () => {
+  const user_id = await aUser(w.api)
+  await pushSummary(w.api, user_id, 'workouts', [aWorkout({ source_type: 'phone' })])
+  expect(await pushSummary(w.api, user_id, 'workouts', [aWorkout({ source_type: 'watch' })])).toMatchObject({ updated: 1 })
+  expect((await applied(user_id))[0]).toMatchObject({ source: { type: 'watch' } })
+})
+
+test('an older version in the same push neither moves a summary to its day nor says who recorded it', async () => {
+  const user_id = await aUser(w.api)
+  const moved = { start_date: '2026-03-01T18:00:00Z', end_date: '2026-03-01T18:30:00Z', source_type: 'phone', modified_at: versions[0] }
+  await pushSummary(w.api, user_id, 'workouts', [
+    aWorkout({ start_date: '2026-03-03T01:00:00Z', end_date: '2026-03-03T01:30:00Z', modified_at: versions[1] }),
+    aWorkout(moved),
+  ])
+  const { workouts } = await w.api.listWorkouts({ params: { user_id }, query: { start_date: '2026-03-03', end_date: '2026-03-03' } })
+  expect(workouts).toMatchObject([{ calendar_date: '2026-03-03', source: { type: 'watch' } }])
+})
+
+test('what a source calls its type is not readable in the database', async () => {
+  const user_id = await aUser(w.api)
+  const own = { source_type: 'wheelchair of Odile', product_type: 'Tidemark 2' }
+  await pushSummary(w.api, user_id, 'workouts', [aWorkout(own)])
+  await pushSummary(w.api, user_id, 'activity', { ...own, day_summary: { date: '2026-03-01', steps_sum: 1 } })
+  const { workouts } = await w.api.listWorkouts({ params: { user_id }, query: window })
+  expect(workouts[0]?.source.type).toBe('wheelchair of Odile')
+  for (const table of ['summaries', 'devices']) {
+    const rows = await query(w.url, `select source_type from ${table} where user_id = $1`, [user_id])
+    expect(JSON.stringify(rows)).not.toContain('Odile')
+  }
+})
+
+test('the last measurement of a day counts, whichever comes in first', async () => {
+  const user_id = await aUser(w.api)
+  const weighed = (at: string, value: number) => pushSummary(w.api, user_id, 'body', { body_mass: [aSample(at, value)] })
+  await weighed('2026-03-01T19:00:00Z', 71)
+  expect(await weighed('2026-03-01T07:00:00Z', 70)).toMatchObject({ created: 1, stale: 1 })
+  expect((await w.api.listBody({ params: { user_id }, query: window })).body).toMatchObject([{ weight: 71 }])
+  await weighed('2026-03-01T19:00:00Z', 72)
+  expect((await w.api.listBody({ params: { user_id }, query: window })).body).toMatchObject([{ weight: 72 }])
+})
+
+type Summary = Record<string, unknown> & { id: string }
+
+/** What a customer has who replaced each summary by the one with the same id. */
+async function applied(user_id: string) {
+  const found = new Map<string, Summary>()
+  for (const { event_type, data } of await toldOf(w.app, w.team_id, user_id))
+    if (/\.(workouts|sleep|sleep_cycle|body)\./.test(event_type)) found.set(data['id'] as string, data as unknown as Summary)
+  return [...found.values()].sort(byId)
+}
+
+async function read(user_id: string) {
+  const asked = { params: { user_id }, query: window }
+  const [{ workouts }, { sleep }, { sleep_cycle }, { body }] = await Promise.all([
+    w.api.listWorkouts(asked),
+    w.api.listSleep(asked),
+    w.api.listSleepCycles(asked),
+    w.api.listBody(asked),
+  ])
+  return ([...workouts, ...sleep, ...sleep_cycle, ...body] as Summary[]).sort(byId)
+}
+
+const byId = (a: Summary, b: Summary) => (a.id < b.id ? -1 : 1)
+
+/** Without what follows from who the user is and when it came in. */
+const content = ({ id: _, user_id: __, sleep_id: ___, created_at: ____, updated_at: _____, ...rest }: Summary) => JSON.stringify(rest)
