@@ -164,7 +164,8 @@ function readType({ types, typed }: Series, { type }: Raw, reading: Reading, ref
   if (typeof given !== 'string' || given.length > 64) refuse(`${where}type`, 'Must be text of at most 64 characters.', 'type_error')
   else if (typed && !given) refuse(`${where}type`, Array.isArray(types) ? oneOf(types) : 'This field is required.', 'missing')
   else if (Array.isArray(types) && given && !types.includes(given)) refuse(`${where}type`, oneOf(types), 'enum')
-  else return given
+  // A source type that is not known and one that is not named are the same key.
+  else return types === undefined && given === 'unknown' ? '' : given
   return undefined
 }
 

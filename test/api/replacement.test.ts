@@ -14,7 +14,7 @@ const window = { start_date: '2026-03-01', end_date: '2026-03-03' }
 const aSample = fc.record({
   start_date: fc.constantFrom('2026-03-01T23:58:00Z', '2026-03-01T23:59:00Z', '2026-03-02T00:00:00Z'),
   end_date: fc.constantFrom('2026-03-02T00:30:00Z', '2026-03-02T01:00:00Z'),
-  type: fc.constantFrom('watch', 'phone', undefined),
+  type: fc.constantFrom('watch', 'phone', 'unknown', undefined),
   value: fc.integer({ min: 0, max: 3 }),
   modified_at: fc.constantFrom(undefined, '2026-03-02T02:00:00Z', '2026-03-02T03:00:00Z', '2026-03-02T04:00:00Z'),
 })
@@ -81,9 +81,8 @@ async function applied(user_id: string) {
   const samples = new Map<string, unknown>()
   const activity = new Map<string, Record<string, unknown>>()
   for (const { event_type, data } of await toldOf(w.app, w.team_id, user_id)) {
-    const { slug } = (data['source'] ?? {}) as { slug?: string }
-    if (event_type.includes('.steps.'))
-      for (const sample of data.data) samples.set(`${slug} ${sample['type']} ${sample['timestamp']}`, sample)
+    const { slug, type } = (data['source'] ?? {}) as { slug?: string; type?: string }
+    if (event_type.includes('.steps.')) for (const sample of data.data) samples.set(`${slug} ${type} ${sample['timestamp']}`, sample)
     if (event_type.includes('.activity.')) activity.set(data['id'] as string, data)
   }
   return { samples: sorted(samples), activity: [...activity.values()].sort(byId) }
@@ -92,8 +91,11 @@ async function applied(user_id: string) {
 async function read(user_id: string) {
   const { groups } = await w.api.listSamples({ params: { user_id, resource: 'steps' }, query: window })
   const samples = new Map<string, unknown>()
-  for (const [slug, list] of Object.entries(groups))
-    for (const { data } of list) for (const sample of data) samples.set(`${slug} ${sample.type} ${sample.timestamp}`, sample)
+  const all = Object.entries(groups).flatMap(([slug, list]) =>
+    list.flatMap(({ source, data }) => data.map((sample) => [`${slug} ${source.type} ${sample.timestamp}`, sample] as const)),
+  )
+  for (const [key, sample] of all) samples.set(key, sample)
+  expect(samples.size).toBe(all.length)
   const { activity } = await w.api.listActivity({ params: { user_id }, query: window })
   return { samples: sorted(samples), activity: activity.toSorted(byId) }
 }
