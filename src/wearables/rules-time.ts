@@ -69,14 +69,16 @@ const DAY = 24 * HOUR
 export function zoneClock(zone: string | null | undefined): (at: number) => number | null {
   if (!zone) return () => null
   const known = clocks.get(zone) ?? newClock(zone)
+  if (clocks.size >= MOST_ZONES) clocks.clear()
   clocks.set(zone, known)
   return known
 }
 
 type Clock = (at: number) => number
 
-/** There are a few hundred zones, and a clock is slow to make. */
+/** There are a few hundred zones, and a clock is slow to make. Each can be spelled in many ways, in capitals and small letters. */
 const clocks = new Map<string, Clock>()
+const MOST_ZONES = 1000
 const MOST_DAYS = 5000
 
 function newClock(zone: string): Clock {
