@@ -170,10 +170,8 @@ describe('connecting a demo', () => {
     const stranger = await w.tenant()
     expect(await refusal(stranger.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({ status: 404 })
     expect(await refusal(connect(user_id, 'nothing' as SourceSlug))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'provider'] }] })
-    expect(await refusal(connect(user_id, 'fitbit', { day: daysAgo(-1) }))).toMatchObject({
-      status: 422,
-      detail: [{ loc: ['body', 'day'] }],
-    })
+    for (const day of [daysAgo(-1), '0001-01-01', '1900-12-31'])
+      expect(await refusal(connect(user_id, 'fitbit', { day }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'day'] }] })
     expect(await typesOf(user_id)).toEqual({})
   })
 
@@ -199,6 +197,30 @@ test('asked for twice at the same moment, with a day that lies further back, is 
   await ask()
   expect(await valuesOf(user_id, 'glucose', day)).toEqual(glucose)
   expect(await typesOf(user_id)).toEqual(types)
+})
+
+test('has any day on request, before computers counted from zero too', async () => {
+  const user_id = await aUser(w.api, { fallback_time_zone: 'Pacific/Apia' })
+  await connect(user_id, 'freestyle_libre', { day: '1969-07-20' })
+  expect(await valuesOf(user_id, 'glucose', { start_date: '1969-07-19', end_date: '1969-07-22' })).toHaveLength(288)
+})
+
+test('goes as far back as the team wants, resource by resource', async () => {
+  const t = await w.tenant()
+  const days = (historical_days_to_pull: number) => ({ historical_days_to_pull })
+  const fitbit = { default: days(2), resource_overrides: { sleep: days(5), workouts: days(0) } }
+  await t.admin.putPullPreferences({
+    params: { org_id: t.org_id, env: 'sandbox', region: 'us' },
+    body: { team_ids: [t.team_id], providers: { fitbit } },
+  })
+  const user_id = await aUser(t.api)
+  await t.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
+  // Yesterday and today are live, and come whatever the team wants of the past.
+  const { activity } = await t.api.listActivity(list(user_id))
+  expect(activity.map(({ calendar_date }) => calendar_date)).toEqual([3, 2, 1, 0].map(daysAgo))
+  const { sleep } = await t.api.listSleep(list(user_id))
+  expect(sleep.map(({ calendar_date }) => calendar_date)).toEqual([6, 5, 4, 3, 2, 1, 0].map(daysAgo))
+  expect((await t.api.listWorkouts(list(user_id))).workouts.map(({ calendar_date }) => calendar_date)).toEqual([daysAgo(1)])
 })
 
 test('a refresh brings the days since the last one, as live data', async () => {

@@ -14,6 +14,7 @@ export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, 
   const { connection, isNew } = await inTransaction(quiet, async (app) => {
     const user = await lockUser(app, team_id, user_id)
     if (day && day > calendarOf(app, user).today) throw invalid(['body', 'day'], "Must not lie in the future of the team's clock.")
+    if (day && day < '1901') throw invalid(['body', 'day'], 'Must be 1901-01-01 or later.')
     return openDemo(app, user, provider)
   })
   if (isNew) await pullAll(quiet, connection)
