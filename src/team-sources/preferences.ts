@@ -63,10 +63,10 @@ export const deletePreferences = (
     return { success: true }
   })
 
-/** How many days back a team wants a resource of a source. */
-export async function daysToPull(app: App, team_id: string, provider: SourceSlug, resource: string) {
+/** How many days back a team wants each resource of a source; undefined where it did not say. */
+export async function daysWanted(app: App, team_id: string, provider: SourceSlug) {
   const [set] = await store.listPreferences(app.db, [team_id], [provider])
-  return set?.overrides[resource] ?? set?.days ?? sources[provider].backfill_days
+  return (resource: string) => set?.overrides[resource] ?? set?.days
 }
 
 async function shown(app: App, team_ids: string[], providers: SourceSlug[] | undefined) {

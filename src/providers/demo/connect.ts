@@ -24,7 +24,7 @@ export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, 
 }
 
 const deliverDay = (app: App, user: UserRow, provider: SourceSlug, day: string) =>
-  deliverDemo(app, user, provider, [day], day < calendarOf(app, user).yesterday ? 'historical' : 'daily')
+  deliverDemo(app, user, provider, { dates: [day], stage: day < calendarOf(app, user).yesterday ? 'historical' : 'daily' })
 
 /** A demo connection whose data is ordered, in the caller's transaction; one that is there stays as it is. */
 export async function openDemo(app: App, user: UserRow, provider: SourceSlug) {

@@ -1,7 +1,9 @@
 import type { App } from '../../app.ts'
 import type { Connection } from '../../connections/actions.ts'
+import { series } from '../../contract/series.ts'
 import { isSource, type SourceSlug, sources } from '../../contract/sources.ts'
 import type { SummaryName } from '../../contract/summaries.ts'
+import { daysWanted } from '../../team-sources/preferences.ts'
 import { requireUser, type UserRow } from '../../users/actions.ts'
 import { openDelivery, within } from '../../wearables/delivery.ts'
 import { keepDelivered, readDelivered } from '../../wearables/ingest.ts'
@@ -11,7 +13,7 @@ import { localDay, zoneClock } from '../../wearables/rules-time.ts'
 import { pushStreams } from '../../wearables/streams.ts'
 import { keepMade, madeOf } from '../../wearables/summaries.ts'
 import { dayAfter, startOf } from './rules-day.ts'
-import { demoReport } from './rules-report.ts'
+import { demoReport, demoResources } from './rules-report.ts'
 
 const HISTORY_DAYS = 30
 
@@ -20,14 +22,20 @@ export async function pullDemo(app: App, { team_id, user_id, provider, created_a
   if (!isSource(provider)) return
   const user = await requireUser(app, team_id, user_id)
   const { zoneAt, today, yesterday } = calendarOf(app, user)
-  if (reach === 'history') {
-    const dates = datesBetween(dayAfter(yesterday, -HISTORY_DAYS), dayAfter(yesterday, -1))
-    return deliverDemo(app, user, provider, dates, 'historical')
-  }
+  if (reach === 'history') return pullHistory(app, user, provider, yesterday)
   const since = Date.parse((await lastReceived(app, user, provider)) ?? created_at)
   const earliest = dayAfter(today, -sources[provider].backfill_days)
   const first = [localDay(since, zoneAt(since)), yesterday].sort()[0] as string
-  await deliverDemo(app, user, provider, datesBetween(first > earliest ? first : earliest, today), 'daily')
+  await deliverDemo(app, user, provider, { dates: datesBetween(first > earliest ? first : earliest, today), stage: 'daily' })
+}
+
+/** Every resource as far back as the team wants it, and those that go equally far back together. */
+async function pullHistory(app: App, user: UserRow, provider: SourceSlug, yesterday: string) {
+  const wanted = await daysWanted(app, user.team_id, provider)
+  for (const [days, resources] of Map.groupBy(demoResources, (resource) => wanted(resource) ?? HISTORY_DAYS)) {
+    const dates = datesBetween(dayAfter(yesterday, -days), dayAfter(yesterday, -1))
+    await deliverDemo(app, user, provider, { dates, stage: 'historical', resources })
+  }
 }
 
 /** Gap: today may have hardly begun, so that what is live begins with yesterday. Then every resource is told of, whatever the hour. */
@@ -45,8 +53,15 @@ function datesBetween(first: string, last: string) {
   return dates
 }
 
+type Wanted = { dates: string[]; stage: 'daily' | 'historical'; resources?: string[] }
+
 /** Takes in some days as if a real source had pushed them, by the same way. The past gives way to whoever holds what it would write. */
-export async function deliverDemo(app: App, user: UserRow, provider: SourceSlug, dates: string[], stage: 'daily' | 'historical') {
+export async function deliverDemo(
+  app: App,
+  user: UserRow,
+  provider: SourceSlug,
+  { dates, stage, resources = demoResources }: Wanted,
+): Promise<void> {
   const { user_id } = user
   const { zone, zoneAt, now } = calendarOf(app, user)
   const window = windowOf(dates, zoneAt, now)
@@ -56,11 +71,17 @@ export async function deliverDemo(app: App, user: UserRow, provider: SourceSlug,
   const delivery = { ...opened, givesWay: stage === 'historical' }
   const report = demoReport({ source: provider, user_id, dates, zoneAt, until: now, isLive: stage === 'daily' })
   for (const [resource, data] of Object.entries(report.summaries) as [SummaryName, unknown[]][])
-    await keepMade(app, delivery, resource, madeOf(delivery, resource, data), data.length)
-  const read = report.samples.map(({ name, samples }) => readDelivered(delivery, name, samples))
-  await keepDelivered(app, delivery, read)
+    if (resources.includes(resource)) await keepMade(app, delivery, resource, madeOf(delivery, resource, data), data.length)
+  const own = report.samples.filter(({ name }) => resources.includes(series[name].event ?? name))
+  await keepDelivered(
+    app,
+    delivery,
+    own.map(({ name, samples }) => readDelivered(delivery, name, samples)),
+  )
+  // A stream goes with its workout.
+  if (!resources.includes('workouts')) return
   const isWithin = within(delivery)
-  const streams = report.streams.filter(({ from, to }) => isWithin(from) || isWithin(to))
+  const streams = report.streams.filter(({ from, to }) => isWithin(from, to))
   const named = streams.map(({ workout, stream }) => ({ workout_id: summaryId(user_id, provider, 'workouts', workout), stream }))
   await pushStreams(app, user, { stage, window }, named)
 }
