@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Day, Text } from './common.ts'
 import type { SeriesName } from './series.ts'
-import { cycleEntries, food, type SummaryName } from './summaries.ts'
+import { cycleDays, cycleEntries, foodOf, type SummaryName } from './summaries.ts'
 
 /** A moment as it was written: its offset says where the user was. */
 const Moment = z.iso.datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
@@ -206,6 +206,8 @@ const Profile = z.object({
   wheelchair_use: z.boolean().nullish(),
 })
 
+const food = foodOf(z.number().min(0).max(1_000_000))
+
 const Meal = z.object({
   ...recorded,
   id: text(255),
@@ -225,6 +227,7 @@ const Cycle = z.object({
   cycle_end: Day.nullish(),
   is_predicted: z.boolean().nullish(),
   ...cycleEntries,
+  basal_body_temperature: cycleDays({ value: z.number().min(10).max(50) }),
 })
 
 const MenstrualCycle = z.union([z.object({ source_bundle: text(255), cycle: Cycle }), Cycle], {

@@ -9,37 +9,35 @@ export const Sport = z.object({ id: z.int().meta({ deprecated: true }), name: z.
 
 const dated = { calendar_date: Day, date: Instant.nullish(), timezone_offset: whole }
 
-const Energy = z.object({ unit: z.string(), value: z.number() })
-const Macros = z.object({
-  carbs: number,
-  protein: number,
-  fats: z
-    .object({ saturated: number, monounsaturated: number, polyunsaturated: number, omega3: number, omega6: number, total: number })
-    .nullish(),
-  alcohol: number,
-  water: number,
-  fibre: number,
-  sugar: number,
-  cholesterol: number,
-})
-const amounts = z.record(z.string(), z.number()).nullish()
-const Micros = z.object({ minerals: amounts, trace_elements: amounts, vitamins: amounts })
-export const food = { energy: Energy.nullish(), macros: Macros.nullish(), micros: Micros.nullish() }
+/** What is in food; `amount` is what a number of it may be. */
+export function foodOf(amount: z.ZodNumber) {
+  const some = amount.nullish()
+  const fats = z.object({ saturated: some, monounsaturated: some, polyunsaturated: some, omega3: some, omega6: some, total: some })
+  const taken = { alcohol: some, water: some, fibre: some, sugar: some, cholesterol: some }
+  const each = z.record(z.string(), amount).nullish()
+  return {
+    energy: z.object({ unit: z.string(), value: amount }).nullish(),
+    macros: z.object({ carbs: some, protein: some, fats: fats.nullish(), ...taken }).nullish(),
+    micros: z.object({ minerals: each, trace_elements: each, vitamins: each }).nullish(),
+  }
+}
 
-const entries = (fields: z.ZodRawShape = {}) => z.array(z.object({ date: Day, ...fields })).nullish()
+const food = foodOf(z.number())
+
+export const cycleDays = (fields: z.ZodRawShape = {}) => z.array(z.object({ date: Day, ...fields })).nullish()
 
 /** What is noted on the days of a menstrual cycle. */
 export const cycleEntries = {
-  menstrual_flow: entries({ flow: z.string() }),
-  cervical_mucus: entries({ quality: z.string() }),
-  intermenstrual_bleeding: entries(),
-  contraceptive: entries({ type: z.string() }),
-  detected_deviations: entries({ deviation: z.string() }),
-  ovulation_test: entries({ test_result: z.string() }),
-  home_pregnancy_test: entries({ test_result: z.string() }),
-  home_progesterone_test: entries({ test_result: z.string() }),
-  sexual_activity: entries({ protection_used: z.boolean().nullish() }),
-  basal_body_temperature: entries({ value: z.number() }),
+  menstrual_flow: cycleDays({ flow: z.string() }),
+  cervical_mucus: cycleDays({ quality: z.string() }),
+  intermenstrual_bleeding: cycleDays(),
+  contraceptive: cycleDays({ type: z.string() }),
+  detected_deviations: cycleDays({ deviation: z.string() }),
+  ovulation_test: cycleDays({ test_result: z.string() }),
+  home_pregnancy_test: cycleDays({ test_result: z.string() }),
+  home_progesterone_test: cycleDays({ test_result: z.string() }),
+  sexual_activity: cycleDays({ protection_used: z.boolean().nullish() }),
+  basal_body_temperature: cycleDays({ value: z.number() }),
 }
 
 /** Where a summary without a source object of its own names its source a second time. */

@@ -481,6 +481,25 @@ describe('refused, and nothing is stored', () => {
     ],
     ['a birth to come', 'profile', () => ({ date_of_birth: later() }), ['date_of_birth']],
     ['a meal without a name', 'meal', () => ({ timestamp: '2026-03-01T20:00:00Z' }), ['name']],
+    [
+      'a meal that nobody could eat',
+      'meal',
+      () => ({ timestamp: '2026-03-01T20:00:00Z', name: 'Soup', data: { soup: { energy: { unit: 'kcal', value: 1e308 } } } }),
+      ['data', 'soup', 'energy', 'value'],
+    ],
+    ['a period to come', 'menstrual_cycle', () => ({ cycle: { period_start: later().slice(0, 10) } }), ['period_start']],
+    [
+      'a prediction for the year 9999',
+      'menstrual_cycle',
+      () => ({ cycle: { period_start: '9999-12-31', is_predicted: true } }),
+      ['period_start'],
+    ],
+    [
+      'a period that ends before it begins',
+      'menstrual_cycle',
+      () => ({ cycle: { period_start: '2026-03-02', period_end: '2026-03-01' } }),
+      ['period_end'],
+    ],
     ['what is no object', 'activity', () => ['much'], [0]],
   ])('%s', async (_, resource, data, where) => {
     const user_id = await aUser(w.api)
