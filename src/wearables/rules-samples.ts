@@ -150,7 +150,10 @@ function readValue({ takes, unit, least, most }: Series, sent: Raw, refuse: Refu
 
 function factorOf(takes: Series['takes'], unit: unknown) {
   if (unit === undefined || unit === null) return 1
-  return typeof unit === 'string' ? (takes[unit] ?? takes[unit.trim().toLowerCase()]) : undefined
+  if (typeof unit !== 'string') return undefined
+  if (Object.hasOwn(takes, unit)) return takes[unit]
+  const plain = unit.trim().toLowerCase()
+  return Object.hasOwn(takes, plain) ? takes[plain] : undefined
 }
 
 function readNote({ value }: Raw, refuse: Refuse) {
