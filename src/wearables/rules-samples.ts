@@ -186,7 +186,7 @@ function describer({ extra, says }: Series) {
   return (sent: Raw, refuse: (faults: Fault[]) => void) => {
     const { source_bundle: app, product_type: device } = sent
     if (last && last.app === app && last.device === device && !names.some((name) => sent[name] !== undefined)) return last.more
-    const parsed = extra.safeParse(says === 'pair' ? { pulse: (sent['pulse'] as Raw | null | undefined)?.['value'] } : sent)
+    const parsed = extra.safeParse(says === 'pair' ? { pulse: pulseOf(sent) } : sent)
     if (!parsed.success) {
       refuse(faultsOf(parsed.error, 'sample', sent))
       return ''
@@ -197,6 +197,9 @@ function describer({ extra, says }: Series) {
     return more
   }
 }
+
+/** A sample like the other two, or the number alone. */
+const pulseOf = ({ pulse }: Raw) => (pulse && typeof pulse === 'object' ? (pulse as Raw)['value'] : pulse)
 
 const named = (name: string, value: unknown) => (typeof value === 'string' && value ? { [name]: value.slice(0, 255) } : {})
 

@@ -505,6 +505,17 @@ test('live data does not wait for a backfill of other days', async () => {
   expect(await late).toMatchObject({ created: 1 })
 })
 
+test.each([
+  ['a sample', { value: 62 }, 62],
+  ['a number', 62, 62],
+  ['nothing', null, null],
+])('the pulse of a blood pressure is %s', async (_, pulse, shown) => {
+  const user_id = await aUser(w.api)
+  await push(w.api, user_id, 'blood_pressure', [{ start_date: at(0), systolic: { value: 118 }, diastolic: { value: 76 }, pulse }])
+  const { groups } = await read(user_id, 'blood_pressure')
+  expect(groups['apple_health_kit']?.[0]?.data).toMatchObject([{ systolic: 118, diastolic: 76, pulse: shown }])
+})
+
 test('a device that is named gets an id, which its samples carry', async () => {
   const user_id = await aUser(w.api)
   await push(w.api, user_id, 'heartrate', [
