@@ -8,18 +8,21 @@ export type Range = { from: number; to: number }
 /** The moments of a window: a date is its first moment as a start and its last as an end. Without an end it goes on until tomorrow. */
 export function rangeOf(start: string, end: string | null | undefined, now: string): Range {
   const from = Date.parse(start)
-  const to = !end ? Date.parse(now) + 2 * DAY : DAY_ONLY.test(end) ? Date.parse(end) + DAY - 1 : Date.parse(end)
-  if (to < from) throw invalid(['query', 'end_date'], 'Must not lie before start_date.')
+  if (!end) return { from, to: Math.max(from, Date.parse(now) + 2 * DAY) }
+  const to = DAY_ONLY.test(end) ? Date.parse(end) + DAY - 1 : Date.parse(end)
+  if (to < from) throw endsEarly()
   return { from, to }
 }
 
 /** The days of a window on the calendar, whatever the hour. */
 export function daysOf(start: string, end: string | null | undefined, now: string) {
   const from = start.slice(0, 10)
-  const to = (end ?? new Date(Date.parse(now) + 2 * DAY).toISOString()).slice(0, 10)
-  if (to < from) throw invalid(['query', 'end_date'], 'Must not lie before start_date.')
+  const to = (end ?? new Date(rangeOf(start, null, now).to).toISOString()).slice(0, 10)
+  if (to < from) throw endsEarly()
   return { from, to }
 }
+
+const endsEarly = () => invalid(['query', 'end_date'], 'Must not lie before start_date.')
 
 /** How far a reader came: through a day, or to a sample within it. */
 export type Place = { day: string; provider: string; source_type: string; within?: { at: number; type: string } | undefined }

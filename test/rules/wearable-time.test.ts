@@ -4,7 +4,7 @@ import { downsample } from '../../src/wearables/rules-downsample.ts'
 import { isoOf } from '../../src/wearables/rules-show.ts'
 import { heartZones, highestHeartRate } from '../../src/wearables/rules-stream.ts'
 import { dayOf, localDay, momentOf, zoneClock, zoneIn } from '../../src/wearables/rules-time.ts'
-import { cursorOf, placeOf, rangeOf } from '../../src/wearables/rules-window.ts'
+import { cursorOf, daysOf, placeOf, rangeOf } from '../../src/wearables/rules-window.ts'
 
 const moments = fc.date({ min: new Date('0101-01-02'), max: new Date('2199-12-31'), noInvalidDate: true })
 
@@ -78,7 +78,9 @@ test('a window of dates has whole days, and one without an end goes on', () => {
     '2026-03-01T11:00:00.000Z',
   ])
   expect(iso(rangeOf('2026-03-01', null, now))[1]).toBe('2026-03-07T12:00:00.000Z')
-  expect(() => rangeOf('2026-03-02', '2026-03-01', now)).toThrow('Must not lie before start_date.')
+  expect(iso(rangeOf('2027-01-01', null, now))).toEqual(['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
+  expect(daysOf('2027-01-01', null, now)).toEqual({ from: '2027-01-01', to: '2027-01-01' })
+  for (const read of [rangeOf, daysOf]) expect(() => read('2026-03-02', '2026-03-01', now)).toThrow('Must not lie before start_date.')
 })
 
 test('a cursor is taken back as it was given, and nothing else', () => {
