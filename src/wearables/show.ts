@@ -9,20 +9,20 @@ import type { SummaryRow } from './store-summaries.ts'
 import { sourceShown } from './tell.ts'
 
 /** Summaries that name their source in fields of their own too. */
-const named = new Set(['sleep_cycle', 'electrocardiogram', 'menstrual_cycle', 'meal'])
+const named = new Set(['sleep_cycle', 'electrocardiogram', 'menstrual_cycle'])
 
 /** A summary as it is read and told. */
 export function shownSummary<N extends SummaryName>(app: App, row: SummaryRow, document: SummaryDocument) {
   const { fields, derived, source_type, app_id, device_id } = document
   const { id, user_id, resource, created_at, updated_at } = row
   const provider = row.provider as SourceSlug
-  const again = { source_provider: provider, source_type, source_app_id: app_id, source_device_id: device_id }
+  const recorder = { source_app_id: app_id, source_device_id: device_id }
   const shown = {
     ...{ id, user_id },
     ...fields,
     ...missing(fields, derived),
-    ...(named.has(resource) ? again : {}),
-    ...(resource === 'meal' ? { source_id: sources[provider].id, priority_id: 1 } : {}),
+    ...(named.has(resource) ? { source_provider: provider, source_type, ...recorder } : {}),
+    ...(resource === 'meal' ? { source_id: sources[provider].id, priority_id: 1, ...recorder } : {}),
     source: sourceShown(app, provider, { type: source_type, app_id, device_id }),
     ...{ created_at, updated_at },
   }

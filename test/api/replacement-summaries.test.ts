@@ -107,6 +107,27 @@ test('the last measurement of a day counts, whichever comes in first', async () 
   expect((await w.api.listBody({ params: { user_id }, query: window })).body).toMatchObject([{ weight: 72 }])
 })
 
+test('summaries of every kind are told as they are read', async () => {
+  const user_id = await aUser(w.api)
+  const asked = { params: { user_id }, query: window }
+  const by = { source_type: 'watch', source_bundle: 'com.harbour.one', product_type: 'Tidemark 2' }
+  const recording = { session_start: '2026-03-01T09:00:00Z', session_end: '2026-03-01T09:01:00Z', voltage_sample_count: 60 }
+  await pushSummary(w.api, user_id, 'activity', { ...by, day_summary: { date: '2026-03-01', steps_sum: 3 } })
+  await pushSummary(w.api, user_id, 'meal', { ...by, name: 'Soup', timestamp: '2026-03-01T12:00:00Z' })
+  await pushSummary(w.api, user_id, 'menstrual_cycle', { ...by, period_start: '2026-03-01' })
+  await pushSummary(w.api, user_id, 'electrocardiogram', { ...by, ...recording })
+  await pushSummary(w.api, user_id, 'profile', { ...by, height: 171 })
+  const read = await Promise.all([
+    w.api.listActivity(asked).then(({ activity }) => activity[0]),
+    w.api.listMeals(asked).then(({ meals }) => meals[0]),
+    w.api.listMenstrualCycles(asked).then(({ menstrual_cycle }) => menstrual_cycle[0]),
+    w.api.listElectrocardiograms(asked).then(({ electrocardiogram }) => electrocardiogram[0]),
+    w.api.getProfile({ params: { user_id } }),
+  ])
+  const told = (await toldOf(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('daily.'))
+  expect(told.map(({ data }) => data)).toEqual(read)
+})
+
 type Summary = Record<string, unknown> & { id: string }
 
 /** What a customer has who replaced each summary by the one with the same id. */
