@@ -40,7 +40,7 @@ async function importOne(app: App, user: UserRow, provider: SourceSlug, { op_id,
   if (!sealed) return false
   const recipe = open<Recipe>(await keyOf(app, user), place(op_id, n), sealed)
   const account = await accountOf(app, user.team_id, provider, recipe)
-  const expires_at = later(new Date(0).toISOString(), recipe.expires_at * SECOND)
+  const expires_at = recipe.expires_at ? later(new Date(0).toISOString(), recipe.expires_at * SECOND) : null
   return inTransaction(app, async (app) => {
     const hash = await accountHash(app, user.team_id, provider, account)
     if (hash && (await isTaken(app, user, provider, hash))) return false
@@ -53,7 +53,8 @@ async function accountOf(app: App, team_id: string, provider: SourceSlug, recipe
   const { access_token, refresh_token, provider_id, oauth_scopes } = recipe
   const needs = (await clientFor(app, team_id, provider))?.needs ?? {}
   const grant = oauth_scopes ? { grant: { granted: oauth_scopes, denied: [], needs } } : {}
-  return { external_user_id: provider_id, tokens: { access_token, refresh_token }, ...grant }
+  // An export writes nothing where there is nothing.
+  return { external_user_id: provider_id || null, tokens: { access_token, refresh_token: refresh_token || null }, ...grant }
 }
 
 async function pullOne(app: App, user: UserRow, provider: SourceSlug) {

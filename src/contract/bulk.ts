@@ -4,13 +4,14 @@ import { endpoint } from './endpoint.ts'
 import { OAuthSourceIn } from './sources.ts'
 
 const AT_ONCE = 1000
+const TOKEN = 16_384
 
 const recipe = {
   user_id: Id,
-  access_token: Text(4096),
-  refresh_token: Text(4096),
-  provider_id: Text(200).describe("The user's account at the source."),
-  expires_at: z.int().min(0).max(253_402_300_799).describe('When the access token ends, in seconds since 1970.'),
+  access_token: Text(TOKEN),
+  refresh_token: z.string().max(TOKEN).describe('Empty where the source gave none.'),
+  provider_id: z.string().max(200).describe("The user's account at the source; empty where it is not known."),
+  expires_at: z.int().min(0).max(253_402_300_799).describe('When the access token ends, in seconds since 1970; 0 where it does not.'),
   oauth_scopes: z.array(Text(200)).max(100).nullish(),
 }
 

@@ -142,6 +142,17 @@ describe('exporting connections', () => {
     })
   })
 
+  test('gives back what a source does not have as nothing, and that can be imported', async () => {
+    const t = await aTenant()
+    const user_id = await aUser(t.api)
+    const connections = [recipe(user_id, { refresh_token: '', provider_id: '', expires_at: 0, oauth_scopes: null })]
+    await t.api.bulkImport({ body: { provider: 'oura', connections, wait_for_completion: true } })
+    expect((await t.api.bulkExport({ body: { provider: 'oura' } })).data).toEqual(connections)
+    const connection = (await connectionFor(w.app, { team_id: t.team_id, user_id }, 'oura')) as Connection
+    expect(await accessTo(w.app, connection)).toEqual({ state: 'ready', access_token: `access of ${user_id}` })
+    expect((await t.api.listConnections({ params: { user_id } })).providers[0]?.external_user_id).toBeNull()
+  })
+
   test('is not for keys that only read', async () => {
     const t = await aTenant()
     const body = { label: 'reader', team_id: t.team_id, read_only: true }
