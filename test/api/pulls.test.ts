@@ -151,6 +151,26 @@ describe('the past of a source that we fetch', () => {
     await w.runJobs()
     expect((await toldOf(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)).toEqual(['provider.connection.created'])
   })
+
+  test('is taken no further once the connection has ended meanwhile', async () => {
+    const user_id = await aUser(t.api)
+    await query(
+      w.url,
+      `create function end_meanwhile() returns trigger language plpgsql as $$ begin
+         update connections set ended_at = now() where user_id = '${user_id}'; return null;
+       end $$`,
+    )
+    await query(
+      w.url,
+      `create trigger ends after insert on summaries for each row when (new.user_id = '${user_id}') execute function end_meanwhile()`,
+    )
+    const answer = t.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
+    await answer.finally(() => query(w.url, 'drop function end_meanwhile cascade'))
+    expect((await toldOf(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)).toEqual([
+      'provider.connection.created',
+      'historical.data.activity.created',
+    ])
+  })
 })
 
 test('live data never waits for a backfill that is still being written', async () => {

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts'
-import type { Connection } from '../../connections/actions.ts'
+import { type Connection, connectionFor } from '../../connections/actions.ts'
 import { series } from '../../contract/series.ts'
 import { isSource, type SourceSlug, sources } from '../../contract/sources.ts'
 import type { SummaryName } from '../../contract/summaries.ts'
@@ -70,8 +70,12 @@ export async function deliverDemo(
   const opened = await openDelivery(app, user, user_id, { stage, provider, time_zone: zone, start_date: start, end_date: end })
   const delivery = { ...opened, givesWay: stage === 'historical' }
   const report = demoReport({ source: provider, user_id, dates, zoneAt, until: now, isLive: stage === 'daily' })
+  // Nothing more is taken once the source is disconnected, or connected for real.
+  const goesOn = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
   for (const [resource, data] of Object.entries(report.summaries) as [SummaryName, unknown[]][])
-    if (resources.includes(resource)) await keepMade(app, delivery, resource, madeOf(delivery, resource, data), data.length)
+    if (resources.includes(resource) && (await goesOn()))
+      await keepMade(app, delivery, resource, madeOf(delivery, resource, data), data.length)
+  if (!(await goesOn())) return
   const own = report.samples.filter(({ name }) => resources.includes(series[name].event ?? name))
   await keepDelivered(
     app,
@@ -79,7 +83,7 @@ export async function deliverDemo(
     own.map(({ name, samples }) => readDelivered(delivery, name, samples)),
   )
   // A stream goes with its workout.
-  if (!resources.includes('workouts')) return
+  if (!resources.includes('workouts') || !(await goesOn())) return
   const isWithin = within(delivery)
   const streams = report.streams.filter(({ from, to }) => isWithin(from, to))
   const named = streams.map(({ workout, stream }) => ({ workout_id: summaryId(user_id, provider, 'workouts', workout), stream }))
