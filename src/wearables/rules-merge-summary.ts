@@ -60,14 +60,14 @@ function mergeParts(
     } else if (JSON.stringify(there.value) !== JSON.stringify(next.value)) isStale = true
   }
   if (stored && !changed) return { ...stored, verdict: isStale ? 'stale' : 'unchanged', changed: false }
-  const document = puttingTogether(fields, parts)
+  const document = wholeOf(fields, parts)
   const version = Math.max(...Object.values(parts).map(({ version }) => version))
   if (!stored) return { version, calendar_date, document, verdict: 'created', changed: true }
   return { version, calendar_date, document, verdict: isNews(stored.document, document) ? 'updated' : 'unchanged', changed: true }
 }
 
 /** The part that was measured last says who recorded the whole, so that it does not matter which came in first. */
-function puttingTogether(fields: Draft['fields'], parts: Record<string, StoredPart>): SummaryDocument {
+function wholeOf(fields: Draft['fields'], parts: Record<string, StoredPart>): SummaryDocument {
   const sorted = Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1))
   const [, last] = sorted.reduce((last, one) => (isLater(one[1], last[1]) ? one : last))
   return {
