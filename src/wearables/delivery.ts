@@ -46,6 +46,7 @@ export async function openDelivery(app: App, { team_id }: Pick<TeamCaller, 'team
   if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
   const now = Date.parse(app.now())
   checkVersion(modified_at, now)
+  if (start_date && end_date && end_date < start_date) throw invalid(['body', 'end_date'], 'Must not lie before start_date.')
   const zone = zoneOf(provider, time_zone ?? user.time_zone)
   return {
     ...{ user, provider, stage, now, key: await keyOf(app, user), isConnected: connection !== undefined },

@@ -405,6 +405,16 @@ describe('refused, and nothing is stored', () => {
     await expectNothing(user_id)
   })
 
+  test('a window that ends before it begins', async () => {
+    const user_id = await aUser(w.api)
+    const window = { stage: 'historical', start_date: at(1), end_date: at(0) }
+    expect(await refusal(push(w.api, user_id, 'heartrate', [good], window))).toMatchObject({
+      status: 422,
+      detail: [{ loc: ['body', 'end_date'] }],
+    })
+    expect(await toldOf(w.app, w.team_id, user_id)).toEqual([])
+  })
+
   test('a time that has not come', async () => {
     const user_id = await aUser(w.api)
     for (const bad of [aSample(tomorrow(), 60), aSample(at(0), 60, { modified_at: tomorrow() })])
