@@ -201,6 +201,6 @@ function describer({ extra, says }: Series) {
 /** A sample like the other two, or the number alone. */
 const pulseOf = ({ pulse }: Raw) => (pulse && typeof pulse === 'object' ? (pulse as Raw)['value'] : pulse)
 
-const named = (name: string, value: unknown) => (typeof value === 'string' && value ? { [name]: value.slice(0, 255) } : {})
+const named = (name: string, value: unknown) => (typeof value === 'string' && value ? { [name]: value.slice(0, 255).toWellFormed() } : {})
 
 const written = (more: object) => (Object.keys(more).length ? JSON.stringify(more) : '')

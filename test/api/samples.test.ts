@@ -526,6 +526,13 @@ test.each([
   expect(groups['apple_health_kit']?.[0]?.data).toMatchObject([{ systolic: 118, diastolic: 76, pulse: shown }])
 })
 
+test('a name that is too long is cut between two letters', async () => {
+  const user_id = await aUser(w.api)
+  await push(w.api, user_id, 'heartrate', [aSample(at(0), 60, { source_bundle: `${'a'.repeat(254)}😀` })])
+  const { groups } = await read(user_id, 'heartrate')
+  expect(groups['apple_health_kit']?.[0]?.source.app_id?.isWellFormed()).toBe(true)
+})
+
 test('a device that is named gets an id, which its samples carry', async () => {
   const user_id = await aUser(w.api)
   await push(w.api, user_id, 'heartrate', [
