@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { Id, Instant, openEnum, Success, Text } from './common.ts'
 import { endpoint } from './endpoint.ts'
-import { connectionErrors, deviceTypes } from './provider-events.ts'
+import { connectionErrors } from './provider-events.ts'
+import { sourceTypes } from './series.ts'
 import { PushSourceIn, SourceIn } from './sources.ts'
 
 const UserId = z.object({ user_id: Id })
@@ -32,7 +33,7 @@ const Device = z
     id: Id,
     user_id: Id,
     provider: z.string(),
-    source_type: openEnum(deviceTypes),
+    source_type: openEnum(sourceTypes),
     app_id: z.string().nullable(),
     device_manufacturer: z.string().nullable(),
     device_model: z.string().nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Id, openEnum } from './common.ts'
 import { eventType, sample } from './event.ts'
+import { sourceTypes } from './series.ts'
 
 export const connectionErrors = [
   'token_refresh_failed',
@@ -11,25 +12,6 @@ export const connectionErrors = [
   'provider_credential_error',
   'provider_password_expired',
   'unknown',
-] as const
-
-export const deviceTypes = [
-  'unknown',
-  'phone',
-  'watch',
-  'app',
-  'multiple_sources',
-  'fingerprick',
-  'cuff',
-  'manual_scan',
-  'automatic',
-  'insulin_pump',
-  'scale',
-  'chest_strap',
-  'ring',
-  'lab',
-  'exercise_machine',
-  'earphone',
 ] as const
 
 const Provider = z.looseObject({ name: z.string(), slug: z.string(), logo: z.string() })
@@ -54,7 +36,7 @@ const Device = z.looseObject({
   id: Id,
   user_id: Id,
   provider: z.string(),
-  source_type: openEnum(deviceTypes),
+  source_type: openEnum(sourceTypes),
   app_id: z.string().nullish(),
   device_manufacturer: z.string().nullish(),
   device_model: z.string().nullish(),
