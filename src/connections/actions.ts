@@ -20,6 +20,11 @@ type Whose = { team_id: string; user_id: string }
 export const connectionFor = (app: App, { team_id, user_id }: Whose, provider: SourceSlug) =>
   store.findConnection(app.db, team_id, user_id, provider)
 
+/** Nothing is taken of a source that was disconnected, whoever sends it. */
+export async function refuseEnded(app: App, { team_id, user_id }: Whose, provider: SourceSlug) {
+  if (await store.findEnded(app.db, team_id, user_id, provider)) throw rules.hasEnded()
+}
+
 /** The user's connection to a source; the first time it is made, and told. One that is there stays as it is. */
 export const openConnection = (app: App, user: UserRow, provider: SourceSlug, kind: Kind) =>
   inTransaction(
@@ -59,7 +64,9 @@ async function insertConnection(app: App, user: UserRow, provider: SourceSlug, {
     sealed: sealAccount(key, id, account),
     ...{ created_at: now, updated_at: now },
   })
-  if (row) await tellCreated(app, user, key, row)
+  if (!row) return undefined
+  await store.deleteClosed(app.db, team_id, user_id, provider)
+  await tellCreated(app, user, key, row)
   return row
 }
 

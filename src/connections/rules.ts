@@ -39,3 +39,9 @@ export function noneRefreshed(user_id: string, failed_sources: string[]) {
 
 export const notConnected = () =>
   problem('CONNECTION_NOT_FOUND', 'The user has not connected this source; GET /v2/user/providers/{user_id} lists what is connected.')
+
+export const hasEnded = () =>
+  problem(
+    'CONNECTION_ENDED',
+    'This source was disconnected, so that nothing more is taken from it; connect it again with POST /v2/link/provider/manual/{provider} or a link token.',
+  )

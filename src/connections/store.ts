@@ -129,8 +129,41 @@ export const postponeFarewell = (db: Db, { team_id, id }: ConnectionRow, farewel
     .where('id', '=', id)
     .execute()
 
-export const deleteEnded = (db: Db, { team_id, id }: ConnectionRow) =>
-  db.deleteFrom('connections').where('team_id', '=', team_id).where('id', '=', id).where('ended_at', 'is not', null).execute()
+/** The source was told, or cannot be. */
+export const closeEnded = (
+  db: Db,
+  { team_id, id }: ConnectionRow,
+  left: Pick<Updateable<Tables['connections']>, 'sealed' | 'account_hash'>,
+) =>
+  db
+    .updateTable('connections')
+    .set({ ...left, farewell_at: null })
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('ended_at', 'is not', null)
+    .execute()
+
+export const deleteClosed = (db: Db, team_id: string, user_id: string, provider: string) =>
+  db
+    .deleteFrom('connections')
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('provider', '=', provider)
+    .where('ended_at', 'is not', null)
+    .where('farewell_at', 'is', null)
+    .execute()
+
+/** One that the user had and that was ended. */
+export const findEnded = (db: Db, team_id: string, user_id: string, provider: string) =>
+  db
+    .selectFrom('connections')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('provider', '=', provider)
+    .where('ended_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
 
 /** A connection, of any team, whose past is due and that nobody has in hand, until so long. */
 export const claimPull = (db: Db, now: string, until: string) =>

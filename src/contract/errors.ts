@@ -40,6 +40,7 @@ export const errorTypes = {
   CLOCK_IS_MOVING: { kind: 'conflict', meaning: "Another move of the team's clock took longer than 30 seconds; send it again." },
   CLOCK_MOVES_FORWARD: { kind: 'refused', meaning: 'The sandbox clock was asked to go back.' },
   CLOSED_BETA: { kind: 'forbidden', meaning: 'The route is in closed beta and the team is not enabled for it.' },
+  CONNECTION_ENDED: { kind: 'refused', meaning: 'Data came of a source that was disconnected; it has to be connected again first.' },
   CONNECTION_IS_NO_DEMO: { kind: 'refused', meaning: 'A source was to be connected as a demo that the user has connected for real.' },
   CONNECTION_NOT_FOUND: { kind: 'not_found', meaning: 'The user has not connected the source.' },
   COMPANY_NAME_REQUIRED: { kind: 'refused', meaning: 'brand_information would be left without a company_name.' },

@@ -99,7 +99,7 @@ export const summaryEndpoints = {
     params: z.object({ resource: z.enum(summaryNames, `Must be one of ${summaryNames.join(', ')}.`), user_id: Id }),
     body: NewSummaries,
     returns: Taken,
-    refusals: { ...unknownUser, 413: 'The body is too large.' },
+    refusals: { 400: 'The source was disconnected.', ...unknownUser, 413: 'The body is too large.' },
   }),
   listActivity: listed('activity', 'activity'),
   listSleep: listed('sleep', 'sleep'),

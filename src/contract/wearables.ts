@@ -158,7 +158,7 @@ export const wearableEndpoints = {
     params: UserSeries,
     body: NewSamples,
     returns: Taken,
-    refusals: { ...unknownUser, 413: 'The body is too large.' },
+    refusals: { 400: 'The source was disconnected.', ...unknownUser, 413: 'The body is too large.' },
   }),
   listSamples: endpoint({
     ...wearable,

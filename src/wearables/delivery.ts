@@ -1,5 +1,5 @@
 import type { App, TeamCaller } from '../app.ts'
-import { connectionFor, openConnection } from '../connections/actions.ts'
+import { connectionFor, openConnection, refuseEnded } from '../connections/actions.ts'
 import { isSource, type SourceSlug, sources } from '../contract/sources.ts'
 import { invalid } from '../problem.ts'
 import type { SealingKey } from '../sealing/seal.ts'
@@ -42,6 +42,7 @@ export type Delivery = {
 export async function openDelivery(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string, pushed: Pushed): Promise<Delivery> {
   const provider = sourceNamed(pushed.provider)
   const [user, connection] = await Promise.all([requireUser(app, team_id, user_id), connectionFor(app, { team_id, user_id }, provider)])
+  if (!connection) await refuseEnded(app, user, provider)
   const { stage, start_date, end_date, time_zone, modified_at } = pushed
   if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
   const now = Date.parse(app.now())

@@ -7,6 +7,7 @@ import { sourceSlugs, sources } from '../../src/contract/sources.ts'
 import { requireUser } from '../../src/users/actions.ts'
 import { query } from '../support/cluster.ts'
 import { aConnectedUser, aUser, toldOfConnections } from '../support/connections.ts'
+import { aSample, push } from '../support/wearables.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -115,9 +116,29 @@ test('a connection that ends is gone at once, and can be made again', async () =
   expect(await refusal(t.api.endConnection({ params }))).toMatchObject({ status: 404, detail: { error_type: 'CONNECTION_NOT_FOUND' } })
 
   await w.runJobs()
-  expect(await query(w.url, 'select id from connections where user_id = $1', [user_id])).toEqual([])
   await connect(t, user_id)
+  expect(await query(w.url, 'select ended_at from connections where user_id = $1', [user_id])).toEqual([{ ended_at: null }])
   expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(2)
+})
+
+test('nothing more is taken of a source that was disconnected, until it is connected again', async () => {
+  const t = await w.tenant()
+  const user_id = await aUser(t.api)
+  const params = { user_id, provider: 'apple_health_kit' as const }
+  const pushed = () => push(t.api, user_id, 'heartrate', [aSample('2026-03-01T09:00:00Z', 60)])
+  await t.api.connectPushSource({ params, body: { user_id, provider_id: 'account-9' } })
+  await t.api.endConnection({ params })
+  const ended = { status: 400, detail: { error_type: 'CONNECTION_ENDED' } }
+  expect(await refusal(pushed())).toMatchObject(ended)
+  await w.runJobs()
+  expect(await refusal(pushed())).toMatchObject(ended)
+  expect(await query(w.url, 'select account_hash from connections where user_id = $1', [user_id])).toEqual([{ account_hash: null }])
+  await connect(t, user_id)
+  expect(await pushed()).toMatchObject({ created: 1 })
+
+  await t.api.deleteUser({ params })
+  await t.api.undoDeleteUser({ query: { user_id } })
+  expect(await refusal(pushed())).toMatchObject(ended)
 })
 
 test('a source is connected anew where its connection ends at that very moment', async () => {

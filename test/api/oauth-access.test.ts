@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { HOUR } from '../../src/app.ts'
 import { accessTo } from '../../src/connections/access.ts'
+import { openAccount } from '../../src/connections/account.ts'
+import type { Connection } from '../../src/connections/actions.ts'
 import { refreshUser } from '../../src/connections/refresh.ts'
 import { endpoints } from '../../src/contract/index.ts'
+import type { SealingKey } from '../../src/sealing/seal.ts'
+import { userSealingKey } from '../../src/sealing/vault.ts'
 import { query } from '../support/cluster.ts'
 import { aUser, toldOfConnections } from '../support/connections.ts'
 import { oauthWorld } from '../support/oauth.ts'
@@ -123,7 +127,10 @@ describe('access', () => {
     await query(w.url, "update connections set farewell_at = now() - interval '1 second' where user_id = $1", [user_id])
     await w.runJobs()
     expect(source.revoked).toHaveLength(before + 1)
-    expect(await query(w.url, 'select 1 from connections where user_id = $1', [user_id])).toEqual([])
+    const [left] = await query(w.url, 'select id, sealed, account_hash, farewell_at from connections where user_id = $1', [user_id])
+    expect(left).toMatchObject({ account_hash: null, farewell_at: null })
+    const key = (await userSealingKey(w.app, t.team_id, user_id)) as SealingKey
+    expect(openAccount(key, left as Connection)).toEqual({ external_user_id: null })
   })
 })
 
