@@ -112,6 +112,10 @@ export function makeSleepCycle(item: NewSummary<'sleep_cycle'>, raw: unknown, ma
   const { stage_start_offset_second, stage_end_offset_second, stage_type } = item
   const counts = [stage_start_offset_second, stage_end_offset_second, stage_type].map((list) => list.length)
   if (new Set(counts).size > 1) refuse('stage_type', 'The three lists of stages must have the same length.')
+  const seconds = Math.ceil((session.to - session.from) / 1000)
+  if (stage_end_offset_second.some((end, i) => end < (stage_start_offset_second[i] ?? 0)))
+    refuse('stage_end_offset_second', 'A stage must not end before it begins.')
+  if (stage_end_offset_second.some((end) => end > seconds)) refuse('stage_end_offset_second', 'A stage must lie within the sleep.')
   const external = item.sleep_id ?? item.id ?? isoOf(session.from)
   const fields = {
     ...{

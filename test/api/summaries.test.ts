@@ -479,6 +479,20 @@ describe('refused, and nothing is stored', () => {
       }),
       ['stage_type'],
     ],
+    ...(
+      [
+        ['that ends before it begins', [20], [10]],
+        ['that lasts longer than the sleep', [0], [8 * 3600 + 1]],
+      ] as const
+    ).map(([what, stage_start_offset_second, stage_end_offset_second]): [string, 'sleep_cycle', () => unknown, string[]] => [
+      `a stage ${what}`,
+      'sleep_cycle',
+      () => ({
+        ...{ session_start: '2026-03-01T22:00:00Z', session_end: '2026-03-02T06:00:00Z' },
+        ...{ stage_start_offset_second, stage_end_offset_second, stage_type: [1] },
+      }),
+      ['stage_end_offset_second'],
+    ]),
     ['a birth to come', 'profile', () => ({ date_of_birth: later() }), ['date_of_birth']],
     ['a meal without a name', 'meal', () => ({ timestamp: '2026-03-01T20:00:00Z' }), ['name']],
     [
