@@ -6,6 +6,7 @@ import type { z } from 'zod'
 import { ClientSettings, Settings } from '../src/config.ts'
 import { asyncapi } from '../src/contract/asyncapi.ts'
 import { errorTypes, statusOf } from '../src/contract/errors.ts'
+import { notOffered } from '../src/contract/not-offered.ts'
 import { openapi } from '../src/contract/openapi.ts'
 import { cliPage } from './cli-page.ts'
 import { eventsPage } from './events-page.ts'
@@ -22,6 +23,7 @@ export const generated: Record<string, () => string> = {
   'docs/config.md': configPage,
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
+  'docs/guides/moving.md': movingPage,
   'docs/lifecycle.md': lifecyclePage,
   ...diagrams,
   'docs/orders.md': ordersPage,
@@ -80,17 +82,33 @@ function errorsPage() {
     '',
     '| `error_type` | Status | Meaning |',
     '|---|---|---|',
-    ...Object.entries(errorTypes).map(([name, { kind, meaning }]) => `| \`${name}\` | ${statusOf[kind]} | ${meaning} |`),
+    ...Object.entries(errorTypes)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, { kind, meaning }]) => `| \`${name}\` | ${statusOf[kind]} | ${meaning} |`),
     '',
   ].join('\n')
 }
 
-/** The page is written by people; the table of the methods in it is not. */
 function ordersPage() {
-  const page = readFileSync(`${root}docs/orders.md`, 'utf8')
-  const [, before, after] = /^(.*<!-- lifecycle:[^\n]*-->\n).*(<!-- \/lifecycle -->.*)$/s.exec(page) ?? []
-  if (!before || !after) throw new Error('docs/orders.md has lost the marks around the table of the methods')
-  return before + methodsTable() + after
+  return withTable('docs/orders.md', 'lifecycle', methodsTable())
+}
+
+function movingPage() {
+  const routes = (paths: string[]) => paths.map((path) => `\`${path}\``).join(', ')
+  const rows = notOffered.map(({ what, paths, instead }) => `| ${what} | ${routes(paths)} | ${instead} |`)
+  return withTable(
+    'docs/guides/moving.md',
+    'not-offered',
+    ['', '| Not offered | Routes | Instead |', '|---|---|---|', ...rows, '', ''].join('\n'),
+  )
+}
+
+/** A page that is written by people, but for the table between two marks. */
+function withTable(file: string, mark: string, table: string) {
+  const page = readFileSync(root + file, 'utf8')
+  const [, before, after] = new RegExp(`^(.*<!-- ${mark}:[^\\n]*-->\\n).*(<!-- /${mark} -->.*)$`, 's').exec(page) ?? []
+  if (!before || !after) throw new Error(`${file} has lost the marks around the table of ${mark}`)
+  return before + table + after
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await generate()

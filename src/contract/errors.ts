@@ -109,6 +109,10 @@ export const errorTypes = {
   ORDER_SET_EMPTY: { kind: 'refused', meaning: 'An order set names neither lab_test_ids nor add_on.' },
   PLAN_REQUIRED: { kind: 'forbidden', meaning: 'The organisation is not on the plan that the route needs.' },
   READ_ONLY_KEY: { kind: 'forbidden', meaning: 'A read-only key was used for a change.' },
+  ROUTE_NOT_OFFERED: {
+    kind: 'not_found',
+    meaning: 'The public interface has the route, but it is not offered here; the message says what to do instead.',
+  },
   TEAM_BINDINGS_NOT_ALLOWED: { kind: 'refused', meaning: 'An org_admin key was to be bound to teams.' },
   TEAM_BINDINGS_REQUIRED: { kind: 'refused', meaning: 'A team_admin key was to be bound to no team.' },
   TEAM_ID_TAKEN: { kind: 'conflict', meaning: 'A team has the id that was given.' },

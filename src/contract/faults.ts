@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import './wording.ts'
 
 /** One place of a request that is wrong: `loc` names it, `msg` says what to send instead. It never repeats the value. */
 export type Fault = { type: string; loc: (string | number)[]; msg: string }
@@ -19,7 +20,7 @@ export function faultsOf(error: z.ZodError, part: string, sent: unknown): Fault[
     const loc = [part, ...(path as (string | number)[])]
     const absent = path.reduce<unknown>((value, step) => (value as Record<PropertyKey, unknown> | undefined)?.[step], sent) === undefined
     return absent
-      ? { type: 'missing', loc, msg: 'This field is required.' }
+      ? { type: 'missing', loc, msg: path.length ? 'This field is required.' : 'A JSON body is required.' }
       : { type: faultTypes[code] ?? 'value_error', loc, msg: messageOf(issue) }
   })
 }

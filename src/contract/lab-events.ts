@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id, Instant, openEnum } from './common.ts'
-import { eventType, sample } from './event.ts'
+import { eventType, NOT_YET, sample } from './event.ts'
 import { aNewOrder, anAppointment, anOrder } from './lab-examples.ts'
 import { Order } from './orders.ts'
 import { interpretations } from './results.ts'
@@ -111,10 +111,10 @@ export const labEvents = {
     description: 'An order took a step, or was changed. Partial results are told by webhook only to teams with partial_webhooks_enabled.',
     example: anOrder,
   }),
-  'labtest.appointment.created': eventType({ ...appointment, description: 'An appointment was made.', example: anAppointment }),
+  'labtest.appointment.created': eventType({ ...appointment, description: `An appointment was made. ${NOT_YET}`, example: anAppointment }),
   'labtest.appointment.updated': eventType({
     ...appointment,
-    description: 'An appointment changed: its status, or its time.',
+    description: `An appointment changed: its status, or its time. ${NOT_YET}`,
     example: {
       ...anAppointment,
       status: 'confirmed',
@@ -144,12 +144,12 @@ export const labEvents = {
   }),
   'labtest.match_review.created': eventType({
     ...review,
-    description: 'A result came that fits no order for certain, and waits for a review.',
+    description: `A result came that fits no order for certain, and waits for a review. ${NOT_YET}`,
     example: aReview,
   }),
   'labtest.match_review.updated': eventType({
     ...review,
-    description: 'The review of such a result went on.',
+    description: `The review of such a result went on. ${NOT_YET}`,
     example: {
       ...aReview,
       status: 'resolved',
@@ -158,10 +158,10 @@ export const labEvents = {
       resolved_order_id: sample.order_id,
     },
   }),
-  'lab_report.parsing_job.created': eventType({ ...job, description: 'A lab report was handed in to be read.', example: aJob }),
+  'lab_report.parsing_job.created': eventType({ ...job, description: `A lab report was handed in to be read. ${NOT_YET}`, example: aJob }),
   'lab_report.parsing_job.updated': eventType({
     ...job,
-    description: 'The reading of a lab report went on.',
+    description: `The reading of a lab report went on. ${NOT_YET}`,
     example: {
       ...aJob,
       status: 'completed',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Id, openEnum } from './common.ts'
-import { eventType, sample } from './event.ts'
+import { eventType, NOT_YET, sample } from './event.ts'
 import { sourceTypes } from './series.ts'
 
 export const connectionErrors = [
@@ -99,7 +99,7 @@ export const providerEvents = {
   }),
   'continuous_query.result_table.changed': eventType({
     key: 'user and query',
-    description: 'The answer to a continuous query changed.',
+    description: `The answer to a continuous query changed. ${NOT_YET}`,
     data: QueryChanges,
     example: [{ query_id: '0f6c8b2d-7e35-4d19-a4c0-8b5d1f9e3726', query_slug: 'weekly-steps', data: { week: '2026-W09', steps: 61_240 } }],
   }),

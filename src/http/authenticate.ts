@@ -2,7 +2,7 @@ import type { App, AtConsole, Caller, LabCaller, LinkCaller, ManagementCaller, T
 import { here } from '../config.ts'
 import type { Row } from '../contract/endpoint.ts'
 import { labCaller, managementCaller, teamKeyCaller, tokenCaller } from '../keys/authenticate.ts'
-import { isLabKey, isManagementKey, isUserToken } from '../keys/rules.ts'
+import { deploymentOfKey, isLabKey, isManagementKey, isUserToken } from '../keys/rules.ts'
 import { userTokenCaller } from '../keys/user-tokens.ts'
 import { linkCaller } from '../link/tokens.ts'
 import { problem } from '../problem.ts'
@@ -39,6 +39,8 @@ function teamOf(app: App, row: Row, headers: Headers): Promise<TeamCaller> {
   if (key) return teamKeyCaller(app, key)
   const token = /^Bearer +(\S+)$/i.exec(text(headers, 'authorization') ?? '')?.[1]
   if (token && isUserToken(token)) return userOf(app, row, token)
+  if (token && deploymentOfKey(token))
+    throw problem('INVALID_ACCESS_TOKEN', 'Authorization: Bearer takes access tokens; send a team API key in x-service-api-key.')
   if (token) return tokenCaller(app, token)
   if (managementKeyIn(headers))
     throw problem(

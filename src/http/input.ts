@@ -74,8 +74,19 @@ export function parseJson(bytes: Buffer): unknown {
 }
 
 function parsed(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw notJson('it is not UTF-8')
   try {
-    if (isUtf8(bytes)) return JSON.parse(bytes.toString())
-  } catch {}
-  throw invalid(['body'], 'The body is not valid JSON in UTF-8.', 'json_invalid')
+    return JSON.parse(bytes.toString())
+  } catch (error) {
+    throw notJson(whereIn((error as Error).message))
+  }
+}
+
+const notJson = (why?: string) => invalid(['body'], `The body is not valid JSON${why ? `: ${why}` : ''}.`, 'json_invalid')
+
+/** The place only, since the parser's own words repeat what was sent. */
+function whereIn(message: string) {
+  if (/^Unexpected end/.test(message)) return 'it ends too early'
+  const place = /at position \d+ \(line (\d+) column (\d+)\)/.exec(message)
+  return place ? `look at line ${place[1]}, column ${place[2]}` : undefined
 }

@@ -26,7 +26,11 @@ export function problemOf(error: unknown): Problem {
 /** The errors that the HTTP server itself raises before a handler runs. */
 function fromFramework(error: unknown) {
   const { code, statusCode } = error as { code?: string; statusCode?: number }
-  if (statusCode === 413) return problem('BODY_TOO_LARGE', 'The body is larger than this route takes; send less.')
+  if (statusCode === 413)
+    return problem(
+      'BODY_TOO_LARGE',
+      'The body is larger than this route takes: 30 MiB for orders and pushed data, 1 MiB for everything else. Send less at once.',
+    )
   if (statusCode === 415) return problem('UNSUPPORTED_CONTENT_TYPE', 'Send JSON with Content-Type: application/json.')
   if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH') return badUrl()
   if (statusCode && statusCode < 500) return problem('BAD_REQUEST', 'The request is not well formed HTTP.')

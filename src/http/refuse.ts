@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../app.ts'
+import type { Row } from '../contract/endpoint.ts'
+import { notOfferedAt } from '../contract/not-offered.ts'
 import { safeError } from '../log.ts'
 import { problem } from '../problem.ts'
 import { bodyOf, problemOf, statusOfProblem } from './problems.ts'
@@ -20,14 +22,22 @@ export function sendProblem({ log }: App, error: unknown, request: FastifyReques
 /** Nothing is mounted at the address, or not for the method. */
 export function sendUnknown(app: App, table: Table, request: FastifyRequest, reply: FastifyReply) {
   const path = request.url.split('?')[0] as string
-  const methods = Object.values(table.endpoints)
-    .filter((row) => isHere(app, row))
-    .filter((row) => [row.path, ...(row.aliases ?? [])].some((known) => new RegExp(`^${known.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)))
-    .map((row) => row.method.toUpperCase())
-  if (!methods.length)
-    return sendProblem(app, problem('UNKNOWN_PATH', 'There is nothing at this address; /docs/reference lists every one.'), request, reply)
+  const rows = Object.values(table.endpoints).filter((row) => isAt(row, path))
+  const methods = rows.filter((row) => isHere(app, row)).map((row) => row.method.toUpperCase())
+  if (!methods.length) return sendProblem(app, nothingAt(path, rows), request, reply)
   const allowed = [...new Set(methods)].join(', ')
   return sendProblem(app, problem('UNKNOWN_METHOD', `This address takes ${allowed} only.`), request, reply.header('allow', allowed))
+}
+
+const isAt = ({ path, aliases = [] }: Row, sent: string) =>
+  [path, ...aliases].some((known) => new RegExp(`^${known.replace(/\{\w+\}/g, '[^/]+')}$`).test(sent))
+
+/** Why there is nothing, as far as we know: whoever moves here, or leaves the sandbox, asks for what others have. */
+function nothingAt(path: string, rows: Row[]) {
+  const absent = notOfferedAt(path)
+  if (absent) return problem('ROUTE_NOT_OFFERED', `This route of the public interface is not offered here. ${absent.instead}`)
+  if (rows.some((row) => row.sandbox)) return problem('UNKNOWN_PATH', 'This address is there in a sandbox only.')
+  return problem('UNKNOWN_PATH', 'There is nothing at this address; /docs/reference lists every one.')
 }
 
 export const malformed = () => problem('BAD_REQUEST', 'The request is not well formed HTTP, or its headers are too large.')

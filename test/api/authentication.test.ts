@@ -58,6 +58,16 @@ describe('data routes take a team API key', () => {
     },
   )
 
+  test('a key as Bearer is told its header', async () => {
+    const { body } = await listUsers({ authorization: `Bearer ${w.team_api_key}` })
+    expect(body).toEqual({
+      detail: {
+        error_type: 'INVALID_ACCESS_TOKEN',
+        error_message: 'Authorization: Bearer takes access tokens; send a team API key in x-service-api-key.',
+      },
+    })
+  })
+
   test('a key with one letter changed is another key', async () => {
     const last = w.team_api_key.at(-1) === 'a' ? 'b' : 'a'
     expect(await listUsers({ 'x-service-api-key': w.team_api_key.slice(0, -1) + last })).toMatchObject(refusedFor('INVALID_API_KEY'))

@@ -48,6 +48,19 @@ describe('a body', () => {
   })
 
   test.each([
+    ['client_user_id=5', 'The body is not valid JSON.'],
+    ['{\n  "client_user_id": secret\n}', 'The body is not valid JSON.'],
+    ['{"client_user_id":"secret",}', 'The body is not valid JSON: look at line 1, column 28.'],
+    ['{"client_user_id":', 'The body is not valid JSON: it ends too early.'],
+    [Buffer.from('{"client_user_id":"\xff"}', 'latin1'), 'The body is not valid JSON: it is not UTF-8.'],
+    ['', 'A JSON body is required.'],
+    ['[]', 'Must be an object.'],
+    ['{"client_user_id":5}', 'Must be text.'],
+  ])('learns what is wrong, and never what it said: %s', async (body, msg) => {
+    expect((await post(body)).body.detail).toEqual([expect.objectContaining({ msg })])
+  })
+
+  test.each([
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
@@ -178,6 +191,14 @@ describe('an address', () => {
     expect((await send('GET', '/nowhere')).body.detail).toMatchObject({ error_type: 'UNKNOWN_PATH' })
   })
 
+  test('with numbers that cannot be is told the bounds', async () => {
+    const { body } = await send('GET', '/v3/orders?page=0&size=many')
+    expect(body.detail).toEqual([
+      { type: 'too_small', loc: ['query', 'page'], msg: 'Must be at least 1.' },
+      { type: 'type_error', loc: ['query', 'size'], msg: 'Must be a number.' },
+    ])
+  })
+
   test('resolves the longest id of the longest characters', async () => {
     const client_user_id = '名'.repeat(255)
     const made = await post(JSON.stringify({ client_user_id }))
@@ -205,7 +226,22 @@ describe('an address', () => {
   test('of the sandbox is unknown in production', async () => {
     const production = await replica({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
     const response = await fetch(`${production.base}/sandbox/clock`)
-    expect([response.status, await response.json()]).toMatchObject([404, { detail: { error_type: 'UNKNOWN_PATH' } }])
+    expect([response.status, await response.json()]).toMatchObject([
+      404,
+      { detail: { error_type: 'UNKNOWN_PATH', error_message: 'This address is there in a sandbox only.' } },
+    ])
+  })
+
+  test('of the public interface that is not offered says what to do instead', async () => {
+    const { status, body } = await send('POST', `/v3/order/${randomUUID()}/phlebotomy/appointment/book`)
+    expect([status, body.detail]).toEqual([
+      404,
+      {
+        error_type: 'ROUTE_NOT_OFFERED',
+        error_message:
+          'This route of the public interface is not offered here. The lab arranges appointments with the patient and reports them as steps of the order.',
+      },
+    ])
   })
 })
 
