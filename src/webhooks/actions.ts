@@ -8,6 +8,7 @@ import { requireTeam } from '../teams/actions.ts'
 import { policyOf } from './address.ts'
 import { openSecrets, sealSecrets } from './endpoints.ts'
 import { PURGE } from './ends.ts'
+import { triedAt } from './rules-health.ts'
 import { newSecret, parseSecret } from './sign.ts'
 import { newKeyPair, publicKeyOf } from './sign-ed25519.ts'
 import * as store from './store.ts'
@@ -138,6 +139,6 @@ async function shown(app: App, rows: store.WebhookRow[]) {
     disabled: row.disabled_at !== null,
     waiting: Number(backlog.get(row.id)?.waiting ?? 0),
     failing_since: row.first_failure_at,
-    next_try_at: backlog.get(row.id)?.next_at ?? null,
+    next_try_at: triedAt(row, backlog.get(row.id)?.next_at ?? null),
   }))
 }

@@ -2,6 +2,7 @@ import { type App, inTransaction, type ManagementCaller, told } from '../app.ts'
 import { pageAfter, pageOf } from '../paging.ts'
 import { problem } from '../problem.ts'
 import { requireWebhook } from './actions.ts'
+import { triedAt } from './rules-health.ts'
 import { updateWebhook, type WebhookRow } from './store.ts'
 import * as store from './store-messages.ts'
 
@@ -26,10 +27,7 @@ function placeOf(text: string): store.Place {
   return { run_us, lane_id, n }
 }
 
-function nextTry({ disabled_at, paused_until }: WebhookRow, { behind, run_at }: store.WaitingMessage) {
-  if (disabled_at || behind > 0) return null
-  return paused_until && paused_until > run_at ? paused_until : run_at
-}
+const nextTry = (webhook: WebhookRow, { behind, run_at }: store.WaitingMessage) => (behind > 0 ? null : triedAt(webhook, run_at))
 
 /** Whoever asks for a try knows more than the pause of a failing webhook: it ends, until the next failure. */
 export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Path & { event_id: string }) =>

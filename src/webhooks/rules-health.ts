@@ -31,6 +31,12 @@ const isTrouble = ({ ok, status, error }: Answered) =>
 
 const asksForRest = ({ status }: Answered) => status === 429 || status === 503
 
+/** When what is due at `run_at` is tried: not by a webhook that is disabled, and not before its pause is over. */
+export function triedAt({ disabled_at, paused_until }: { disabled_at: string | null; paused_until: string | null }, run_at: string | null) {
+  if (disabled_at || !run_at) return null
+  return paused_until && paused_until > run_at ? paused_until : run_at
+}
+
 /** What the auto-disable remembers of an endpoint; all null while the last attempt succeeded. */
 export type Health = { first_failure_at: string | null; last_failure_at: string | null; clock_started_at: string | null }
 

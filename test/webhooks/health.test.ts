@@ -26,7 +26,7 @@ test('410 disables a webhook, the team is told, and nothing that waits is lost',
   expect(operator.events()).toMatchObject([
     { event_type: 'endpoint.disabled', user_id: null, data: { webhook_id: webhook.id, because: 'gone' } },
   ])
-  expect(await webhook.get()).toMatchObject({ disabled: true, disabled_because: 'gone' })
+  expect(await webhook.get()).toMatchObject({ disabled: true, disabled_because: 'gone', next_try_at: null })
   await one.runJobs()
   expect((await webhook.get()).waiting).toBe(2)
   receiver.behave(() => faults.ok)
@@ -46,6 +46,8 @@ test('a pause that did not help is followed by a longer one', async () => {
     return rows[0]?.trips
   }
   await soon(async () => expect(await pauses()).toBe(1))
+  const { next_try_at } = await webhook.get()
+  expect(Date.parse(next_try_at as string)).toBeGreaterThan(Date.parse(one.app.wall()))
   one.passes(20_000)
   await soon(async () => expect(await pauses()).toBe(2))
   receiver.behave(() => faults.ok)
