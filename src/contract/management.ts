@@ -48,11 +48,26 @@ export const switches = {
   patient_experience: false,
 }
 
+/** Settings of the public interface that nothing here follows yet. Whoever sets them must not wait for what they promise. */
+const KEPT_ONLY = 'Kept and answered; nothing here follows it yet.'
+const NO_MESSAGES = 'Kept and answered; no message is sent to patients from here.'
+const NO_MAIL = 'Kept and answered; no e-mail is sent from here. Take labtest.result.critical by webhook.'
+
+const about: Partial<Record<string, string>> = {
+  lab_tests_patient_sms_communication_enabled: NO_MESSAGES,
+  lab_tests_patient_email_communication_enabled: NO_MESSAGES,
+  sdk_per_device_activity_timeseries: KEPT_ONLY,
+  patient_experience: KEPT_ONLY,
+}
+
 export const simulators = ['manual', 'auto'] as const
 
 const everySwitch = <S extends z.ZodType>(shape: S) =>
   // Object.fromEntries forgets the names.
-  Object.fromEntries(Object.keys(switches).map((name) => [name, shape])) as Record<keyof typeof switches, S>
+  Object.fromEntries(Object.keys(switches).map((name) => [name, about[name] ? shape.describe(about[name]) : shape])) as Record<
+    keyof typeof switches,
+    S
+  >
 
 export const NewTeam = z
   .object({
@@ -60,13 +75,19 @@ export const NewTeam = z
     name: Name,
     region: Region.describe('Fixed for the life of the team; must be the region of this deployment.'),
     integration_team_id: IntegrationId.nullish().describe('Your own id of the team, unique in the organisation.'),
-    lab_tests_patient_sms_communication_enabled: z.boolean().default(switches.lab_tests_patient_sms_communication_enabled),
-    lab_tests_patient_email_communication_enabled: z.boolean().default(switches.lab_tests_patient_email_communication_enabled),
-    critical_result_notification_email: Email.nullish(),
+    lab_tests_patient_sms_communication_enabled: z
+      .boolean()
+      .default(switches.lab_tests_patient_sms_communication_enabled)
+      .describe(NO_MESSAGES),
+    lab_tests_patient_email_communication_enabled: z
+      .boolean()
+      .default(switches.lab_tests_patient_email_communication_enabled)
+      .describe(NO_MESSAGES),
+    critical_result_notification_email: Email.nullish().describe(NO_MAIL),
     brand_information: z.object(brand).meta({ id: 'BrandInformationInput' }).nullish(),
     logo_url: LogoUrl.nullish(),
     reject_duplicate_connection: z.boolean().default(switches.reject_duplicate_connection),
-    sdk_per_device_activity_timeseries: z.boolean().default(switches.sdk_per_device_activity_timeseries),
+    sdk_per_device_activity_timeseries: z.boolean().default(switches.sdk_per_device_activity_timeseries).describe(KEPT_ONLY),
     partial_webhooks_enabled: z.boolean().nullish().describe(`Default ${switches.partial_webhooks_enabled}.`),
     minor_ordering_enabled: z.boolean().nullish().describe(`Default ${switches.minor_ordering_enabled}.`),
   })
@@ -75,7 +96,7 @@ export const NewTeam = z
 const TeamSettingsPatch = z
   .object({
     ...everySwitch(z.boolean().nullish()),
-    critical_result_notification_email: Email.nullish(),
+    critical_result_notification_email: Email.nullish().describe(NO_MAIL),
     brand_information: z
       .object({
         company_name: Text(200).nullish(),
@@ -110,7 +131,7 @@ export const TeamPatch = z
 const TeamSettings = z
   .object({
     ...everySwitch(z.boolean()),
-    critical_result_notification_email: z.string().nullable(),
+    critical_result_notification_email: z.string().nullable().describe(NO_MAIL),
     brand_information: z
       .object({
         company_name: z.string(),

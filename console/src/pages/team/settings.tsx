@@ -13,13 +13,13 @@ type Team = Awaited<ReturnType<typeof api.getTeam>>
 type Set = NonNullable<Team['sandbox']>
 
 const switches: [name: keyof Set & string, label: string, about: string][] = [
-  ['lab_tests_patient_sms_communication_enabled', 'Texts to patients', 'Kits and appointments are announced by SMS.'],
-  ['lab_tests_patient_email_communication_enabled', 'E-mails to patients', 'Kits and appointments are announced by e-mail.'],
+  ['lab_tests_patient_sms_communication_enabled', 'Texts to patients', 'Kept only: nothing is sent to patients from here.'],
+  ['lab_tests_patient_email_communication_enabled', 'E-mails to patients', 'Kept only: nothing is sent to patients from here.'],
   ['partial_webhooks_enabled', 'Partial results by webhook', 'Webhooks are told of partial reports too.'],
   ['minor_ordering_enabled', 'Orders for minors', 'With a medical proxy.'],
   ['reject_duplicate_connection', 'Refuse duplicate connections', 'One account of a source connects to one user only.'],
-  ['sdk_per_device_activity_timeseries', 'Activity by device', 'Samples of several devices are kept apart.'],
-  ['patient_experience', 'Patient experience', 'Pages for patients.'],
+  ['sdk_per_device_activity_timeseries', 'Activity by device', 'Kept only: nothing follows it yet.'],
+  ['patient_experience', 'Patient experience', 'Kept only: nothing follows it yet.'],
 ]
 
 export function Settings() {
@@ -72,6 +72,7 @@ function Form({ team }: { team: Team }) {
             />
             <TextField
               label="E-mail for critical results"
+              hint="Kept only: no e-mail is sent from here. Take labtest.result.critical by webhook."
               type="email"
               value={set.critical_result_notification_email ?? ''}
               onText={(critical_result_notification_email) => change({ critical_result_notification_email })}
