@@ -21,16 +21,23 @@ export async function sendFile(file: File, request: FastifyRequest, reply: Fasti
   reply.type(file.type).header('vary', 'accept-encoding').header('etag', file.etag)
   if (has(request.headers['if-none-match'], file.etag)) return reply.code(304).send()
   const takes = String(request.headers['accept-encoding'] ?? '')
-  if (/\bbr\b/.test(takes)) {
+  if (isTaken(takes, 'br')) {
     file.br ??= brotli(file.bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
     return reply.header('content-encoding', 'br').send(await file.br)
   }
-  if (/\bgzip\b/.test(takes)) {
+  if (isTaken(takes, 'gzip')) {
     file.gz ??= gzipped(file.bytes)
     return reply.header('content-encoding', 'gzip').send(await file.gz)
   }
   return reply.send(file.bytes)
 }
+
+/** RFC 9110 §12.5.3: what is named is taken, unless its weight is nought. */
+const isTaken = (takes: string, coding: string) =>
+  takes.split(',').some((one) => {
+    const [name, weight = ''] = one.split(';').map((part) => part.trim().toLowerCase())
+    return name === coding && !/^q=0(\.0*)?$/.test(weight)
+  })
 
 const has = (tags: string | undefined, etag: string) =>
   tags?.split(/,\s*/).some((tag) => tag.replace(/^W\//, '') === etag.slice(2)) ?? false

@@ -8,6 +8,7 @@ import { problem } from '../problem.ts'
 import { mountAssets } from './assets.ts'
 import { mountConsole } from './console.ts'
 import { mountDocs } from './docs.ts'
+import { type File, fileOf, sendFile } from './files.ts'
 import { mountLinkPages } from './link-pages.ts'
 import type { Metrics } from './metrics.ts'
 import { mountReference } from './reference.ts'
@@ -22,19 +23,22 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   })
   server.get('/metrics', async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()))
   if (app.config.ROLE === 'worker') return
-  const document = openapi()
-  server.get('/openapi.json', async () => document)
-  // Made when somebody asks: it takes longer than all else of a start that can wait.
-  let events: ReturnType<typeof asyncapi> | undefined
-  server.get('/asyncapi.json', async () => {
-    events ??= asyncapi()
-    return events
-  })
+  mountDocument(server, '/openapi.json', openapi)
+  mountDocument(server, '/asyncapi.json', asyncapi)
   mountAssets(server)
   mountConsole(server)
   await mountLinkPages(app, server)
   mountDocs(server)
-  await mountReference(server)
+  mountReference(server)
+}
+
+/** Made when somebody asks, and kept: it takes longer than all else of a start that can wait. */
+function mountDocument(server: FastifyInstance, path: string, make: () => object) {
+  let file: File | undefined
+  server.get(path, async (request, reply) => {
+    file ??= fileOf('application/json; charset=utf-8', Buffer.from(JSON.stringify(make())))
+    return sendFile(file, request, reply.header('cache-control', 'no-cache'))
+  })
 }
 
 const READY_WITHIN = 3 * SECOND
