@@ -32,7 +32,13 @@ export function assetAt(name: string): Found | undefined {
   return asset && { type: asset.type, text: asset.of.map((path) => fileAt(path) ?? '').join('\n') }
 }
 
+const addresses = new Map<string, string>()
+
 /** The address of an asset carries the version of its content, so that a browser may keep it for good. */
-export const addressOf = (name: string) => `/docs/assets/${name}?v=${versionOf(assetAt(name)?.text ?? '')}`
+export function addressOf(name: string) {
+  const address = addresses.get(name) ?? `/docs/assets/${name}?v=${versionOf(assetAt(name)?.text ?? '')}`
+  addresses.set(name, address)
+  return address
+}
 
 export const versionOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16)

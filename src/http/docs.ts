@@ -25,7 +25,8 @@ export function mountDocs(server: FastifyInstance) {
     kept.set(path, file)
     if (file.type === 'image/svg+xml') reply.header('content-security-policy', DRAWING_POLICY)
     // What carries its version in its address is never another under it.
-    if (request.query.v === versionOf(file.bytes.toString())) reply.header('cache-control', 'public, max-age=31536000, immutable')
+    if (request.query.v && request.query.v === versionOf(file.bytes.toString()))
+      reply.header('cache-control', 'public, max-age=31536000, immutable')
     return sendFile(file, request, reply)
   }
   let entries: ReturnType<typeof allEntries> | undefined

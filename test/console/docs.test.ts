@@ -50,6 +50,16 @@ test.skipIf(without)(named('/docs: every page of the table fits on a phone'), as
   expect(outside()).toEqual([])
 })
 
+test.skipIf(without)(named('/docs: a search whose index could not be loaded finds with the next letter'), async () => {
+  const { page } = await openPage(base)
+  await page.goto('/docs')
+  await page.route('**/docs/search.json', (route) => route.abort())
+  await page.getByLabel('Search the documentation').pressSequentially('IDEMPOTENCY_KEY_REUSE')
+  await page.unroute('**/docs/search.json')
+  await page.keyboard.type('D')
+  await firstFound(page, /^IDEMPOTENCY_KEY_REUSED Errors/)
+})
+
 test.skipIf(without)(named('/docs: the search finds an error code and an event type by keyboard alone'), async () => {
   const { page, complaints } = await openPage(base)
   await page.goto('/docs')

@@ -95,6 +95,20 @@ test('without a script the server searches, and what was typed stays text', asyn
   expect((await ask('/docs/search?q=a&q=b')).statusCode).toBe(200)
 })
 
+test('a search asks for a dozen words at the most, so that nobody keeps the server busy with thousands', async () => {
+  const { body } = await ask(`/docs/search?q=${Array(12).fill('webhook').join('+')}+xyzzy`)
+  expect(body).toContain('<a href="/docs/webhooks">')
+  expect((await ask(`/docs/search?q=${Array(11).fill('webhook').join('+')}+xyzzy`)).body).toContain('0 places')
+})
+
+test('what a client takes by weight nought is not sent to it', async () => {
+  const encoding = async (takes: string) => (await ask('/docs/security', { 'accept-encoding': takes })).headers['content-encoding']
+  expect(await encoding('gzip, br;q=0.5')).toBe('br')
+  expect(await encoding('br;q=0, gzip')).toBe('gzip')
+  expect(await encoding('gzip;q=0.0,BR; q=0')).toBeUndefined()
+  expect(await encoding('identity')).toBeUndefined()
+})
+
 test('the index of the search leads to places that are there', async () => {
   const { body } = await ask('/docs/search.json')
   const entries = JSON.parse(body) as { title: string; path: string; text: string }[]

@@ -12,7 +12,10 @@ export function find(entries, query, limit = 20) {
     .map(({ entry }) => entry)
 }
 
-const wordsOf = (query) => query.toLowerCase().split(/\s+/).filter(Boolean)
+const WORDS = 12
+
+/** Nobody searches for more words than these, and anybody may ask the server for thousands. */
+const wordsOf = (query) => query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS)
 
 function scoreOf({ page, title, text }, words) {
   const [inTitle, inPage, inText] = [title, page, text].map((one) => one.toLowerCase())

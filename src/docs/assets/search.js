@@ -22,16 +22,20 @@ export function offerSearch() {
   document.addEventListener('keydown', focusByKey)
 }
 
-function load() {
-  index ??= fetch('/docs/search.json').then((answer) => answer.json())
-  return index
+/** What could not be loaded is asked for again with the next letter; until then the form asks the server. */
+async function load() {
+  index ??= fetch('/docs/search.json').then((answer) => (answer.ok ? answer.json() : undefined))
+  const found = await index.catch(() => undefined)
+  if (!found) index = undefined
+  return found
 }
 
 async function show() {
   const query = field.value
   if (!query.trim()) return close()
-  const found = find(await load(), query, SHOWN)
-  if (query !== field.value) return
+  const entries = await load()
+  if (!entries || query !== field.value) return
+  const found = find(entries, query, SHOWN)
   list.replaceChildren(...(found.length ? found.map((entry, i) => option(entry, i, query)) : [nothing()]))
   list.hidden = false
   field.setAttribute('aria-expanded', 'true')
