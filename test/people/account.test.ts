@@ -51,6 +51,18 @@ describe('recovery codes', () => {
   })
 })
 
+test('a new authenticator is not confirmed by whoever keeps guessing at an open console', async () => {
+  const { ask, recovery_codes, code } = await joined(w, await w.tenant())
+  const proof = { password: PASSWORD, code: recovery_codes[0] }
+  expect(await ask(endpoints.renewSecondFactor, { body: proof })).toMatchObject({ status: 200 })
+  // A code of the old authenticator is a guess like any other.
+  for (const _ of Array(10))
+    expect(await ask(endpoints.confirmSecondFactor, { body: { code: code() } })).toMatchObject({
+      body: { detail: { error_type: 'WRONG_CODE' } },
+    })
+  expect(await ask(endpoints.confirmSecondFactor, { body: { code: code() } })).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
+})
+
 describe('sessions of a person', () => {
   test('are listed with the one that asks, and those elsewhere are ended at once', async () => {
     const tenant = await w.tenant()
