@@ -17,14 +17,20 @@ export async function personWith(app: App, { email, password, code, org_id }: Si
   const known = await store.findByEmail(app.db, emailHash(app, email ?? ''), org_id, MOST)
   const kept = known.length ? known.map((person) => person.password) : [nobodysPassword(app)]
   const right = await Promise.all(kept.map((one) => isPassword(one, password ?? '')))
-  const person = known.find((_, i) => right[i])
-  if (!person) return { wrong: known[0] }
-  const good = await inTransaction(app, async (app) => {
-    const good = await useCode(app, person, code)
-    if (good) await store.updatePerson(app.db, person.org_id, person.id, { last_sign_in_at: app.wall() })
-    return good
-  })
-  return good ? { person } : { wrong: person }
+  const able = known.filter((_, i) => right[i])
+  if (!able.length) return { wrong: known[0] }
+  const person = await inTransaction(app, (app) => whoseCode(app, able, code))
+  return person ? { person } : { wrong: able[0] }
+}
+
+/** Somebody who has the same password in two organisations has an authenticator for each. */
+async function whoseCode(app: App, people: store.PersonRow[], code: string) {
+  for (const person of people) {
+    if (!(await useCode(app, person, code))) continue
+    await store.updatePerson(app.db, person.org_id, person.id, { last_sign_in_at: app.wall() })
+    return person
+  }
+  return undefined
 }
 
 export const signInRefused = () => problem('SIGN_IN_REFUSED', 'E-mail, password or code are wrong, or the code was used before.')

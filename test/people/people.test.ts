@@ -46,6 +46,19 @@ describe('a person signs in', () => {
     expect(await begin(right, one)).toMatchObject({ status: 200 })
   })
 
+  test('of two organisations with one e-mail and password, the code says which is meant', async () => {
+    const one = await world({ env: quick })
+    const email = 'both@harbour.example'
+    const [first, second] = [await one.tenant(), await one.tenant()]
+    const people = [await joined(one, first, { email }), await joined(one, second, { email })]
+    one.passes(60 * SECOND)
+    for (const { code, session } of people)
+      expect(await begin({ email, password: PASSWORD, code: code() }, one)).toMatchObject({
+        status: 200,
+        body: { org: { id: session.org.id }, person: { id: session.person?.id } },
+      })
+  })
+
   test('never without a code', async () => {
     const { email } = await joined(w, await w.tenant())
     for (const password of [PASSWORD, 'wrong lantern here'])
