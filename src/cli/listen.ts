@@ -1,16 +1,21 @@
 import { headersOf, newSecret, parseSecret, signatures, verify } from '../webhooks/sign.ts'
 import { command } from './command.ts'
-import { asTeam, reach } from './service.ts'
-import { eventsOf, type Told } from './stream.ts'
+import { mismatchesOf } from './expected.ts'
+import { asTeam, HttpUrl, reach } from './service.ts'
+import { type Envelope, eventsOf, type Told } from './stream.ts'
+
+/** As long as a webhook waits for its receiver. */
+const TIMEOUT_MS = 15_000
 
 /** A customer of the API: reads the log as it grows, so it works behind any firewall, and signs what it hands on as a webhook is signed. */
 export const listenCommand = command({
   name: 'listen',
-  summary: 'Receive events on this machine: print them and, with --forward, post them on, signed with --secret.',
+  summary:
+    'Receive events on this machine: check each against its schema in the catalogue, print it and, with --forward, post it on, signed with --secret. What does not match is said on standard error.',
   options: {
     ...reach,
     key: { value: 'TEAM_API_KEY', what: 'The key itself; others on this machine can read it, so ASSAY_API_KEY is better.' },
-    forward: { value: 'URL', what: 'Where to post what comes.' },
+    forward: { value: 'URL', what: 'Where to post what comes.', shape: HttpUrl },
     secret: { value: 'whsec_…', what: 'What signs it; made and shown unless given.' },
     types: { value: 'TYPE,TYPE*', what: 'Only these event types.' },
     after: { value: 'CURSOR', what: 'A place in the log: what comes after it.', fallback: 'end' },
@@ -24,6 +29,8 @@ export const listenCommand = command({
     for await (const told of eventsOf(service, { after, types })) {
       const answer = forward ? await handOn(forward, secret, told) : ''
       console.log(json ? told.text : lineOf(told, answer))
+      const mismatches = mismatchesOf(told.envelope)
+      if (mismatches.length) console.error(complaintOf(told.envelope, mismatches, json))
     }
   },
 })
@@ -31,12 +38,18 @@ export const listenCommand = command({
 export const lineOf = ({ envelope: { created_at, event_type, user_id, event_id } }: Pick<Told, 'envelope'>, more = '') =>
   `${created_at}  ${event_type}  ${user_id ?? '-'}  ${event_id}  ${more}`.trimEnd()
 
+const complaintOf = ({ event_id, event_type }: Envelope, mismatches: string[], json: boolean) =>
+  json
+    ? JSON.stringify({ event_id, event_type, mismatches })
+    : `${event_type} ${event_id} does not match its schema:\n${mismatches.map((one) => `  ${one}`).join('\n')}`
+
 async function handOn(forward: string, secret: string, { envelope: { event_id: id }, text: body }: Told) {
   const key = parseSecret(secret)
   const timestamp = Math.floor(Date.now() / 1000)
   const signed = headersOf({ id, timestamp, signature: signatures([key], id, timestamp, body), sequence: 0, key: 'listen' })
   const verdict = verify(key, signed, body, new Date().toISOString())
   const headers = { 'content-type': 'application/json', ...signed }
-  const response = await fetch(forward, { method: 'POST', headers, body }).catch(() => undefined)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const response = await fetch(forward, { method: 'POST', headers, body, signal }).catch(() => undefined)
   return `${verdict} → ${response?.status ?? 'no answer'}`
 }

@@ -7,7 +7,9 @@ import { setupProblem } from '../problem.ts'
 import { usage } from './command.ts'
 import type { Options } from './options.ts'
 
-const Url = z.url({ protocol: /^https?$/, error: 'must be an http or https address.' }).transform((text) => text.replace(/\/+$/, ''))
+export const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address.' })
+
+const Url = HttpUrl.transform((text) => text.replace(/\/+$/, ''))
 
 /** How a command that uses the API finds it. */
 export const reach = {
@@ -69,11 +71,14 @@ function keyIn(path: string) {
 /** A file, or standard input by the name `-`. */
 export function readText(path: string) {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
+    return withoutMark(readFileSync(path === '-' ? 0 : path, 'utf8'))
   } catch (error) {
     throw setupProblem(`The file cannot be read: ${(error as NodeJS.ErrnoException).code}`)
   }
 }
+
+/** Editors of one system begin a file with a mark that says nothing in UTF-8. */
+export const withoutMark = (text: string) => text.replace(/^\uFEFF/, '')
 
 export function readJson(path: string): unknown {
   try {

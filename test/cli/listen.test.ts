@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
+import { exampleOf } from '../../src/contract/events.ts'
 import { place } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { atEnd, world } from '../support/world.ts'
@@ -38,6 +41,68 @@ test('assay listen prints what happens and posts it on, signed', async () => {
   new Webhook(secret).verify(body, got?.headers as Record<string, string>)
   expect(JSON.parse(body)).toMatchObject({ team_id: w.team_id, event_type: expect.stringMatching(/^labtest\.order\./) })
   expect(String((await printed)[0])).toMatch(/labtest\.order\.\w+ .*verified → 200$/)
+})
+
+/** A service that tells these events and then knows nobody any more. */
+async function telling(events: object[]) {
+  const blocks = events.map((event, i) => `id: place-${i}\ndata: ${JSON.stringify(event)}\n\n`)
+  let asked = 0
+  const server = createServer((_, response) => {
+    if (asked++) return response.writeHead(401).end('{"detail":{"error_type":"INVALID_API_KEY","error_message":"The key is gone."}}')
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(blocks.join(''))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  atEnd(async () => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const good = exampleOf('labtest.order.created')
+const bad = exampleOf('provider.connection.created', { user_id: 'Zephyrine' } as object)
+const { team_id: _, ...without } = exampleOf('daily.data.steps.created')
+const odd = [good, { ...bad, data: { ...bad.data, source: 7 } }, without, { ...good, event_type: 'labtest.order.dreamt' }]
+
+test('assay listen says which events are not what the catalogue promises, and never what stands in them', async () => {
+  const url = await telling(odd)
+  const { out, err } = await assay(w.url).run('listen', '--url', url, '--key', w.team_api_key)
+  expect(out.trim().split('\n')).toHaveLength(4)
+  const of = (type: string) => `${type} ${good.event_id} does not match its schema:`
+  expect(err.split('\n').slice(0, 7)).toEqual([
+    of('provider.connection.created'),
+    '  data.source: Invalid input: expected object, received number',
+    '  user_id: Must be a UUID.',
+    of('daily.data.steps.created'),
+    '  team_id: This field is required.',
+    of('labtest.order.dreamt'),
+    '  event_type: the catalogue of this version has no such type',
+  ])
+  expect(err).not.toContain('labtest.order.created')
+  expect(err).not.toContain('Zephyrine')
+})
+
+test('with --json it says so on standard error, as JSON, and prints the events as they came', async () => {
+  const url = await telling(odd)
+  const { out, err } = await assay(w.url).run('listen', '--url', url, '--key', w.team_api_key, '--json')
+  expect(
+    out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual(odd)
+  const said = err
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(said[1]).toEqual({
+    event_id: bad.event_id,
+    event_type: 'daily.data.steps.created',
+    mismatches: ['team_id: This field is required.'],
+  })
+  expect(said.at(-1)).toEqual({ error: { type: 'INVALID_API_KEY', message: expect.stringContaining('The key is gone.') } })
+})
+
+test('assay listen refuses to post on to what is no address', async () => {
+  const { code, err } = await assay(w.url).run('listen', '--url', w.base, '--key', w.team_api_key, '--forward', 'localhost:3000/hook')
+  expect([code, err]).toEqual([2, '--forward must be an http or https address.\n'])
 })
 
 test('assay listen says why it may not', async () => {
