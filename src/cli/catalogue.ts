@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import type { App } from '../app.ts'
 import { catalogueSummary, loadCatalogueText } from '../catalogue-file/actions.ts'
 import { setupProblem } from '../problem.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
+import { readText } from './service.ts'
 
 export const loadFile = command({
   name: 'catalogue load',
@@ -11,7 +11,7 @@ export const loadFile = command({
     'Load your own catalogue, a file like catalog/catalog.json, in production. Lab tests that it no longer has are archived, markers cannot be ordered any more.',
   options: { file: { value: 'FILE', what: 'The catalogue, as JSON.', required: true, file: true } },
   async run({ file, json }) {
-    const text = await textOf(file)
+    const text = readText(file)
     const { version, archived_tests, retired_markers } = await withApp((app) =>
       recordOperator(
         app,
@@ -25,11 +25,6 @@ export const loadFile = command({
     ])
   },
 })
-
-const textOf = (path: string) =>
-  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw setupProblem(`The file cannot be read: ${error.code}`)
-  })
 
 /** Gap 66: the next start of a sandbox would load the built-in file over it. */
 function load(app: App, text: string) {

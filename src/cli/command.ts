@@ -56,4 +56,7 @@ function configFor(founding: boolean) {
 
 /** The result as JSON, or as lines for a person. */
 export const print = (json: boolean, result: unknown, lines: string[]) =>
-  console.log(json ? JSON.stringify(result, null, 2) : lines.join('\n'))
+  console.log(json ? JSON.stringify(result, null, 2) : harmless(lines.join('\n')))
+
+/** A name that somebody gave may hold signs that steer a terminal. */
+const harmless = (text: string) => text.replace(/[^\P{Cc}\n\t]/gu, '�')

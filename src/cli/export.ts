@@ -8,6 +8,7 @@ import { headOf, testsOf, usersOf } from '../transfer/read.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
 import { progress } from './progress.ts'
+import { withoutMark } from './service.ts'
 
 export const exportCommand = command({
   name: 'export',
@@ -89,7 +90,7 @@ async function writtenIn(path: string, team: string): Promise<Before | undefined
 
 export function parsed(text: string): object | undefined {
   try {
-    const line = JSON.parse(text) as unknown
+    const line = JSON.parse(withoutMark(text)) as unknown
     return typeof line === 'object' && line !== null ? line : undefined
   } catch {
     return undefined

@@ -13,8 +13,25 @@ export function reasonOf(error: unknown): Reason {
       type: 'UNREACHABLE',
       message: `The service does not answer (${cause?.code ?? 'no reason given'}): is it running where --url, ASSAY_URL or credentials.json say?`,
     }
+  const trouble = fileTrouble(error as NodeJS.ErrnoException)
+  if (trouble) return { type: 'FILE', message: `The file cannot be written: ${trouble}` }
   return { type: 'UNEXPECTED', message: `Failed unexpectedly: ${JSON.stringify(safeError(error))}` }
 }
+
+const troubles: Record<string, string> = {
+  ENOSPC: 'the disk is full; what is there of it is resumed or written anew by the same command',
+  EDQUOT: 'the quota of the disk is used up',
+  EROFS: 'the disk can only be read',
+  EACCES: 'its folder does not let us',
+  EPERM: 'its folder does not let us',
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'its folder is a file',
+  EISDIR: 'there is a folder of this name',
+}
+
+/** Of a file that a command writes; what it reads is refused where it is read. */
+const fileTrouble = ({ code = '', syscall = '' }: NodeJS.ErrnoException) =>
+  ['open', 'write', 'rename', 'fsync'].includes(syscall) ? troubles[code] : undefined
 
 const typeOf = (detail: unknown, fallback = 'REFUSED') => (detail as { error_type?: string } | undefined)?.error_type ?? fallback
 

@@ -50,7 +50,9 @@ function refuse(words: string[]) {
   const ofGroup = commands.filter((command) => groupOf(command) === group)
   const names = commands.flatMap((row) => [row.name, groupOf(row)])
   const near = nearest(`${group} ${verb}`.trim(), names) ?? nearest(group, names)
-  if (near && near !== group) console.error(`Unknown command. Did you mean: assay ${near}? assay help lists all commands.`)
-  else console.error(`Unknown command. ${ofGroup.length ? helpOfGroup(ofGroup) : helpOfAll()}`)
+  const meant = near && near !== group ? ` Did you mean: assay ${near}?` : ''
+  const message = `Unknown command.${meant} assay help lists all commands.`
+  if (words.includes('--json')) console.error(JSON.stringify({ error: { type: 'USAGE', message } }))
+  else console.error(meant ? message : `Unknown command. ${ofGroup.length ? helpOfGroup(ofGroup) : helpOfAll()}`)
   process.exitCode = 2
 }

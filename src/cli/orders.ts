@@ -54,8 +54,16 @@ export const placeOrders = command({
     if (check) return judge(api, bodies, json)
     const headers = key ? { 'x-idempotency-key': key } : {}
     const placed: Order[] = []
-    for (const body of bodies) placed.push((await api.createOrder({ body, headers })).order)
-    print(json, placed.length === 1 ? placed[0] : placed, placed.map(lineOf))
+    for (const body of bodies) {
+      const { order } = await api.createOrder({ body, headers }).catch((error: Error) => {
+        if (bodies.length === 1) throw error
+        // Whoever tries again must know what not to place twice.
+        print(json, placed, placed.map(lineOf))
+        throw Object.assign(error, { message: `Order ${placed.length + 1} of ${bodies.length}: ${error.message}` })
+      })
+      placed.push(order)
+    }
+    print(json, bodies.length === 1 ? placed[0] : placed, placed.map(lineOf))
   },
 })
 

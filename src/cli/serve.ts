@@ -4,6 +4,7 @@ import { createLog } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { type Service, startService } from '../start.ts'
 import { command } from './command.ts'
+import { reasonOf } from './failure.ts'
 
 export const serveCommand = command({
   name: 'serve',
@@ -18,7 +19,7 @@ export async function serve(json = false) {
   // Before the service is up there is nothing to finish; a container's first process must say so itself to be stopped at all.
   let stop = (signal: NodeJS.Signals): void => process.exit(128 + constants.signals[signal])
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
-  const service = await started()
+  const service = await started(json)
   stop = () => {
     stop = () => {}
     void service.close().then(
@@ -40,13 +41,13 @@ const placeOf = ({ listening, credentials: { base_url, org_id, team_id, path } }
   credentials: path,
 })
 
-async function started() {
+async function started(json: boolean) {
   try {
     const config = readConfig()
     return await startService(config, createLog(config))
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    console.error(error.message)
+    console.error(json ? JSON.stringify({ error: reasonOf(error) }) : error.message)
     process.exit(1)
   }
 }

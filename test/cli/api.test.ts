@@ -119,6 +119,29 @@ describe('orders', () => {
     expect((await cli.json('orders', 'list')).total).toBe(before)
   })
 
+  test('of a list that is refused in its middle, those that were placed are told', async () => {
+    const [first, third] = [await aNewOrder(w.api), await aNewOrder(w.api)]
+    const refused = await aNewOrder(w.api, 'walk_in_test', { patient_address: undefined })
+    const { code, out, err } = await cli.run('orders', 'place', '--file', file([first, refused, third]), '--json')
+    const placed = JSON.parse(out)
+    expect([code, placed.map(({ user_id }: { user_id: string }) => user_id)]).toEqual([1, [first.user_id]])
+    expect(JSON.parse(err).error.message).toMatch(/^Order 2 of 3: createOrder answered 422: body\.patient_address: /)
+    expect((await cli.json('orders', 'list', '--user', first.user_id)).total).toBe(1)
+  })
+
+  test('a file that begins with a byte order mark is read like any other', async () => {
+    const body = await aNewOrder(w.api)
+    const { user_id } = await cli.json('orders', 'place', '--file', file(`\uFEFF${JSON.stringify(body)}\r\n`))
+    expect(user_id).toBe(body.user_id)
+  })
+
+  test('signs that steer a terminal are not printed, whoever put them into a name', async () => {
+    const { user_id } = await w.api.createUser({ body: { client_user_id: 'patient\u001b[2J\u0007-9' } })
+    const { out } = await cli.run('users', 'show', '--id', user_id)
+    expect(out).toContain('patient�[2J�-9')
+    expect((await cli.json('users', 'show', '--id', user_id)).client_user_id).toBe('patient\u001b[2J\u0007-9')
+  })
+
   test('a simulation goes where it is asked to', async () => {
     const { id } = await place(w.api, 'testkit')
     await w.runJobs()

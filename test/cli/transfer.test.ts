@@ -269,6 +269,18 @@ describe('refused by its line, and nothing of that user is written', () => {
     ).toContain('its last line is missing')
     expect((await refused('/nowhere')).err).toBe('The file cannot be read: ENOENT\n')
   })
+  test('a place where no file can be written', async () => {
+    const out = (at: string) => cli.run('export', '--team', w.team_id, '--file', at)
+    expect(await out('/nowhere/team.ndjson')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The file cannot be written: there is no such folder'),
+    })
+    expect((await out(join(path, 'team.ndjson'))).err).toContain('The file cannot be written: its folder is a file')
+    const lost = await assay(w.url).run('backup', '--file', '/nowhere/all.backup', '--json')
+    expect(JSON.parse(lost.err.split('\n').at(-2) as string)).toEqual({
+      error: { type: 'FILE', message: 'The file cannot be written: there is no such folder' },
+    })
+  })
   test('what the database does not take is told without its value', async () => {
     const { err } = await refused(
       changed((text) =>

@@ -140,6 +140,21 @@ describe('wrong usage ends with 2 and a line that says what is right', () => {
   })
 })
 
+test.each([
+  [['dance', '--json'], /^Unknown command\. assay help lists all commands\.$/],
+  [['oders', 'list', '--json'], /^Unknown command\. Did you mean: assay orders list\?/],
+  [['keys', 'revoke', '--json'], /^--id is missing/],
+  [['keys', 'list', '--jsn', '--json'], /^Unknown option --jsn\. Did you mean --json\?/],
+])('%j is refused as JSON', async (args, message) => {
+  const { code, out, err } = await cli.run(...args)
+  expect([code, out, JSON.parse(err)]).toEqual([2, '', { error: { type: 'USAGE', message: expect.stringMatching(message) } }])
+})
+
+test('a service that cannot start says so as JSON where it is asked to', async () => {
+  const { code, out, err } = await assay(database, { PORT: 'nowhere' }).spawned('serve', '--json')
+  expect([code, out, JSON.parse(err)]).toEqual([1, '', { error: { type: expect.any(String), message: expect.stringContaining('PORT') } }])
+})
+
 test('the process ends with the same codes', async () => {
   const [helped, unknown, wrong] = await Promise.all([cli.spawned('help'), cli.spawned('dance'), cli.spawned('keys', 'revoke')])
   expect(helped).toEqual({ code: 0, out: (await cli.run('help')).out, err: '' })
