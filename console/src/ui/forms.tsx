@@ -2,112 +2,85 @@ import type { ComponentChildren, PartialInputHTMLAttributes, TextareaHTMLAttribu
 import { useId } from 'preact/hooks'
 import { words } from '../words.ts'
 
-type Around = { label: string; hint?: ComponentChildren; wrong?: string | undefined; doubt?: string | undefined; full?: boolean }
-
-function useParts({ hint, wrong, doubt }: Around) {
-  const id = useId()
-  const said = Boolean(hint || wrong || doubt)
-  return { id, describe: said ? { 'aria-describedby': `${id}-said` } : {}, invalid: wrong ? { 'aria-invalid': true } : {} }
+type Around = {
+  label: string
+  hint?: ComponentChildren
+  wrong?: string | undefined
+  doubt?: string | undefined
+  full?: boolean | undefined
 }
 
-const Around = ({ id, label, hint, wrong, doubt, full, children }: Around & { id: string; children: ComponentChildren }) => (
-  <div class={full ? 'field full' : 'field'}>
-    <label for={id}>{label}</label>
-    {children}
-    {(hint || wrong || doubt) && (
-      <div id={`${id}-said`}>
-        {wrong ? <div class="wrong">{wrong}</div> : doubt ? <div class="doubt">{doubt}</div> : <div class="hint">{hint}</div>}
-      </div>
-    )}
-  </div>
-)
+type FieldProps = { of: Around; control: (named: object) => ComponentChildren }
 
-type TextProps = Around & { value: string; onText: (text: string) => void } & Omit<
-    PartialInputHTMLAttributes<HTMLInputElement>,
-    'value' | 'label' | 'id' | 'role' | 'type'
-  > & {
+/** A control with its label, and with what is said of it. */
+function Field({ of: { label, hint, wrong, doubt, full }, control }: FieldProps) {
+  const id = useId()
+  const said = wrong || doubt || hint
+  return (
+    <div class={full ? 'field full' : 'field'}>
+      <label for={id}>{label}</label>
+      {control({ id, ...(said ? { 'aria-describedby': `${id}-said` } : {}), ...(wrong ? { 'aria-invalid': true } : {}) })}
+      {said && (
+        <div id={`${id}-said`} class={wrong ? 'wrong' : doubt ? 'doubt' : 'hint'}>
+          {said}
+        </div>
+      )}
+    </div>
+  )
+}
+
+type Typed = Around & { value: string; onText: (text: string) => void }
+
+type TextProps = Typed &
+  Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'value' | 'label' | 'id' | 'role' | 'type'> & {
     type?: 'text' | 'email' | 'password' | 'number' | 'date' | 'datetime-local' | 'url' | 'tel'
   }
 
-export function TextField({ label, hint, wrong, doubt, full, value, onText, type = 'text', ...rest }: TextProps) {
-  const { id, describe, invalid } = useParts({ label, hint, wrong, doubt })
+export function TextField({ label, hint, wrong, doubt, full, onText, type = 'text', ...rest }: TextProps) {
   // Each type of input has a type of its own; which one it is does not matter here.
   const kind = { type } as { type: 'text' }
   return (
-    <Around {...{ id, label, hint, wrong, doubt, full }}>
-      <input
-        class="input"
-        {...rest}
-        {...kind}
-        {...describe}
-        {...invalid}
-        id={id}
-        value={value}
-        onInput={(e) => onText(e.currentTarget.value)}
-      />
-    </Around>
+    <Field
+      of={{ label, hint, wrong, doubt, full }}
+      control={(named) => <input class="input" {...rest} {...kind} {...named} onInput={(e) => onText(e.currentTarget.value)} />}
+    />
   )
 }
 
-type AreaProps = Around & { value: string; onText: (text: string) => void } & Omit<TextareaHTMLAttributes, 'value' | 'label' | 'id'>
+type AreaProps = Typed & Omit<TextareaHTMLAttributes, 'value' | 'label' | 'id'>
 
-export function AreaField({ label, hint, wrong, doubt, full, value, onText, ...rest }: AreaProps) {
-  const { id, describe, invalid } = useParts({ label, hint, wrong, doubt })
-  return (
-    <Around {...{ id, label, hint, wrong, doubt, full }}>
-      <textarea
-        rows={3}
-        class="input"
-        {...rest}
-        {...describe}
-        {...invalid}
-        id={id}
-        value={value}
-        onInput={(e) => onText(e.currentTarget.value)}
-      />
-    </Around>
-  )
-}
+export const AreaField = ({ label, hint, wrong, doubt, full, onText, ...rest }: AreaProps) => (
+  <Field
+    of={{ label, hint, wrong, doubt, full }}
+    control={(named) => <textarea rows={3} class="input" {...rest} {...named} onInput={(e) => onText(e.currentTarget.value)} />}
+  />
+)
 
 export type Option = string | [value: string, name: string]
 
-export const optionsOf = (options: readonly Option[]) =>
-  options.map((one) => {
-    const [value, name] = typeof one === 'string' ? [one, words(one)] : one
-    return (
-      <option key={value} value={value}>
-        {name}
-      </option>
-    )
-  })
+type Chosen = { value: string; onChoose: (value: string) => void; options: readonly Option[]; none?: string; disabled?: boolean }
 
-type SelectProps = Around & {
-  value: string
-  onChoose: (value: string) => void
-  options: readonly Option[]
-  none?: string
-  disabled?: boolean
-}
+/** `none` is what stands for no choice. */
+const Select = ({ value, onChoose, options, none, disabled, ...named }: Chosen & { class: string }) => (
+  <select {...named} value={value} disabled={disabled} onChange={(e) => onChoose(e.currentTarget.value)}>
+    {none !== undefined && <option value="">{none}</option>}
+    {options.map((one) => {
+      const [value, name] = typeof one === 'string' ? [one, words(one)] : one
+      return (
+        <option key={value} value={value}>
+          {name}
+        </option>
+      )
+    })}
+  </select>
+)
 
-export function SelectField({ label, hint, wrong, doubt, full, value, onChoose, options, none, disabled }: SelectProps) {
-  const { id, describe, invalid } = useParts({ label, hint, wrong, doubt })
-  return (
-    <Around {...{ id, label, hint, wrong, doubt, full }}>
-      <select
-        class="select"
-        {...describe}
-        {...invalid}
-        id={id}
-        value={value}
-        disabled={disabled}
-        onChange={(e) => onChoose(e.currentTarget.value)}
-      >
-        {none !== undefined && <option value="">{none}</option>}
-        {optionsOf(options)}
-      </select>
-    </Around>
-  )
-}
+export const SelectField = ({ label, hint, wrong, doubt, full, ...chosen }: Around & Chosen) => (
+  <Field of={{ label, hint, wrong, doubt, full }} control={(named) => <Select class="select" {...chosen} {...named} />} />
+)
+
+/** A choice in a bar of filters: its label is for screen readers. */
+export const Choice = ({ label, ...chosen }: Chosen & { label: string }) => <Select class="select slim" aria-label={label} {...chosen} />
 
 type CheckProps = { label: ComponentChildren; value: boolean; onCheck: (on: boolean) => void; disabled?: boolean }
 
@@ -116,14 +89,4 @@ export const Check = ({ label, value, onCheck, disabled }: CheckProps) => (
     <input type="checkbox" checked={value} disabled={disabled} onChange={(e) => onCheck(e.currentTarget.checked)} />
     <span>{label}</span>
   </label>
-)
-
-type ChoiceProps = { label: string; value: string; onChoose: (value: string) => void; options: readonly Option[]; none?: string }
-
-/** A choice in a bar of filters: its label is for screen readers. */
-export const Choice = ({ label, value, onChoose, options, none }: ChoiceProps) => (
-  <select class="select slim" aria-label={label} value={value} onChange={(e) => onChoose(e.currentTarget.value)}>
-    {none !== undefined && <option value="">{none}</option>}
-    {optionsOf(options)}
-  </select>
 )

@@ -3,10 +3,9 @@ import { api } from '../../api.ts'
 import { refresh } from '../../query.ts'
 import { Button } from '../../ui/basics.tsx'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/forms.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { noProof, ProofFields, sentProof } from './proof.tsx'
-import { Authenticator, RecoveryCodes } from './secrets.tsx'
+import { Authenticator, NewCode, NewPassword, RecoveryCodes } from './secrets.tsx'
 
 type Closing = { onClose: () => void }
 
@@ -22,15 +21,7 @@ export function ChangePassword({ onClose }: Closing) {
   return (
     <FormDialog title="Change password" submit="Change" onClose={onClose} onSubmit={change}>
       <ProofFields proof={proof} onChange={setProof} />
-      <TextField
-        label="New password"
-        type="password"
-        autocomplete="new-password"
-        hint="At least 12 characters; a sentence that only you know."
-        required
-        value={next}
-        onText={setNext}
-      />
+      <NewPassword label="New password" value={next} onText={setNext} />
     </FormDialog>
   )
 }
@@ -56,15 +47,7 @@ export function ReplaceAuthenticator({ onClose }: Closing) {
   return (
     <FormDialog key="confirm" title="Scan with the new authenticator" submit="Replace" onClose={onClose} onSubmit={confirm}>
       <Authenticator of={secret} />
-      <TextField
-        label="Code"
-        hint="Six digits that the new app shows now."
-        inputMode="numeric"
-        autocomplete="one-time-code"
-        required
-        value={code}
-        onText={setCode}
-      />
+      <NewCode value={code} onText={setCode} />
     </FormDialog>
   )
 }

@@ -19,8 +19,8 @@ export const ProofFields = ({ proof, onChange }: ProofProps) => (
     />
     <TextField
       label="Code"
+      // No pad of digits: a recovery code has letters.
       hint="Six digits from your authenticator, or a recovery code."
-      inputMode="numeric"
       autocomplete="one-time-code"
       required
       value={proof.code}

@@ -1,4 +1,5 @@
 import { Copy } from '../../ui/basics.tsx'
+import { TextField } from '../../ui/forms.tsx'
 import { Qr } from '../../ui/qr.tsx'
 
 type Secret = { totp_secret: string; totp_uri: string }
@@ -17,6 +18,31 @@ export const Authenticator = ({ of: { totp_secret, totp_uri } }: { of: Secret })
       Open it in an authenticator on this device
     </a>
   </div>
+)
+
+type Typed = { value: string; onText: (text: string) => void }
+
+export const NewPassword = ({ label, ...typed }: Typed & { label: string }) => (
+  <TextField
+    label={label}
+    type="password"
+    autocomplete="new-password"
+    hint="At least 12 characters; a sentence that only you know."
+    required
+    {...typed}
+  />
+)
+
+/** The first code of a new authenticator. */
+export const NewCode = (typed: Typed) => (
+  <TextField
+    label="Code"
+    hint="Six digits that the new app shows now."
+    inputMode="numeric"
+    autocomplete="one-time-code"
+    required
+    {...typed}
+  />
 )
 
 export const RecoveryCodes = ({ codes }: { codes: string[] }) => (

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
-import { api, type Failure, fieldProblems } from '../../api.ts'
+import { api, fieldProblems } from '../../api.ts'
 import { isSandbox } from '../../clock.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { go } from '../../router.tsx'
 import { Button, Card, Facts, Notice } from '../../ui/basics.tsx'
 import { AreaField, Check, SelectField, TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
+import { useSubmit } from '../../ui/submit.ts'
 import { Loaded } from '../../ui/table.tsx'
 import { methodWords, money, plural } from '../../words.ts'
 import { type Marker, PickMarkers } from './pick-markers.tsx'
@@ -34,28 +35,21 @@ function Form({ labs }: { labs: Lab[] }) {
   const [slug, setSlug] = useState(labs[0]?.slug ?? '')
   const [chosen, setMethod] = useState('')
   const [markers, setMarkers] = useState<Marker[]>([])
-  const [error, setError] = useState<Failure>()
-  const [busy, setBusy] = useState(false)
   const accounts = useQuery('own-lab-accounts', () => api.listLabAccounts())
   const set = (part: Partial<typeof fields>) => setFields({ ...fields, ...part })
   const methods = labs.find((lab) => lab.slug === slug)?.collection_methods ?? []
   const method = methods.includes(chosen) ? chosen : (methods[0] ?? '')
-  const wrong = fieldProblems(error)
-  const create = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
+  const { busy, error, send } = useSubmit(async () => {
     const { name, description, fasting, account } = fields
     const body = { name, description, fasting, marker_ids: markers.map(({ id }) => id), ...(account ? { lab_account_id: account } : {}) }
     // The methods above are those of the lab.
-    await api.createLabTest({ body: { ...body, method: method as Method } }).then(({ id }) => {
-      refresh('lab-test')
-      go(`/lab-tests/${id}`)
-    }, setError)
-    setBusy(false)
-  }
+    const { id } = await api.createLabTest({ body: { ...body, method: method as Method } })
+    refresh('lab-test')
+    go(`/lab-tests/${id}`)
+  })
+  const wrong = fieldProblems(error)
   return (
-    <form class="columns" onSubmit={create}>
+    <form class="columns" onSubmit={send}>
       <div class="stack">
         <Card title="Test">
           <div class="form-grid">

@@ -1,0 +1,17 @@
+import type { ComponentChildren } from 'preact'
+import { Brand } from './brand.tsx'
+
+/** The card for whoever is not signed in. */
+export const Outside = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <div class="sign-in">
+    <main>
+      <div class="brand">
+        <Brand /> Assay
+      </div>
+      <div class="card stack">
+        <h1>{title}</h1>
+        {children}
+      </div>
+    </main>
+  </div>
+)
