@@ -22,6 +22,8 @@ export const api = new Proxy({} as Client, {
 
 let isByItself = false
 
+export const isAskedByItself = () => isByItself
+
 /** What `work` asks for at once is marked as asked by the page itself: it keeps nobody signed in. */
 export function byItself<T>(work: () => T): T {
   isByItself = true
@@ -38,6 +40,7 @@ async function call(name: string, sent: Sent) {
   if (response.ok && media === 'application/pdf') return new Uint8Array(await response.arrayBuffer())
   const text = await response.text()
   const body = text ? parsed(text) : undefined
+  if (response.ok && text && body === undefined) throw failure(response.status, 'Something else answered in place of the service.', name)
   if (response.ok) return body
   throw failureOf(response.status, body)
 }

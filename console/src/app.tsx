@@ -2,26 +2,27 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { chosenTeam } from './api.ts'
 import { readClock } from './clock.ts'
+import { Broken } from './frame/content.tsx'
 import { Frame } from './frame/frame.tsx'
 import { useEventLine } from './live.ts'
 import { SignIn } from './pages/sign-in.tsx'
 import { go, isOfNoTeam, place, usePath } from './router.tsx'
 import { isInvitation } from './routes.ts'
-import { session } from './session.ts'
+import { openSession, session, unknown } from './session.ts'
 import { useStore } from './store.ts'
 import { Skeleton } from './ui/basics.tsx'
+import { Failed } from './ui/table.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
 export function App() {
   const who = useStore(session)
+  const away = useStore(unknown)
   const path = usePath()
   if (isInvitation(path)) return <Later of={() => import('./pages/invitation.tsx').then(({ Invitation }) => Invitation)} />
   if (who === undefined)
     return (
       <div class="sign-in">
-        <main aria-label="Loading">
-          <Skeleton />
-        </main>
+        <main aria-label="Loading">{away ? <Failed error={away} again={openSession} /> : <Skeleton />}</main>
       </div>
     )
   if (who === null || path === '/sign-in')
@@ -37,7 +38,14 @@ export function App() {
 /** A page outside the frame, loaded when it is asked for. */
 function Later({ of }: { of: () => Promise<ComponentType> }) {
   const [Page, setPage] = useState<ComponentType>()
-  useEffect(() => void of().then((Page) => setPage(() => Page)), [])
+  const [isFailed, setFailed] = useState(false)
+  useEffect(() => {
+    of().then(
+      (Page) => setPage(() => Page),
+      () => setFailed(true),
+    )
+  }, [])
+  if (isFailed) return <Broken>The page could not be loaded: the service is away, or was updated meanwhile.</Broken>
   return Page ? <Page /> : null
 }
 

@@ -34,7 +34,7 @@ export function useQuery<T>(key: string | null, load: () => Promise<T>, { every 
       state.current = { ...state.current, loading: false, ...change }
       draw((n) => n + 1)
     }
-    await asking.current().then(
+    await asked(asking.current).then(
       (data) => {
         keep(key, data)
         settle({ data, error: undefined })
@@ -63,6 +63,9 @@ export function useQuery<T>(key: string | null, load: () => Promise<T>, { every 
   const { data, error, loading } = state.current
   return { data, error, loading, reload }
 }
+
+/** What throws before it asks has failed too. Called at once, so that whoever asks by itself is still known to. */
+const asked = async <T>(load: () => Promise<T>) => load()
 
 const sameKind = (a: string | null, b: string | null) => a !== null && b !== null && a.split('?')[0] === b.split('?')[0]
 

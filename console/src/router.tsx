@@ -36,6 +36,9 @@ export function useSearch() {
   return useMemo(() => new URLSearchParams(search), [search])
 }
 
+/** The page of a list that the address names. */
+export const pageIn = (search: URLSearchParams) => Math.max(Math.trunc(Number(search.get('page'))) || 1, 1)
+
 /** Changes the question part of the address; empty values leave it. */
 export function setSearch(change: Record<string, string | string[] | null | undefined>) {
   const search = new URLSearchParams(place.get().search)

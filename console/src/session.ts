@@ -1,6 +1,7 @@
-import { api, chosenTeam, sessionEnded } from './api.ts'
+import { api, chosenTeam, type Failure, sessionEnded } from './api.ts'
 import { forgetAll } from './query.ts'
 import { go, isOfNoTeam, place, teamInPath } from './router.tsx'
+import { forgetSearches } from './searches.ts'
 import { store } from './store.ts'
 
 export type Session = Awaited<ReturnType<typeof api.getSession>>
@@ -9,6 +10,9 @@ type Credential = Parameters<typeof api.beginSession>[0]['body']
 /** undefined: not asked yet; null: nobody is signed in. */
 export const session = store<Session | null | undefined>(undefined)
 
+/** Why it is not known who is signed in: the service is away, or fails. */
+export const unknown = store<Failure | undefined>(undefined)
+
 const LAST_TEAM = 'assay.team'
 
 /** The cookie cannot be seen from here; whether one was set can be remembered. */
@@ -16,7 +20,14 @@ const SIGNED_IN = 'assay.signed-in'
 
 export async function openSession() {
   if (!localStorage.getItem(SIGNED_IN)) return session.set(null)
-  session.set(await api.getSession().then(entered, () => null))
+  await api.getSession().then(
+    (found) => {
+      unknown.set(undefined)
+      session.set(entered(found))
+    },
+    // Whoever is signed in stays so while the service is away.
+    (error: Failure) => (error.status === 401 ? leave() : unknown.set(error)),
+  )
 }
 
 export async function signIn(credential: Credential) {
@@ -28,8 +39,11 @@ export function enter(found: Session) {
   session.set(entered(found))
 }
 
+/** A session that could not be ended goes on, and whoever wants to leave must know. */
 export async function signOut() {
-  await api.endSession().catch(() => {})
+  await api.endSession().catch((error: Failure) => {
+    if (error.status !== 401) throw error
+  })
   leave()
   go('/sign-in', { replace: true })
 }
@@ -37,11 +51,20 @@ export async function signOut() {
 /** Nothing that was read stays in the page once the session is over. */
 function leave() {
   forgetAll()
+  forgetSearches()
   localStorage.removeItem(SIGNED_IN)
   session.set(null)
 }
 
 sessionEnded.watch(() => session.get() && leave())
+
+// Back and forward may lead to an address of another team.
+place.watch(() => {
+  const team = teamInPath()
+  if (!team || team === chosenTeam.get() || !session.get()?.teams.some(({ team_id }) => team_id === team)) return
+  forgetAll()
+  chosenTeam.set(team)
+})
 
 function entered(found: Session): Session {
   const known = (id: string | null | undefined) => (id && found.teams.some(({ team_id }) => team_id === id) ? id : undefined)

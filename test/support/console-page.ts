@@ -75,10 +75,15 @@ export async function signInByKey(page: Page, key: string, kind: 'Management key
 /** A page that is signed in by the management key of the tenant, without having gone through the door, which has journeys of its own. */
 export async function signedIn(base: string, tenant: Tenant, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
   const { cookie } = await signIn(base, { management_key: tenant.management_key })
+  return signedInAs(base, cookie, tenant.team_id, width, colorScheme)
+}
+
+/** The same with a session that somebody has. */
+export async function signedInAs(base: string, cookie: string, team_id: string, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
   const opened = await openPage(base, width, colorScheme, [{ origin: base, localStorage: [{ name: 'assay.signed-in', value: 'yes' }] }])
   const [name = '', value = ''] = cookie.split('=')
   await opened.page.context().addCookies([{ name, value, url: base, httpOnly: true, sameSite: 'Strict' }])
-  return { ...opened, open: (path: string) => opened.page.goto(`/console/t/${tenant.team_id}${path}`) }
+  return { ...opened, open: (path: string) => opened.page.goto(`/console/t/${team_id}${path}`) }
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -1,13 +1,10 @@
-import type { ComponentType } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { chosenTeam } from '../api.ts'
-import { isOfNoTeam, Link, match, usePath } from '../router.tsx'
-import { type PageProps, type Route, routes } from '../routes.ts'
-import { session } from '../session.ts'
-import { useStore } from '../store.ts'
-import { Button, Empty, Skeleton } from '../ui/basics.tsx'
+import { useEffect, useState } from 'preact/hooks'
+import { usePath } from '../router.tsx'
+import { Button } from '../ui/basics.tsx'
 import { Icon } from '../ui/icons.tsx'
+import { useModal } from '../ui/modal.ts'
 import { ClockChip } from './clock-chip.tsx'
+import { Content } from './content.tsx'
 import { useShortcuts } from './shortcuts.tsx'
 import { Side } from './side.tsx'
 
@@ -38,7 +35,9 @@ export function Frame() {
           <span class="grow" />
           <ClockChip />
         </header>
-        <Content path={path} />
+        <main id="content" tabIndex={-1}>
+          <Content path={path} />
+        </main>
       </div>
       {drawer && <Drawer onClose={() => setDrawer(false)} />}
       {dialogs}
@@ -47,10 +46,7 @@ export function Frame() {
 }
 
 function Drawer({ onClose }: { onClose: () => void }) {
-  const ref = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    ref.current?.showModal()
-  }, [])
+  const ref = useModal()
   return (
     <dialog ref={ref} class="drawer" aria-label="Menu" onClose={onClose} onCancel={onClose}>
       <div class="side open">
@@ -58,39 +54,5 @@ function Drawer({ onClose }: { onClose: () => void }) {
         <Button onClick={onClose}>Close menu</Button>
       </div>
     </dialog>
-  )
-}
-
-type Found = { route: Route; Page: ComponentType<PageProps> }
-
-function Content({ path }: { path: string }) {
-  const team = useStore(chosenTeam)
-  const who = useStore(session)
-  const route = routes.find((one) => match(one.path, path))
-  const [found, setFound] = useState<Found>()
-  useEffect(() => {
-    let current = true
-    route?.load().then((Page) => current && setFound({ route, Page }))
-    return () => {
-      current = false
-    }
-  }, [route])
-  const ready = found && found.route === route
-  return (
-    <main id="content" tabIndex={-1}>
-      {!route ? (
-        <Empty title="There is no such page" actions={<Link to="/">Go to the overview</Link>}>
-          The address may be misspelt, or the page was moved.
-        </Empty>
-      ) : !team && !isOfNoTeam(route.path) ? (
-        <Empty title={`${who?.org.name} has no team yet`} actions={<Link to="/organisation">Create a team</Link>}>
-          Users, orders and webhooks belong to a team.
-        </Empty>
-      ) : ready ? (
-        <found.Page key={`${team} ${route.path}`} params={match(route.path, path) ?? {}} />
-      ) : (
-        <Skeleton lines={8} />
-      )}
-    </main>
   )
 }

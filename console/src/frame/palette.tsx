@@ -1,6 +1,6 @@
 import { go } from '../router.tsx'
 import { searches } from '../searches.ts'
-import { session } from '../session.ts'
+import { may, session } from '../session.ts'
 import { Chooser, type Found } from '../ui/chooser.tsx'
 import { reachable } from './side.tsx'
 
@@ -12,7 +12,7 @@ function matching(text: string): Found[] {
   const to = (name: string, hint: string, path: string): Found => ({ name, hint, choose: () => go(path) })
   const pages = reachable(session.get())
     .flatMap(({ title, of }) => of.map((page) => to(page.name, title ?? 'Page', page.to)))
-    .concat(to('Place an order', 'Action', '/orders/new'))
+    .concat(may('data.change') ? to('Place an order', 'Action', '/orders/new') : [])
     .filter(({ name }) => name.toLowerCase().includes(wanted))
   if (!wanted) return pages
   const whole = wanted.length === 36 && isId(wanted)

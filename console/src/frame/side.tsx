@@ -4,7 +4,7 @@ import { type Place, places } from '../routes.ts'
 import { chooseTeam, type Session, session, signOut } from '../session.ts'
 import { useStore } from '../store.ts'
 import { chooseTheme, type Theme, theme, themes } from '../theme.ts'
-import { Button, Status } from '../ui/basics.tsx'
+import { Button, Doing, Status } from '../ui/basics.tsx'
 import { Choice } from '../ui/forms.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { words } from '../words.ts'
@@ -98,9 +98,9 @@ function Foot() {
         <Link class="small ellipsis" to="/account" title="My account">
           {nameOf(who)}
         </Link>
-        <Button kind="plain" small onClick={() => void signOut()}>
+        <Doing kind="plain" small act={signOut}>
           Sign out
-        </Button>
+        </Doing>
       </div>
     </div>
   )

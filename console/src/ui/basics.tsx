@@ -48,7 +48,11 @@ export function Time({ at, real = false }: { at: string; real?: boolean }) {
 export function Copy({ text, what }: { text: string; what: string }) {
   const [done, setDone] = useState(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(text).catch(() => {})
+    try {
+      await navigator.clipboard.writeText(text)
+    } catch {
+      return say(`The browser did not let the ${what} be copied; select it and copy it by hand.`, { tone: 'bad' })
+    }
     setDone(true)
     setTimeout(() => setDone(false), 1500)
   }

@@ -1,4 +1,5 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
+import { useModal } from './modal.ts'
 
 export type Found = { name: string; hint: string; choose: () => void }
 
@@ -6,13 +7,9 @@ type ChooserProps = { label: string; placeholder: string; find: (text: string) =
 
 /** One of many, found by typing. */
 export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
-  const ref = useRef<HTMLDialogElement>(null)
+  const ref = useModal()
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
-  // Before the next key comes: whoever types on at once means this field.
-  useLayoutEffect(() => {
-    ref.current?.showModal()
-  }, [])
   const found = find(text)
   const choose = (one: Found | undefined) => {
     if (!one) return
@@ -21,7 +18,11 @@ export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
   }
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (event.key === 'Enter') choose(found[at])
+    if (event.key === 'Enter') {
+      // Whatever gets the focus back must not be pressed by the same key.
+      event.preventDefault()
+      return choose(found[at])
+    }
     if (!step || !found.length) return
     event.preventDefault()
     const next = (at + step + found.length) % found.length

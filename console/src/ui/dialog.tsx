@@ -1,18 +1,15 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import type { Failure } from '../api.ts'
 import { Button, Notice } from './basics.tsx'
+import { useModal } from './modal.ts'
+import { useSubmit } from './submit.ts'
 
 type DialogProps = { title: string; onClose: () => void; large?: boolean; children: ComponentChildren }
 
-/** A modal of the browser's own: focus stays inside, Escape closes, and the page behind is inert. */
 export function Dialog({ title, onClose, large, children }: DialogProps) {
-  const ref = useRef<HTMLDialogElement>(null)
+  const ref = useModal()
   const id = useId()
-  useEffect(() => {
-    // It is closed by leaving the page: closing it by hand would tell of it once more, later.
-    ref.current?.showModal()
-  }, [])
   return (
     <dialog ref={ref} class={large ? 'large' : ''} aria-labelledby={id} onCancel={onClose} onClose={onClose}>
       <div class="dialog">
@@ -36,15 +33,7 @@ type FormDialogProps = {
 
 /** A dialog that does one thing; it stays open and says why when that fails. */
 export function FormDialog({ title, submit, danger, large, disabled, onClose, onSubmit, children }: FormDialogProps) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<Failure>()
-  const send = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    await onSubmit().catch(setError)
-    setBusy(false)
-  }
+  const { busy, error, send } = useSubmit(onSubmit)
   return (
     <Dialog title={title} onClose={onClose} large={large ?? false}>
       <form class="stack" onSubmit={send}>

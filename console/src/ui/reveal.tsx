@@ -58,5 +58,5 @@ export function AskReason({ onClose, onReason }: { onClose: () => void; onReason
   )
 }
 
-/** The header that asks for it. */
-export const revealing = (reason: string | null) => (reason ? { headers: { 'x-assay-reveal': reason } } : {})
+/** The header that asks for it; encoded, since a header takes few letters. */
+export const revealing = (reason: string | null) => (reason ? { headers: { 'x-assay-reveal': encodeURIComponent(reason) } } : {})

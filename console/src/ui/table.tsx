@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { Failure } from '../api.ts'
 import type { Query } from '../query.ts'
-import { Link } from '../router.tsx'
-import { Button, Notice, Skeleton } from './basics.tsx'
+import { Link, setSearch } from '../router.tsx'
+import { Button, Empty, Notice, Skeleton } from './basics.tsx'
 import { Icon } from './icons.tsx'
 
 export type Column<T> = {
@@ -112,6 +112,11 @@ export const Pager = ({ text, back, on }: PagerProps) => (
       </Button>
     </span>
   </nav>
+)
+
+/** Rows went meanwhile, or the address was made up. */
+export const PastEnd = () => (
+  <Empty title="The list ends before this page" actions={<Button onClick={() => setSearch({ page: null })}>Go to the first page</Button>} />
 )
 
 type Older = { pages: (string | null)[]; next: string | null; turn: (pages: (string | null)[]) => void }

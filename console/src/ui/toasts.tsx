@@ -20,8 +20,8 @@ export function Toasts() {
   const all = useStore(toasts)
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {all.map(({ id, text, action }) => (
-        <div key={id} class="toast">
+      {all.map(({ id, text, tone, action }) => (
+        <div key={id} class={tone ? `toast ${tone}` : 'toast'}>
           <span class="grow">{text}</span>
           {action && (
             <button

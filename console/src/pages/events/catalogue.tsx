@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import { Card, Dotted } from '../../ui/basics.tsx'
+import { Find } from '../../ui/find.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
 import { plural, words } from '../../words.ts'
-import { Find } from '../orders/filter-bar.tsx'
 
 const SHOWN = 100
 

@@ -48,7 +48,7 @@ type FoundProps = { order: Order; reason: string | null; onReveal: (reason: stri
 
 function Found({ order, reason, onReveal }: FoundProps) {
   const { lab_test, last_event, details, created_at } = order
-  const tab = useTab(hasResults(order) ? 'results' : 'history')
+  const tab = useTab(['results', 'history', 'documents'], hasResults(order) ? 'results' : 'history')
   const canSimulate = isSandbox() && (may('sandbox.advance') || may('data.change'))
   return (
     <>

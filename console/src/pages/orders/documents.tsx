@@ -57,9 +57,11 @@ function Shown({ paper, order_id }: { paper: Paper; order_id: string }) {
     let made: string | undefined
     let current = true
     paper.load().then((bytes) => {
+      // What comes after the page was left would stay in its memory for as long as the window is open.
+      if (!current) return
       // A copy, since the bytes of an answer may lie in shared memory.
       made = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/pdf' }))
-      if (current) setUrl(made)
+      setUrl(made)
     }, setError)
     return () => {
       current = false

@@ -1,15 +1,15 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { lowLevels, methods } from '../../../../src/contract/lifecycle.ts'
 import { setSearch } from '../../router.tsx'
 import { searches } from '../../searches.ts'
 import { useStore } from '../../store.ts'
 import { Button } from '../../ui/basics.tsx'
+import { Find } from '../../ui/find.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { methodWords, short, words } from '../../words.ts'
 import { filterNames, stages } from './filters.ts'
 
 const set = (change: Record<string, string | string[] | null>) => setSearch({ ...change, page: null })
-const TYPED = 250
 
 export function clearFilters() {
   searches.orders.set('')
@@ -146,30 +146,5 @@ function Chips({ search }: { search: URLSearchParams }) {
         Clear filters
       </Button>
     </div>
-  )
-}
-
-type FindProps = { text: string; label: string; placeholder: string; onFind: (text: string) => void }
-
-/** Asks once the typing pauses. */
-export function Find({ text, label, placeholder, onFind }: FindProps) {
-  const [typed, setTyped] = useState(text)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setTyped(text), [text])
-  const type = (next: string) => {
-    setTyped(next)
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => onFind(next.trim()), TYPED)
-  }
-  return (
-    <input
-      type="search"
-      class="input search"
-      aria-label={label}
-      placeholder={placeholder}
-      value={typed}
-      autocomplete="off"
-      onInput={(event) => type(event.currentTarget.value)}
-    />
   )
 }

@@ -1,5 +1,6 @@
 import { lowLevels, methods, stepsOf, type TopLevel, topLevels } from '../../../../src/contract/lifecycle.ts'
 import type { api } from '../../api.ts'
+import { pageIn } from '../../router.tsx'
 
 type Filter = NonNullable<NonNullable<Parameters<typeof api.listOrders>[0]>['query']>
 
@@ -40,7 +41,7 @@ export function filterOf(search: URLSearchParams, text: string): Filter {
     ...(text ? { search_input: text } : {}),
     ...(status.length ? { status } : {}),
     ...(search.get('is_critical') === 'true' ? { is_critical: true } : {}),
-    page: Number(search.get('page') ?? 1) || 1,
+    page: pageIn(search),
     size: SIZE,
   }
 }

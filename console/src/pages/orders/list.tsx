@@ -2,15 +2,16 @@ import { useCallback } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { type Told, useEvents } from '../../live.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { Link, setSearch, useSearch } from '../../router.tsx'
+import { Link, pageIn, setSearch, useSearch } from '../../router.tsx'
 import { searches } from '../../searches.ts'
 import { useStore } from '../../store.ts'
 import { Button, Card, Empty, Id, Time } from '../../ui/basics.tsx'
 import { Head } from '../../ui/head.tsx'
-import { type Column, Loaded, Pager, Table } from '../../ui/table.tsx'
+import { type Column, Loaded, Pager, PastEnd, Table } from '../../ui/table.tsx'
 import { count, methodWords, short } from '../../words.ts'
 import { clearFilters, OrderFilters } from './filter-bar.tsx'
 import { filterNames, filterOf, SIZE } from './filters.ts'
+import { PlaceLink } from './place-link.tsx'
 import { Interpretation, OrderStatus } from './status.tsx'
 
 type Page = Awaited<ReturnType<typeof api.listOrders>>
@@ -24,17 +25,15 @@ export function Orders() {
   const isFiltered = Boolean(text) || filterNames.some((name) => search.has(name))
   return (
     <>
-      <Head
-        title="Orders"
-        actions={
-          <Link class="button primary" to="/orders/new">
-            Place an order
-          </Link>
-        }
-      />
+      <Head title="Orders" actions={<PlaceLink />} />
       <Card bare label="Orders">
         <OrderFilters search={search} />
-        <Loaded of={orders} lines={10} isEmpty={({ orders }) => !orders.length} empty={isFiltered ? <NothingFound /> : <NoOrders />}>
+        <Loaded
+          of={orders}
+          lines={10}
+          isEmpty={({ orders }) => !orders.length}
+          empty={pageIn(search) > 1 ? <PastEnd /> : isFiltered ? <NothingFound /> : <NoOrders />}
+        >
           {(page) => (
             <>
               <OrderTable orders={page.orders} />
@@ -100,9 +99,7 @@ const NoOrders = () => (
     title="No orders yet"
     actions={
       <>
-        <Link class="button primary" to="/orders/new">
-          Place an order
-        </Link>
+        <PlaceLink />
         <Link class="button" to="/users">
           Look at users
         </Link>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import { Button } from '../../ui/basics.tsx'
-import { TextField } from '../../ui/forms.tsx'
+import { Picker } from '../../ui/picker.tsx'
 import { methodWords, money, plural } from '../../words.ts'
 import type { LabTest } from './draft.ts'
 
@@ -30,33 +30,29 @@ export function PickTest({ test, wrong, onPick }: PickTestProps) {
       </div>
     )
   const wanted = text.trim().toLowerCase()
-  const found = (tests.data?.data ?? []).filter(({ name, lab, method }) =>
-    `${name} ${lab?.name} ${methodWords[method]}`.toLowerCase().includes(wanted),
-  )
+  const isWanted = ({ name, lab, method }: LabTest) => `${name} ${lab?.name} ${methodWords[method]}`.toLowerCase().includes(wanted)
   return (
-    <div class="stack tight">
-      <TextField
-        label="Lab test"
-        placeholder="Name, lab or collection"
-        data-path="order_set"
-        value={text}
-        onText={setText}
-        wrong={wrong}
-        autocomplete="off"
-      />
-      <ul class="results-list" aria-label="Lab tests">
-        {found.slice(0, SHOWN).map((one) => (
-          <li key={one.id}>
-            <button type="button" onClick={() => onPick(one)}>
-              <span>
-                {one.name} <span class="small muted">{aboutTest(one)}</span>
-              </span>
-              <span>{money(one.price)}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-    </div>
+    <Picker
+      label="Lab test"
+      placeholder="Name, lab or collection"
+      list="Lab tests"
+      path="order_set"
+      wrong={wrong}
+      text={text}
+      onText={setText}
+      of={{ ...tests, data: tests.data?.data.filter(isWanted).slice(0, SHOWN) }}
+      keyOf={({ id }) => id}
+      onPick={onPick}
+    >
+      {(one) => (
+        <>
+          <span>
+            {one.name} <span class="small muted">{aboutTest(one)}</span>
+          </span>
+          <span>{money(one.price)}</span>
+        </>
+      )}
+    </Picker>
   )
 }
 

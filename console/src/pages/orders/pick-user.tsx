@@ -3,7 +3,8 @@ import { api } from '../../api.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { may } from '../../session.ts'
 import { Button, Doing, Time } from '../../ui/basics.tsx'
-import { TextField } from '../../ui/forms.tsx'
+import { usePaused } from '../../ui/find.tsx'
+import { Picker } from '../../ui/picker.tsx'
 import { revealing } from '../../ui/reveal.tsx'
 import { short } from '../../words.ts'
 import { findUsers } from '../users/find.ts'
@@ -42,45 +43,46 @@ export function PickUser({ user_id, wrong, onPick, onInfo }: PickUserProps) {
 
 function Finder({ wrong, onPick }: { wrong?: string | undefined; onPick: (user_id: string) => void }) {
   const [text, setText] = useState('')
-  const wanted = text.trim()
+  const wanted = usePaused(text.trim())
   const found = useQuery(`users for orders?${wanted}`, () => findUsers(wanted, 0, 8).then(({ users }) => users))
   const create = async () => {
     const { user_id } = await api.createUser({ body: { client_user_id: wanted } })
     refresh('users')
     onPick(user_id)
   }
+  const isNew = wanted.length > 1 && wanted === text.trim() && found.data?.every(({ client_user_id }) => client_user_id !== wanted)
   return (
-    <div class="stack tight">
-      <TextField
+    <>
+      <Picker
         label="User"
         placeholder="Your id, our id or a name"
-        data-path="user_id"
-        value={text}
-        onText={setText}
+        list="Users"
+        path="user_id"
         wrong={wrong}
-        autocomplete="off"
-      />
-      <ul class="results-list" aria-label="Users">
-        {found.data?.map((one) => (
-          <li key={one.user_id}>
-            <button type="button" onClick={() => onPick(one.user_id)}>
-              <span>
-                {one.client_user_id} <span class="small faint mono">{short(one.user_id)}</span>
-              </span>
-              <span class="small muted">
-                <Time at={one.created_on} />
-              </span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      {wanted.length > 1 && !found.data?.some(({ client_user_id }) => client_user_id === wanted) && (
+        text={text}
+        onText={setText}
+        of={found}
+        keyOf={({ user_id }) => user_id}
+        onPick={({ user_id }) => onPick(user_id)}
+      >
+        {(one) => (
+          <>
+            <span>
+              {one.client_user_id} <span class="small faint mono">{short(one.user_id)}</span>
+            </span>
+            <span class="small muted">
+              <Time at={one.created_on} />
+            </span>
+          </>
+        )}
+      </Picker>
+      {isNew && (
         <div>
           <Doing small act={create}>
             Create the user “{wanted}”
           </Doing>
         </div>
       )}
-    </div>
+    </>
   )
 }

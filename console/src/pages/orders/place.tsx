@@ -1,10 +1,12 @@
 import '../../style/orders.css'
-import { useState } from 'preact/hooks'
-import { api, type Failure } from '../../api.ts'
+import { useMemo, useState } from 'preact/hooks'
+import { api } from '../../api.ts'
 import { go, useSearch } from '../../router.tsx'
-import { Button, Card, Notice } from '../../ui/basics.tsx'
+import { may } from '../../session.ts'
+import { Button, Card, Empty, Notice } from '../../ui/basics.tsx'
 import { Check, SelectField, TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
+import { useSubmit } from '../../ui/submit.ts'
 import { say } from '../../ui/toasts.tsx'
 import { words } from '../../words.ts'
 import { refreshOrder } from './actions.tsx'
@@ -20,13 +22,25 @@ type FieldsProps = {
   about: (path: string) => { wrong?: string; doubt?: string }
 }
 
-export function PlaceOrder() {
+export const PlaceOrder = () =>
+  may('data.change') ? (
+    <Form />
+  ) : (
+    <>
+      <Head up={['/orders', 'Orders']} title="Place an order" />
+      <Empty title="Your role places no orders">An administrator of the organisation can give you another one.</Empty>
+    </>
+  )
+
+function Form() {
   const search = useSearch()
   const [draft, setDraft] = useState<Draft>(() => ({ ...emptyDraft(), user_id: search.get('user_id') ?? '' }))
   const [touched, setTouched] = useState<Set<string>>(new Set())
   const [pressed, setPressed] = useState(false)
-  const [error, setError] = useState<Failure>()
-  const { findings, checking } = usePreflight(orderOf(draft))
+  const body = orderOf(draft)
+  const { findings, checking, failure } = usePreflight(body)
+  // Pressed again after an answer that was lost, the same order is still one.
+  const key = useMemo(() => crypto.randomUUID(), [JSON.stringify(body)])
   const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }))
   const set = (path: string) => (text: string) => {
     setTouched((now) => new Set(now).add(path))
@@ -34,20 +48,17 @@ export function PlaceOrder() {
   }
   const shown = (path: string) => pressed || touched.has(path)
   const about = (path: string) => wordsAbout(findingsBy(findings, path), shown(path))
-  const hard = findings?.filter(({ severity }) => severity === 'hard') ?? []
-  const place = async (event: Event) => {
-    event.preventDefault()
+  const { busy, error, send } = useSubmit(async () => {
     setPressed(true)
-    setError(undefined)
-    if (hard.length || !findings) return document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-    await api.createOrder({ body: orderOf(draft), headers: { 'x-idempotency-key': crypto.randomUUID() } }).then(({ order }) => {
-      refreshOrder(order.id)
-      say('The order is placed.')
-      go(`/orders/${order.id}`)
-    }, setError)
-  }
+    if (findings?.some(({ severity }) => severity === 'hard')) return document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+    const headers = { 'x-idempotency-key': key, 'x-idempotency-error': 'no-cache' } as const
+    const { order } = await api.createOrder({ body, headers })
+    refreshOrder(order.id)
+    say('The order is placed.')
+    go(`/orders/${order.id}`)
+  })
   return (
-    <form onSubmit={place} noValidate>
+    <form onSubmit={send} noValidate>
       <Head up={['/orders', 'Orders']} title="Place an order">
         It is checked while you type, by the rules that the lab's side will apply.
       </Head>
@@ -73,9 +84,9 @@ export function PlaceOrder() {
           <Address draft={draft} set={set} about={about} />
           <Options draft={draft} set={set} about={about} onChange={change} />
         </div>
-        <Preflight findings={findings} checking={checking} shown={shown}>
+        <Preflight findings={findings} checking={checking} failure={failure} shown={shown}>
           {error && <Notice tone="bad">{error.message}</Notice>}
-          <Button type="submit" kind="primary">
+          <Button type="submit" kind="primary" disabled={busy} aria-busy={busy}>
             Place order
           </Button>
         </Preflight>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { api } from '../../api.ts'
-import { Card, Status } from '../../ui/basics.tsx'
+import { api, type Failure } from '../../api.ts'
+import { Card, Notice, Status } from '../../ui/basics.tsx'
 import { plural, words } from '../../words.ts'
 import type { NewOrder } from './draft.ts'
 
@@ -13,22 +13,27 @@ const PAUSE = 300
 export function usePreflight(order: NewOrder) {
   const [findings, setFindings] = useState<Finding[]>()
   const [checking, setChecking] = useState(true)
+  const [failure, setFailure] = useState<Failure>()
   const text = JSON.stringify(order)
   useEffect(() => {
     let current = true
     setChecking(true)
     const timer = setTimeout(async () => {
-      const answer = await api.validateOrder({ body: JSON.parse(text) }).catch(() => undefined)
+      const told = await api.validateOrder({ body: JSON.parse(text) }).then(
+        ({ problems }) => ({ problems, failure: undefined }),
+        (failure: Failure) => ({ problems: undefined, failure }),
+      )
       if (!current) return
       setChecking(false)
-      if (answer) setFindings(answer.problems)
+      setFindings(told.problems)
+      setFailure(told.failure)
     }, PAUSE)
     return () => {
       current = false
       clearTimeout(timer)
     }
   }, [text])
-  return { findings, checking }
+  return { findings, checking, failure }
 }
 
 export const pathOf = ({ path }: Finding) => path.slice(1).join('.')
@@ -36,10 +41,16 @@ export const pathOf = ({ path }: Finding) => path.slice(1).join('.')
 export const findingsBy = (findings: Finding[] | undefined, path: string) =>
   (findings ?? []).filter((one) => pathOf(one) === path || pathOf(one).startsWith(`${path}.`))
 
-type PreflightProps = { findings: Finding[] | undefined; checking: boolean; shown: (path: string) => boolean; children: ComponentChildren }
+type PreflightProps = {
+  findings: Finding[] | undefined
+  checking: boolean
+  failure: Failure | undefined
+  shown: (path: string) => boolean
+  children: ComponentChildren
+}
 
 /** What stands in the way, what is doubtful, and the way on. */
-export function Preflight({ findings, checking, shown, children }: PreflightProps) {
+export function Preflight({ findings, checking, failure, shown, children }: PreflightProps) {
   const hard = (findings ?? []).filter(({ severity }) => severity === 'hard')
   const told = hard.filter((one) => shown(pathOf(one)) || !isField(pathOf(one)))
   const quiet = hard.filter((one) => !told.includes(one))
@@ -50,8 +61,10 @@ export function Preflight({ findings, checking, shown, children }: PreflightProp
         title="Preflight"
         actions={
           <span aria-live="polite">
-            {checking || !findings ? (
+            {checking ? (
               <Status tone="idle">Checking</Status>
+            ) : failure ? (
+              <Status tone="warn">Not checked</Status>
             ) : hard.length ? (
               <Status tone={told.length ? 'bad' : 'idle'}>
                 {told.length ? plural(told.length, 'problem') : `${hard.length} to fill in`}
@@ -71,6 +84,7 @@ export function Preflight({ findings, checking, shown, children }: PreflightProp
               ))}
             </ul>
           )}
+          {failure && <Notice tone="warn">{failure.message} The order is checked again when it is placed.</Notice>}
           {findings && !hard.length && <p class="muted">Nothing stands in the way of this order.</p>}
           {children}
         </div>

@@ -4,12 +4,12 @@ import { useQuery } from '../../query.ts'
 import { setSearch, useSearch } from '../../router.tsx'
 import { deploymentPath, may, session } from '../../session.ts'
 import { Card, Empty, Id, Notice, Status, Time } from '../../ui/basics.tsx'
+import { Find } from '../../ui/find.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
-import { type Column, Loaded, OlderPager, Table } from '../../ui/table.tsx'
+import { type Column, Failed, Loaded, OlderPager, Table } from '../../ui/table.tsx'
 import { teamName } from '../../ui/teams.tsx'
 import { count, words } from '../../words.ts'
-import { Find } from '../orders/filter-bar.tsx'
 
 type Entry = Awaited<ReturnType<typeof api.listAudit>>['entries'][number]
 
@@ -116,6 +116,7 @@ const Who = ({ kind, id }: { kind: string; id: string | null }) => (
 function Verdict() {
   const { org_id } = deploymentPath()
   const verdict = useQuery('audit-verdict', () => api.verifyAuditLog({ params: { org_id } }))
+  if (verdict.error) return <Failed error={verdict.error} again={verdict.reload} />
   if (!verdict.data) return null
   const { intact, rows, unchained, broken, verified_at } = verdict.data
   return (

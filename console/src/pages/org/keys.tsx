@@ -8,13 +8,15 @@ import { SelectField, TextField } from '../../ui/forms.tsx'
 import { KeyList } from '../../ui/key-list.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { TeamChecks, teamName } from '../../ui/teams.tsx'
+import { whole } from '../../whole.ts'
 import { words } from '../../words.ts'
 
 type Key = Awaited<ReturnType<typeof api.listManagementKeys>>['data'][number]
 
 export function ManagementKeys() {
   const { org_id } = deploymentPath()
-  const keys = useQuery('management-keys', async () => (await api.listManagementKeys({ params: { org_id } })).data)
+  const ask = (next_cursor: string | null) => api.listManagementKeys({ params: { org_id }, query: { next_cursor } })
+  const keys = useQuery('management-keys', () => whole(ask, ({ data }) => data))
   const revoke = async ({ id }: Key) => {
     await api.deleteManagementKey({ params: { org_id, key_id: id } })
     refresh('management-keys')

@@ -8,13 +8,15 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
+import { whole } from '../../whole.ts'
 import { words } from '../../words.ts'
 
 export function Teams() {
   const who = useStore(session)
   const [open, setOpen] = useState(false)
   const { org_id } = deploymentPath()
-  const teams = useQuery('teams', () => api.listTeams({ params: { org_id } }))
+  const ask = (next_cursor: string | null) => api.listTeams({ params: { org_id }, query: { next_cursor } })
+  const teams = useQuery('teams', () => whole(ask, ({ teams }) => teams))
   const add = may('org.manage') && (
     <Button kind="primary" onClick={() => setOpen(true)}>
       Create a team
@@ -26,11 +28,11 @@ export function Teams() {
         {words(who?.org.plan)} plan. A team has its own users, orders, keys and webhooks; nothing passes from one to another.
       </Head>
       <Card bare title="Teams">
-        <Loaded of={teams} isEmpty={({ teams }) => !teams.length} empty={<Empty title="No teams yet" actions={add} />}>
-          {({ teams }) => (
+        <Loaded of={teams} isEmpty={(all) => !all.length} empty={<Empty title="No teams yet" actions={add} />}>
+          {(all) => (
             <Table
               label="Teams"
-              rows={teams}
+              rows={all}
               keyOf={({ id }) => id}
               columns={[
                 { name: 'Name', cell: ({ name }) => <strong>{name}</strong> },

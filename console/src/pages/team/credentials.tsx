@@ -7,6 +7,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { Head } from '../../ui/head.tsx'
 import { type Column, Loaded, Table } from '../../ui/table.tsx'
 import { say } from '../../ui/toasts.tsx'
+import { whole } from '../../whole.ts'
 import { words } from '../../words.ts'
 import { CredentialForm } from './credential-form.tsx'
 
@@ -16,8 +17,9 @@ export function Credentials() {
   const [editing, setEditing] = useState<Credential | 'new'>()
   const [ending, setEnding] = useState<Credential>()
   const { team_id } = teamPath()
-  const load = async () => (await api.listTeamCredentials({ params: deploymentPath(), query: { team_id: [team_id] } })).credentials
-  const credentials = useQuery(`credentials:${team_id}`, load)
+  const ask = (next_cursor: string | null) =>
+    api.listTeamCredentials({ params: deploymentPath(), query: { team_id: [team_id], next_cursor } })
+  const credentials = useQuery(`credentials:${team_id}`, () => whole(ask, ({ credentials }) => credentials))
   const canManage = may('team.manage')
   const add = canManage && (
     <Button kind="primary" onClick={() => setEditing('new')}>

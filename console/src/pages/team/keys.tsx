@@ -7,13 +7,14 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { Check, TextField } from '../../ui/forms.tsx'
 import { KeyList, When } from '../../ui/key-list.tsx'
 import type { Column } from '../../ui/table.tsx'
+import { whole } from '../../whole.ts'
 
 type Key = Awaited<ReturnType<typeof api.listTeamKeys>>['api_keys'][number]
 
 export function TeamKeys() {
   const { team_id } = teamPath()
-  const load = async () => (await api.listTeamKeys({ params: deploymentPath(), query: { team_id } })).api_keys
-  const keys = useQuery(`team-keys:${team_id}`, load)
+  const ask = (next_cursor: string | null) => api.listTeamKeys({ params: deploymentPath(), query: { team_id, next_cursor } })
+  const keys = useQuery(`team-keys:${team_id}`, () => whole(ask, ({ api_keys }) => api_keys))
   const revoke = async ({ id }: Key) => {
     await api.deleteTeamKeys({ params: deploymentPath(), query: { api_key_id: [id] } })
     refresh('team-keys:')
@@ -38,6 +39,9 @@ const columns: Column<Key>[] = [
   { name: 'Ends', wide: true, cell: ({ expires_at }) => <When at={expires_at} /> },
 ]
 
+/** The end of a day where the person sits; a day alone would end with the evening before, west of Greenwich. */
+const endOf = (day: string) => new Date(`${day}T24:00`).toISOString()
+
 function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
   const [label, setLabel] = useState('')
   const [readOnly, setReadOnly] = useState(false)
@@ -46,7 +50,7 @@ function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: string
     const { team_id } = teamPath()
     const { value } = await api.createTeamKey({
       params: deploymentPath(),
-      body: { label, team_id, read_only: readOnly, ...(ends ? { expires_at: new Date(ends).toISOString() } : {}) },
+      body: { label, team_id, read_only: readOnly, ...(ends ? { expires_at: endOf(ends) } : {}) },
     })
     refresh('team-keys:')
     onMade(value)
@@ -54,7 +58,7 @@ function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: string
   return (
     <FormDialog title="Create a key" submit="Create" onClose={onClose} onSubmit={create}>
       <TextField label="Label" hint="Where it is used, for example: backend." required value={label} onText={setLabel} />
-      <TextField label="Ends on" type="date" hint="Empty: never." value={ends} onText={setEnds} />
+      <TextField label="Ends on" type="date" hint="Good until the end of that day; empty: for good." value={ends} onText={setEnds} />
       <Check label="May only read" value={readOnly} onCheck={setReadOnly} />
     </FormDialog>
   )

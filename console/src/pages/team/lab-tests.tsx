@@ -5,17 +5,19 @@ import { useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import { may } from '../../session.ts'
 import { Card, Empty, Status, type Tone } from '../../ui/basics.tsx'
+import { Find } from '../../ui/find.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
 import { methodWords, money, words } from '../../words.ts'
-import { Find } from '../orders/filter-bar.tsx'
 
 const tones: Record<string, Tone> = { active: 'good', pending_approval: 'warn', inactive: 'idle' }
 
 export const TestStatus = ({ of }: { of: string }) => <Status tone={tones[of] ?? 'idle'}>{words(of)}</Status>
 
 type Method = (typeof methods)[number]
+
+const SHOWN = 200
 
 export function LabTests() {
   const [name, setName] = useState('')
@@ -24,7 +26,7 @@ export function LabTests() {
   const tests = useQuery(`lab-tests?${name}&${method}&${own}`, () =>
     api.listLabTests({
       query: {
-        lab_test_limit: 200,
+        lab_test_limit: SHOWN,
         ...(name ? { name } : {}),
         ...(method ? { collection_method: method as Method } : {}),
         ...(own ? { own: own === 'own' } : {}),
@@ -72,22 +74,29 @@ export function LabTests() {
             </Empty>
           }
         >
-          {({ data }) => (
-            <Table
-              label="Lab tests"
-              rows={data}
-              keyOf={({ id }) => id}
-              to={({ id }) => `/lab-tests/${id}`}
-              columns={[
-                { name: 'Name', cell: (test) => test.name },
-                { name: 'Lab', wide: true, cell: ({ lab }) => lab?.name },
-                { name: 'Collection', cell: ({ method }) => methodWords[method] ?? method },
-                { name: 'Sample', wide: true, cell: ({ sample_type }) => words(sample_type) },
-                { name: 'Markers', wide: true, right: true, cell: ({ markers }) => markers?.length },
-                { name: 'Status', wide: true, cell: ({ status }) => <TestStatus of={status} /> },
-                { name: 'Price', right: true, cell: ({ price }) => money(price) },
-              ]}
-            />
+          {({ data, next_cursor }) => (
+            <>
+              <Table
+                label="Lab tests"
+                rows={data}
+                keyOf={({ id }) => id}
+                to={({ id }) => `/lab-tests/${id}`}
+                columns={[
+                  { name: 'Name', cell: (test) => test.name },
+                  { name: 'Lab', wide: true, cell: ({ lab }) => lab?.name },
+                  { name: 'Collection', cell: ({ method }) => methodWords[method] ?? method },
+                  { name: 'Sample', wide: true, cell: ({ sample_type }) => words(sample_type) },
+                  { name: 'Markers', wide: true, right: true, cell: ({ markers }) => markers?.length },
+                  { name: 'Status', wide: true, cell: ({ status }) => <TestStatus of={status} /> },
+                  { name: 'Price', right: true, cell: ({ price }) => money(price) },
+                ]}
+              />
+              {next_cursor && (
+                <div class="pager">
+                  <span>The first {SHOWN} are shown; search for the others.</span>
+                </div>
+              )}
+            </>
           )}
         </Loaded>
       </Card>

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import { Button } from '../../ui/basics.tsx'
-import { TextField } from '../../ui/forms.tsx'
+import { usePaused } from '../../ui/find.tsx'
+import { Picker } from '../../ui/picker.tsx'
 import { money } from '../../words.ts'
 
 export type Marker = Awaited<ReturnType<typeof api.listMarkers>>['markers'][number]
@@ -16,11 +17,11 @@ export const priceOf = ({ price }: Marker) => (price ? money(Number(price)) : ''
 /** Markers of one lab, found by a part of their name; those that were picked stay above. */
 export function PickMarkers({ lab_slug, picked, onPick, wrong }: PickProps) {
   const [text, setText] = useState('')
-  const name = text.trim()
+  const name = usePaused(text.trim())
   const found = useQuery(lab_slug ? `markers:${lab_slug}?${name}` : null, () =>
     api.listMarkers({ query: { lab_slug, size: SHOWN, ...(name ? { name } : {}) } }),
   )
-  const rest = (found.data?.markers ?? []).filter(({ id, is_orderable }) => is_orderable !== false && !picked.some((one) => one.id === id))
+  const isFree = ({ id, is_orderable }: Marker) => is_orderable !== false && !picked.some((one) => one.id === id)
   return (
     <div class="stack tight">
       {picked.length > 0 && (
@@ -40,19 +41,26 @@ export function PickMarkers({ lab_slug, picked, onPick, wrong }: PickProps) {
           ))}
         </ul>
       )}
-      <TextField label="Add a marker" placeholder="Part of its name" autocomplete="off" value={text} onText={setText} wrong={wrong} />
-      <ul class="results-list" aria-label="Markers">
-        {rest.map((one) => (
-          <li key={one.id}>
-            <button type="button" onClick={() => onPick([...picked, one])}>
-              <span>
-                {one.name} <code class="small muted">{one.provider_id}</code>
-              </span>
-              <span>{priceOf(one)}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Picker
+        label="Add a marker"
+        placeholder="Part of its name"
+        list="Markers"
+        wrong={wrong}
+        text={text}
+        onText={setText}
+        of={{ ...found, data: found.data?.markers.filter(isFree) }}
+        keyOf={({ id }) => id}
+        onPick={(one) => onPick([...picked, one])}
+      >
+        {(one) => (
+          <>
+            <span>
+              {one.name} <code class="small muted">{one.provider_id}</code>
+            </span>
+            <span>{priceOf(one)}</span>
+          </>
+        )}
+      </Picker>
     </div>
   )
 }

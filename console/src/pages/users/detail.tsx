@@ -9,6 +9,7 @@ import { Failed, Loaded } from '../../ui/table.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { day } from '../../words.ts'
 import { OrderTable } from '../orders/list.tsx'
+import { PlaceLink } from '../orders/place-link.tsx'
 import { Connections } from './connections.tsx'
 import { DeleteUser } from './delete.tsx'
 import { Demographics } from './demographics.tsx'
@@ -35,9 +36,7 @@ const Found = ({ user }: { user: User }) => (
         may('data.change') && (
           <>
             <DeleteUser user={user} />
-            <Link class="button primary" to={`/orders/new?user_id=${user.user_id}`}>
-              Place an order
-            </Link>
+            <PlaceLink user_id={user.user_id} />
           </>
         )
       }
@@ -82,7 +81,7 @@ function UserOrders({ user_id }: { user_id: string }) {
         of={orders}
         isEmpty={({ orders }) => !orders.length}
         empty={
-          <Empty title="No orders yet" actions={<Link to={`/orders/new?user_id=${user_id}`}>Place the first one</Link>}>
+          <Empty title="No orders yet" actions={<PlaceLink user_id={user_id} />}>
             Orders of this user and their results appear here.
           </Empty>
         }

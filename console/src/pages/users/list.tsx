@@ -2,17 +2,17 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api, fieldProblems } from '../../api.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { go, setSearch, useSearch } from '../../router.tsx'
+import { go, pageIn, setSearch, useSearch } from '../../router.tsx'
 import { searches } from '../../searches.ts'
 import { may } from '../../session.ts'
 import { useStore } from '../../store.ts'
 import { Button, Card, Empty, Id, Time } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
+import { Find } from '../../ui/find.tsx'
 import { TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
-import { type Column, Loaded, Pager, Table } from '../../ui/table.tsx'
+import { type Column, Loaded, Pager, PastEnd, Table } from '../../ui/table.tsx'
 import { count, plural } from '../../words.ts'
-import { Find } from '../orders/filter-bar.tsx'
 import { findUsers, type User } from './find.ts'
 
 const SIZE = 25
@@ -21,7 +21,7 @@ export function Users() {
   const search = useSearch()
   const text = useStore(searches.users)
   const [open, setOpen] = useState(false)
-  const offset = (Math.max(Number(search.get('page')), 1) - 1) * SIZE
+  const offset = (pageIn(search) - 1) * SIZE
   const users = useQuery(`users?${offset}&${text}`, () => findUsers(text, offset, text.length > 1 ? 50 : SIZE))
   const find = (text: string) => {
     searches.users.set(text)
@@ -43,7 +43,7 @@ export function Users() {
           of={users}
           lines={10}
           isEmpty={({ users }) => !users.length}
-          empty={text.length > 1 ? <NobodyFound text={text} onClear={() => find('')} /> : <Nobody add={add} />}
+          empty={text.length > 1 ? <NobodyFound text={text} onClear={() => find('')} /> : offset ? <PastEnd /> : <Nobody add={add} />}
         >
           {({ users, total }) => (
             <>

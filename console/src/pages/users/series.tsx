@@ -51,7 +51,7 @@ export function UserSeries({ user_id }: { user_id: string }) {
   const search = useSearch()
   const known = useResources(user_id)
   const resource = search.get('resource') ?? (known.data || known.error ? firstOf(known.data ?? {}) : null)
-  const days = Number(search.get('days') ?? 7) || 7
+  const days = spans.some(([value]) => value === search.get('days')) ? Number(search.get('days')) : 7
   const zoom = zoomIn(search)
   const now = Math.ceil(teamNow() / MINUTE) * MINUTE
   const [from, to] = zoom ?? [now - days * DAY, now]

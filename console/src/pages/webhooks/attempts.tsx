@@ -4,10 +4,10 @@ import { useQuery } from '../../query.ts'
 import { setSearch, useSearch } from '../../router.tsx'
 import { teamPath } from '../../session.ts'
 import { Button, Card, Dotted, Empty, Status, Time, type Tone } from '../../ui/basics.tsx'
+import { Find } from '../../ui/find.tsx'
 import { Choice } from '../../ui/forms.tsx'
 import { type Column, Loaded, OlderPager, Table } from '../../ui/table.tsx'
 import { span, words } from '../../words.ts'
-import { Find } from '../orders/filter-bar.tsx'
 
 type Attempt = Awaited<ReturnType<typeof api.sendWebhookExample>>
 type Outcome = 'delivered' | 'retried' | 'exhausted'

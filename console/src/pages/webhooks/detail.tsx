@@ -22,7 +22,7 @@ export function WebhookDetail({ params: { webhook_id = '' } }: PageProps) {
 }
 
 function Found({ webhook }: { webhook: Webhook }) {
-  const tab = useTab('deliveries')
+  const tab = useTab(['deliveries', 'waiting', 'jobs', 'settings'])
   const { id, waiting, failing_since, next_try_at, disabled_because } = webhook
   return (
     <>

@@ -1,15 +1,28 @@
 import { type Failure, fieldProblems } from '../../api.ts'
 import { AreaField, SelectField, TextField } from '../../ui/forms.tsx'
+import type { Webhook } from './list.tsx'
 
+/** Event types are text as it was typed: a line that is just begun is no type yet. */
 export type Fields = {
   url: string
   description: string
-  filter_types: string[] | null
+  types: string
   rate_limit: number | null
   ordering: 'per_key' | 'strict' | 'unordered'
 }
 
-export const emptyFields: Fields = { url: '', description: '', filter_types: null, rate_limit: null, ordering: 'per_key' }
+export const emptyFields: Fields = { url: '', description: '', types: '', rate_limit: null, ordering: 'per_key' }
+
+export const fieldsOf = ({ url, description, filter_types, rate_limit, ordering }: Webhook): Fields => ({
+  url,
+  description: description ?? '',
+  types: filter_types?.join('\n') ?? '',
+  rate_limit,
+  ordering: ordering as Fields['ordering'],
+})
+
+/** What the service takes. */
+export const sentFields = ({ types, ...fields }: Fields) => ({ ...fields, filter_types: typesOf(types) })
 
 const orderings: [string, string][] = [
   ['per_key', 'Each order and user resource in its order'],
@@ -50,8 +63,8 @@ export function WebhookFields({ fields, onChange, error }: FieldsProps) {
         full
         label="Event types"
         hint="Empty takes all. One on each line; a type may end in *, as in labtest.order.*"
-        value={fields.filter_types?.join('\n') ?? ''}
-        onText={(text) => set({ filter_types: typesOf(text) })}
+        value={fields.types}
+        onText={(types) => set({ types })}
         wrong={Object.entries(wrong).find(([path]) => path.startsWith('filter_types'))?.[1]}
       />
       <SelectField

@@ -8,8 +8,9 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { Check } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { type Column, Loaded, Table } from '../../ui/table.tsx'
+import { whole } from '../../whole.ts'
 import { count, plural } from '../../words.ts'
-import { emptyFields, type Fields, WebhookFields } from './fields.tsx'
+import { emptyFields, sentFields, WebhookFields } from './fields.tsx'
 
 export type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
 
@@ -17,7 +18,8 @@ const EVERY = 5_000
 
 export function Webhooks() {
   const [open, setOpen] = useState(false)
-  const webhooks = useQuery('webhooks', () => api.listWebhooks({ params: teamPath(), query: { limit: 100 } }), { every: EVERY })
+  const ask = (next_cursor: string | null) => api.listWebhooks({ params: teamPath(), query: { limit: 100, next_cursor } })
+  const webhooks = useQuery('webhooks', () => whole(ask, ({ data }) => data), { every: EVERY })
   const add = may('team.manage') && (
     <Button kind="primary" onClick={() => setOpen(true)}>
       Create a webhook
@@ -31,7 +33,7 @@ export function Webhooks() {
       <Card bare label="Webhooks">
         <Loaded
           of={webhooks}
-          isEmpty={({ data }) => !data.length}
+          isEmpty={(all) => !all.length}
           empty={
             <Empty title="No webhooks yet" actions={add}>
               Give an https address that answers 2xx. Then send it an example and look at the attempt. No receiver at hand? The sandbox
@@ -39,7 +41,7 @@ export function Webhooks() {
             </Empty>
           }
         >
-          {({ data }) => <Table label="Webhooks" rows={data} columns={columns} keyOf={({ id }) => id} to={({ id }) => `/webhooks/${id}`} />}
+          {(all) => <Table label="Webhooks" rows={all} columns={columns} keyOf={({ id }) => id} to={({ id }) => `/webhooks/${id}`} />}
         </Loaded>
       </Card>
       {open && <NewWebhook onClose={() => setOpen(false)} />}
@@ -73,14 +75,10 @@ const columns: Column<Webhook>[] = [
 ]
 
 function NewWebhook({ onClose }: { onClose: () => void }) {
-  const [fields, setFields] = useState<Fields>(emptyFields)
+  const [fields, setFields] = useState(emptyFields)
   const [asymmetric, setAsymmetric] = useState(false)
   const create = async () => {
-    const { url, description, filter_types, rate_limit, ordering } = fields
-    const { id } = await api.createWebhook({
-      params: teamPath(),
-      body: { url, description, ordering, filter_types, rate_limit, asymmetric },
-    })
+    const { id } = await api.createWebhook({ params: teamPath(), body: { ...sentFields(fields), asymmetric } })
     refresh('webhooks')
     go(`/webhooks/${id}`)
   }

@@ -6,7 +6,7 @@ import { may, teamPath } from '../../session.ts'
 import { Button, Card, Copy, Doing, Notice } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { say } from '../../ui/toasts.tsx'
-import { type Fields, WebhookFields } from './fields.tsx'
+import { fieldsOf, sentFields, WebhookFields } from './fields.tsx'
 import type { Webhook } from './list.tsx'
 
 export const WebhookSettings = ({ webhook }: { webhook: Webhook }) => (
@@ -20,18 +20,11 @@ export const WebhookSettings = ({ webhook }: { webhook: Webhook }) => (
 )
 
 function Change({ webhook }: { webhook: Webhook }) {
-  const { url, description, filter_types, rate_limit, ordering } = webhook
-  const [fields, setFields] = useState<Fields>({
-    url,
-    description: description ?? '',
-    filter_types,
-    rate_limit,
-    ordering: ordering as Fields['ordering'],
-  })
+  const [fields, setFields] = useState(() => fieldsOf(webhook))
   const [error, setError] = useState<Failure>()
   const save = async () => {
     setError(undefined)
-    await api.patchWebhook({ params: { ...teamPath(), webhook_id: webhook.id }, body: fields }).then(() => {
+    await api.patchWebhook({ params: { ...teamPath(), webhook_id: webhook.id }, body: sentFields(fields) }).then(() => {
       refresh('webhook')
       say('Saved.')
     }, setError)
@@ -66,18 +59,15 @@ function Secret({ webhook: { id, public_key } }: { webhook: Webhook }) {
     <Card title="Signing secret">
       <div class="stack">
         <p class="muted">Receivers verify the signature with it. Any Standard Webhooks library does.</p>
-        {secret ? (
+        {secret && (
           <div class="secret">
             <code class="grow">{secret}</code>
             <Copy text={secret} what="secret" />
           </div>
-        ) : (
-          <div class="row wrap">
-            <Doing act={async () => setSecret((await api.getWebhookSecret({ params })).key)}>Show secret</Doing>
-          </div>
         )}
         {may('team.manage') && (
           <div class="row wrap">
+            {!secret && <Doing act={async () => setSecret((await api.getWebhookSecret({ params })).key)}>Show secret</Doing>}
             <Button onClick={() => setAsks(true)}>Rotate secret</Button>
           </div>
         )}

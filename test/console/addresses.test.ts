@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { joined, quick } from '../support/console.ts'
+import { named, signedIn, signedInAs, without } from '../support/console-page.ts'
+import { place } from '../support/orders.ts'
+import { people } from '../support/people.ts'
+import { world } from '../support/world.ts'
+
+const one = await world({ env: quick })
+
+test.skipIf(without)(named('back leads to the team that the address names, and shows what is there'), async () => {
+  const tenant = await one.tenant()
+  const { id: other } = await tenant.admin.createTeam({ params: { org_id: tenant.org_id }, body: { name: 'Quay', region: 'us' } })
+  await tenant.api.createUser({ body: { client_user_id: 'of-harbour' } })
+  const { page, open } = await signedIn(one.base, tenant)
+  await open('/users')
+  await page.getByRole('link', { name: 'of-harbour' }).waitFor()
+  await page.getByRole('combobox', { name: 'Team' }).selectOption('Quay')
+  await page.getByText('No users yet').waitFor()
+  expect(page.url()).toContain(`/t/${other}/`)
+  await page.goBack()
+  await page.getByRole('link', { name: 'of-harbour' }).waitFor()
+  expect(await page.getByRole('combobox', { name: 'Team' }).inputValue()).toBe(tenant.team_id)
+})
+
+test.skipIf(without)(named('an address of a team out of reach says so, and shows nothing of another'), async () => {
+  const tenant = await one.tenant()
+  await tenant.api.createUser({ body: { client_user_id: 'of-harbour' } })
+  const { page } = await signedIn(one.base, tenant)
+  for (const team of [one.team_id, randomUUID(), 'nonsense']) {
+    await page.goto(`/console/t/${team}/users`)
+    await page.getByText('You do not reach this team').waitFor()
+  }
+  expect(await page.getByText('of-harbour').count()).toBe(0)
+  await page.getByRole('link', { name: 'Go to the overview' }).click()
+  await page.getByText('Begin here').or(page.getByText('Orders by stage')).first().waitFor()
+})
+
+test.skipIf(without)(named('an address may say anything: a page answers, and never stays empty'), async () => {
+  const tenant = await one.tenant()
+  const order = await place(tenant.api)
+  const { page, open, complaints } = await signedIn(one.base, tenant)
+  const shows: [path: string, text: string][] = [
+    ['/users?page=nonsense', 'patient-'],
+    ['/users?page=-7', 'patient-'],
+    ['/users?page=40', 'The list ends before this page'],
+    ['/orders?page=1.5', 'Essential Wellness'],
+    ['/orders?page=40', 'The list ends before this page'],
+    [`/orders/${order.id}?tab=nonsense`, 'Event history'],
+    [`/users/${order.user_id}?days=1e9`, 'Nothing in this window'],
+    [`/users/${order.user_id}?days=-3&from=x&to=y`, 'Nothing in this window'],
+    ['/orders/%F0%9F%92%89', 'order_id'],
+    ['/nowhere', 'There is no such page'],
+  ]
+  for (const [path, text] of shows) {
+    await open(path)
+    await page.locator('#content').getByText(text).first().waitFor()
+  }
+  await open('/users?page=40')
+  await page.getByRole('button', { name: 'Go to the first page' }).click()
+  await page.getByRole('link', { name: /^patient-/ }).waitFor()
+  expect(complaints.filter((text) => !text.includes('422'))).toEqual([])
+})
+
+test.skipIf(without)(named('what was revealed of one order is masked on the next'), async () => {
+  const tenant = await one.tenant()
+  const [first, next] = [await place(tenant.api), await place(tenant.api)]
+  const { page, open } = await signedIn(one.base, tenant)
+  await open(`/orders/${first.id}`)
+  const patient = page.getByRole('region', { name: 'Patient' })
+  await patient.getByRole('button', { name: 'Reveal' }).click()
+  await page.getByLabel('Reference').fill('100 % → 東')
+  await page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click()
+  await patient.getByText(`${people[0].first_name} ${people[0].last_name}`).waitFor()
+
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search or go to' }).fill(next.id)
+  await page.getByRole('option', { name: 'Open the order of this id' }).click()
+  await page.waitForURL(new RegExp(next.id))
+  await patient.getByText('Z••• Q•••').waitFor()
+  await patient.getByRole('button', { name: 'Reveal' }).waitFor()
+})
+
+test.skipIf(without)(named('whoever may not place orders is not shown the way, and told so at its address'), async () => {
+  const tenant = await one.tenant()
+  const { cookie } = await joined(one, tenant, { role: 'support' })
+  const { page, open } = await signedInAs(one.base, cookie, tenant.team_id)
+  await open('/orders')
+  await page.getByText('No orders yet').waitFor()
+  expect(await page.getByRole('link', { name: 'Place an order' }).count()).toBe(0)
+  await open('/orders/new')
+  await page.getByText('Your role places no orders').waitFor()
+})
