@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Runs the command line on the Node that the project brings along, whatever Node the shell has.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -21,5 +22,8 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     console.error('Assay needs Node 24 or newer.')
     process.exit(1)
   }
-  process.exit(spawnSync(node, [join(root, 'bin/assay.mjs'), ...args], { stdio: 'inherit' }).status ?? 1)
+  const command = spawn(node, [join(root, 'bin/assay.mjs'), ...args], { stdio: 'inherit' })
+  // Whoever stops us means the command, which would go on by itself.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => command.kill(signal))
+  command.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
 }

@@ -1,0 +1,24 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { delimiter, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/world.ts'
+
+const command = join(import.meta.dirname, '../../bin/assay.mjs')
+
+/** A Node of this machine that is too old for us, as a shell may have it. */
+const old = [...new Set([...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'])]
+  .map((folder) => join(folder, 'node'))
+  .find((path) => Number(/^v(\d+)/.exec(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 99) < 24)
+
+test.skipIf(!old).each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)(`%s to a command under an old Node ends it with %i${old ? '' : ' (skipped: no such Node here)'}`, async (signal, code) => {
+  const env = { PATH: process.env['PATH'], DATA_DIR: temporaryFolder(), ASSAY_URL: 'http://127.0.0.1:1', ASSAY_API_KEY: 'sk_us_nobody' }
+  const child = spawn(old as string, [command, 'events', 'tail'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  await once(child.stderr, 'data')
+  child.kill(signal)
+  // The command holds standard error open for as long as it runs.
+  expect(await once(child, 'close')).toEqual([code, null])
+})
