@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { named, signedIn, without } from '../support/console-page.ts'
+import { fits, named, signedIn, without } from '../support/console-page.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
@@ -45,4 +45,15 @@ test.skipIf(without)(named('every key is listed, and ends with the evening of it
   const { next_cursor } = await tenant.admin.listTeamKeys({ params, query })
   const { api_keys } = await tenant.admin.listTeamKeys({ params, query: { ...query, next_cursor } })
   expect(api_keys.find(({ label }) => label === 'until new year')?.expires_at).toBe('2038-01-01T08:00:00.000Z')
+})
+
+test.skipIf(without)(named('a team of the longest name fits on a phone'), async () => {
+  const tenant = await one.tenant({ team: 'Quay'.repeat(20) })
+  const { page, open } = await signedIn(one.base, tenant, 390)
+  await open('/settings')
+  await page.getByRole('heading', { name: 'Team settings' }).waitFor()
+  await fits(page)
+  await page.goto('/console/organisation/audit')
+  await page.getByLabel('Where').waitFor()
+  await fits(page)
 })
