@@ -75,3 +75,19 @@ test.skipIf(without)(named('what the one before searched for is gone when the ne
   await page.getByText('1 to 1 of 1').waitFor()
   expect(await page.getByLabel('Search orders').inputValue()).toBe('')
 })
+
+test.skipIf(without)(
+  named('an answer that is none of the service is said to be, and one that nobody foresaw breaks its page only'),
+  async () => {
+    const { page, open } = await signedIn(one.base, one)
+    await page.route('**/v3/orders?*', (route) => route.fulfill({ body: '<h1>Welcome to the hotel</h1>', contentType: 'text/html' }))
+    await open('/orders')
+    await page.getByText('Something else answered in place of the service.').waitFor()
+    await page.unroute('**/v3/orders?*')
+    await page.route('**/v3/orders?*', (route) => route.fulfill({ json: {} }))
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('This page broke while it was drawn.').waitFor()
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    await page.getByRole('heading', { name: 'Users' }).waitFor()
+  },
+)
