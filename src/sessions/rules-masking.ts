@@ -1,7 +1,7 @@
 import { invalid } from '../problem.ts'
 
 /** What stands for the letters that are not shown. */
-export const DOTS = '•••'
+const DOTS = '•••'
 
 type Mask = (text: string) => string
 

@@ -62,6 +62,24 @@ test.skipIf(without)(named('an address may say anything: a page answers, and nev
   expect(complaints.filter((text) => !text.includes('422'))).toEqual([])
 })
 
+test.skipIf(without)(named('what a list is narrowed to stands in its address, and is there again after a reload'), async () => {
+  const { page, open } = await signedIn(one.base, one)
+  await open('/events')
+  await page.getByLabel('Family').selectOption('provider')
+  await page.waitForURL(/\?family=provider$/)
+  await page.getByRole('link', { name: 'provider.connection.created' }).waitFor()
+  await open('/lab-tests?method=testkit')
+  await page.getByLabel('Search lab tests').fill('heart')
+  await page.waitForURL(/\?method=testkit&name=heart$/)
+  await page.reload()
+  await page.getByRole('link', { name: 'Heart' }).first().waitFor()
+  expect([await page.getByLabel('Collection').inputValue(), await page.getByLabel('Search lab tests').inputValue()]).toEqual([
+    'testkit',
+    'heart',
+  ])
+  expect(await page.getByRole('link', { name: 'Essential Wellness' }).count()).toBe(0)
+})
+
 test.skipIf(without)(named('what was revealed of one order is masked on the next'), async () => {
   const tenant = await one.tenant()
   const [first, next] = [await place(tenant.api), await place(tenant.api)]

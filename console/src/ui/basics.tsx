@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { offset, teamNow, useTicks } from '../clock.ts'
-import { ago, exact, short, words } from '../words.ts'
+import { ago, exact, short } from '../words.ts'
 import { Icon } from './icons.tsx'
 import { say } from './toasts.tsx'
 
@@ -129,8 +129,6 @@ export const Skeleton = ({ lines = 4 }: { lines?: number }) => (
     ))}
   </div>
 )
-
-export const Word = ({ of }: { of: string | null | undefined }) => <>{of ? words(of) : '—'}</>
 
 /** A name with dots, which may be broken behind each. */
 export const Dotted = ({ name }: { name: string }) => (

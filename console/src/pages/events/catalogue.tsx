@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
+import { setSearch, useSearch } from '../../router.tsx'
 import { Card, Dotted } from '../../ui/basics.tsx'
 import { Find } from '../../ui/find.tsx'
 import { Choice } from '../../ui/forms.tsx'
@@ -12,8 +12,9 @@ const SHOWN = 100
 
 /** Everything that webhooks are told, with the shape and an example of each. */
 export function EventCatalogue() {
-  const [text, setText] = useState('')
-  const [family, setFamily] = useState('')
+  const search = useSearch()
+  const text = search.get('search') ?? ''
+  const family = search.get('family') ?? ''
   const types = useQuery('event-types', () => api.listEventTypes())
   return (
     <>
@@ -32,13 +33,18 @@ export function EventCatalogue() {
             return (
               <>
                 <div class="filters">
-                  <Find text={text} onFind={setText} label="Search event types" placeholder="Type or description" />
+                  <Find
+                    text={text}
+                    onFind={(search) => setSearch({ search })}
+                    label="Search event types"
+                    placeholder="Type or description"
+                  />
                   <Choice
                     label="Family"
                     none="All families"
                     value={family}
                     options={families.map((one) => [one, words(one)])}
-                    onChoose={setFamily}
+                    onChoose={(family) => setSearch({ family })}
                   />
                 </div>
                 <Table

@@ -13,7 +13,7 @@ export type Role = NonNullable<Parameters<typeof api.createInvite>[0]['body']['r
 const roles: [Role, string][] = [
   ['org_admin', 'Organisation: everything'],
   ['team_admin', 'Team: everything in some teams'],
-  ['support', 'Support: sees data, masked until revealed'],
+  ['support', 'Support: sees data, always masked'],
   ['read_only', 'Read only'],
 ]
 

@@ -1,8 +1,7 @@
-import { useState } from 'preact/hooks'
 import { methods } from '../../../../src/contract/lifecycle.ts'
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
-import { Link } from '../../router.tsx'
+import { Link, setSearch, useSearch } from '../../router.tsx'
 import { may } from '../../session.ts'
 import { Card, Empty, Status, type Tone } from '../../ui/basics.tsx'
 import { Find } from '../../ui/find.tsx'
@@ -20,9 +19,8 @@ type Method = (typeof methods)[number]
 const SHOWN = 200
 
 export function LabTests() {
-  const [name, setName] = useState('')
-  const [method, setMethod] = useState('')
-  const [own, setOwn] = useState('')
+  const search = useSearch()
+  const [name = '', method = '', own = ''] = ['name', 'method', 'own'].map((one) => search.get(one) ?? '')
   const tests = useQuery(`lab-tests?${name}&${method}&${own}`, () =>
     api.listLabTests({
       query: {
@@ -45,13 +43,13 @@ export function LabTests() {
       </Head>
       <Card bare label="Lab tests">
         <div class="filters">
-          <Find text={name} onFind={setName} label="Search lab tests" placeholder="Part of the name" />
+          <Find text={name} onFind={(name) => setSearch({ name })} label="Search lab tests" placeholder="Part of the name" />
           <Choice
             label="Collection"
             none="Any collection"
             value={method}
             options={methods.map((one) => [one, methodWords[one] ?? one])}
-            onChoose={setMethod}
+            onChoose={(method) => setSearch({ method })}
           />
           <Choice
             label="Made by"
@@ -61,7 +59,7 @@ export function LabTests() {
               ['own', 'Made by this team'],
               ['catalogue', 'Of the catalogue'],
             ]}
-            onChoose={setOwn}
+            onChoose={(own) => setSearch({ own })}
           />
         </div>
         <Loaded
