@@ -13,6 +13,8 @@ export type Told = {
 const listeners = new Set<(told: Told) => void>()
 export const isLive = store(false)
 const AGAIN_AFTER = 5_000
+/** A team that has too many lines open already is refused, and each refusal is audited. */
+const REFUSED_AGAIN_AFTER = 60_000
 
 /** The events of the team as they come. One line serves the whole page, whoever listens. */
 export function useEvents(hear: (told: Told) => void) {
@@ -46,7 +48,8 @@ async function keepOpen(signal: AbortSignal) {
     }
     isLive.set(false)
     if (response && [401, 403].includes(response.status)) return
-    if (!signal.aborted) await new Promise((done) => setTimeout(done, AGAIN_AFTER))
+    const wait = response?.status === 429 ? REFUSED_AGAIN_AFTER : AGAIN_AFTER
+    if (!signal.aborted) await new Promise((done) => setTimeout(done, wait))
   }
 }
 

@@ -7,9 +7,9 @@ import { refresh, useQuery } from '../../query.ts'
 import type { PageProps } from '../../routes.ts'
 import { may } from '../../session.ts'
 import { Card, Id, Time } from '../../ui/basics.tsx'
+import { Detail } from '../../ui/detail.tsx'
 import { Head } from '../../ui/head.tsx'
 import { revealing } from '../../ui/reveal.tsx'
-import { Loaded } from '../../ui/table.tsx'
 import { Tabs, useTab } from '../../ui/tabs.tsx'
 import { lowOf, methodWords } from '../../words.ts'
 import { CancelOrder, RescheduleOrder } from './actions.tsx'
@@ -38,9 +38,9 @@ export function OrderDetail({ params: { order_id = '' } }: PageProps) {
     ),
   )
   return (
-    <Loaded of={order} lines={10}>
+    <Detail of={order} what="Order" up={['/orders', 'Orders']}>
       {(order) => <Found order={order} reason={reason} onReveal={setReason} />}
-    </Loaded>
+    </Detail>
   )
 }
 

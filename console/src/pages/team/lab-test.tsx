@@ -3,8 +3,9 @@ import { refresh, useQuery } from '../../query.ts'
 import type { PageProps } from '../../routes.ts'
 import { may } from '../../session.ts'
 import { Card, Doing, Facts, Id, Notice } from '../../ui/basics.tsx'
+import { Detail } from '../../ui/detail.tsx'
 import { Head } from '../../ui/head.tsx'
-import { Loaded, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { methodWords, money, plural, words } from '../../words.ts'
 import { TestStatus } from './lab-tests.tsx'
@@ -14,7 +15,7 @@ type LabTest = Awaited<ReturnType<typeof api.getLabTest>>
 export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
   const test = useQuery(`lab-test:${lab_test_id}`, () => api.getLabTest({ params: { lab_test_id } }))
   return (
-    <Loaded of={test}>
+    <Detail of={test} what="Lab test" up={['/lab-tests', 'Lab tests']}>
       {(test) => (
         <>
           <Head up={['/lab-tests', 'Lab tests']} title={test.name} actions={may('data.change') && <OwnActions test={test} />}>
@@ -58,7 +59,7 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
           </div>
         </>
       )}
-    </Loaded>
+    </Detail>
   )
 }
 

@@ -4,8 +4,9 @@ import { Link } from '../../router.tsx'
 import type { PageProps } from '../../routes.ts'
 import { may } from '../../session.ts'
 import { Card, Doing, Empty, Facts, Id, Time } from '../../ui/basics.tsx'
+import { Detail } from '../../ui/detail.tsx'
 import { Head } from '../../ui/head.tsx'
-import { Failed, Loaded } from '../../ui/table.tsx'
+import { Loaded } from '../../ui/table.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { day } from '../../words.ts'
 import { OrderTable } from '../orders/list.tsx'
@@ -19,11 +20,10 @@ import { UserSeries } from './series.tsx'
 export function UserDetail({ params: { user_id = '' } }: PageProps) {
   const user = useQuery(`user:${user_id}`, () => api.getUser({ params: { user_id } }))
   if (user.error?.status === 404) return <Gone user_id={user_id} />
-  if (user.error && !user.data) return <Failed error={user.error} again={user.reload} />
   return (
-    <Loaded of={user} lines={8}>
+    <Detail of={user} what="User" up={['/users', 'Users']}>
       {(user) => <Found user={user} />}
-    </Loaded>
+    </Detail>
   )
 }
 

@@ -6,9 +6,9 @@ import { Link } from '../../router.tsx'
 import type { PageProps } from '../../routes.ts'
 import { may, teamPath } from '../../session.ts'
 import { Card, Doing, Facts, Id, Json, Time } from '../../ui/basics.tsx'
+import { Detail } from '../../ui/detail.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Reveal, revealing } from '../../ui/reveal.tsx'
-import { Loaded } from '../../ui/table.tsx'
 import { say } from '../../ui/toasts.tsx'
 import { span, words } from '../../words.ts'
 import { Outcome } from './attempts.tsx'
@@ -22,7 +22,11 @@ export function AttemptDetail({ params: { webhook_id = '', attempt_id = '' } }: 
     api.getWebhookAttempt({ params: { ...teamPath(), webhook_id, attempt_id }, ...revealing(reason) }),
   )
   const reveal = <Reveal revealed={reason !== null} onReveal={setReason} onMask={() => setReason(null)} />
-  return <Loaded of={attempt}>{(attempt) => <Found attempt={attempt} reveal={reveal} />}</Loaded>
+  return (
+    <Detail of={attempt} what="Attempt" up={[`/webhooks/${webhook_id}`, 'Deliveries']}>
+      {(attempt) => <Found attempt={attempt} reveal={reveal} />}
+    </Detail>
+  )
 }
 
 const Found = ({ attempt, reveal }: { attempt: Attempt; reveal: ComponentChildren }) => (

@@ -3,8 +3,8 @@ import { useQuery } from '../../query.ts'
 import type { PageProps } from '../../routes.ts'
 import { may, teamPath } from '../../session.ts'
 import { Id, Notice, Time } from '../../ui/basics.tsx'
+import { Detail } from '../../ui/detail.tsx'
 import { Head } from '../../ui/head.tsx'
-import { Loaded } from '../../ui/table.tsx'
 import { Tabs, useTab } from '../../ui/tabs.tsx'
 import { count } from '../../words.ts'
 import { ReplayButton, SendExample, SwitchWebhook } from './actions.tsx'
@@ -18,7 +18,11 @@ const EVERY = 3_000
 
 export function WebhookDetail({ params: { webhook_id = '' } }: PageProps) {
   const webhook = useQuery(`webhook:${webhook_id}`, () => api.getWebhook({ params: { ...teamPath(), webhook_id } }), { every: EVERY })
-  return <Loaded of={webhook}>{(webhook) => <Found webhook={webhook} />}</Loaded>
+  return (
+    <Detail of={webhook} what="Webhook" up={['/webhooks', 'Webhooks']}>
+      {(webhook) => <Found webhook={webhook} />}
+    </Detail>
+  )
 }
 
 function Found({ webhook }: { webhook: Webhook }) {

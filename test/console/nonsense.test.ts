@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { named, signedIn, without } from '../support/console-page.ts'
+import { place } from '../support/orders.ts'
+import { world } from '../support/world.ts'
+
+const one = await world()
+
+test.skipIf(without)(named('an address may say anything: a page answers, and never stays empty'), async () => {
+  const tenant = await one.tenant()
+  const order = await place(tenant.api)
+  const { page, open, complaints } = await signedIn(one.base, tenant)
+  const shows: [path: string, text: string][] = [
+    ['/users?page=nonsense', 'patient-'],
+    ['/users?page=-7', 'patient-'],
+    ['/users?page=40', 'The list ends before this page'],
+    ['/orders?page=1.5', 'Essential Wellness'],
+    ['/orders?page=40', 'The list ends before this page'],
+    [`/orders/${order.id}?tab=nonsense`, 'Event history'],
+    [`/users/${order.user_id}?days=1e9`, 'Nothing in this window'],
+    [`/users/${order.user_id}?days=-3&from=x&to=y`, 'Nothing in this window'],
+    ['/orders/%F0%9F%92%89', 'order_id'],
+    ['/nowhere', 'There is no such page'],
+  ]
+  for (const [path, text] of shows) {
+    await open(path)
+    await page.locator('#content').getByText(text).first().waitFor()
+  }
+  for (const [path, up] of [
+    ['/orders/nonsense', 'Orders'],
+    ['/users/nonsense', 'Users'],
+    ['/webhooks/nonsense', 'Webhooks'],
+    [`/webhooks/${order.id}/attempts/nonsense`, 'Deliveries'],
+    ['/lab-tests/nonsense', 'Lab tests'],
+  ]) {
+    await open(path as string)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByRole('link', { name: `‹ ${up}` }).waitFor()
+  }
+  await open('/users?page=40')
+  await page.getByRole('button', { name: 'Go to the first page' }).click()
+  await page.getByRole('link', { name: /^patient-/ }).waitFor()
+  expect(complaints.filter((text) => !text.includes('422'))).toEqual([])
+})
