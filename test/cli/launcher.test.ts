@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/world.ts'
+import { assay } from './assay.ts'
 
 const command = join(import.meta.dirname, '../../bin/assay.mjs')
 
@@ -21,4 +22,9 @@ test.skipIf(!old).each([
   child.kill(signal)
   // The command holds standard error open for as long as it runs.
   expect(await once(child, 'close')).toEqual([code, null])
+})
+
+test('a service that cannot start says so as JSON where it is asked to', async () => {
+  const { code, out, err } = await assay('postgres://127.0.0.1:1/nowhere', { PORT: 'nowhere' }).spawned('serve', '--json')
+  expect([code, out, JSON.parse(err)]).toEqual([1, '', { error: { type: expect.any(String), message: expect.stringContaining('PORT') } }])
 })

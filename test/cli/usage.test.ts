@@ -150,11 +150,6 @@ test.each([
   expect([code, out, JSON.parse(err)]).toEqual([2, '', { error: { type: 'USAGE', message: expect.stringMatching(message) } }])
 })
 
-test('a service that cannot start says so as JSON where it is asked to', async () => {
-  const { code, out, err } = await assay(database, { PORT: 'nowhere' }).spawned('serve', '--json')
-  expect([code, out, JSON.parse(err)]).toEqual([1, '', { error: { type: expect.any(String), message: expect.stringContaining('PORT') } }])
-})
-
 test('the process ends with the same codes', async () => {
   const [helped, unknown, wrong] = await Promise.all([cli.spawned('help'), cli.spawned('dance'), cli.spawned('keys', 'revoke')])
   expect(helped).toEqual({ code: 0, out: (await cli.run('help')).out, err: '' })
