@@ -31,7 +31,7 @@ export type End = z.output<typeof End>
 /** One line for each row, compressed; the last line says how many there were and what they hash to. */
 export function backupWriter(path: string) {
   const zip = createGzip({ level: 6 })
-  const file = createWriteStream(path, { mode: 0o600, flags: 'wx' })
+  const file = createWriteStream(path, { mode: 0o600, flags: 'wx', flush: true })
   zip.pipe(file)
   const digest = createHash('sha256')
   const failed = new Promise<never>((_, reject) => file.once('error', reject))
