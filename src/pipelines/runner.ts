@@ -66,7 +66,7 @@ async function pump(desk: Desk, runner: Runner, row: store.Held): Promise<{ fail
     const from = runner.place
     runner.place = error ? (logged[confirmed - 1]?.place ?? from) : place
     const isOurs = await record(runner, () =>
-      store.advance(app.db, { team_id, destination, holder, from, place: runner.place, delivered: confirmed, at: app.wall() }),
+      store.advance(app.db, row, { holder, from, place: runner.place, delivered: confirmed, at: app.wall() }),
     )
     if (!isOurs) runner.isOver = true
     else if (error) return { failure: failureOf(error), failures: failures + 1 }

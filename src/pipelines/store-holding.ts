@@ -51,10 +51,14 @@ export async function held(db: Db, holder: string) {
   return rows
 }
 
-type Advance = Outlet & { holder: string; from: number; place: number; delivered: number; at: string }
+type Advance = { holder: string; from: number; place: number; delivered: number; at: string }
 
-/** Records what was confirmed; false where somebody else publishes by now, or did meanwhile. */
-export async function advance(db: Db, { team_id, destination, holder, from, place, delivered, at }: Advance) {
+/**
+ * Records what was confirmed; false where somebody else publishes by now, or did meanwhile. Nor does it count once other settings or types were
+ * sent: what happens from then on goes by those.
+ */
+export async function advance(db: Db, row: Held, { holder, from, place, delivered, at }: Advance) {
+  const { team_id, destination, sealed, event_type_prefixes } = row
   const { numUpdatedRows } = await db
     .updateTable('pipeline_outlets')
     .set((eb) => ({
@@ -73,6 +77,10 @@ export async function advance(db: Db, { team_id, destination, holder, from, plac
     .where('destination', '=', destination)
     .where('holder', '=', holder)
     .where('after_no', '=', from)
+    .where('sealed', '=', sealed)
+    .where(
+      sql<boolean>`(select event_type_prefixes from pipelines where team_id = ${team_id}) is not distinct from ${event_type_prefixes}::text[]`,
+    )
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }

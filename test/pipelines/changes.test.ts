@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { beforeAll, expect, test } from 'vitest'
+import { reachOf } from '../../src/pipelines/reach.ts'
+import { publishWaiting } from '../../src/pipelines/runner.ts'
+import { claimFree, held, release } from '../../src/pipelines/store-holding.ts'
+import { aPipeline, tell } from '../support/pipelines.ts'
+import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
+import { soon } from '../support/webhooks.ts'
+import { atEnd, type Tenant, world } from '../support/world.ts'
+
+const confirm = faults.status(200, { 'content-type': 'application/json' }, '{"messageIds":["1"]}')
+
+/** Answers of topics that have not been given yet; of all others events are confirmed at once. */
+const withheld = new Map<string, ServerResponse[]>()
+const topicOf = (path = '') => /\/topics\/(.*):publish$/.exec(path)?.[1] ?? ''
+
+let w: Awaited<ReturnType<typeof world>>
+let google: Receiver
+beforeAll(async () => {
+  google = await openReceiver((response) => {
+    const waiting = withheld.get(topicOf(response.req.url))
+    if (waiting) waiting.push(response)
+    else confirm(response)
+  })
+  atEnd(google.close)
+  w = await world({ env: { PUBSUB_PROJECTS: '*', PUBSUB_ENDPOINT: `http://127.0.0.1:${google.port}` } })
+})
+
+const to = (topic: string) => ({ project: 'harbour-events', topic, message_ordering: true })
+const came = (topic: string) =>
+  google.received.filter(({ path }) => topicOf(path) === topic).map(({ body }) => JSON.parse(body).messages[0].attributes.event_id)
+
+/** Has a topic answer only when it is told to. */
+function withhold(topic: string) {
+  withheld.set(topic, [])
+  return function answer() {
+    const responses = withheld.get(topic) ?? []
+    withheld.delete(topic)
+    responses.forEach(confirm)
+  }
+}
+
+/** A process that looked at the pipeline now, and publishes by what it saw. */
+async function aLook({ team_id }: Tenant) {
+  const { app } = w
+  const holder = randomUUID()
+  const hold = () => claimFree(app.db, holder, { seconds: 60, most: 100 })
+  await hold()
+  const row = (await held(app.db, holder)).find((row) => row.team_id === team_id)
+  if (!row) throw new Error('nobody has it in hand')
+  const runner = { revision: row.revision, place: row.after_no, isOver: false }
+  const desk = { app, holder, reach: reachOf(app.config), noted: () => {}, ends: new AbortController().signal }
+  return { hold, publish: () => publishWaiting(desk, runner, row), letGo: () => release(app.db, holder) }
+}
+
+test('an event that happens after the topic was changed comes to the new one, also where that was not noticed yet', async () => {
+  const tenant = await w.tenant()
+  const pipeline = await aPipeline(tenant, { cloud_pubsub: to('before') })
+  const look = await aLook(tenant)
+  await pipeline.put({ cloud_pubsub: to('after') })
+  const ids = await tell(w.app, tenant, ['a', 'b'])
+  await look.publish()
+  await look.letGo()
+  const publisher = w.publisher()
+  await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
+  expect(came('after')).toEqual(ids)
+  await publisher.stop()
+})
+
+test('an event that happens after its type was asked for comes, also where that was not noticed yet', async () => {
+  const tenant = await w.tenant()
+  const pipeline = await aPipeline(tenant, { cloud_pubsub: to('types'), event_type_prefixes: ['labtest.'] })
+  const look = await aLook(tenant)
+  await pipeline.put({ event_type_prefixes: [] })
+  const ids = await tell(w.app, tenant, ['a', 'b'])
+  await look.publish()
+  await look.letGo()
+  const publisher = w.publisher()
+  await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 2 }))
+  expect(came('types')).toEqual(ids)
+  await publisher.stop()
+})
+
+test('what a deleted pipeline still publishes does not count for the one that was made instead', async () => {
+  const tenant = await w.tenant()
+  const ids = await tell(w.app, tenant, ['a', 'b'])
+  const deleted = await aPipeline(tenant, { cloud_pubsub: to('deleted'), push_historical_data: true })
+  const answer = withhold('deleted')
+  const look = await aLook(tenant)
+  const publishing = look.publish()
+  await soon(() => expect(came('deleted')).toHaveLength(2))
+  await deleted.remove()
+  const pipeline = await aPipeline(tenant, { cloud_pubsub: to('instead'), push_historical_data: true })
+  await look.hold()
+  answer()
+  await publishing
+  expect(await pipeline.state()).toMatchObject({ lag: 2, delivered: 0 })
+  await look.letGo()
+  const publisher = w.publisher()
+  await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
+  expect(came('instead')).toEqual(ids)
+  await publisher.stop()
+})
