@@ -2,8 +2,10 @@ import type { Logged } from '../events/log.ts'
 import { messageOf } from './message.ts'
 import type { Outlet } from './outlet.ts'
 
-/** Publishes in the order of the log and stops at the first event that is refused. Answers how many from the beginning on were confirmed. */
-export async function publishAll(outlet: Pick<Outlet, 'publish'>, logged: Logged[]): Promise<{ confirmed: number; error?: unknown }> {
+type Published = { confirmed: number; error?: unknown }
+
+/** Publishes in the order of the log and stops at the first event that is refused, or when told to. Answers how many from the beginning on were confirmed. */
+export async function publishAll(outlet: Pick<Outlet, 'publish'>, logged: Logged[], isOver: () => boolean): Promise<Published> {
   const messages = await Promise.all(logged.map(({ key, event }) => messageOf(event, key)))
   const underWay = new Map<string, Promise<void>>()
   const confirms: Promise<void>[] = []
@@ -11,7 +13,7 @@ export async function publishAll(outlet: Pick<Outlet, 'publish'>, logged: Logged
   for (const message of messages) {
     // Of one key one event is under way at a time: were it refused, a later one would overtake it.
     await underWay.get(message.key)?.catch(() => {})
-    if (isRefused) break
+    if (isRefused || isOver()) break
     const confirm = outlet.publish(message)
     confirm.catch(() => {
       isRefused = true

@@ -64,7 +64,7 @@ async function pump(desk: Desk, runner: Runner, row: store.Held): Promise<{ fail
       noted(destination, { published: confirmed })
     }
     const from = runner.place
-    runner.place = error ? (logged[confirmed - 1]?.place ?? from) : place
+    runner.place = confirmed === logged.length ? place : (logged[confirmed - 1]?.place ?? from)
     const isOurs = await record(runner, () =>
       store.advance(app.db, row, { holder, from, place: runner.place, delivered: confirmed, at: app.wall() }),
     )
@@ -90,7 +90,7 @@ async function send({ app, reach, ends }: Desk, runner: Runner, row: store.Held,
   } catch (error) {
     return { confirmed: 0, error: error as { code?: unknown } }
   }
-  const { confirmed, error } = await publishAll(runner.outlet, logged)
+  const { confirmed, error } = await publishAll(runner.outlet, logged, () => runner.isOver)
   return { confirmed, error: error as { code?: unknown } | undefined }
 }
 

@@ -76,10 +76,10 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
     async stop() {
       stopping = true
       clearTimeout(timer)
-      await looking
       const all = [...runners.values()]
       for (const runner of all) runner.isOver = true
       ending.abort()
+      await looking
       const running = Promise.all(all.map((runner) => runner.running))
       await Promise.race([running, pause(END_WITHIN, undefined, { ref: false })])
       await Promise.all(all.map(closeOutlet))

@@ -102,3 +102,38 @@ test('what a deleted pipeline still publishes does not count for the one that wa
   expect(came('instead')).toEqual(ids)
   await publisher.stop()
 })
+
+test('a destination that is paused gets no more than what is on its way, and the rest when it goes on', async () => {
+  const [tenant, other] = [await w.tenant(), await w.tenant()]
+  const publisher = w.publisher()
+  const pipeline = await aPipeline(tenant, { cloud_pubsub: to('slow') })
+  const answer = withhold('slow')
+  const ids = await tell(w.app, tenant, ['a', 'a', 'a'])
+  await soon(() => expect(came('slow')).toHaveLength(1))
+  await pipeline.pause()
+  // Whoever got this looked at all pipelines since.
+  await aPipeline(other, { cloud_pubsub: to('elsewhere') })
+  await tell(w.app, other, ['a'])
+  await soon(() => expect(came('elsewhere')).toHaveLength(1))
+  answer()
+  await soon(async () => expect((await pipeline.state()).delivered).toBeGreaterThan(0))
+  expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 2 })
+  expect(came('slow')).toEqual(ids.slice(0, 1))
+  await pipeline.enable('cloud_pubsub')
+  await soon(() => expect(came('slow')).toEqual(ids))
+  await publisher.stop()
+})
+
+test('whoever stops notes what was confirmed and begins no more', async () => {
+  const tenant = await w.tenant()
+  const publisher = w.publisher()
+  const pipeline = await aPipeline(tenant, { cloud_pubsub: to('stopped') })
+  const answer = withhold('stopped')
+  const ids = await tell(w.app, tenant, ['a', 'a', 'a'])
+  await soon(() => expect(came('stopped')).toHaveLength(1))
+  const stopped = publisher.stop()
+  answer()
+  await stopped
+  expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 2, last_error: null })
+  expect(came('stopped')).toEqual(ids.slice(0, 1))
+})

@@ -223,6 +223,7 @@ describe('a page', () => {
     return { sent, outlet: { publish } }
   }
   const page = (...keys: string[]) => keys.map((key, i) => ({ place: i + 1, key, event: anEvent() }))
+  const goesOn = () => false
   const turn = () => new Promise((done) => setImmediate(done))
   const until = async (holds: () => boolean) => {
     while (!holds()) await turn()
@@ -231,7 +232,7 @@ describe('a page', () => {
   test('is published without waiting, but for events of the same key', async () => {
     const { sent, outlet } = slowBroker()
     const logged = page('a', 'b', 'a', 'c')
-    const done = publishAll(outlet, logged)
+    const done = publishAll(outlet, logged, goesOn)
     await until(() => sent.length === 2)
     await turn()
     expect(sent.map(({ id }) => id)).toEqual(logged.slice(0, 2).map(({ event }) => event.event_id))
@@ -244,13 +245,24 @@ describe('a page', () => {
 
   test('ends before the first event that was refused, and none of its key overtakes it', async () => {
     const { sent, outlet } = slowBroker()
-    const done = publishAll(outlet, page('a', 'b', 'c', 'b', 'd'))
+    const done = publishAll(outlet, page('a', 'b', 'c', 'b', 'd'), goesOn)
     await until(() => sent.length === 3)
     sent[1]?.refuse()
     sent[2]?.confirm()
     sent[0]?.confirm()
     expect(await done).toEqual({ confirmed: 1, error: expect.objectContaining({ message: 'message nacked' }) })
     expect(sent).toHaveLength(3)
+  })
+
+  test('ends after what is on its way, where it is over', async () => {
+    const { sent, outlet } = slowBroker()
+    let isOver = false
+    const done = publishAll(outlet, page('a', 'b', 'a', 'c'), () => isOver)
+    await until(() => sent.length === 2)
+    isOver = true
+    for (const one of sent) one.confirm()
+    expect(await done).toEqual({ confirmed: 2 })
+    expect(sent).toHaveLength(2)
   })
 })
 
