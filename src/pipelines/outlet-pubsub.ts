@@ -2,13 +2,12 @@ import { Pool } from 'undici'
 import { SECOND } from '../app.ts'
 import { coded } from '../webhooks/pools.ts'
 import type { Message } from './message.ts'
-import { type Outlet, type Reach, within } from './outlet.ts'
+import type { Outlet, Reach } from './outlet.ts'
 import { isProjectOpen, type PubSub } from './rules.ts'
 import { type Failure, failureOfStatus } from './rules-failure.ts'
 
 const CONNECT_WITHIN = 10 * SECOND
 const CONFIRM_WITHIN = 30 * SECOND
-const TOKEN_WITHIN = 10 * SECOND
 /** Each event is a request of its own, so this is how many are under way. Idle connections end by themselves. */
 const CONNECTIONS = 24
 /** What is answered is the id of a message, or an error. */
@@ -21,16 +20,15 @@ export async function openPubSub(topic: PubSub, { pubsub, ca }: Reach, ends?: Ab
   if (!isProjectOpen(topic.project, projects)) throw coded('project_refused' satisfies Failure)
   // Only the emulator is reached without encryption, and it asks nobody who they are.
   const isSecure = endpoint.startsWith('https:')
-  const inTime = (token: Promise<string>, ends?: AbortSignal) => within(TOKEN_WITHIN, token, () => 'credentials', ends)
-  if (isSecure) await inTime(tokens.current(), ends)
+  if (isSecure) await tokens.current(ends)
   const post = poster(endpoint, pathOf(topic), ca)
   let isOpen = true
 
   async function publish(message: Message) {
     const body = bodyOf(message, topic)
-    const known = isSecure ? await inTime(tokens.current()) : undefined
+    const known = isSecure ? await tokens.current(ends) : undefined
     const status = await post.send(body, known)
-    const final = status === 401 && known ? await post.send(body, await inTime(tokens.after(known))) : status
+    const final = status === 401 && known ? await post.send(body, await tokens.after(known, ends)) : status
     const failure = failureOfStatus(final)
     if (failure) throw coded(failure)
   }

@@ -19,15 +19,14 @@ export type Reach = {
 
 /** What comes of the work, unless it takes longer than it may, or we end before it does. */
 export function within<T>(ms: number, work: Promise<T>, late: () => Failure, ends?: AbortSignal) {
-  return new Promise<T>((resolve, reject) => {
-    const giveUp = () => reject(coded(late()))
-    const timer = setTimeout(giveUp, ms)
-    ends?.addEventListener('abort', giveUp)
-    if (ends?.aborted) giveUp()
-    const over = () => {
-      clearTimeout(timer)
-      ends?.removeEventListener('abort', giveUp)
-    }
-    work.then(resolve, reject).finally(over)
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const giveUp = () => reject(coded(late()))
+  const timer = setTimeout(giveUp, ms)
+  ends?.addEventListener('abort', giveUp)
+  if (ends?.aborted) giveUp()
+  work.then(resolve, reject)
+  return promise.finally(() => {
+    clearTimeout(timer)
+    ends?.removeEventListener('abort', giveUp)
   })
 }

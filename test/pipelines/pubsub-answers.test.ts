@@ -26,6 +26,16 @@ let google: Receiver
 let tokenServer: Receiver
 let given = 0
 
+const token: Behaviour = (response) => {
+  const answer = {
+    access_token: `secret-token-${++given}`,
+    issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    token_type: 'Bearer',
+    expires_in: 3600,
+  }
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+}
+
 /** A workload identity whose tokens are handed out on this machine. */
 function aKeyFile() {
   const folder = temporaryFolder()
@@ -44,13 +54,6 @@ function aKeyFile() {
 }
 
 beforeAll(async () => {
-  const answer = () => ({
-    access_token: `secret-token-${++given}`,
-    issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-    token_type: 'Bearer',
-    expires_in: 3600,
-  })
-  const token: Behaviour = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer()))
   ;[google, tokenServer] = await Promise.all([openReceiver(behave, certificate), openReceiver(token)])
   const PUBSUB_ENDPOINT = `https://127.0.0.1:${google.port}`
   vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', aKeyFile())
@@ -169,18 +172,27 @@ test('a project that the operator shut since is not published to', async () => {
   expect(google.received).toHaveLength(before)
 })
 
+test('stopping does not wait for a token that never comes, and it is asked for anew', async () => {
+  const tokens = googleTokens()
+  const ends = new AbortController()
+  const asked = tokenServer.received.length
+  tokenServer.behave(faults.neverAnswers)
+  const opening = openTopic({ tokens }, ends.signal)
+  await tokenServer.has(asked + 1)
+  ends.abort()
+  await expect(opening).rejects.toMatchObject({ code: 'credentials' })
+  tokenServer.behave(token)
+  const outlet = await openTopic({ tokens, ca: certificate.cert })
+  await outlet.publish(message)
+  expect(google.received.at(-1)?.headers).toMatchObject({ authorization: `Bearer secret-token-${given}` })
+  await outlet.close()
+})
+
 test('without credentials nothing is sent, and what the library says is not passed on', async () => {
   const before = google.received.length
   vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', join(temporaryFolder(), 'nothing-here.json'))
   await expect(openTopic({ tokens: googleTokens() })).rejects.toMatchObject({ code: 'credentials', message: 'credentials' })
   expect(google.received).toHaveLength(before)
-})
-
-test('stopping does not wait for a token that never comes', async () => {
-  const ends = new AbortController()
-  const opening = openTopic({ tokens: { current: () => new Promise(() => {}), after: () => new Promise(() => {}) } }, ends.signal)
-  ends.abort()
-  await expect(opening).rejects.toMatchObject({ code: 'credentials' })
 })
 
 const message = { event_id: 'e', event_type: 'endpoint.disabled', key: 'a', content: Buffer.from('{}'), timestamp: 0, gzipped: false }
