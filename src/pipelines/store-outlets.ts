@@ -50,17 +50,18 @@ export async function waiting(db: Db, team_ids: string[] | null, most: number) {
   const { rows } = await sql<Waiting>`
     select o.team_id, o.destination, w.lag, w.oldest_at
     from (
-      select team_id, destination, after_no from pipeline_outlets
-      where ${team_ids}::uuid[] is null or team_id = any(${team_ids}::uuid[]) order by created_at, team_id, destination limit ${most}
+      select o.team_id, o.destination, o.after_no, t.partial_webhooks_enabled
+      from pipeline_outlets o join teams t on t.id = o.team_id
+      where t.deleted_at is null and (${team_ids}::uuid[] is null or o.team_id = any(${team_ids}::uuid[]))
+      order by o.created_at, o.team_id, o.destination limit ${most}
     ) o
     join pipelines p on p.team_id = o.team_id
-    join teams t on t.id = o.team_id
     cross join lateral (
       select count(*) as lag, min(logged_at) as oldest_at
       from (
         select event_type, partial, logged_at from events e where e.team_id = o.team_id and e.no > o.after_no order by e.no limit ${LOOKED_AT}
       ) e
-      where (not e.partial or t.partial_webhooks_enabled)
+      where (not e.partial or o.partial_webhooks_enabled)
         and (p.event_type_prefixes is null or exists (select from unnest(p.event_type_prefixes) prefix where starts_with(e.event_type, prefix)))
     ) w`.execute(db)
   return rows

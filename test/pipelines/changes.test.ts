@@ -137,3 +137,21 @@ test('whoever stops notes what was confirmed and begins no more', async () => {
   expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 2, last_error: null })
   expect(came('stopped')).toEqual(ids.slice(0, 1))
 })
+
+test('nobody is told of what waits for a team that was deleted', async () => {
+  const [stays, goes] = [await w.tenant(), await w.tenant()]
+  for (const tenant of [stays, goes]) {
+    const pipeline = await aPipeline(tenant, { cloud_pubsub: to('unread') })
+    await pipeline.pause()
+    await tell(w.app, tenant, ['a'])
+  }
+  const measured = async (series: string) =>
+    (await (await fetch(`${w.base}/metrics`)).text())
+      .split('\n')
+      .flatMap((line) => (line.startsWith(`${series}{`) ? (/team_id="([^"]*)"/.exec(line)?.[1] ?? []) : []))
+      .filter((team_id) => [stays.team_id, goes.team_id].includes(team_id))
+  expect(await measured('assay_pipeline_lag')).toEqual([stays.team_id, goes.team_id])
+  await goes.admin.deleteTeam({ params: goes })
+  for (const series of ['assay_pipeline_lag', 'assay_pipeline_oldest_waiting_seconds'])
+    expect(await measured(series)).toEqual([stays.team_id])
+})
