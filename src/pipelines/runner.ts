@@ -27,6 +27,7 @@ export type Runner = {
   running?: Promise<void> | undefined
   /** Somebody changed, paused or deleted the pipeline, or we stop. */
   isOver: boolean
+  ended?: Promise<void> | undefined
 }
 
 /** Publishes what waits. What goes wrong on the other side is noted on the destination; what goes wrong with the database is thrown. */

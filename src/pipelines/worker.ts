@@ -58,9 +58,9 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
   /** It stays in hand until what is under way has ended, so that its successor does not overtake it. */
   function end(name: string, runner: Runner) {
     runner.isOver = true
-    if (runner.running) return
-    runners.delete(name)
-    closeOutlet(runner).catch(failed)
+    runner.ended ??= closeInTime(runner)
+      .catch(failed)
+      .finally(() => runners.delete(name))
   }
 
   function lookNow() {
@@ -76,17 +76,23 @@ export function startPublisher(app: App, reach: Reach, failed: (error: unknown) 
     async stop() {
       stopping = true
       clearTimeout(timer)
-      const all = [...runners.values()]
-      for (const runner of all) runner.isOver = true
+      const all = [...runners]
+      for (const [name, runner] of all) end(name, runner)
       ending.abort()
       await looking
-      const running = Promise.all(all.map((runner) => runner.running))
-      await Promise.race([running, pause(END_WITHIN, undefined, { ref: false })])
-      await Promise.all(all.map(closeOutlet))
-      await running
+      await Promise.all(all.map(([, { ended }]) => ended))
       await store.release(app.db, desk.holder).catch(failed)
     },
   }
+}
+
+/** What is on its way may still be confirmed, but nobody waits long for that. */
+async function closeInTime(runner: Runner) {
+  await Promise.race([runner.running, pause(END_WITHIN, undefined, { ref: false })])
+  await closeOutlet(runner)
+  await runner.running
+  // It may have been opened only since.
+  await closeOutlet(runner)
 }
 
 /** A pipeline that was deleted and made again is another one. */

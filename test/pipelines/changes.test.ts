@@ -124,6 +124,18 @@ test('a destination that is paused gets no more than what is on its way, and the
   await publisher.stop()
 })
 
+test('a topic that never answers holds up the one that was sent instead for a few seconds only', async () => {
+  const tenant = await w.tenant()
+  const publisher = w.publisher()
+  const pipeline = await aPipeline(tenant, { cloud_pubsub: to('silent') })
+  withhold('silent')
+  const ids = await tell(w.app, tenant, ['a', 'a'])
+  await soon(() => expect(came('silent')).toHaveLength(1))
+  await pipeline.put({ cloud_pubsub: to('answers') })
+  await soon(() => expect(came('answers')).toEqual(ids))
+  await publisher.stop()
+})
+
 test('whoever stops notes what was confirmed and begins no more', async () => {
   const tenant = await w.tenant()
   const publisher = w.publisher()
