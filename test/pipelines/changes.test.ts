@@ -34,10 +34,10 @@ const came = (topic: string) =>
 /** Has a topic answer only when it is told to. */
 function withhold(topic: string) {
   withheld.set(topic, [])
-  return function answer() {
+  return function answer(behaviour = confirm) {
     const responses = withheld.get(topic) ?? []
     withheld.delete(topic)
-    responses.forEach(confirm)
+    responses.forEach(behaviour)
   }
 }
 
@@ -82,25 +82,36 @@ test('an event that happens after its type was asked for comes, also where that 
   await publisher.stop()
 })
 
-test('what a deleted pipeline still publishes does not count for the one that was made instead', async () => {
+/** A pipeline whose events are on their way while it is deleted and made again by the same process. */
+async function madeAgain(before: string, after: string, settle: (answers: ReturnType<typeof withhold>) => void) {
   const tenant = await w.tenant()
   const ids = await tell(w.app, tenant, ['a', 'b'])
-  const deleted = await aPipeline(tenant, { cloud_pubsub: to('deleted'), push_historical_data: true })
-  const answer = withhold('deleted')
+  const deleted = await aPipeline(tenant, { cloud_pubsub: to(before), push_historical_data: true })
+  const answers = withhold(before)
   const look = await aLook(tenant)
   const publishing = look.publish()
-  await soon(() => expect(came('deleted')).toHaveLength(2))
+  await soon(() => expect(came(before)).toHaveLength(2))
   await deleted.remove()
-  const pipeline = await aPipeline(tenant, { cloud_pubsub: to('instead'), push_historical_data: true })
+  const pipeline = await aPipeline(tenant, { cloud_pubsub: to(after), push_historical_data: true })
   await look.hold()
-  answer()
+  settle(answers)
   await publishing
+  return { ids, pipeline, look }
+}
+
+test('what a deleted pipeline still publishes does not count for the one that was made instead', async () => {
+  const { ids, pipeline, look } = await madeAgain('deleted', 'instead', (answer) => answer())
   expect(await pipeline.state()).toMatchObject({ lag: 2, delivered: 0 })
   await look.letGo()
   const publisher = w.publisher()
   await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
   expect(came('instead')).toEqual(ids)
   await publisher.stop()
+})
+
+test('what fails for a deleted pipeline is not held against the one that was made instead', async () => {
+  const { pipeline } = await madeAgain('failing', 'sound', (answer) => answer(faults.status(403)))
+  expect(await pipeline.state()).toMatchObject({ lag: 2, failures: 0, last_error: null, next_try_at: null })
 })
 
 test('a destination that is paused gets no more than what is on its way, and the rest when it goes on', async () => {
