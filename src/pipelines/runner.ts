@@ -33,7 +33,7 @@ export type Runner = {
 /** Publishes what waits. What goes wrong on the other side is noted on the destination; what goes wrong with the database is thrown. */
 export async function publishWaiting(desk: Desk, runner: Runner, row: store.Held) {
   const { app, holder, noted } = desk
-  const { team_id, destination, revision } = row
+  const { team_id, destination } = row
   const setback = await pump(desk, runner, row)
   if (!setback) return
   await closeOutlet(runner)
@@ -42,7 +42,7 @@ export async function publishWaiting(desk: Desk, runner: Runner, row: store.Held
   app.log.warn({ team_id, destination, failure: setback.failure }, 'a pipeline cannot publish')
   const at = app.wall()
   const retry_at = retryAt(setback.failures, at, Math.random())
-  await store.setBack(app.db, { team_id, destination, holder, revision, error: setback.failure, at, retry_at })
+  await store.setBack(app.db, row, { holder, error: setback.failure, at, retry_at })
 }
 
 /** Page after page until the end of the log, or until one is refused. */

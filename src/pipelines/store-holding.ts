@@ -5,11 +5,11 @@ import type { Db } from '../db/open.ts'
 /** By the clock of the database: those of two processes may differ by more than a lease. */
 const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
 
-export type Outlet = { team_id: string; destination: OutletName }
+type Named = { team_id: string; destination: OutletName }
 
 /** Takes destinations that nobody publishes to, or whose process has not been heard of: of any team, for the worker. */
 export async function claimFree(db: Db, holder: string, { seconds, most }: { seconds: number; most: number }) {
-  const { rows } = await sql<Outlet>`
+  const { rows } = await sql<Named>`
     update pipeline_outlets set holder = ${holder}, leased_until = ${fromNow(seconds)} where (team_id, destination) in (
       select o.team_id, o.destination from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
       where o.destination = any(p.enabled) and t.deleted_at is null and (o.holder is null or o.leased_until < now())
@@ -30,7 +30,7 @@ export const renew = (db: Db, holder: string, seconds: number) =>
 export const release = (db: Db, holder: string) =>
   sql`update pipeline_outlets set holder = null, leased_until = null where ${inHand(holder)}`.execute(db)
 
-export type Held = Outlet & {
+export type Held = Named & {
   created_at: string
   revision: number
   event_type_prefixes: string[] | null
@@ -85,10 +85,10 @@ export async function advance(db: Db, row: Held, { holder, from, place, delivere
   return numUpdatedRows > 0n
 }
 
-type Setback = Outlet & { holder: string; revision: number; error: string; at: string; retry_at: string }
+type Setback = { holder: string; error: string; at: string; retry_at: string }
 
 /** Of the settings that it happened with: whoever sent others meanwhile does not wait. */
-export const setBack = (db: Db, { team_id, destination, holder, revision, error, at, retry_at }: Setback) =>
+export const setBack = (db: Db, { team_id, destination, revision }: Held, { holder, error, at, retry_at }: Setback) =>
   db
     .updateTable('pipeline_outlets')
     .set((eb) => ({
