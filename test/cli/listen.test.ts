@@ -68,7 +68,7 @@ test('assay listen says which events are not what the catalogue promises, and ne
   const of = (type: string) => `${type} ${good.event_id} does not match its schema:`
   expect(err.split('\n').slice(0, 7)).toEqual([
     of('provider.connection.created'),
-    '  data.source: Invalid input: expected object, received number',
+    '  data.source: Must be an object.',
     '  user_id: Must be a UUID.',
     of('daily.data.steps.created'),
     '  team_id: This field is required.',
