@@ -36,6 +36,9 @@ const Overview = z
     ingestion: z
       .object({ hours: z.array(z.object({ hour: Instant, events: z.int() })), ...Count.shape })
       .describe('Events of wearable data by the hour, of the last day or as far back as the newest 10,000 events of the team reach.'),
+    pulse: z
+      .object({ minutes: z.array(z.object({ minute: Instant, events: z.int() })), ...Count.shape })
+      .describe('All events by the minute, in real time, of the last 30 minutes or as far back as the newest 10,000 events reach.'),
     activity: z
       .array(z.object({ event_id: Id, event_type: z.string(), order_id: Id.nullable(), user_id: Id.nullable(), created_at: Instant }))
       .describe('The newest twenty events of the last seven days.'),

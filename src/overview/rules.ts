@@ -29,13 +29,29 @@ export function stagesOf(found: StepCount[], most: number) {
 const totalOf = (found: StepCount[], low: string) =>
   sum(found.filter(({ low_level }) => low_level === low).map(({ count }) => ({ count, at_least: false }))).count
 
-type Hour = { hour: string; events: number; scanned: number }
+type Minute = { minute: string; events: number; data: number }
 
-/** Where not everything was looked at, the oldest hour is incomplete and is left out. */
-export function ingestionOf(found: Hour[], most: number) {
-  const cut = found.reduce((all, { scanned }) => all + scanned, 0) > most
-  const hours = (cut ? found.slice(1) : found).map(({ hour, events }) => ({ hour, events }))
-  return { hours, count: hours.reduce((all, { events }) => all + events, 0), at_least: cut }
+const isCut = (found: Minute[], most: number) => total(found.map(({ events }) => events)) > most
+
+const total = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0)
+
+/** Wearable data by the hour. Where not everything was looked at, the oldest hour is incomplete and is left out. */
+export function ingestionOf(found: Minute[], most: number) {
+  const by = new Map<string, number>()
+  for (const { minute, data } of found) by.set(hourOf(minute), (by.get(hourOf(minute)) ?? 0) + data)
+  const cut = isCut(found, most)
+  const hours = [...by].slice(cut ? 1 : 0).map(([hour, events]) => ({ hour, events }))
+  return { hours, count: total(hours.map(({ events }) => events)), at_least: cut }
+}
+
+const hourOf = (minute: string) => `${minute.slice(0, 13)}:00:00.000Z`
+
+/** All events by the minute, from the one that a moment is in. Where not all of those were looked at, the oldest is left out too. */
+export function pulseOf(found: Minute[], since: string, most: number) {
+  const recent = found.filter(({ minute }) => minute >= `${since.slice(0, 16)}:00.000Z`)
+  const cut = isCut(found, most) && recent.length === found.length
+  const minutes = recent.slice(cut ? 1 : 0).map(({ minute, events }) => ({ minute, events }))
+  return { minutes, count: total(minutes.map(({ events }) => events)), at_least: cut }
 }
 
 type Figures = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }

@@ -64,14 +64,14 @@ export async function backlogOf(db: Db, team_id: string, most: number) {
   return rows[0] as { waiting: number; lanes: number; oldest_at: string | null }
 }
 
-/** Events of wearable data by the hour, among the newest `most` and one more of all events; `scanned` is how many those were. */
-export async function ingestedByHour(db: Db, team_id: string, since: string, most: number) {
-  const { rows } = await sql<{ hour: string; events: number; scanned: number }>`
+/** The newest `most` and one more of a team's events by the minute; `data` are those of wearable data. */
+export async function loggedByMinute(db: Db, team_id: string, since: string, most: number) {
+  const { rows } = await sql<{ minute: string; events: number; data: number }>`
     with newest as (
       select logged_at, event_type from events
       where team_id = ${team_id} and no is not null and logged_at >= ${since}::timestamptz order by no desc limit ${most + 1}
     )
-    select date_trunc('hour', logged_at) as hour, count(*) filter (where event_type like '%.data.%') as events, count(*) as scanned
+    select date_trunc('minute', logged_at) as minute, count(*) as events, count(*) filter (where event_type like '%.data.%') as data
     from newest group by 1 order by 1`.execute(db)
   return rows
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { MINUTE, SECOND } from '../../src/app.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { counted, figuresOf, ingestionOf, stagesOf } from '../../src/overview/rules.ts'
+import { counted, figuresOf, ingestionOf, pulseOf, stagesOf } from '../../src/overview/rules.ts'
 import { query } from '../support/cluster.ts'
 import { joined, quick, signIn } from '../support/console.ts'
 import { aCriticalOrder, place } from '../support/orders.ts'
@@ -103,12 +103,36 @@ test('the overview says how much comes in from watches, by the hour', async () =
 })
 
 test('hours that were not looked at to their end are left out', () => {
-  const hours = [8, 9, 10].map((hour, i) => ({ hour: `2026-03-01T0${hour}:00:00Z`, events: i + 1, scanned: 4 }))
-  expect(ingestionOf(hours, 12)).toMatchObject({ count: 6, at_least: false })
-  expect(ingestionOf(hours, 11)).toMatchObject({
-    hours: hours.slice(1).map(({ hour, events }) => ({ hour, events })),
-    count: 5,
-    at_least: true,
+  const minutes = ['08:58', '09:01', '09:30', '10:00'].map((at, i) => ({ minute: `2026-03-01T${at}:00.000Z`, events: 4, data: i + 1 }))
+  const hours = [1, 5, 4].map((events, i) => ({ hour: `2026-03-01T${['08', '09', '10'][i]}:00:00.000Z`, events }))
+  expect(ingestionOf(minutes, 16)).toEqual({ hours, count: 10, at_least: false })
+  expect(ingestionOf(minutes, 15)).toEqual({ hours: hours.slice(1), count: 9, at_least: true })
+})
+
+test('every event of the last half hour is counted, of whatever kind and however many', async () => {
+  const { api, team_id } = await w.tenant()
+  const user_id = await aUser(api)
+  expect((await api.getOverview()).pulse).toEqual({ minutes: [], count: 0, at_least: false })
+  for (let i = 0; i < 24; i++) await push(api, user_id, 'steps', [aSample(`2026-03-01T09:${10 + i}:00Z`, i)])
+  await place(api)
+  await w.runJobs()
+  const [logged] = await query<{ n: number }>(w.url, 'select count(*)::int as n from events where team_id = $1', [team_id])
+  const { pulse, activity } = await api.getOverview()
+  expect(activity).toHaveLength(20)
+  expect(pulse).toMatchObject({ count: logged?.n, at_least: false })
+  expect(pulse.count).toBeGreaterThan(24)
+})
+
+test('minutes before the last half hour, or not looked at to their end, are left out', () => {
+  const minutes = ['08:59', '09:00', '09:01', '09:30'].map((at) => ({ minute: `2026-03-01T${at}:00.000Z`, events: 2, data: 0 }))
+  const shown = (found: typeof minutes) => found.map(({ minute, events }) => ({ minute, events }))
+  const since = '2026-03-01T09:00:40.000Z'
+  expect(pulseOf(minutes, since, 8)).toEqual({ minutes: shown(minutes.slice(1)), count: 6, at_least: false })
+  // What was not looked at is older than the half hour, or within it.
+  expect(pulseOf(minutes.slice(1), since, 5)).toEqual({ minutes: shown(minutes.slice(2)), count: 4, at_least: true })
+  expect(pulseOf([{ ...minutes[0], minute: '2026-03-01T08:10:00.000Z' } as (typeof minutes)[0], ...minutes], since, 9)).toMatchObject({
+    count: 6,
+    at_least: false,
   })
 })
 

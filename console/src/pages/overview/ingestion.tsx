@@ -1,4 +1,5 @@
 import { Columns } from '../../charts/columns.tsx'
+import { columnsOf } from '../../charts/over-time.ts'
 import { useTicks } from '../../clock.ts'
 import { Card } from '../../ui/basics.tsx'
 import { counted, type Overview } from './overview.tsx'
@@ -9,12 +10,8 @@ const HOUR = 3_600_000
 /** Events of wearable data by the hour, on real time: data comes in whatever the team's clock says. */
 export function Ingestion({ of: { hours, ...count } }: { of: Overview['ingestion'] }) {
   useTicks()
-  const first = Math.floor(Date.now() / HOUR) - (HOURS - 1)
-  const values = Array.from({ length: HOURS }, () => 0)
-  for (const { hour, events } of hours) {
-    const place = Math.floor(Date.parse(hour) / HOUR) - first
-    if (place in values) values[place] = events
-  }
+  const found = hours.map(({ hour, events }) => ({ at: hour, amount: events }))
+  const values = columnsOf(found, HOUR, HOURS, Date.now())
   const said = `${counted(count)} ${count.count === 1 ? 'event' : 'events'}`
   return (
     <Card title="Ingestion, last 24 hours">

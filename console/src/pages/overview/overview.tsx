@@ -87,7 +87,7 @@ function Found({ data }: { data: Overview }) {
           <Deliveries of={deliveries} />
         </div>
         <div class="stack">
-          <Pulse activity={data.activity} />
+          <Pulse of={data.pulse} />
           <Ingestion of={data.ingestion} />
           <Activity of={data.activity} />
         </div>

@@ -1,42 +1,41 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
 import { Columns } from '../../charts/columns.tsx'
-import { teamNow, useTicks } from '../../clock.ts'
+import { columnsOf } from '../../charts/over-time.ts'
+import { useTicks } from '../../clock.ts'
 import { useEvents } from '../../live.ts'
 import { Card } from '../../ui/basics.tsx'
-import { plural } from '../../words.ts'
-import type { Overview } from './overview.tsx'
+import { counted, type Overview } from './overview.tsx'
 
 const MINUTES = 30
 const MINUTE = 60_000
 
-/** Events a minute, as they come: those that the overview knew, and every one since. */
-export function Pulse({ activity }: { activity: Overview['activity'] }) {
-  const [times, setTimes] = useState<Record<string, number>>({})
-  const add = useCallback((found: { event_id: string; created_at: string }[]) => {
-    const since = teamNow() - MINUTES * MINUTE
-    setTimes((now) => {
-      const all = { ...now, ...Object.fromEntries(found.map(({ event_id, created_at }) => [event_id, Date.parse(created_at)])) }
-      return Object.fromEntries(Object.entries(all).filter(([, at]) => at > since))
-    })
-  }, [])
-  useEffect(() => add(activity), [activity, add])
-  useEvents(useCallback((told) => add([told]), [add]))
+/** Events by the minute, on real time: those that the service counted, and those that were heard since it did. */
+export function Pulse({ of }: { of: Overview['pulse'] }) {
   useTicks()
-  const now = teamNow()
-  const values = Array.from({ length: MINUTES }, () => 0)
-  for (const at of Object.values(times)) {
-    const place = MINUTES - 1 - Math.floor((now - at) / MINUTE)
-    if (place >= 0 && place < MINUTES) values[place] = (values[place] ?? 0) + 1
-  }
+  const heard = useHeardSince(of)
+  const found = of.minutes.map(({ minute, events }) => ({ at: minute, amount: events }))
+  const values = columnsOf([...found, ...heard.map((at) => ({ at, amount: 1 }))], MINUTE, MINUTES, Date.now())
   const sum = values.reduce((a, b) => a + b, 0)
+  const said = `${counted({ count: sum, at_least: of.at_least })} ${sum === 1 ? 'event' : 'events'}`
   return (
     <Card title="Events, last 30 minutes">
-      <Columns values={values} label={`${plural(sum, 'event')} in the last 30 minutes, by minute`} />
+      <Columns values={values} label={`${said} in the last 30 minutes, by minute`} />
       <div class="row between small faint">
         <span>30 min ago</span>
-        <span>{plural(sum, 'event')}</span>
+        <span>{said}</span>
         <span>now</span>
       </div>
     </Card>
   )
+}
+
+/** When events were heard that came after an answer; the next answer has them. */
+function useHeardSince(answer: object) {
+  const [heard, setHeard] = useState<{ since: object; at: string[] }>({ since: answer, at: [] })
+  const hear = useCallback(() => {
+    const at = new Date().toISOString()
+    setHeard((now) => ({ since: answer, at: now.since === answer ? [...now.at, at] : [at] }))
+  }, [answer])
+  useEvents(hear)
+  return heard.since === answer ? heard.at : []
 }
