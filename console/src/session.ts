@@ -14,6 +14,7 @@ export const session = store<Session | null | undefined>(undefined)
 export const unknown = store<Failure | undefined>(undefined)
 
 const LAST_TEAM = 'assay.team'
+const LAST_KIND = 'assay.kind'
 
 /** The cookie cannot be seen from here; whether one was set can be remembered. */
 const SIGNED_IN = 'assay.signed-in'
@@ -36,8 +37,12 @@ export async function signIn(credential: Credential) {
 
 export function enter(found: Session) {
   localStorage.setItem(SIGNED_IN, 'yes')
+  localStorage.setItem(LAST_KIND, found.kind)
   session.set(entered(found))
 }
+
+/** What was last signed in with in this browser. */
+export const lastKind = () => localStorage.getItem(LAST_KIND)
 
 /** A session that could not be ended goes on, and whoever wants to leave must know. */
 export async function signOut() {

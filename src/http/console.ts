@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
 import { problem } from '../problem.ts'
 import { type File, fileOf, sendFile } from './files.ts'
 
@@ -29,9 +30,9 @@ const types: Record<string, string> = {
 }
 
 /** The console's files, read once; every other address under /console is a view of it. */
-export function mountConsole(server: FastifyInstance, folder = built) {
+export function mountConsole(server: FastifyInstance, environment: Config['ENVIRONMENT'], folder = built) {
   const files = readFiles(folder)
-  const index = files.get('index.html')
+  const index = indexOf(files.get('index.html'), environment)
   const page = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!index)
       throw problem(
@@ -54,6 +55,14 @@ export function mountConsole(server: FastifyInstance, folder = built) {
   server.get('/console', page)
   server.get('/console/*', page)
 }
+
+/** Whoever is not signed in yet is shown the way that a deployment of this kind is entered by. */
+const indexOf = (file: File | undefined, environment: string) =>
+  file &&
+  fileOf(
+    file.type,
+    Buffer.from(file.bytes.toString().replace('name="environment" content=""', `name="environment" content="${environment}"`)),
+  )
 
 function readFiles(folder: string) {
   if (!existsSync(join(folder, 'index.html'))) return new Map<string, File>()

@@ -26,7 +26,7 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   mountDocument(server, '/openapi.json', openapi)
   mountDocument(server, '/asyncapi.json', asyncapi)
   mountAssets(server)
-  mountConsole(server)
+  mountConsole(server, app.config.ENVIRONMENT)
   await mountLinkPages(app, server)
   mountDocs(server)
   mountReference(server)

@@ -20,6 +20,7 @@ journey(
     const opened = await openPage(one.base, width)
     const { page, complaints } = opened
     await page.goto('/console/sign-in')
+    await page.getByRole('button', { name: 'Person' }).click()
     await page.getByLabel('E-mail').fill(person.email)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel('Code').fill(here)

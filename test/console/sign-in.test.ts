@@ -54,6 +54,7 @@ journey('a person signs in with password and authenticator, and may do what the 
   const opened = await openPage(one.base, width)
   const { page, complaints } = opened
   await page.goto('/console/sign-in')
+  await page.getByRole('button', { name: 'Person' }).click()
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByLabel('Code').fill('000000')
@@ -71,14 +72,37 @@ journey('a person signs in with password and authenticator, and may do what the 
   return opened
 })
 
-test.skipIf(without)(named('a wrong key is refused in words and the form stays'), async () => {
+test.skipIf(without)(named('a wrong key is refused in the words of the form, which stays'), async () => {
   const { page } = await openPage(one.base, 390)
+  const refused = async (label: string, key: string) => {
+    await page.getByLabel(label, { exact: true }).fill(key)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
   await page.goto('/console/sign-in')
-  await page.getByRole('button', { name: 'Management key' }).click()
-  await page.getByLabel('Management key', { exact: true }).fill('mk_wrong')
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('alert').waitFor()
+  await refused('Management key', 'mk_wrong')
+  await page.getByRole('alert').getByText('This management key is unknown or was revoked.').waitFor()
+  await refused('Management key', one.team_api_key)
+  await page.getByRole('alert').getByText('Choose “Team key” above').waitFor()
+  await page.getByRole('button', { name: 'Team key' }).click()
+  await refused('Team API key', one.management_key)
+  await page.getByRole('alert').getByText('Choose “Management key” above').waitFor()
   expect(await page.getByRole('heading', { name: 'Sign in' }).isVisible()).toBe(true)
+})
+
+test.skipIf(without)(named('the door opens on keys in a sandbox, on people in production, and on what was used last'), async () => {
+  const { page } = await openPage(one.base)
+  const chosen = page.getByRole('group', { name: 'How to sign in' }).locator('[aria-pressed=true]')
+  await page.goto('/console/sign-in')
+  expect(await chosen.textContent()).toBe('Management key')
+  await page.route('**/console/sign-in', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: (await response.text()).replace('content="sandbox"', 'content="production"') })
+  })
+  await page.reload()
+  expect(await chosen.textContent()).toBe('Person')
+  await signInByKey(page, one.team_api_key, 'Team key')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  expect(await chosen.textContent()).toBe('Team key')
 })
 
 test.skipIf(without)(named('whoever asked for a page before signing in comes to it afterwards'), async () => {
@@ -124,10 +148,16 @@ test('the page may load nothing from elsewhere and run nothing inline; files tha
   expect((await fetch(base, { redirect: 'manual' })).headers.get('location')).toBe('/console')
 })
 
+test('the page says which environment it belongs to', async () => {
+  const server = Fastify()
+  mountConsole(server, 'production')
+  expect((await server.inject('/console')).body).toContain('<meta name="environment" content="production"')
+})
+
 test('a service whose console was not built says so and how to mend it', async () => {
   const server = Fastify()
   server.setErrorHandler((error, request, reply) => sendProblem(one.app, error, request, reply))
-  mountConsole(server, temporaryFolder())
+  mountConsole(server, 'sandbox', temporaryFolder())
   const answer = await server.inject('/console/orders')
   expect(answer.statusCode).toBe(503)
   expect(answer.json()).toMatchObject({ detail: { error_type: 'CONSOLE_NOT_BUILT', error_message: expect.stringContaining('npm start') } })

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Outside } from '../frame/outside.tsx'
 import { go, usePath } from '../router.tsx'
-import { session, signIn } from '../session.ts'
+import { lastKind, session, signIn } from '../session.ts'
 import { useStore } from '../store.ts'
 import { Button, Notice } from '../ui/basics.tsx'
 import { TextField } from '../ui/forms.tsx'
@@ -15,11 +15,26 @@ const ways = [
 ] as const
 type Way = (typeof ways)[number][0]
 
+/** A fresh sandbox has keys and nobody in it yet. */
+const firstWay = (): Way => ways.map(([way]) => way).find((way) => way === lastKind()) ?? (isOfSandbox() ? 'management' : 'person')
+
+const isOfSandbox = () => document.querySelector<HTMLMetaElement>('meta[name="environment"]')?.content === 'sandbox'
+
+/** The service speaks of headers, which nobody sees here. */
+const refusals: Record<string, string> = {
+  INVALID_MANAGEMENT_KEY: 'This management key is unknown or was revoked. Check that all of it was copied.',
+  INVALID_API_KEY: 'This team API key is unknown or was revoked. Check that all of it was copied.',
+  API_KEY_EXPIRED: 'This team API key has expired. Sign in with another one, or with a management key to create one.',
+  TEAM_KEY_NOT_ALLOWED: 'This is a team API key. Choose “Team key” above to sign in with it.',
+  MANAGEMENT_KEY_NOT_ALLOWED: 'This is a management key. Choose “Management key” above to sign in with it.',
+  LAB_KEY_NOT_ALLOWED: 'This is the key of a lab, which does not open the console. Sign in with a management key or a team key.',
+}
+
 const noFields = { key: '', email: '', password: '', code: '' }
 type Fields = typeof noFields
 
 export function SignIn() {
-  const [way, setWay] = useState<Way>('person')
+  const [way, setWay] = useState(firstWay)
   const [fields, setFields] = useState(noFields)
   const path = usePath()
   const ended = useStore(session) === null && path !== '/sign-in' && path !== '/'
@@ -67,7 +82,7 @@ export function SignIn() {
             onText={(key) => set({ key })}
           />
         )}
-        {error && <Notice tone="bad">{error.message}</Notice>}
+        {error && <Notice tone="bad">{refusals[error.error_type ?? ''] ?? error.message}</Notice>}
         <Button type="submit" kind="primary" disabled={busy} aria-busy={busy}>
           Sign in
         </Button>
