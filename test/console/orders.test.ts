@@ -69,6 +69,25 @@ journey('an order is walked to critical results, acknowledged, and its report op
   return opened
 })
 
+test.skipIf(without)(named('an order that failed after partial results is not said to be well'), async () => {
+  const w = { ...one, ...(await one.tenant()) }
+  const { api } = w
+  const [failed, done] = [await place(api), await place(api)]
+  await w.runJobs()
+  const walk = (order_id: string, final_status: 'partial_results' | 'sample_error' | 'completed', top: string) =>
+    api.simulateOrder({ params: { order_id }, query: { final_status: `${top}.walk_in_test.${final_status}` as never }, body: null })
+  await walk(failed.id, 'partial_results', 'sample_with_lab')
+  await walk(failed.id, 'sample_error', 'failed')
+  await walk(done.id, 'completed', 'completed')
+  const { page, open } = await signedIn(w.base, w)
+  await open('/orders')
+  const toneIn = (text: string) => page.locator('#content .status').getByText(text, { exact: true }).getAttribute('class')
+  expect([await toneIn('Partial: normal'), await toneIn('Normal')]).toEqual(['status tone-idle', 'status tone-good'])
+  await page.getByRole('row').filter({ hasText: 'Sample error' }).getByRole('link').click()
+  await page.getByRole('table', { name: 'Results' }).waitFor()
+  expect(await page.getByRole('region', { name: 'Results' }).first().locator('header .status').textContent()).toBe('Partial: normal')
+})
+
 test.skipIf(without)(named('whoever travels in time sees a held order go to the lab'), async () => {
   const w = { ...one, ...(await one.tenant()) }
   const soon = new Date(Date.parse(w.app.now()) + 4 * 86_400_000).toISOString().slice(0, 10)

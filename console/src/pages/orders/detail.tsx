@@ -20,9 +20,7 @@ import type { Order } from './list.tsx'
 import { Results } from './results.tsx'
 import { OrderSide } from './side.tsx'
 import { Simulator } from './simulator.tsx'
-import { OrderStatus } from './status.tsx'
-
-const hasResults = ({ last_event }: Order) => /\.(partial_results|completed|corrected)$/.test(last_event.status)
+import { hasResults, OrderStatus } from './status.tsx'
 
 export function OrderDetail({ params: { order_id = '' } }: PageProps) {
   const [reason, setReason] = useState<string | null>(null)

@@ -12,7 +12,7 @@ import { count, methodWords, short } from '../../words.ts'
 import { clearFilters, OrderFilters } from './filter-bar.tsx'
 import { filterNames, filterOf, SIZE } from './filters.ts'
 import { PlaceLink } from './place-link.tsx'
-import { Interpretation, OrderStatus } from './status.tsx'
+import { OrderStatus, Reading } from './status.tsx'
 
 type Page = Awaited<ReturnType<typeof api.listOrders>>
 export type Order = Page['orders'][number]
@@ -60,7 +60,7 @@ const columns: Column<Order>[] = [
   },
   { name: 'Patient', wide: true, cell: (order) => nameOf(order) },
   { name: 'Status', cell: (order) => <OrderStatus status={order.last_event.status} /> },
-  { name: 'Result', wide: true, cell: (order) => <Interpretation of={order.interpretation} /> },
+  { name: 'Result', wide: true, cell: (order) => <Reading of={order} /> },
   { name: 'Collection', wide: true, cell: (order) => methodWords[order.details.type] ?? order.details.type },
   { name: 'Order', wide: true, cell: (order) => <Id id={order.id} what="order id" /> },
   { name: 'Created', wide: true, right: true, cell: (order) => <Time at={order.created_at} /> },

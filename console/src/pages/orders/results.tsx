@@ -2,12 +2,12 @@ import { api } from '../../api.ts'
 import { RangeBar } from '../../charts/range-bar.tsx'
 import { Spark } from '../../charts/spark.tsx'
 import { useQuery } from '../../query.ts'
-import { Card, Empty, Status } from '../../ui/basics.tsx'
+import { Card, Empty } from '../../ui/basics.tsx'
 import { type Column, Loaded, Table } from '../../ui/table.tsx'
 import { day, plural, words } from '../../words.ts'
 import { CriticalNotice } from './acknowledge.tsx'
 import type { Order } from './list.tsx'
-import { Interpretation } from './status.tsx'
+import { hasResults, Interpretation, Reading } from './status.tsx'
 import { type Trends, trendsOf } from './trends.ts'
 
 type Found = Awaited<ReturnType<typeof api.getResults>>
@@ -17,7 +17,7 @@ const rank: Record<string, number> = { critical: 0, abnormal: 1, unknown: 2, nor
 
 /** The latest report: what needs a look comes first. */
 export function Results({ order }: { order: Order }) {
-  const key = /\.(partial_results|completed|corrected)$/.test(order.last_event.status) ? `results:${order.id} ${order.last_event.id}` : null
+  const key = hasResults(order) ? `results:${order.id} ${order.last_event.id}` : null
   const results = useQuery(key, () => api.getResults({ params: { order_id: order.id } }))
   const trends = useQuery(results.data ? `trends:${order.user_id} ${order.id}` : null, () => trendsOf(order))
   if (!key) return <NotYet order={order} />
@@ -27,14 +27,7 @@ export function Results({ order }: { order: Order }) {
       <Card
         bare
         title="Results"
-        actions={
-          results.data && (
-            <span class="row">
-              {results.data.metadata.status === 'partial' && <Status tone="warn">Partial</Status>}
-              <Interpretation of={results.data.metadata.interpretation} />
-            </span>
-          )
-        }
+        actions={results.data && <Reading of={{ ...order, interpretation: results.data.metadata.interpretation }} />}
       >
         <Loaded of={results}>
           {({ results, missing_results }) => (
