@@ -2,6 +2,7 @@ import type { ComponentChildren, PartialAnchorHTMLAttributes } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { chosenTeam } from './api.ts'
 import { store, useStore } from './store.ts'
+import { mayLeave } from './unsaved.ts'
 
 export const BASE = '/console'
 
@@ -9,7 +10,11 @@ const here = () => ({ path: location.pathname.slice(BASE.length) || '/', search:
 
 export const place = store(here())
 
-addEventListener('popstate', () => place.set(here()))
+addEventListener('popstate', () => {
+  const { path, search } = place.get()
+  if (here().path === path || mayLeave()) return place.set(here())
+  history.pushState(null, '', BASE + path + search)
+})
 
 /** Pages of the organisation and of whoever is signed in. */
 export const isOfNoTeam = (path: string) => path.startsWith('/organisation') || path.startsWith('/account')
@@ -20,7 +25,9 @@ export function href(path: string) {
   return isOfNoTeam(path) || path.startsWith('/sign-in') || !team ? BASE + path : `${BASE}/t/${team}${path}`
 }
 
+/** What replaces an address was decided by the page itself, and nobody is asked. */
 export function go(path: string, { replace = false } = {}) {
+  if (!replace && href(path).split('?')[0] !== location.pathname && !mayLeave()) return
   history[replace ? 'replaceState' : 'pushState'](null, '', href(path))
   place.set(here())
   if (!replace) scrollTo(0, 0)

@@ -3,6 +3,7 @@ import { forgetAll } from './query.ts'
 import { go, isOfNoTeam, place, teamInPath } from './router.tsx'
 import { forgetSearches } from './searches.ts'
 import { store } from './store.ts'
+import { mayLeave } from './unsaved.ts'
 
 export type Session = Awaited<ReturnType<typeof api.getSession>>
 type Credential = Parameters<typeof api.beginSession>[0]['body']
@@ -46,6 +47,7 @@ export const lastKind = () => localStorage.getItem(LAST_KIND)
 
 /** A session that could not be ended goes on, and whoever wants to leave must know. */
 export async function signOut() {
+  if (!mayLeave()) return
   await api.endSession().catch((error: Failure) => {
     if (error.status !== 401) throw error
   })
@@ -78,7 +80,7 @@ function entered(found: Session): Session {
 }
 
 export function chooseTeam(team_id: string) {
-  if (team_id === chosenTeam.get()) return
+  if (team_id === chosenTeam.get() || !mayLeave()) return
   localStorage.setItem(LAST_TEAM, team_id)
   chosenTeam.set(team_id)
   forgetAll()

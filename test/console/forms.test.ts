@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { named, signedIn, without } from '../support/console-page.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
@@ -47,6 +47,37 @@ test.skipIf(without)(
     expect(await total()).toBe(1)
   },
 )
+
+test.skipIf(without)(named('whoever leaves a half-filled order by shortcut, link or Back is asked first'), async () => {
+  const { page, open } = await signedIn(one.base, await one.tenant())
+  await open('/orders')
+  await page.getByRole('link', { name: 'Place an order' }).first().click()
+  await page.getByLabel('City').waitFor()
+  const answers = ['dismiss', 'dismiss', 'dismiss', 'accept'] as const
+  const asked: string[] = []
+  page.on('dialog', (dialog) => dialog[answers[asked.push(dialog.type()) - 1] ?? 'dismiss']())
+  const users = page.getByRole('link', { name: 'Users', exact: true })
+  await users.click()
+  await page.getByRole('heading', { name: 'Users' }).waitFor()
+  expect(asked).toEqual([])
+
+  await page.goBack()
+  await page.getByLabel('City').waitFor()
+  const closes = () => page.evaluate("dispatchEvent(new Event('beforeunload', { cancelable: true }))")
+  expect(await closes()).toBe(true)
+  await page.getByLabel('City').fill('Tucson')
+  expect(await closes()).toBe(false)
+  await page.getByLabel('City').blur()
+  await page.keyboard.press('g')
+  await page.keyboard.press('o')
+  await users.click()
+  await page.goBack()
+  await vi.waitFor(() => expect(asked).toEqual(['confirm', 'confirm', 'confirm']))
+  expect([new URL(page.url()).pathname.split('/').at(-1), await page.getByLabel('City').inputValue()]).toEqual(['new', 'Tucson'])
+  await users.click()
+  await page.getByRole('heading', { name: 'Users' }).waitFor()
+  expect(asked).toHaveLength(4)
+})
 
 test.skipIf(without)(named('event types of a webhook are typed one on each line'), async () => {
   const tenant = await one.tenant()

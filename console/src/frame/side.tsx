@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { chosenTeam } from '../api.ts'
 import { Link, usePath } from '../router.tsx'
 import { type Place, places } from '../routes.ts'
@@ -56,6 +57,12 @@ export function Side() {
 function TeamChoice() {
   const who = useStore(session)
   const team = useStore(chosenTeam)
+  const [, draw] = useState(0)
+  // Whoever stays after all is shown the team again that is still chosen.
+  const choose = (id: string) => {
+    chooseTeam(id)
+    draw((n) => n + 1)
+  }
   if (!who) return null
   return (
     <div class="team-choice stack tight">
@@ -66,7 +73,7 @@ function TeamChoice() {
         <Status tone={who.environment === 'sandbox' ? 'info' : 'good'}>{`${words(who.environment)} ${who.region.toUpperCase()}`}</Status>
       </div>
       {who.teams.length > 1 ? (
-        <Choice label="Team" value={team ?? ''} onChoose={chooseTeam} options={who.teams.map(({ team_id, name }) => [team_id, name])} />
+        <Choice label="Team" value={team ?? ''} onChoose={choose} options={who.teams.map(({ team_id, name }) => [team_id, name])} />
       ) : (
         <strong class="ellipsis">{who.teams[0]?.name}</strong>
       )}

@@ -8,6 +8,7 @@ import { Check, SelectField, TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { useSubmit } from '../../ui/submit.ts'
 import { say } from '../../ui/toasts.tsx'
+import { letGo, useUnsaved } from '../../unsaved.ts'
 import { words } from '../../words.ts'
 import { refreshOrder } from './actions.tsx'
 import { Questions } from './aoe.tsx'
@@ -37,6 +38,8 @@ function Form() {
   const [draft, setDraft] = useState<Draft>(() => ({ ...emptyDraft(), user_id: search.get('user_id') ?? '' }))
   const [touched, setTouched] = useState<Set<string>>(new Set())
   const [pressed, setPressed] = useState(false)
+  const [isTyped, setTyped] = useState(false)
+  useUnsaved(isTyped)
   const body = orderOf(draft)
   const { findings, checking, failure } = usePreflight(body)
   // Pressed again after an answer that was lost, the same order is still one.
@@ -55,10 +58,11 @@ function Form() {
     const { order } = await api.createOrder({ body, headers })
     refreshOrder(order.id)
     say('The order is placed.')
+    letGo()
     go(`/orders/${order.id}`)
   })
   return (
-    <form onSubmit={send} noValidate>
+    <form onSubmit={send} onInput={() => setTyped(true)} noValidate>
       <Head up={['/orders', 'Orders']} title="Place an order">
         It is checked while you type, by the rules that the lab's side will apply.
       </Head>
