@@ -1,5 +1,5 @@
-import { expect } from 'vitest'
-import { journey, signedIn } from '../support/console-page.ts'
+import { expect, test } from 'vitest'
+import { fits, journey, named, signedIn, without } from '../support/console-page.ts'
 import { place } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
 import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
@@ -65,4 +65,38 @@ journey('an example is sent and its attempt looked at; a secret is shown when as
   expect(await page.getByText(key).count()).toBe(0)
   expect((await tenant.admin.getWebhookSecret({ params: webhook.params })).key).not.toBe(key)
   return opened
+})
+
+test.skipIf(without)(named('on a phone the overview says how deliveries go, and webhooks of one address can be told apart'), async () => {
+  const tenant = await one.tenant()
+  const receiver = await aReceiver(() => faults.status(503))
+  const url = `${receiver.url}/${'long'.repeat(30)}`
+  const named = await aWebhook(tenant, { url, description: 'Orders of the clinic' })
+  const unnamed = await aWebhook(tenant, { url })
+  for (let i = 0; i < 24; i++) await place(tenant.api)
+  await one.runJobs()
+  await soon(async () => expect((await named.attempts()).length).toBeGreaterThan(0))
+  const { pulse } = await tenant.api.getOverview()
+  expect(pulse.count).toBeGreaterThan(24)
+  const { page, open } = await signedIn(one.base, tenant, 390)
+  let [success_rate, count] = [0.02, 4000]
+  await page.route('**/console/overview', async (route) => {
+    const response = await route.fetch()
+    const { deliveries, ...found } = await response.json()
+    const last_day = { ...deliveries.last_day, success_rate }
+    await route.fulfill({ response, json: { ...found, deliveries: { ...deliveries, last_day, backlog: { count, at_least: false } } } })
+  })
+  await open('/')
+  await page.getByRole('img', { name: `${pulse.count} events in the last 30 minutes, by minute` }).waitFor()
+  await page.getByRole('link', { name: /^Delivered, last day 2 % Failing/ }).waitFor()
+  await page.getByRole('link', { name: /^Messages waiting 4,000 Far behind/ }).waitFor()
+  ;[success_rate, count] = [0.95, 100]
+  await place(tenant.api)
+  await page.getByRole('link', { name: /^Delivered, last day 95 % Some fail/ }).waitFor()
+  await page.getByRole('link', { name: /^Messages waiting 100 Behind/ }).waitFor()
+  await open('/webhooks')
+  await page.getByText(unnamed.id.slice(0, 8)).waitFor()
+  await page.getByText('Orders of the clinic').waitFor()
+  await fits(page)
+  expect(await page.locator('.scroll').evaluate((table) => table.scrollWidth <= table.clientWidth)).toBe(true)
 })

@@ -18,6 +18,7 @@ import { Critical } from './critical.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Ingestion } from './ingestion.tsx'
 import { Pulse } from './pulse.tsx'
+import { type Verdict, verdictOnDelivered, verdictOnWaiting } from './verdicts.ts'
 
 export type Overview = Awaited<ReturnType<typeof api.getOverview>>
 type Count = { count: number; at_least: boolean }
@@ -51,17 +52,23 @@ function Found({ data }: { data: Overview }) {
         <Figure
           name="Critical, not acknowledged"
           value={counted(critical_unacknowledged)}
-          bad={critical_unacknowledged.count > 0}
+          verdict={critical_unacknowledged.count ? { tone: 'bad', word: 'To be seen' } : undefined}
           to="/orders?is_critical=true"
         />
         <Figure
           name="Delivered, last day"
           value={deliveries.last_day.success_rate === null ? '—' : percent(deliveries.last_day.success_rate)}
+          verdict={verdictOnDelivered(deliveries.last_day.success_rate)}
           {...(isOrg ? { to: '/webhooks' } : {})}
         >
           {counted(deliveries.last_day.attempts)} attempts
         </Figure>
-        <Figure name="Messages waiting" value={counted(deliveries.backlog)} {...(isOrg ? { to: '/webhooks' } : {})}>
+        <Figure
+          name="Messages waiting"
+          value={counted(deliveries.backlog)}
+          verdict={verdictOnWaiting(deliveries.backlog.count, deliveries.oldest_waiting_at, Date.now())}
+          {...(isOrg ? { to: '/webhooks' } : {})}
+        >
           {deliveries.oldest_waiting_at && (
             <>
               oldest <Time at={deliveries.oldest_waiting_at} real />
@@ -101,17 +108,20 @@ function underWay(stages: Overview['stages']): Count {
   return { count: open.reduce((sum, { count }) => sum + count, 0), at_least: open.some(({ at_least }) => at_least) }
 }
 
-type FigureProps = { name: string; value: string; to?: string; bad?: boolean; children?: ComponentChildren }
+type FigureProps = { name: string; value: string; to?: string; verdict?: Verdict | undefined; children?: ComponentChildren }
 
-const Figure = ({ name, value, to, bad, children }: FigureProps) => {
+const Figure = ({ name, value, to, verdict, children }: FigureProps) => {
   const inside = (
     <>
       <div class="small muted">{name}</div>
       <div class="value">{value}</div>
-      <div class="small faint">{children}</div>
+      <div class="small faint row wrap">
+        {verdict && <Status tone={verdict.tone}>{verdict.word}</Status>}
+        {children && <span>{children}</span>}
+      </div>
     </>
   )
-  const look = `card number ${bad ? 'bad' : ''}`
+  const look = `card number ${verdict?.tone ?? ''}`
   return to ? (
     <Link class={look} to={to}>
       {inside}
@@ -133,10 +143,21 @@ const Deliveries = ({ of: { last_hour, last_day } }: { of: Overview['deliveries'
       columns={[
         { name: 'Window', cell: ({ name }) => name },
         { name: 'Attempts', right: true, cell: ({ attempts }) => counted(attempts) },
-        { name: 'Delivered', right: true, cell: ({ success_rate }) => (success_rate === null ? '—' : percent(success_rate)) },
+        { name: 'Delivered', right: true, cell: ({ success_rate }) => <Share of={success_rate} /> },
         { name: 'Half within', wide: true, right: true, cell: ({ p50_ms }) => (p50_ms === null ? '—' : span(p50_ms)) },
         { name: '95 % within', right: true, cell: ({ p95_ms }) => (p95_ms === null ? '—' : span(p95_ms)) },
       ]}
     />
   </Card>
 )
+
+const Share = ({ of }: { of: number | null }) => {
+  const verdict = verdictOnDelivered(of)
+  if (of === null || !verdict) return <>—</>
+  return (
+    <Status tone={verdict.tone}>
+      {percent(of)}
+      <span class="sr">, {verdict.word}</span>
+    </Status>
+  )
+}

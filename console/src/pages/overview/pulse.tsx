@@ -14,7 +14,9 @@ export function Pulse({ of }: { of: Overview['pulse'] }) {
   useTicks()
   const heard = useHeardSince(of)
   const found = of.minutes.map(({ minute, events }) => ({ at: minute, amount: events }))
-  const values = columnsOf([...found, ...heard.map((at) => ({ at, amount: 1 }))], MINUTE, MINUTES, Date.now())
+  // A browser whose clock is behind by seconds must not lose the present minute.
+  const now = Math.max(Date.now(), Date.parse(found.at(-1)?.at ?? '') || 0)
+  const values = columnsOf([...found, ...heard.map((at) => ({ at, amount: 1 }))], MINUTE, MINUTES, now)
   const sum = values.reduce((a, b) => a + b, 0)
   const said = `${counted({ count: sum, at_least: of.at_least })} ${sum === 1 ? 'event' : 'events'}`
   return (

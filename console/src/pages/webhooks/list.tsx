@@ -9,7 +9,7 @@ import { Check } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { type Column, Loaded, Table } from '../../ui/table.tsx'
 import { whole } from '../../whole.ts'
-import { count, plural } from '../../words.ts'
+import { count, plural, short } from '../../words.ts'
 import { emptyFields, sentFields, WebhookFields } from './fields.tsx'
 
 export type Webhook = Awaited<ReturnType<typeof api.getWebhook>>
@@ -61,10 +61,11 @@ export const Health = ({ of: { disabled, disabled_because, failures } }: { of: W
 const columns: Column<Webhook>[] = [
   {
     name: 'Address',
-    cell: ({ url, description }) => (
+    // Several may have one address.
+    cell: ({ id, url, description }) => (
       <>
-        {url}
-        {description && <div class="small muted">{description}</div>}
+        <span class="breaks">{url}</span>
+        <div class="small muted breaks">{description || <span class="mono">{short(id)}</span>}</div>
       </>
     ),
   },
