@@ -52,7 +52,7 @@ function Found({ data }: { data: Overview }) {
         <Figure
           name="Critical, not acknowledged"
           value={counted(critical_unacknowledged)}
-          verdict={critical_unacknowledged.count ? { tone: 'bad', word: 'To be seen' } : undefined}
+          verdict={critical_unacknowledged.count ? { tone: 'bad', word: 'Needs a look' } : undefined}
           to="/orders?is_critical=true"
         />
         <Figure
