@@ -1,9 +1,9 @@
+import { nearest } from '../contract/nearest.ts'
 import { version } from '../contract/version.ts'
 import { Problem } from '../problem.ts'
 import { type Command, usageProblem } from './command.ts'
 import { reasonOf } from './failure.ts'
 import { helpOf, helpOfAll, helpOfGroup, shownAsJson } from './help.ts'
-import { nearest } from './nearest.ts'
 import { parseOptions, usageLine } from './options.ts'
 import { commands } from './table.ts'
 

@@ -14,7 +14,10 @@ const Url = z
   .max(2048, 'Must have at most 2048 characters.')
   .meta({ format: 'uri', example: 'https://example.com/webhooks' })
 const Rate = z.int().min(1).max(10_000).describe('Messages a second at most.')
-const Filter = z.array(EventPattern).max(200).describe('Event types; a type may end in *. Null or absent takes all.')
+const Filter = z
+  .array(EventPattern)
+  .max(200)
+  .describe('Event types; a type may end in *. What no event type matches is refused. Null or absent takes all.')
 const Ordering = z
   .enum(orderings)
   .describe('per_key: the messages about one order or user resource in their order; strict: all of them; unordered: each on its own.')

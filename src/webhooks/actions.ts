@@ -8,6 +8,7 @@ import { requireTeam } from '../teams/actions.ts'
 import { policyOf } from './address.ts'
 import { openSecrets, sealSecrets } from './endpoints.ts'
 import { PURGE } from './ends.ts'
+import { checkFilter } from './rules-filter.ts'
 import { triedAt } from './rules-health.ts'
 import { newSecret, parseSecret } from './sign.ts'
 import { newKeyPair, publicKeyOf } from './sign-ed25519.ts'
@@ -33,6 +34,7 @@ export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: P
   inTransaction(app, async (app) => {
     await requireTeam(app, caller, team_id)
     checkUrl(body.url, policyOf(app.config))
+    checkFilter(body.filter_types)
     const id = randomUUID()
     const key = body.secret ?? newSecret()
     parseSecret(key)
@@ -66,6 +68,7 @@ export const patchWebhook = (
   inTransaction(app, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
     if (patch.url) checkUrl(patch.url, policyOf(app.config))
+    checkFilter(patch.filter_types)
     const now = app.wall()
     const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
       updated_at: now,

@@ -121,7 +121,7 @@ test('an example is sent once, signed, and says nothing about the health of the 
   const tenant = await one.tenant()
   const { admin, team_id } = tenant
   const receiver = await aReceiver((n) => (n === 1 ? faults.ok : faults.status(500)))
-  const webhook = await aWebhook(tenant, { url: receiver.url, disabled: true, filter_types: ['nothing'] })
+  const webhook = await aWebhook(tenant, { url: receiver.url, disabled: true, filter_types: ['endpoint.disabled'] })
   const send = (event_type: string) => admin.sendWebhookExample({ params: webhook.params, body: { event_type } })
   const sent = await send('labtest.order.updated')
   expect(sent).toMatchObject({ outcome: 'delivered', status: 200, example: true, sequence: 0, key: 'example', next_try_at: null })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Webhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import { HOUR } from '../../src/app.ts'
+import { eventNames } from '../../src/contract/events.ts'
 import { place } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { atEnd, refusal, world } from '../support/world.ts'
@@ -52,6 +53,29 @@ describe('a webhook', () => {
       expect(await refusal(create({ url }))).toMatchObject({ status: 400, detail: { error_type: 'WEBHOOK_URL_REFUSED' } })
     },
   )
+  test('takes every event type there is, and beginnings of them', async () => {
+    const { create } = await tenant()
+    expect((await create({ filter_types: eventNames })).filter_types).toEqual(eventNames)
+    const beginnings = ['*', 'lab*', 'daily.data.*', 'labtest.order.created*']
+    expect((await create({ filter_types: beginnings })).filter_types).toEqual(beginnings)
+  })
+  test.each([
+    ['labtest.ordr.created', 'Is no event type. Did you mean labtest.order.created?'],
+    ['labtest.order', 'Is no event type. GET /event-types lists them all.'],
+    ['labtest.ordr.*', 'No event type begins so. Did you mean labtest.order.*?'],
+    ['weather*', 'No event type begins so. GET /event-types lists them all.'],
+  ])('does not wait for %s, which never comes', async (typo, msg) => {
+    const { admin, params, create } = await tenant()
+    const filter_types = ['labtest.*', typo]
+    const refused = { status: 422, detail: [{ type: 'enum', loc: ['body', 'filter_types', 1], msg }] }
+    expect(await refusal(create({ filter_types }))).toMatchObject(refused)
+    const { data } = await admin.listWebhooks({ params })
+    expect(data).toEqual([])
+    const made = await create({ filter_types: ['labtest.*'] })
+    const its = { params: { ...params, webhook_id: made.id } }
+    expect(await refusal(admin.patchWebhook({ ...its, body: { filter_types, disabled: true } }))).toMatchObject(refused)
+    expect(await admin.getWebhook(its)).toEqual(made)
+  })
   test('keeps what is sensitive about its headers to itself', async () => {
     const { admin, params, create } = await tenant()
     const its = { params: { ...params, webhook_id: (await create()).id } }
