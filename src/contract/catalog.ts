@@ -230,6 +230,7 @@ export const catalogEndpoints = {
     ...catalog,
     method: 'get',
     path: '/v3/lab_tests/markers',
+    unaudited: true,
     summary: 'List markers',
     query: z.object({
       lab_id: z.array(Number32).max(200).nullish(),
@@ -254,7 +255,14 @@ export const catalogEndpoints = {
     returns: MarkerPage,
     refusals: { 400: 'The order set is empty, names something unknown, or spans several labs.' },
   }),
-  listLabs: endpoint({ ...catalog, method: 'get', path: '/v3/lab_tests/labs', summary: 'List labs', returns: z.array(Lab) }),
+  listLabs: endpoint({
+    ...catalog,
+    method: 'get',
+    path: '/v3/lab_tests/labs',
+    unaudited: true,
+    summary: 'List labs',
+    returns: z.array(Lab),
+  }),
   listLabAccounts: endpoint({
     ...catalog,
     method: 'get',
@@ -300,6 +308,7 @@ export const catalogEndpoints = {
     ...catalog,
     method: 'get',
     path: '/v3/lab_tests/{lab_id}/markers/{provider_id}',
+    unaudited: true,
     summary: "Get a marker by the lab's own code",
     params: z.object({ lab_id: Number32, provider_id: Text(60) }),
     query: AccountQuery,

@@ -23,6 +23,8 @@ export type Row = {
   userToken?: true
   /** A read although it is not a GET, so a read-only key may call it. */
   reads?: true
+  /** A read of what is the same whoever asks, and about nobody: it leaves no audit row, unless it is refused. */
+  unaudited?: true
   /** Needs no credential, but comes from the console itself only. */
   console?: true
   /** Answers nothing about a patient, so that the console sees it as it is. */

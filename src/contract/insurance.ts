@@ -62,6 +62,7 @@ export const insuranceEndpoints = {
     ...insurance,
     method: 'get',
     path: '/v3/insurance/search/diagnosis',
+    unaudited: true,
     summary: 'Find ICD-10-CM codes by the beginning of the code or a part of the label',
     query: z.object({ diagnosis_query: z.string().min(2, 'Must have at least 2 characters.').max(200) }),
     returns: z.array(

@@ -68,7 +68,7 @@ const AuditVerdict = z
   .object({
     intact: z.boolean(),
     rows: z.int().describe('Rows of the chain that were walked, of all organisations.'),
-    unchained: z.int().describe('Rows that wait for their place.'),
+    unchained: z.int().describe('Rows too new to be in the chain; they join it within about a second.'),
     broken: z.object({ seq: z.int(), reason: z.string() }).nullable(),
     verified_at: Instant,
   })

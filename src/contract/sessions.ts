@@ -67,7 +67,15 @@ export const sessionEndpoints = {
     returns: Session,
     refusals: { 401: 'The credential is wrong.', 403: 'The request is not from the console.', 429: 'Too many tries; wait.' },
   }),
-  getSession: endpoint({ ...own, auth: 'session', method: 'get', path: '/console/session', summary: 'Who is signed in', returns: Session }),
+  getSession: endpoint({
+    ...own,
+    auth: 'session',
+    method: 'get',
+    path: '/console/session',
+    unaudited: true,
+    summary: 'Who is signed in',
+    returns: Session,
+  }),
   endSession: endpoint({
     ...own,
     auth: 'session',

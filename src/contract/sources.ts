@@ -50,6 +50,7 @@ export const sourceEndpoints = {
   listSources: endpoint({
     method: 'get',
     path: '/v2/providers',
+    unaudited: true,
     auth: 'team',
     tag: 'Connections',
     summary: 'List the sources that users can connect',

@@ -67,7 +67,6 @@ describe('one request leaves one row', () => {
       [endpoints.createUser, { body: { client_user_id: user.client_user_id } }, { action: 'createUser', subject: null, status: 400 }],
       [endpoints.deleteUser, { params }, { action: 'deleteUser', subject, status: 200 }],
       [endpoints.undoDeleteUser, { query: { client_user_id: user.client_user_id } }, { action: 'undoDeleteUser', subject, status: 200 }],
-      [endpoints.getClock, {}, { action: 'getClock', subject: null, status: 200 }],
       [endpoints.resetClock, {}, { action: 'resetClock', subject: null, status: 200 }],
     ]
     for (const [row, sent, deed] of requests) {
@@ -155,6 +154,33 @@ describe('one request leaves one row', () => {
       status: 403,
       rows: [{ action: 'listTeams', status: 403, actor_kind: 'management_key', org_id: launch.org_id }],
     })
+  })
+  test('but none what is the same whoever asks and about nobody, unless it is refused', async () => {
+    const rows = Object.entries(endpoints as Record<string, Row>).filter(([, row]) => row.unaudited)
+    expect(rows.map(([name]) => name).sort()).toEqual([
+      'getClock',
+      'getMarker',
+      'getSession',
+      'listLabs',
+      'listMarkers',
+      'listSources',
+      'searchDiagnoses',
+    ])
+    for (const [, row] of rows) expect(row.method === 'get' && !/user_id|order_id|team_id|org_id/.test(row.path)).toBe(true)
+    for (const [row, sent] of [
+      [endpoints.getClock, {}],
+      [endpoints.listSources, {}],
+      [endpoints.listLabs, {}],
+      [endpoints.listMarkers, {}],
+      [
+        endpoints.getMarker,
+        { params: { lab_id: 1, provider_id: (await w.api.listMarkers({ query: { lab_id: [1] } })).markers[0]?.provider_id } },
+      ],
+      [endpoints.searchDiagnoses, { query: { diagnosis_query: 'E11' } }],
+    ] as [Row, Sent][])
+      expect(await logged(row, sent)).toMatchObject({ status: 200, rows: [] })
+    const refused = await logged(endpoints.searchDiagnoses, { query: { diagnosis_query: 'E' } })
+    expect(refused).toMatchObject({ status: 422, rows: [{ action: 'searchDiagnoses', status: 422, team_id: w.team_id }] })
   })
   test('but none when nobody was authenticated', async () => {
     const { status, rows } = await logged(endpoints.getUser, { key: `sk_us_${'x'.repeat(30)}`, params: { user_id: randomUUID() } })

@@ -341,5 +341,8 @@ describe('the ordinary routes', () => {
     const by = { actor_kind: 'management_key', actor_id: key?.id, org_id, via: 'console', status: 200 }
     expect(await auditOf(data)).toEqual([{ ...by, action: 'listUsers', team_id }])
     expect(await auditOf(managed)).toEqual([{ ...by, action: 'getOrg', team_id: null }])
+    const own = randomUUID()
+    await of(team_id).ask(endpoints.getSession, { headers: { 'x-request-id': own } })
+    expect(await auditOf(own)).toEqual([])
   })
 })

@@ -9,7 +9,7 @@ import { Choice } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { type Column, Failed, Loaded, OlderPager, Table } from '../../ui/table.tsx'
 import { teamName } from '../../ui/teams.tsx'
-import { count, words } from '../../words.ts'
+import { count, plural, words } from '../../words.ts'
 
 type Entry = Awaited<ReturnType<typeof api.listAudit>>['entries'][number]
 
@@ -41,7 +41,7 @@ export function AuditLog() {
   return (
     <>
       <Head title="Audit log">
-        Every authenticated request, who made it and what came of it; chained, so that no row can be changed or taken out unseen.
+        Who read or changed what, and what was refused; chained, so that no row can be changed or taken out unseen.
       </Head>
       <div class="stack">
         {may('org.manage') && <Verdict />}
@@ -122,7 +122,8 @@ function Verdict() {
   return (
     <Notice tone={intact ? 'good' : 'bad'}>
       {intact ? `The chain is intact: ${count(rows)} rows were walked` : `The chain is broken at row ${broken?.seq}: ${broken?.reason}`}
-      {unchained > 0 && `; ${count(unchained)} wait for their place`}. Verified <Time at={verified_at} real />.
+      {unchained > 0 && `; ${plural(unchained, 'row')} of the last moments ${unchained === 1 ? 'joins' : 'join'} it within about a second`}.
+      Verified <Time at={verified_at} real />.
     </Notice>
   )
 }
