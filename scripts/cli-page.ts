@@ -18,6 +18,7 @@ export function cliPage() {
     '',
     'With `--json` the result is JSON on standard output, one line for each where there is no end; progress and warnings go to standard',
     'error, and so does an error: `{ "error": { "type", "message" } }`. `assay help --json` is this page for programs.',
+    'Lists name their columns and how many there are on a terminal only; in a pipe every line is a row, and `-` is an empty cell.',
     '',
     '| Exit code | Means |',
     '|---|---|',

@@ -14,21 +14,31 @@ const BATCH = 1000
 export const loadCatalogue = async (app: App) => loadCatalogueText(app, await readFile(file, 'utf8'))
 
 /**
- * Loads the catalogue that every team shares. What the file no longer has stays known to orders:
+ * Loads the catalogue that every team shares, and answers how many rows of each kind it wrote; null where the very file was loaded before. What the file no longer has stays known to orders:
  * its lab tests are archived and its markers cannot be ordered any more.
  */
 export async function loadCatalogueText(app: App, text: string) {
   const version = createHash('sha256').update(text).digest('hex')
-  if ((await store.loadedCatalogue(app.db))?.version === version) return { version, archived_tests: 0, retired_markers: 0 }
+  if ((await store.loadedCatalogue(app.db))?.version === version) return { version, loaded: null, archived_tests: 0, retired_markers: 0 }
   const catalogue = readCatalogue(text)
   return inTransaction(app, async (app) => {
     await store.lockLoading(app.db)
     await write(app, catalogue).catch(refuseOtherIds)
     const retired = await retire(app, catalogue)
     await store.upsert(app.db, 'catalogue', [{ one: true, version, loaded_at: app.wall() }], 'one')
-    return { version, ...retired }
+    return { version, loaded: countsOf(catalogue), ...retired }
   })
 }
+
+const countsOf = ({ labs, analytes, lab_markers, lab_tests, patient_service_centers, payors, icd10_starter }: Catalogue) => ({
+  labs: labs.length,
+  analytes: analytes.length,
+  markers: lab_markers.length,
+  lab_tests: lab_tests.length,
+  service_centers: patient_service_centers.length,
+  payors: payors.length,
+  icd_codes: icd10_starter.length,
+})
 
 async function write(app: App, catalogue: Catalogue) {
   const { db } = app

@@ -8,11 +8,11 @@ import { readText } from './service.ts'
 export const loadFile = command({
   name: 'catalogue load',
   summary:
-    'Load your own catalogue, a file like catalog/catalog.json, in production. Lab tests that it no longer has are archived, markers cannot be ordered any more.',
+    'Load your own catalogue, a file like catalog/catalog.json, in production, and say how much of everything it held. Lab tests that it no longer has are archived, markers cannot be ordered any more.',
   options: { file: { value: 'FILE', what: 'The catalogue, as JSON.', required: true, file: true } },
   async run({ file, json }) {
     const text = readText(file)
-    const { version, archived_tests, retired_markers } = await withApp((app) =>
+    const done = await withApp((app) =>
       recordOperator(
         app,
         'load catalogue',
@@ -20,11 +20,18 @@ export const loadFile = command({
         ({ version }) => `catalogue:${version}`,
       ),
     )
-    print(json, { version, archived_tests, retired_markers }, [
-      `loaded ${version.slice(0, 12)}: ${archived_tests} lab tests archived, ${retired_markers} markers no longer orderable`,
-    ])
+    print(json, done, linesOfLoad(done))
   },
 })
+
+function linesOfLoad({ version, loaded, archived_tests, retired_markers }: Awaited<ReturnType<typeof load>>) {
+  if (!loaded) return [`${version.slice(0, 12)} is loaded already; nothing changed`]
+  const { labs, analytes, markers, lab_tests, service_centers, payors, icd_codes } = loaded
+  return [
+    `loaded ${version.slice(0, 12)}: ${labs} labs, ${analytes} analytes, ${markers} markers, ${lab_tests} lab tests, ${service_centers} service centers, ${payors} payors, ${icd_codes} diagnosis codes`,
+    `${archived_tests} lab tests archived, ${retired_markers} markers no longer orderable`,
+  ]
+}
 
 /** Gap 66: the next start of a sandbox would load the built-in file over it. */
 function load(app: App, text: string) {

@@ -55,8 +55,10 @@ function configFor(founding: boolean) {
 }
 
 /** The result as JSON, or as lines for a person. */
-export const print = (json: boolean, result: unknown, lines: string[]) =>
-  console.log(json ? JSON.stringify(result, null, 2) : harmless(lines.join('\n')))
+export function print(json: boolean, result: unknown, lines: string[]) {
+  if (json) console.log(JSON.stringify(result, null, 2))
+  else if (lines.length) console.log(harmless(lines.join('\n')))
+}
 
 /** A name that somebody gave may hold signs that steer a terminal. */
 const harmless = (text: string) => text.replace(/[^\P{Cc}\n\t]/gu, '�')

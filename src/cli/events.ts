@@ -1,6 +1,7 @@
 import { Id } from '../contract/common.ts'
 import { command, print } from './command.ts'
 import { lineOf } from './listen.ts'
+import { listing } from './listing.ts'
 import { asTeam, reach } from './service.ts'
 import { eventsOf } from './stream.ts'
 import { Count } from './users.ts'
@@ -23,7 +24,8 @@ export const listEvents = command({
   async run({ types, user, order, after, limit, json, ...given }) {
     const event_type = types?.split(',')
     const page = await asTeam(given).api.listEvents({ query: { after, limit, event_type, user_id: user, order_id: order } })
-    print(json, page, [...page.events.map((envelope) => lineOf({ envelope })), `go on with --after ${page.next_cursor}`])
+    const rows = page.events.map(({ created_at, event_type, user_id, event_id }) => [created_at, event_type, user_id, event_id])
+    print(json, page, listing(['AT', 'TYPE', 'USER ID', 'EVENT ID'], rows, `go on with --after ${page.next_cursor}`))
   },
 })
 

@@ -12,6 +12,7 @@ import { Problem, setupProblem } from '../problem.ts'
 import { firstOrgAndTeam } from '../teams/orgs.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, usage, withApp } from './command.ts'
+import { listing } from './listing.ts'
 import type { Values } from './options.ts'
 
 export const listKeys = command({
@@ -25,22 +26,25 @@ export const listKeys = command({
       const managementPages = await everyPage((query) => listManagementKeys(app, operator, query))
       return { team_api_keys: teamPages.flatMap((page) => page.api_keys), management_keys: managementPages.flatMap((page) => page.data) }
     })
-    print(json, keys, [
-      ...keys.team_api_keys.map((key) => line(key.read_only ? 'team, read-only' : 'team', key.value, [key.team_id], key)),
-      ...keys.management_keys.map((key) => line(key.role, `${key.prefix}…`, key.team_ids, key)),
-    ])
+    const rows = [
+      ...keys.team_api_keys.map((key) => rowOf(key.read_only ? 'team, read-only' : 'team', key.value, [key.team_id], key)),
+      ...keys.management_keys.map((key) => rowOf(key.role, `${key.prefix}…`, key.team_ids, key)),
+    ]
+    print(json, keys, listing(['KEY ID', 'KIND', 'BEGINNING', 'LABEL', 'TEAM', 'LAST USED', 'EXPIRES'], rows))
   },
 })
 
 type Listed = { id: string; label: string; last_used_at: string | null; expires_at?: string | null }
 
-const line = (kind: string, shown: string, teams: string[], { id, label, last_used_at, expires_at }: Listed) =>
-  [
-    `${id}  ${kind.padEnd(15)}  ${shown.padEnd(14)}  ${label}`,
-    ...teams.map((team) => `of team ${team}`),
-    `last used ${last_used_at ?? 'never'}`,
-    ...(expires_at ? [`expires ${expires_at}`] : []),
-  ].join(', ')
+const rowOf = (kind: string, shown: string, teams: string[], { id, label, last_used_at, expires_at }: Listed) => [
+  id,
+  kind,
+  shown,
+  label,
+  teams.join(', '),
+  last_used_at ?? 'never',
+  expires_at ?? 'never',
+]
 
 async function everyPage<P extends { next_cursor: string | null }>(list: (query: { next_cursor?: string | undefined }) => Promise<P>) {
   const pages = [await list({})]

@@ -6,6 +6,7 @@ import { setupProblem } from '../problem.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, usage, withApp } from './command.ts'
 import { namedLab } from './labs.ts'
+import { listing } from './listing.ts'
 import { oneOf, type Values } from './options.ts'
 import { onlyOrg } from './org.ts'
 
@@ -90,12 +91,16 @@ export const listAccounts = command({
     print(
       json,
       accounts,
-      accounts.map(({ id, lab, status, provider_account_id, org_id, team_id_allowlist }) =>
-        [
-          `${id}  ${lab.padEnd(15)}  ${status.padEnd(15)}  ${provider_account_id}`,
-          org_id ? `of org ${org_id}` : 'of the platform',
-          ...team_id_allowlist.map((team) => `open to team ${team}`),
-        ].join(', '),
+      listing(
+        ['ACCOUNT ID', 'LAB', 'STATUS', 'NUMBER', 'ORGANISATION', 'OPEN TO TEAMS'],
+        accounts.map(({ id, lab, status, provider_account_id, org_id, team_id_allowlist }) => [
+          id,
+          lab,
+          status,
+          provider_account_id,
+          org_id ?? 'platform',
+          team_id_allowlist.join(', '),
+        ]),
       ),
     )
   },

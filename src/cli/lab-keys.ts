@@ -5,6 +5,7 @@ import { setupProblem } from '../problem.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
 import { namedLab } from './labs.ts'
+import { listing } from './listing.ts'
 
 export const createKeyOfLab = command({
   name: 'lab-keys create',
@@ -41,9 +42,9 @@ export const listKeysOfLabs = command({
     print(
       json,
       keys,
-      keys.map(
-        ({ id, lab, prefix, label, last_used_at }) =>
-          `${id}  ${lab.padEnd(15)}  ${prefix}…  ${label}, last used ${last_used_at ?? 'never'}`,
+      listing(
+        ['KEY ID', 'LAB', 'BEGINNING', 'LABEL', 'LAST USED'],
+        keys.map(({ id, lab, prefix, label, last_used_at }) => [id, lab, `${prefix}…`, label, last_used_at ?? 'never']),
       ),
     )
   },

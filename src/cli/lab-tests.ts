@@ -4,6 +4,7 @@ import { Id } from '../contract/common.ts'
 import { setupProblem } from '../problem.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
+import { listing } from './listing.ts'
 
 export const pendingTests = command({
   name: 'lab-tests pending',
@@ -14,7 +15,10 @@ export const pendingTests = command({
     print(
       json,
       tests,
-      tests.map(({ id, method, team, name }) => `${id}  ${method}  ${team ?? 'catalogue'}  ${name}`),
+      listing(
+        ['LAB TEST ID', 'METHOD', 'TEAM', 'NAME'],
+        tests.map(({ id, method, team, name }) => [id, method, team ?? 'catalogue', name]),
+      ),
     )
   },
 })

@@ -6,14 +6,25 @@ import type { NewOrder } from '../contract/new-order.ts'
 import { interpretations } from '../contract/results.ts'
 import { setupProblem } from '../problem.ts'
 import { command, print } from './command.ts'
+import { listing } from './listing.ts'
 import { asTeam, reach, readJson } from './service.ts'
 import { eventsOf } from './stream.ts'
 import { Count } from './users.ts'
 
 type Order = Awaited<ReturnType<Client['getOrder']>>
 
-const lineOf = ({ id, created_at, lab_test, last_event, interpretation }: Order) =>
-  `${id}  ${created_at}  ${last_event.status}  ${lab_test.name}${interpretation ? `  ${interpretation}` : ''}`
+const linesOf = (orders: Order[], last = '') =>
+  listing(
+    ['ORDER ID', 'CREATED', 'STEP', 'LAB TEST', 'RESULTS'],
+    orders.map(({ id, created_at, last_event, lab_test, interpretation }) => [
+      id,
+      created_at,
+      last_event.status,
+      lab_test.name,
+      interpretation,
+    ]),
+    last,
+  )
 
 const one = { id: { value: 'ID', what: 'The order.', shape: Id, required: true } } as const
 
@@ -31,7 +42,7 @@ export const listOrders = command({
   async run({ status, user, interpretation, size, page, json, ...given }) {
     const query = { user_id: user, interpretation, size, page, ...(status.length ? { status } : {}) }
     const found = await asTeam(given).api.listOrders({ query })
-    print(json, found, [...found.orders.map(lineOf), `${found.orders.length} of ${found.total}`])
+    print(json, found, linesOf(found.orders, `${found.orders.length} of ${found.total}`))
   },
 })
 
@@ -58,12 +69,12 @@ export const placeOrders = command({
       const { order } = await api.createOrder({ body, headers }).catch((error: Error) => {
         if (bodies.length === 1) throw error
         // Whoever tries again must know what not to place twice.
-        print(json, placed, placed.map(lineOf))
+        print(json, placed, linesOf(placed))
         throw Object.assign(error, { message: `Order ${placed.length + 1} of ${bodies.length}: ${error.message}` })
       })
       placed.push(order)
     }
-    print(json, bodies.length === 1 ? placed[0] : placed, placed.map(lineOf))
+    print(json, bodies.length === 1 ? placed[0] : placed, linesOf(placed))
   },
 })
 
@@ -84,7 +95,7 @@ export const showOrder = command({
   options: { ...reach, ...one },
   async run({ id, json, ...given }) {
     const order = await asTeam(given).api.getOrder({ params: { order_id: id } })
-    print(json, order, [lineOf(order), ...order.events.map(stepLine)])
+    print(json, order, [...linesOf([order]), ...order.events.map(stepLine)])
   },
 })
 
@@ -99,7 +110,7 @@ export const cancelOrder = command({
   options: { ...reach, ...one },
   async run({ id, json, ...given }) {
     const { order } = await asTeam(given).api.cancelOrder({ params: { order_id: id } })
-    print(json, order, [lineOf(order)])
+    print(json, order, linesOf([order]))
   },
 })
 
@@ -118,7 +129,7 @@ export const simulateOrder = command({
     const { api } = asTeam(given)
     await api.simulateOrder({ params: { order_id: id }, query: { final_status: to, delay }, body: { interpretation } })
     const order = await api.getOrder({ params: { order_id: id } })
-    print(json, order, [lineOf(order), ...order.events.map(stepLine)])
+    print(json, order, [...linesOf([order]), ...order.events.map(stepLine)])
   },
 })
 

@@ -5,6 +5,7 @@ import { listAllTeams, setBetas } from '../teams/actions.ts'
 import { listOrgs, setPlan } from '../teams/orgs.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, usage, withApp } from './command.ts'
+import { listing } from './listing.ts'
 
 export const orgCommand = command({
   name: 'org',
@@ -29,7 +30,10 @@ export const orgCommand = command({
     print(
       json,
       orgs,
-      orgs.map(({ id, plan, name }) => `${id}  ${plan.padEnd(6)}  ${name}`),
+      listing(
+        ['ORGANISATION ID', 'PLAN', 'NAME'],
+        orgs.map(({ id, plan, name }) => [id, plan, name]),
+      ),
     )
   },
 })
@@ -63,7 +67,10 @@ export const teamCommand = command({
     print(
       json,
       asked ? teams[0] : teams,
-      teams.map(({ id, name, betas }) => `${id}  ${name}  betas: ${betas.join(', ') || 'none'}`),
+      listing(
+        ['TEAM ID', 'NAME', 'BETAS'],
+        teams.map(({ id, name, betas }) => [id, name, betas.join(', ')]),
+      ),
     )
   },
 })

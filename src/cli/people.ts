@@ -4,6 +4,7 @@ import { deleteMember, listMembers } from '../people/actions.ts'
 import { createInvite } from '../people/invitations.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
+import { listing } from './listing.ts'
 import { onlyOrg } from './org.ts'
 
 const org = { value: 'ID', what: 'Which organisation, where there are several.' } as const
@@ -41,9 +42,9 @@ export const listPeople = command({
     print(
       json,
       members,
-      members.map(
-        ({ id, role, name, email, last_sign_in_at }) =>
-          `${id}  ${role.padEnd(10)}  ${name} <${email}>, last signed in ${last_sign_in_at ?? 'never'}`,
+      listing(
+        ['PERSON ID', 'ROLE', 'NAME', 'E-MAIL', 'LAST SIGNED IN'],
+        members.map(({ id, role, name, email, last_sign_in_at }) => [id, role, name, email, last_sign_in_at ?? 'never']),
       ),
     )
   },

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { environments, Id, InstantIn } from '../contract/common.ts'
 import { setupProblem } from '../problem.ts'
 import { command, print, usage } from './command.ts'
+import { listing } from './listing.ts'
 import { progress } from './progress.ts'
 import { asManager, reach, type Service } from './service.ts'
 
@@ -31,13 +32,9 @@ export const listWebhooks = command({
     print(
       json,
       data,
-      data.map(({ id, url, disabled, waiting, failing_since }) =>
-        [
-          `${id}  ${url}`,
-          disabled ? 'disabled' : 'enabled',
-          `${waiting} waiting`,
-          ...(failing_since ? [`failing since ${failing_since}`] : []),
-        ].join(', '),
+      listing(
+        ['WEBHOOK ID', 'STATE', 'WAITING', 'FAILING SINCE', 'URL'],
+        data.map(({ id, url, disabled, waiting, failing_since }) => [id, disabled ? 'disabled' : 'enabled', waiting, failing_since, url]),
       ),
     )
   },

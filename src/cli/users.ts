@@ -2,12 +2,22 @@ import { z } from 'zod'
 import type { Client } from '../contract/client.ts'
 import { Day, Id, Text } from '../contract/common.ts'
 import { command, print, usage } from './command.ts'
+import { listing } from './listing.ts'
 import { asTeam, reach } from './service.ts'
 
 type User = Awaited<ReturnType<Client['getUser']>>
 
-const lineOf = ({ user_id, client_user_id, created_on, connected_sources: sources }: User) =>
-  `${user_id}  ${created_on}  ${client_user_id}${sources.length ? `  ${sources.map(({ provider }) => provider.slug).join(', ')}` : ''}`
+const linesOf = (users: User[], last = '') =>
+  listing(
+    ['USER ID', 'CREATED', 'CLIENT USER ID', 'SOURCES'],
+    users.map(({ user_id, created_on, client_user_id, connected_sources: sources }) => [
+      user_id,
+      created_on,
+      client_user_id,
+      sources.map(({ provider }) => provider.slug).join(', '),
+    ]),
+    last,
+  )
 
 export const Count = z.coerce.number('must be a whole number.').int('must be a whole number.').min(0, 'must not be negative.')
 
@@ -21,7 +31,7 @@ export const listUsers = command({
   },
   async run({ limit, offset, json, ...given }) {
     const page = await asTeam(given).api.listUsers({ query: { limit, offset } })
-    print(json, page, [...page.users.map(lineOf), `${page.users.length} of ${page.total}`])
+    print(json, page, linesOf(page.users, `${page.users.length} of ${page.total}`))
   },
 })
 
@@ -66,7 +76,7 @@ export const showUser = command({
     const { orders, total } = await api.listOrders({ query: { user_id: user.user_id } })
     const steps = orders.map(({ id, created_at, last_event }) => ({ id, created_at, status: last_event.status }))
     print(json, { ...user, orders: steps, number_of_orders: total }, [
-      lineOf(user),
+      ...linesOf([user]),
       ...steps.map(({ id, created_at, status }) => `  order ${id}  ${created_at}  ${status}`),
     ])
   },

@@ -66,7 +66,7 @@ test('users: created, listed, shown, deleted and brought back', async () => {
     fallback_time_zone: { id: 'Europe/Berlin' },
     orders: [],
   })
-  expect((await cli.run('users', 'list')).out).toMatch(new RegExp(`^${id}  .*  cli-1\\n`))
+  expect((await cli.run('users', 'list')).out).toMatch(new RegExp(`^${id}  .*  cli-1  -\\n$`))
   expect((await cli.run('users', 'create', '--client-user-id', 'cli-1')).err).toMatch(/^createUser answered 400: /)
   expect((await cli.run('users', 'delete', '--id', id)).out).toContain(`deleted ${id}`)
   expect(await cli.run('users', 'show', '--id', id)).toMatchObject({ code: 1, err: expect.stringContaining('getUser answered 404') })

@@ -45,12 +45,26 @@ test('production starts without one, and says what is loaded', async () => {
   const { cli, load, api } = await empty()
   expect((await cli.run('catalogue', 'show')).out).toMatch(/^No catalogue is loaded; load one with: assay catalogue load/)
   expect(await cli.json('catalogue', 'show')).toBeNull()
-  const { version } = await load(builtIn.pathname)
+  const { version, loaded } = await load(builtIn.pathname)
+  expect(loaded).toMatchObject({ labs: 5, analytes: 98, service_centers: 6, payors: 5, icd_codes: 25 })
   expect(await api.listLabs()).toHaveLength(5)
   const shown = await cli.json('catalogue', 'show')
   expect(shown).toMatchObject({ version, analytes: 98, payors: 5, icd_codes: 25, service_centers: 6 })
   expect(shown.labs[0]).toMatchObject({ id: 1, slug: 'quillmoor' })
   expect((await cli.run('catalogue', 'show')).out).toMatch(/ 1 {2}quillmoor +\d+ of \d+ markers orderable, \d+ of \d+ lab tests active/)
+})
+
+test('loading it says how much of everything it held, and that nothing changes the second time', async () => {
+  const { cli } = await empty()
+  const said = async () => (await cli.run('catalogue', 'load', '--file', builtIn.pathname)).out
+  const file = JSON.parse(readFileSync(builtIn, 'utf8')) as File
+  const [markers, tests] = [file.lab_markers.length, file.lab_tests.length]
+  expect(await said()).toMatch(
+    new RegExp(
+      `^loaded [0-9a-f]{12}: 5 labs, 98 analytes, ${markers} markers, ${tests} lab tests, 6 service centers, 5 payors, 25 diagnosis codes\n0 lab tests archived, 0 markers no longer orderable\n$`,
+    ),
+  )
+  expect(await said()).toMatch(/^[0-9a-f]{12} is loaded already; nothing changed\n$/)
 })
 
 test('is recorded, and loading it again changes nothing', async () => {
