@@ -16,8 +16,9 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   await run(args)
 } else {
-  spawnSync('npm', ['--prefix', root, '--silent', 'run', 'prestart'], { stdio: ['ignore', 'inherit', 'inherit'] })
   const node = join(root, 'node_modules/.bin/node')
+  // Asking npm costs seconds, so it is asked once: what an update changed is installed by npm start.
+  if (!existsSync(node)) spawnSync('npm', ['--prefix', root, '--silent', 'run', 'prestart'], { stdio: ['ignore', 'inherit', 'inherit'] })
   if (!existsSync(node)) {
     console.error('Assay needs Node 24 or newer.')
     process.exit(1)

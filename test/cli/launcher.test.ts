@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { delimiter, join } from 'node:path'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
@@ -22,6 +23,34 @@ test.skipIf(!old).each([
   child.kill(signal)
   // The command holds standard error open for as long as it runs.
   expect(await once(child, 'close')).toEqual([code, null])
+})
+
+/** A checkout of nothing but the launcher, on a path where npm and the Node that it brings along only say that they were called. */
+function checkout(installed: boolean) {
+  const folder = temporaryFolder()
+  const says = (path: string, text: string) => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  }
+  cpSync(command, join(folder, 'bin/assay.mjs'))
+  const node = join(folder, 'node_modules/.bin/node')
+  if (installed) says(node, 'shift; echo our node "$@"')
+  says(
+    join(folder, 'tools/npm'),
+    `echo npm; mkdir -p "${dirname(node)}"; printf '#!/bin/sh\\nshift; echo our node "$@"\\n' > "${node}"; chmod +x "${node}"`,
+  )
+  return (...args: string[]) =>
+    spawnSync(old as string, [join(folder, 'bin/assay.mjs'), ...args], {
+      encoding: 'utf8',
+      env: { PATH: [join(folder, 'tools'), process.env['PATH']].join(delimiter) },
+    }).stdout
+}
+
+test.skipIf(!old)(`an old Node asks npm only where nothing is installed yet${old ? '' : ' (skipped: no such Node here)'}`, () => {
+  expect(checkout(true)('doctor', '--quick')).toBe('our node doctor --quick\n')
+  const fresh = checkout(false)
+  expect(fresh('doctor')).toBe('npm\nour node doctor\n')
+  expect(fresh('doctor')).toBe('our node doctor\n')
 })
 
 test('a service that cannot start says so as JSON where it is asked to', async () => {

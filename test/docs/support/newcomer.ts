@@ -17,6 +17,7 @@ const prelude = `npm() {
     kill -0 $! 2> /dev/null || { cat npm-start.txt >&2; return 1; }
     sleep 0.1
   done
+  sed -n '/is ready at/,$p' npm-start.txt | grep -v '^{'
 }
 `
 
