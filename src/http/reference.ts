@@ -23,6 +23,9 @@ const configuration = {
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 } as const
 
+/** The viewer shows a made-up token in the empty field of a key, which reads as if one were filled in; no setting of it changes that. */
+const THEIR_EXAMPLE = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT'
+
 /**
  * The viewer is served from our own process and asks nobody else for anything. It is read when somebody first asks for it: its script
  * has megabytes, which most processes never send.
@@ -50,7 +53,7 @@ export function mountReference(server: FastifyInstance) {
 
 /** The plugin hands its files out over HTTP only, so it is asked in a server of its own that listens nowhere. */
 async function readViewer() {
-  const text = await asked('js/scalar.js')
+  const text = (await asked('js/scalar.js')).replaceAll(THEIR_EXAMPLE, 'your key')
   const version = versionOf(text)
   const html = await asked('', `${AT}/viewer.js?v=${version}`)
   return {

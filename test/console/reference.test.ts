@@ -15,6 +15,7 @@ test.skipIf(!browser).each([1440, 390])(
     // A long reference draws its operations when they come near.
     await page.getByRole('heading', { name: /^Users/ }).scrollIntoViewIfNeeded()
     await page.getByRole('heading', { name: 'Create a user' }).waitFor()
+    expect(await placeholdersOf(page)).toEqual(['your key'])
     await scrolledThrough(page)
 
     expect(await page.title()).toBe('API reference · Assay documentation')
@@ -53,6 +54,12 @@ async function watched(width: number) {
   page.on('pageerror', (error) => complaints.push(error.message))
   return { page, asked, complaints }
 }
+
+/** What the empty fields of the key show. */
+const placeholdersOf = (page: Page) =>
+  page.locator('[data-placeholder], input[placeholder]').evaluateAll((fields) => [
+    ...new Set(fields.map((field) => field.getAttribute('data-placeholder') ?? field.getAttribute('placeholder'))),
+  ])
 
 /** What loads late loads now. */
 async function scrolledThrough(page: Page) {
