@@ -36,6 +36,9 @@ export function htmlOf(slug: string, tokens: Token[], drawing: (name: string) =>
         const svg = name && drawing(name)
         return svg ? figure(svg, text).html : html`<em>${text}</em>`.html
       },
+      codespan({ text }) {
+        return html`<code>${withBreaks(text)}</code>`.html
+      },
       code({ text, lang }) {
         return codeBox(text, lang).html
       },
@@ -53,6 +56,12 @@ export function htmlOf(slug: string, tokens: Token[], drawing: (name: string) =>
   })
   return { html: marked.parser(tokens) }
 }
+
+const LONG = 24
+
+/** A long name may be broken where it has its joints, and is best read so on a narrow screen. */
+const withBreaks = (text: string) =>
+  text.length <= LONG ? text : text.split(/(?<=[./])(?=\w)/).map((part, i) => html`${i > 0 && { html: '<wbr>' }}${part}`)
 
 const anchored = (name: string | undefined) => name !== undefined && html` id="${rowId(name)}"`
 

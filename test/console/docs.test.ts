@@ -45,10 +45,20 @@ test.skipIf(without)(named('/docs: every page of the table fits on a phone'), as
     await page.goto(`/docs/${slug}`)
     expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
     await fits(page)
+    expect(await brokenWords(page), slug).toEqual([])
   }
   expect(complaints).toEqual([])
   expect(outside()).toEqual([])
 })
+
+/** Words of code in tables that are broken elsewhere than at the joints of a long name. */
+const brokenWords = (page: Page) =>
+  page.locator('article td code, article th code').evaluateAll((words) =>
+    words
+      .filter((word) => /^[\w.*]+$/.test(word.textContent ?? ''))
+      .filter((word) => word.getClientRects().length > 1 + word.querySelectorAll('wbr').length)
+      .map((word) => word.textContent),
+  )
 
 test.skipIf(without)(named('/docs: a search whose index could not be loaded finds with the next letter'), async () => {
   const { page } = await openPage(base)

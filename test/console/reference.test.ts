@@ -57,9 +57,11 @@ async function watched(width: number) {
 
 /** What the empty fields of the key show. */
 const placeholdersOf = (page: Page) =>
-  page.locator('[data-placeholder], input[placeholder]').evaluateAll((fields) => [
-    ...new Set(fields.map((field) => field.getAttribute('data-placeholder') ?? field.getAttribute('placeholder'))),
-  ])
+  page
+    .locator('.scalar-password-input')
+    .evaluateAll((fields) => [
+      ...new Set(fields.map((field) => field.getAttribute('data-placeholder') ?? field.getAttribute('placeholder'))),
+    ])
 
 /** What loads late loads now. */
 async function scrolledThrough(page: Page) {
