@@ -25,15 +25,17 @@ export function offerSearch() {
 /** What could not be loaded is asked for again with the next letter; until then the form asks the server. */
 async function load() {
   index ??= fetch('/docs/search.json').then((answer) => (answer.ok ? answer.json() : undefined))
-  const found = await index.catch(() => undefined)
-  if (!found) index = undefined
+  const asked = index
+  const found = await asked.catch(() => undefined)
+  if (!found && index === asked) index = undefined
   return found
 }
 
 async function show() {
   const query = field.value
   if (!query.trim()) return close()
-  const entries = await load()
+  // A letter that came while an earlier one still waited in vain asks for itself.
+  const entries = (await load()) ?? (await load())
   if (!entries || query !== field.value) return
   const found = find(entries, query, SHOWN)
   list.replaceChildren(...(found.length ? found.map((entry, i) => option(entry, i, query)) : [nothing()]))
