@@ -8,6 +8,7 @@ import { firstOrgAndTeam } from './teams/orgs.ts'
 
 export type Credentials = {
   path: string
+  first: boolean
   base_url: string
   org_id?: string
   team_id?: string
@@ -30,7 +31,8 @@ export async function openCredentials(app: App, base_url: string): Promise<Crede
     : { ...(await idsOnly(app)), ...kept }
   const path = inDataDir(app.config, FILE)
   writePrivate(path, `${JSON.stringify({ base_url, ...keys }, null, 2)}\n`)
-  return { path, base_url, ...keys }
+  const first = keys.team_api_key !== kept.team_api_key || keys.management_key !== kept.management_key
+  return { path, first, base_url, ...keys }
 }
 
 async function keptKeys(app: App): Promise<Partial<Keys>> {

@@ -30,7 +30,7 @@ export async function serve(json = false) {
       () => process.exit(1),
     )
   }
-  console.log(json ? JSON.stringify(placeOf(service)) : greeting(service))
+  console.log(json ? JSON.stringify(placeOf(service)) : greeting(service, process.stdout.isTTY === true))
 }
 
 const placeOf = ({ listening, credentials: { base_url, org_id, team_id, path } }: Service) => ({
@@ -52,26 +52,29 @@ async function started(json: boolean) {
   }
 }
 
-/** Says where keys are and never what they are: what is printed lands in logs, and in whatever a terminal keeps. */
-function greeting({ listening, credentials: { base_url, team_api_key, management_key, path } }: Service) {
+/** Keys are shown on a terminal only, so that they never land in the logs of a container. */
+function greeting({ listening, credentials }: Service, onTerminal: boolean) {
+  const { base_url, org_id, team_id, team_api_key, management_key, path } = credentials
+  const show = onTerminal && credentials.first && team_api_key
+  const key = show ? `'x-service-api-key: ${team_api_key}'` : '"x-service-api-key: $TEAM_API_KEY"'
   return [
     `Assay is ready at ${base_url}`,
-    ...(base_url === listening ? [] : [`  Listening     ${listening}`]),
-    `  Console       ${base_url}/console`,
+    ...(base_url === listening ? [] : [`  listening     ${listening}`]),
+    `  console       ${base_url}/console`,
     `                sign in with ${management_key ? `management_key of ${path}` : 'the management key that assay bootstrap showed'}`,
-    `  Quick start   ${base_url}/docs/quick-start`,
-    `  Reference     ${base_url}/docs/reference`,
+    `  docs          ${base_url}/docs, and to begin with ${base_url}/docs/quick-start`,
+    `  org           ${org_id ?? '(none)'}`,
+    `  team          ${team_id ?? '(none)'}`,
+    ...(show ? [`  team key      ${team_api_key}`, `  management    ${management_key}`] : []),
+    `  keys          ${team_api_key ? `kept in ${path}` : 'those that assay bootstrap showed; none are kept here'}`,
     '',
-    ...(team_api_key ? tryIt(base_url, path) : []),
+    'Try it:',
+    ...(show || !team_api_key ? [] : [`  TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' "${path}")`]),
+    `  curl -s -H ${key} ${base_url}/v2/user -H 'content-type: application/json' -d '{"client_user_id":"first-user"}'`,
+    `  curl -s -H ${key} ${base_url}/v2/user`,
+    `  curl -s -H ${key} ${base_url}/v2/user/resolve/first-user`,
+    '',
     'Ctrl-C stops it.',
     '',
   ].join('\n')
 }
-
-const tryIt = (base_url: string, path: string) => [
-  'Try it:',
-  `  TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' "${path}")`,
-  `  curl -s -H "x-service-api-key: $TEAM_API_KEY" ${base_url}/v2/user -H 'content-type: application/json' -d '{"client_user_id":"first-user"}'`,
-  `  curl -s -H "x-service-api-key: $TEAM_API_KEY" ${base_url}/v2/user/resolve/first-user`,
-  '',
-]

@@ -24,6 +24,7 @@ test('the first start on an empty folder makes an organisation, a team and keys 
   })
   expect(statSync(DATA_DIR).mode & 0o777).toBe(0o700)
   for (const file of ['credentials.json', 'encryption.key']) expect(statSync(join(DATA_DIR, file)).mode & 0o777).toBe(0o600)
+  expect(first.said.stdout).toContain(`keys          kept in ${join(DATA_DIR, 'credentials.json')}`)
   expect(first.said.stdout).toContain(`sign in with management_key of ${join(DATA_DIR, 'credentials.json')}\n`)
   expect(leaksIn(first.said.stdout + first.said.stderr, 'output')).toEqual([])
 
@@ -40,17 +41,18 @@ test('the first start on an empty folder makes an organisation, a team and keys 
   expect(await clientsOf(second, DATA_DIR).api.resolveUser({ params: { client_user_id: 'kept' } })).toEqual(user)
 })
 
-test('the commands to try work as they are printed', async () => {
+test('the three commands to try work as they are printed', async () => {
   const service = await start({ DATA_DIR: join(newDataDir(), "a folder's name") })
   const [, commands = ''] = await service.says(/Try it:\n([\s\S]*first-user)\n/)
   const { code, stdout } = await run(['sh', '-ec', `${commands.trim().split('\n').join(' && echo && ')}`], { env: {} }).ended
   expect(code).toBe(0)
-  const [created, resolved] = stdout
+  const [created, listed, resolved] = stdout
     .trim()
     .split('\n')
-    .slice(-2)
+    .slice(-3)
     .map((line) => JSON.parse(line))
   expect(created).toMatchObject({ client_user_id: 'first-user' })
+  expect(listed.users).toEqual([created])
   expect(resolved).toEqual(created)
 })
 
