@@ -9,7 +9,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/cluster.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // Of two processors a quarter was idle with two: tests wait for processes, browsers and commits.
+    maxWorkers: 3,
     experimental: { viteModuleRunner: false, nodeLoader: false },
     testTimeout: 30_000,
     hookTimeout: 60_000,

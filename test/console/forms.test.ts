@@ -66,7 +66,7 @@ test.skipIf(without)(named('whoever leaves a half-filled order by shortcut, link
   const closes = () => page.evaluate("dispatchEvent(new Event('beforeunload', { cancelable: true }))")
   expect(await closes()).toBe(true)
   await page.getByLabel('City').fill('Tucson')
-  expect(await closes()).toBe(false)
+  await vi.waitFor(async () => expect(await closes()).toBe(false))
   await page.getByLabel('City').blur()
   await page.keyboard.press('g')
   await page.keyboard.press('o')

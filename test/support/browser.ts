@@ -16,9 +16,9 @@ const flags = [
   '--disable-sync',
 ]
 
-/** A Chromium that really starts: an installed one, else the packed one; undefined where neither does. */
+/** A Chromium that really starts: the packed one, which draws no window and takes two thirds of the time, else an installed one; undefined where neither does. */
 export async function startBrowser(): Promise<Browser | undefined> {
-  for (const find of [installed, packed]) {
+  for (const find of [packed, installed]) {
     const browser = await find()
       .then((path) => (path ? launched(path) : undefined))
       .catch(() => undefined)
