@@ -6,6 +6,7 @@ import { exchange } from '../../src/webhooks/exchange.ts'
 import { openPools } from '../../src/webhooks/pools.ts'
 import { openSender, type Settings } from '../../src/webhooks/send.ts'
 import { newCertificate } from '../support/certificate.ts'
+import { eventually } from '../support/process.ts'
 import { type Behaviour, faults, openReceiver } from '../support/receiver.ts'
 
 const loopback = { https_only: false, allow_loopback: true, allowed: [] }
@@ -79,13 +80,13 @@ describe('what a receiver does becomes an outcome', () => {
   ])('one that %s is given up, and its connection with it', async (_, behaviour, expected) => {
     const { url, connections } = await receiver(behaviour)
     expect(await sender(short).post({ url, ...message })).toMatchObject({ ok: false, ...expected })
-    await vi.waitFor(() => expect(connections.open.size).toBe(0))
+    await eventually(() => connections.open.size === 0)
   })
 
   test('one that never takes the connection further than TCP is given up', async () => {
     const silent = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void silent.close())
-    await vi.waitFor(() => expect(silent.listening).toBe(true))
+    await eventually(() => silent.listening)
     const { port } = silent.address() as { port: number }
     const outcome = await sender(short).post({ url: `https://127.0.0.1:${port}/`, ...message })
     expect(outcome).toMatchObject({ ok: false, status: null, error: 'timeout', ms: { connected: null, answered: null } })
@@ -99,7 +100,7 @@ describe('what a receiver does becomes an outcome', () => {
     const { response_body, ...outcome } = await sender().post({ url, ...message })
     expect(outcome).toMatchObject({ ok: true, status: 200, error: null, truncated: true })
     expect(response_body.length).toBe(65_536)
-    await vi.waitFor(() => expect(connections.open.size).toBe(0))
+    await eventually(() => connections.open.size === 0)
   })
 
   test('exactly 64 kB is all of it, and the connection is kept', async () => {
@@ -174,7 +175,7 @@ describe('what we do ourselves becomes an outcome too', () => {
     const { url, received, connections } = await receiver(faults.neverAnswers)
     const { post, close, origins } = sender()
     const waiting = post({ url, ...message })
-    await vi.waitFor(() => expect(received).toHaveLength(1))
+    await eventually(() => received.length === 1)
     await close()
     expect(await waiting).toMatchObject({ ok: false, status: null, error: 'aborted' })
     expect(await post({ url, ...message })).toMatchObject({ ok: false, error: 'aborted' })
@@ -322,7 +323,7 @@ describe('connections', () => {
     for (let i = 0; i < 3; i++) {
       expect(await post({ url, ...message })).toMatchObject({ ok: true })
       for (const socket of connections.open) socket.destroy()
-      await vi.waitFor(() => expect(connections.open.size).toBe(0))
+      await eventually(() => connections.open.size === 0)
     }
     expect(connections.opened).toBe(3)
   })
@@ -331,7 +332,7 @@ describe('connections', () => {
     const { url, behave, received } = await receiver(faults.neverAnswers)
     const { post, close } = sender()
     const stuck = Array.from({ length: 20 }, () => post({ url, ...message }))
-    await vi.waitFor(() => expect(received).toHaveLength(20))
+    await eventually(() => received.length === 20)
     behave(faults.ok)
     expect(await post({ url, ...message })).toMatchObject({ ok: true })
     await close()
@@ -345,13 +346,13 @@ describe('connections', () => {
     first.behave((response) => void held.push(() => response.end()))
     const { post, origins } = sender({ maxOrigins: 2 })
     const waiting = post({ url: first.url, ...message })
-    await vi.waitFor(() => expect(held).toHaveLength(1))
+    await eventually(() => held.length === 1)
     await post({ url: second.url, ...message })
     await post({ url: third.url, ...message })
     expect(origins()).toBe(2)
     held[0]?.()
     expect(await waiting).toMatchObject({ ok: true })
-    await vi.waitFor(() => expect(first.connections.open.size).toBe(0))
+    await eventually(() => first.connections.open.size === 0)
     expect([second.connections.open.size, third.connections.open.size]).toEqual([1, 1])
   })
 
