@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { OutletName } from '../contract/pipelines.ts'
 import type { Db } from '../db/open.ts'
+import { well } from './store-outlets.ts'
 
 /** By the clock of the database: those of two processes may differ by more than a lease. */
 const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
@@ -66,11 +67,7 @@ export async function advance(db: Db, row: Held, { holder, from, place, delivere
       ...(delivered && {
         delivered: eb('delivered', '+', delivered),
         last_delivered_at: at,
-        failures: 0,
-        first_failure_at: null,
-        last_failure_at: null,
-        last_error: null,
-        retry_at: null,
+        ...well,
       }),
     }))
     .where('team_id', '=', team_id)

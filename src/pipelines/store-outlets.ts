@@ -25,18 +25,14 @@ export const putOutlet = (db: Db, { sealed, ...row }: Insertable<Tables['pipelin
     .onConflict((conflict) => conflict.columns(['team_id', 'destination']).doUpdateSet({ sealed }))
     .execute()
 
+/** No failures in a row. */
+export const well = { failures: 0, first_failure_at: null, last_failure_at: null, last_error: null, retry_at: null }
+
 /** Whoever changes a pipeline has repaired something, so it is tried at once. */
 export const renewOutlets = (db: Db, team_id: string) =>
   db
     .updateTable('pipeline_outlets')
-    .set((eb) => ({
-      revision: eb('revision', '+', 1),
-      failures: 0,
-      first_failure_at: null,
-      last_failure_at: null,
-      last_error: null,
-      retry_at: null,
-    }))
+    .set((eb) => ({ revision: eb('revision', '+', 1), ...well }))
     .where('team_id', '=', team_id)
     .execute()
 
