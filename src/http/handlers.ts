@@ -1,28 +1,15 @@
-import type { App, LabCaller, LinkCaller, ManagementCaller, SessionCaller, TeamCaller } from '../app.ts'
 import { listAudit, verifyAuditLog } from '../audit/list.ts'
 import * as catalog from '../catalog/actions.ts'
 import * as markers from '../catalog/markers.ts'
-import * as connections from '../connections/actions.ts'
-import * as bulk from '../connections/bulk.ts'
-import * as devices from '../connections/devices.ts'
-import { bulkExport } from '../connections/export.ts'
-import { refreshUser } from '../connections/refresh.ts'
-import type { Input, Output } from '../contract/endpoint.ts'
-import type { EndpointName, Endpoints } from '../contract/index.ts'
+import type { Endpoints } from '../contract/index.ts'
 import * as catalogue from '../events/catalogue.ts'
 import { listEvents } from '../events/log.ts'
 import { streamEvents } from '../events/stream.ts'
 import * as insurance from '../insurance/actions.ts'
 import * as keys from '../keys/actions.ts'
-import { createUserToken } from '../keys/user-tokens.ts'
 import * as labAccounts from '../lab-accounts/actions.ts'
 import * as labSide from '../lab-side/actions.ts'
 import { simulateOrder } from '../labs/simulator/walk.ts'
-import { startOAuth } from '../link/oauth.ts'
-import * as olderLinks from '../link/older.ts'
-import * as signIn from '../link/sign-in.ts'
-import { listLinkSources } from '../link/sources.ts'
-import * as linkTokens from '../link/tokens.ts'
 import * as orders from '../orders/actions.ts'
 import { importOrder } from '../orders/import.ts'
 import * as kits from '../orders/kits.ts'
@@ -36,27 +23,15 @@ import * as account from '../people/account.ts'
 import * as people from '../people/actions.ts'
 import * as invitations from '../people/invitations.ts'
 import * as pipelines from '../pipelines/actions.ts'
-import { connectDemo } from '../providers/demo/connect.ts'
 import * as results from '../results/actions.ts'
 import * as critical from '../results/critical.ts'
 import * as reports from '../results/pdf.ts'
 import * as sandbox from '../sandbox/actions.ts'
 import * as sessions from '../sessions/actions.ts'
-import * as sources from '../sources/actions.ts'
-import * as teamCredentials from '../team-sources/credentials.ts'
-import * as preferences from '../team-sources/preferences.ts'
-import * as requirements from '../team-sources/requirements.ts'
 import * as teams from '../teams/actions.ts'
 import * as orgs from '../teams/orgs.ts'
 import * as users from '../users/actions.ts'
 import * as records from '../users/records.ts'
-import * as ingest from '../wearables/ingest.ts'
-import * as introspect from '../wearables/introspect.ts'
-import * as priorities from '../wearables/priorities.ts'
-import * as reading from '../wearables/read.ts'
-import * as kept from '../wearables/read-summaries.ts'
-import * as streams from '../wearables/streams.ts'
-import { pushSummaries } from '../wearables/summaries.ts'
 import * as webhooks from '../webhooks/actions.ts'
 import * as attempts from '../webhooks/attempts.ts'
 import { sendWebhookExample } from '../webhooks/example.ts'
@@ -65,22 +40,11 @@ import * as inbox from '../webhooks/inbox.ts'
 import * as repairs from '../webhooks/jobs.ts'
 import * as webhookKeys from '../webhooks/keys.ts'
 import * as messages from '../webhooks/messages.ts'
-
-type CallerOf = {
-  team: TeamCaller
-  management: ManagementCaller
-  lab: LabCaller
-  link: LinkCaller
-  session: SessionCaller
-  none: undefined
-}
-
-type Handlers = {
-  [N in EndpointName]: (app: App, caller: CallerOf[Endpoints[N]['auth']], input: Input<Endpoints[N]>) => Promise<Output<Endpoints[N]>>
-}
+import type { HandlersOf } from './handler.ts'
+import { wearableHandlers } from './handlers-wearables.ts'
 
 /** Name → action, and nothing between. */
-export const handlers: Handlers = {
+export const handlers: HandlersOf<Endpoints> = {
   createUser: (app, caller, { body }) => users.createUser(app, caller, body),
   listUsers: (app, caller, { query }) => users.listUsers(app, caller, query),
   getMetrics: (app, caller) => users.getMetrics(app, caller),
@@ -196,45 +160,6 @@ export const handlers: Handlers = {
   listPipelines: (app, caller, { query }) => pipelines.listPipelines(app, caller, query),
   upsertPipelines: (app, caller, { body }) => pipelines.upsertPipelines(app, caller, body),
   deletePipelines: (app, caller, { query }) => pipelines.deletePipelines(app, caller, query.team_id),
-  listSources: (app, _, { query }) => sources.listSources(app, query),
-  listConnections: (app, caller, { params }) => connections.listConnections(app, caller, params.user_id),
-  endConnection: (app, caller, { params }) => connections.endConnection(app, caller, params.user_id, params.provider),
-  connectPushSource: (app, caller, { params, body }) => connections.connectPushSource(app, caller, params.provider, body),
-  refreshUser: (app, caller, { params, query }) => refreshUser(app, caller, params.user_id, query.timeout),
-  createUserToken: (app, caller, { params }) => createUserToken(app, caller, params.user_id),
-  listDevices: (app, caller, { params }) => devices.listDevices(app, caller, params.user_id),
-  getDevice: (app, caller, { params }) => devices.getDevice(app, caller, params.user_id, params.device_id),
-
-  createLinkToken: (app, caller, { body }) => linkTokens.createLinkToken(app, caller, body),
-  checkLinkToken: (app, caller, { body }) => linkTokens.isTokenValid(app, caller, body.token),
-  listLinkSources: (app, caller) => listLinkSources(app, caller),
-  startOAuth: (app, caller, { params }) => startOAuth(app, caller, params.oauth_provider),
-  connectByPassword: (app, caller, { params, body }) => signIn.connectByPassword(app, caller, params.provider, body),
-  completeMfa: (app, caller, { params, body }) => signIn.completeMfa(app, caller, params.provider, body.mfa_code),
-  connectByEmail: (app, caller, { params, body }) => signIn.connectByEmail(app, caller, params.provider, body),
-
-  startLink: (app, caller, { body }) => olderLinks.startLink(app, caller, body),
-  getLinkState: (app, caller) => olderLinks.getLinkState(app, caller),
-  authByPassword: (app, caller, { body }) => signIn.connectByPassword(app, caller, body.provider, body),
-  authByEmail: (app, caller, { body }) => signIn.connectByEmail(app, caller, body.provider, body),
-
-  listBulkOps: (app, caller, { query }) => bulk.listBulkOps(app, caller, query),
-  bulkImport: (app, caller, { body }) => bulk.bulkImport(app, caller, body),
-  bulkTriggerHistoricalPull: (app, caller, { body }) => bulk.bulkTriggerHistoricalPull(app, caller, body),
-  bulkExport: (app, caller, { body }) => bulkExport(app, caller, body),
-  bulkPause: (app, caller, { body }) => bulk.bulkPause(app, caller, body),
-
-  listTeamCredentials: (app, caller, { query }) => teamCredentials.listCredentials(app, caller, query),
-  putTeamCredential: (app, caller, { body }) => teamCredentials.putCredential(app, caller, body),
-  deleteTeamCredentials: (app, caller, { query }) => teamCredentials.deleteCredentials(app, caller, query.credential_id),
-  prepareTeamCredential: (app, caller, { body }) => teamCredentials.prepareCredential(app, caller, body),
-  listPullPreferences: (app, caller, { query }) => preferences.listPreferences(app, caller, query),
-  putPullPreferences: (app, caller, { body }) => preferences.putPreferences(app, caller, body),
-  deletePullPreferences: (app, caller, { query }) => preferences.deletePreferences(app, caller, query),
-  listScopeRequirements: (app, caller, { params, query }) => requirements.listRequirements(app, caller, params.team_id, query.provider),
-  putScopeRequirements: (app, caller, { params, body }) => requirements.putRequirements(app, caller, params.team_id, body),
-
-  connectDemo: (app, caller, { body }) => connectDemo(app, caller, body),
   beginSession: (app, _, { body }) => sessions.beginSession(app, body),
   getSession: (app, caller) => sessions.getSession(app, caller),
   endSession: (app, caller) => sessions.endSession(app, caller),
@@ -265,50 +190,5 @@ export const handlers: Handlers = {
   readInbox: (app, caller, { query }) => inbox.readInbox(app, caller, query),
   emptyInbox: (app, caller) => inbox.emptyInbox(app, caller),
 
-  pushSamples: (app, caller, { params, body }) => ingest.pushSamples(app, caller, params.user_id, params.resource, body),
-  listSamples: (app, caller, { params, query }) => reading.listSamples(app, caller, params.user_id, params.resource, query),
-  listSamplesPlain: (app, caller, { params, query }) => reading.listSamplesPlain(app, caller, params.user_id, params.resource, query),
-  listCholesterolTotal: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'total', query),
-  listCholesterolHdl: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'hdl', query),
-  listCholesterolLdl: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'ldl', query),
-  listCholesterolTriglycerides: (app, caller, { params, query }) =>
-    reading.listCholesterol(app, caller, params.user_id, 'triglycerides', query),
-
-  pushSummaries: (app, caller, { params, body }) => pushSummaries(app, caller, params.user_id, params.resource, body),
-  listActivity: async (app, caller, { params, query }) => ({
-    activity: await kept.listSummaries(app, caller, params.user_id, 'activity', query),
-  }),
-  listSleep: async (app, caller, { params, query }) => ({ sleep: await kept.listSummaries(app, caller, params.user_id, 'sleep', query) }),
-  listSleepCycles: async (app, caller, { params, query }) => ({
-    sleep_cycle: await kept.listSummaries(app, caller, params.user_id, 'sleep_cycle', query),
-  }),
-  listWorkouts: async (app, caller, { params, query }) => ({
-    workouts: await kept.listSummaries(app, caller, params.user_id, 'workouts', query),
-  }),
-  listBody: async (app, caller, { params, query }) => ({ body: await kept.listSummaries(app, caller, params.user_id, 'body', query) }),
-  listMeals: async (app, caller, { params, query }) => ({ meals: await kept.listSummaries(app, caller, params.user_id, 'meal', query) }),
-  listMenstrualCycles: async (app, caller, { params, query }) => ({
-    menstrual_cycle: await kept.listSummaries(app, caller, params.user_id, 'menstrual_cycle', query),
-  }),
-  listElectrocardiograms: async (app, caller, { params, query }) => ({
-    electrocardiogram: await kept.listSummaries(app, caller, params.user_id, 'electrocardiogram', query),
-  }),
-  getProfile: (app, caller, { params, query }) => kept.getProfile(app, caller, params.user_id, query),
-  listRawActivity: async (app, caller, { params, query }) => ({
-    activity: await kept.listRaw(app, caller, params.user_id, 'activity', query),
-  }),
-  listRawSleep: async (app, caller, { params, query }) => ({ sleep: await kept.listRaw(app, caller, params.user_id, 'sleep', query) }),
-  listRawWorkouts: async (app, caller, { params, query }) => ({
-    workouts: await kept.listRaw(app, caller, params.user_id, 'workouts', query),
-  }),
-  listRawBody: async (app, caller, { params, query }) => ({ body: await kept.listRaw(app, caller, params.user_id, 'body', query) }),
-  getRawProfile: (app, caller, { params, query }) => kept.getRawProfile(app, caller, params.user_id, query),
-  listRawDevices: (app, caller, { params, query }) => kept.listRawDevices(app, caller, params.user_id, query),
-  pushWorkoutStream: (app, caller, { params, body }) => streams.pushWorkoutStream(app, caller, params.workout_id, body),
-  getWorkoutStream: (app, caller, { params }) => streams.getWorkoutStream(app, caller, params.workout_id),
-  getSleepStream: (app, caller, { params }) => streams.getSleepStream(app, caller, params.sleep_id),
-  getUserResources: (app, caller, { query }) => introspect.getUserResources(app, caller, query),
-  getHistoricalPulls: (app, caller, { query }) => introspect.getHistoricalPulls(app, caller, query),
-  getSourcePriorities: (app, caller, { query }) => priorities.getSourcePriorities(app, caller, query.data_type),
-  patchSourcePriorities: (app, caller, { body }) => priorities.patchSourcePriorities(app, caller, body ?? []),
+  ...wearableHandlers,
 }

@@ -1,0 +1,137 @@
+import * as connections from '../connections/actions.ts'
+import * as bulk from '../connections/bulk.ts'
+import * as devices from '../connections/devices.ts'
+import { bulkExport } from '../connections/export.ts'
+import { refreshUser } from '../connections/refresh.ts'
+import type { bulkEndpoints } from '../contract/bulk.ts'
+import type { connectionEndpoints } from '../contract/connections.ts'
+import type { demoEndpoints } from '../contract/demo.ts'
+import type { introspectionEndpoints } from '../contract/introspection.ts'
+import type { linkEndpoints } from '../contract/link.ts'
+import type { olderLinkEndpoints } from '../contract/link-older.ts'
+import type { sourceEndpoints } from '../contract/sources.ts'
+import type { streamEndpoints } from '../contract/streams.ts'
+import type { teamSourceEndpoints } from '../contract/team-sources.ts'
+import type { summaryEndpoints } from '../contract/wearable-summaries.ts'
+import type { wearableEndpoints } from '../contract/wearables.ts'
+import { createUserToken } from '../keys/user-tokens.ts'
+import { startOAuth } from '../link/oauth.ts'
+import * as olderLinks from '../link/older.ts'
+import * as signIn from '../link/sign-in.ts'
+import { listLinkSources } from '../link/sources.ts'
+import * as linkTokens from '../link/tokens.ts'
+import { connectDemo } from '../providers/demo/connect.ts'
+import * as sources from '../sources/actions.ts'
+import * as teamCredentials from '../team-sources/credentials.ts'
+import * as preferences from '../team-sources/preferences.ts'
+import * as requirements from '../team-sources/requirements.ts'
+import * as ingest from '../wearables/ingest.ts'
+import * as introspect from '../wearables/introspect.ts'
+import * as priorities from '../wearables/priorities.ts'
+import * as reading from '../wearables/read.ts'
+import * as kept from '../wearables/read-summaries.ts'
+import * as streams from '../wearables/streams.ts'
+import { pushSummaries } from '../wearables/summaries.ts'
+import type { HandlersOf } from './handler.ts'
+
+type Wearable = typeof bulkEndpoints &
+  typeof connectionEndpoints &
+  typeof demoEndpoints &
+  typeof introspectionEndpoints &
+  typeof linkEndpoints &
+  typeof olderLinkEndpoints &
+  typeof sourceEndpoints &
+  typeof streamEndpoints &
+  typeof teamSourceEndpoints &
+  typeof summaryEndpoints &
+  typeof wearableEndpoints
+
+/** Sources, connections and their data: name → action, and nothing between. */
+export const wearableHandlers: HandlersOf<Wearable> = {
+  listSources: (app, _, { query }) => sources.listSources(app, query),
+  listConnections: (app, caller, { params }) => connections.listConnections(app, caller, params.user_id),
+  endConnection: (app, caller, { params }) => connections.endConnection(app, caller, params.user_id, params.provider),
+  connectPushSource: (app, caller, { params, body }) => connections.connectPushSource(app, caller, params.provider, body),
+  refreshUser: (app, caller, { params, query }) => refreshUser(app, caller, params.user_id, query.timeout),
+  createUserToken: (app, caller, { params }) => createUserToken(app, caller, params.user_id),
+  listDevices: (app, caller, { params }) => devices.listDevices(app, caller, params.user_id),
+  getDevice: (app, caller, { params }) => devices.getDevice(app, caller, params.user_id, params.device_id),
+
+  createLinkToken: (app, caller, { body }) => linkTokens.createLinkToken(app, caller, body),
+  checkLinkToken: (app, caller, { body }) => linkTokens.isTokenValid(app, caller, body.token),
+  listLinkSources: (app, caller) => listLinkSources(app, caller),
+  startOAuth: (app, caller, { params }) => startOAuth(app, caller, params.oauth_provider),
+  connectByPassword: (app, caller, { params, body }) => signIn.connectByPassword(app, caller, params.provider, body),
+  completeMfa: (app, caller, { params, body }) => signIn.completeMfa(app, caller, params.provider, body.mfa_code),
+  connectByEmail: (app, caller, { params, body }) => signIn.connectByEmail(app, caller, params.provider, body),
+
+  startLink: (app, caller, { body }) => olderLinks.startLink(app, caller, body),
+  getLinkState: (app, caller) => olderLinks.getLinkState(app, caller),
+  authByPassword: (app, caller, { body }) => signIn.connectByPassword(app, caller, body.provider, body),
+  authByEmail: (app, caller, { body }) => signIn.connectByEmail(app, caller, body.provider, body),
+
+  listBulkOps: (app, caller, { query }) => bulk.listBulkOps(app, caller, query),
+  bulkImport: (app, caller, { body }) => bulk.bulkImport(app, caller, body),
+  bulkTriggerHistoricalPull: (app, caller, { body }) => bulk.bulkTriggerHistoricalPull(app, caller, body),
+  bulkExport: (app, caller, { body }) => bulkExport(app, caller, body),
+  bulkPause: (app, caller, { body }) => bulk.bulkPause(app, caller, body),
+
+  listTeamCredentials: (app, caller, { query }) => teamCredentials.listCredentials(app, caller, query),
+  putTeamCredential: (app, caller, { body }) => teamCredentials.putCredential(app, caller, body),
+  deleteTeamCredentials: (app, caller, { query }) => teamCredentials.deleteCredentials(app, caller, query.credential_id),
+  prepareTeamCredential: (app, caller, { body }) => teamCredentials.prepareCredential(app, caller, body),
+  listPullPreferences: (app, caller, { query }) => preferences.listPreferences(app, caller, query),
+  putPullPreferences: (app, caller, { body }) => preferences.putPreferences(app, caller, body),
+  deletePullPreferences: (app, caller, { query }) => preferences.deletePreferences(app, caller, query),
+  listScopeRequirements: (app, caller, { params, query }) => requirements.listRequirements(app, caller, params.team_id, query.provider),
+  putScopeRequirements: (app, caller, { params, body }) => requirements.putRequirements(app, caller, params.team_id, body),
+
+  connectDemo: (app, caller, { body }) => connectDemo(app, caller, body),
+
+  pushSamples: (app, caller, { params, body }) => ingest.pushSamples(app, caller, params.user_id, params.resource, body),
+  listSamples: (app, caller, { params, query }) => reading.listSamples(app, caller, params.user_id, params.resource, query),
+  listSamplesPlain: (app, caller, { params, query }) => reading.listSamplesPlain(app, caller, params.user_id, params.resource, query),
+  listCholesterolTotal: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'total', query),
+  listCholesterolHdl: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'hdl', query),
+  listCholesterolLdl: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'ldl', query),
+  listCholesterolTriglycerides: (app, caller, { params, query }) =>
+    reading.listCholesterol(app, caller, params.user_id, 'triglycerides', query),
+
+  pushSummaries: (app, caller, { params, body }) => pushSummaries(app, caller, params.user_id, params.resource, body),
+  listActivity: async (app, caller, { params, query }) => ({
+    activity: await kept.listSummaries(app, caller, params.user_id, 'activity', query),
+  }),
+  listSleep: async (app, caller, { params, query }) => ({ sleep: await kept.listSummaries(app, caller, params.user_id, 'sleep', query) }),
+  listSleepCycles: async (app, caller, { params, query }) => ({
+    sleep_cycle: await kept.listSummaries(app, caller, params.user_id, 'sleep_cycle', query),
+  }),
+  listWorkouts: async (app, caller, { params, query }) => ({
+    workouts: await kept.listSummaries(app, caller, params.user_id, 'workouts', query),
+  }),
+  listBody: async (app, caller, { params, query }) => ({ body: await kept.listSummaries(app, caller, params.user_id, 'body', query) }),
+  listMeals: async (app, caller, { params, query }) => ({ meals: await kept.listSummaries(app, caller, params.user_id, 'meal', query) }),
+  listMenstrualCycles: async (app, caller, { params, query }) => ({
+    menstrual_cycle: await kept.listSummaries(app, caller, params.user_id, 'menstrual_cycle', query),
+  }),
+  listElectrocardiograms: async (app, caller, { params, query }) => ({
+    electrocardiogram: await kept.listSummaries(app, caller, params.user_id, 'electrocardiogram', query),
+  }),
+  getProfile: (app, caller, { params, query }) => kept.getProfile(app, caller, params.user_id, query),
+  listRawActivity: async (app, caller, { params, query }) => ({
+    activity: await kept.listRaw(app, caller, params.user_id, 'activity', query),
+  }),
+  listRawSleep: async (app, caller, { params, query }) => ({ sleep: await kept.listRaw(app, caller, params.user_id, 'sleep', query) }),
+  listRawWorkouts: async (app, caller, { params, query }) => ({
+    workouts: await kept.listRaw(app, caller, params.user_id, 'workouts', query),
+  }),
+  listRawBody: async (app, caller, { params, query }) => ({ body: await kept.listRaw(app, caller, params.user_id, 'body', query) }),
+  getRawProfile: (app, caller, { params, query }) => kept.getRawProfile(app, caller, params.user_id, query),
+  listRawDevices: (app, caller, { params, query }) => kept.listRawDevices(app, caller, params.user_id, query),
+  pushWorkoutStream: (app, caller, { params, body }) => streams.pushWorkoutStream(app, caller, params.workout_id, body),
+  getWorkoutStream: (app, caller, { params }) => streams.getWorkoutStream(app, caller, params.workout_id),
+  getSleepStream: (app, caller, { params }) => streams.getSleepStream(app, caller, params.sleep_id),
+  getUserResources: (app, caller, { query }) => introspect.getUserResources(app, caller, query),
+  getHistoricalPulls: (app, caller, { query }) => introspect.getHistoricalPulls(app, caller, query),
+  getSourcePriorities: (app, caller, { query }) => priorities.getSourcePriorities(app, caller, query.data_type),
+  patchSourcePriorities: (app, caller, { body }) => priorities.patchSourcePriorities(app, caller, body ?? []),
+}
