@@ -1,4 +1,4 @@
-import { resultReport } from '../src/documents/result-report.ts'
+import { resultReport } from '../src/labs/documents/result-report.ts'
 import { aReport, manyResults } from '../test/support/documents.ts'
 
 const report = aReport({ sections: [{ results: manyResults(60), missing: [] }] })

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { verify } from '../src/webhooks/sign.ts'
+import { verify } from '../src/delivery/webhooks/sign.ts'
 
 export type Told = { count: number; wrong: number; firstAt: number; lastAt: number; receipts: [id: string, path: string, at: number][] }
 

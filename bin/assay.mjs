@@ -10,7 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const args = process.argv.slice(2)
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
-  await import('../src/compiled.ts')
+  await import('../src/compile-cache.ts')
   const { run } = await import('../src/cli/index.ts')
   // Whoever reads the output may go before its end, as head does.
   process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1))

@@ -20,7 +20,7 @@ export async function buildConsole() {
 
 function hashOfSources() {
   const files = globSync(
-    ['console/index.html', 'console/tsconfig.json', 'console/src/**/*.*', 'src/contract/*.ts', 'scripts/build-console.ts'],
+    ['console/index.html', 'console/tsconfig.json', 'console/src/**/*.*', 'src/contract/**/*.ts', 'scripts/build-console.ts'],
     {
       cwd: root,
     },
@@ -63,7 +63,7 @@ async function bundle(outDir: string) {
 /** The page needs the method and path of each endpoint and some names of the contract at run time; its shapes stay types. */
 async function ofContract() {
   const { rows } = await import('../src/contract/index.ts')
-  const { series } = await import('../src/contract/series.ts')
+  const { series } = await import('../src/contract/wearables/series.ts')
   const says = Object.fromEntries(Object.entries(series).map(([name, { says }]) => [name, says]))
   const table = Object.fromEntries(rows.map(([name, { method, path, media }]) => [name, [method, path, ...(media ? [media] : [])]]))
   const modules: Record<string, string> = {

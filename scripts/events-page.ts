@@ -1,7 +1,7 @@
-import type { EventType } from '../src/contract/event.ts'
-import { type EventName, eventNames, eventTypes, exampleOf } from '../src/contract/events.ts'
-import { series } from '../src/contract/series.ts'
-import { summaries } from '../src/contract/summaries.ts'
+import type { EventType } from '../src/contract/delivery/event.ts'
+import { type EventName, eventNames, eventTypes, exampleOf } from '../src/contract/delivery/events.ts'
+import { series } from '../src/contract/wearables/series.ts'
+import { summaries } from '../src/contract/wearables/summaries.ts'
 
 const isOfResource = (name: string) => /^(daily|historical)\.data\./.test(name)
 
@@ -16,7 +16,7 @@ export function eventsPage() {
     'log as server-sent events. Events about the same key are told in the order in which they happened. `GET /event-types` has all of this page',
     'for programs, with a JSON Schema of every message; `GET /asyncapi.json` is the same as an AsyncAPI 3.0 document, for generators of code.',
     'Fields may be added; tolerate those that you do not know.',
-    'This page is made from `src/contract/events.ts` by `npm run generate`.',
+    'This page is made from `src/contract/delivery/events.ts` by `npm run generate`.',
     '',
     '## Reading the log',
     '',

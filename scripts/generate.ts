@@ -3,11 +3,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
-import { ClientSettings, Settings } from '../src/config.ts'
 import { asyncapi } from '../src/contract/asyncapi.ts'
 import { errorTypes, statusOf } from '../src/contract/errors.ts'
 import { notOffered } from '../src/contract/not-offered.ts'
 import { openapi } from '../src/contract/openapi.ts'
+import { ClientSettings, Settings } from '../src/platform/config.ts'
 import { cliPage } from './cli-page.ts'
 import { eventsPage } from './events-page.ts'
 import { diagrams, lifecyclePage, methodsTable } from './lifecycle-page.ts'
@@ -56,7 +56,7 @@ function configPage() {
     '# Settings',
     '',
     'Settings are environment variables, read once at start. A wrong one stops the start with a line that names it.',
-    'This page is made from `src/config.ts` by `npm run generate`.',
+    'This page is made from `src/platform/config.ts` by `npm run generate`.',
     '',
     '| Setting | Default | Meaning |',
     '|---|---|---|',

@@ -1,4 +1,4 @@
-import { canBecome, isEnd, type Method, stepsOf, type TopLevel, topLevels } from '../src/contract/lifecycle.ts'
+import { canBecome, isEnd, type Method, stepsOf, type TopLevel, topLevels } from '../src/contract/labs/lifecycle.ts'
 
 /**
  * Where everything of a lifecycle's picture is. Each step has a row of its own, by phase; the usual way is a straight line on the left, and

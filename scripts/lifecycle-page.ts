@@ -1,4 +1,4 @@
-import { canBecome, isEnd, type Method, methods, statusOfStep, stepsOf } from '../src/contract/lifecycle.ts'
+import { canBecome, isEnd, type Method, methods, statusOfStep, stepsOf } from '../src/contract/labs/lifecycle.ts'
 import { usualWay } from './lifecycle-diagram.ts'
 import { lifecycleSvg } from './lifecycle-svg.ts'
 
@@ -20,7 +20,7 @@ export const lifecyclePage = () =>
     'An order takes one step after the other; each is an event of the order, and its status is `<top level>.<method>.<step>`, such as',
     '`received.walk_in_test.ordered`. Which step may follow which depends on the collection method. [Lab orders](orders.md) tells what moves an',
     'order, how it is cancelled, and what a lab may leave out.',
-    'This page is made from `src/contract/lifecycle.ts` by `npm run generate`.',
+    'This page is made from `src/contract/labs/lifecycle.ts` by `npm run generate`.',
     '',
     'In the pictures time goes down, from phase to phase. The thick line on the left is the usual way, which the simulator takes. What else may',
     'follow is on the right: a step gets on a rail at a dot, and off where the arrow points. Lines that cross without a dot have nothing to do',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Method } from '../src/contract/lifecycle.ts'
-import { html } from '../src/html.ts'
+import type { Method } from '../src/contract/labs/lifecycle.ts'
+import { html } from '../src/platform/html.ts'
 import { BOX, type Box, type Diagram, diagramOf, type Rail, SPINE } from './lifecycle-diagram.ts'
 
 /** The picture of a lifecycle. Its style sheet is the site's own, with the console's colours written out, so that the file stands alone too. */
@@ -52,7 +52,7 @@ const round = (value: number) => Math.round(value * 10) / 10
 
 const at = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-const sheet = at('src/docs/assets/diagram.css')
+const sheet = at('src/http/docs/assets/diagram.css')
 
 /** The console's colours that the sheet uses, for light and for dark. */
 function colours() {

@@ -1,6 +1,6 @@
-import { newSummaries } from '../src/contract/new-summaries.ts'
-import { type Series, series, seriesNames } from '../src/contract/series.ts'
-import { summaries } from '../src/contract/summaries.ts'
+import { newSummaries } from '../src/contract/wearables/new-summaries.ts'
+import { type Series, series, seriesNames } from '../src/contract/wearables/series.ts'
+import { summaries } from '../src/contract/wearables/summaries.ts'
 
 const code = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(', ')
 
@@ -27,7 +27,7 @@ export function wearablesPage() {
     '`GET /v2/timeseries/{user_id}/{resource}/grouped`; summaries come in by `POST /v2/summary/{resource}/{user_id}` and are read by `GET`',
     'of the same path. Bodies may be gzip. `stage` is `daily` for live data, which is told by `daily.data.{resource}.created` and `.updated`,',
     'or `historical` for the past of a window, which ends in one `historical.data.{resource}.created` without data.',
-    'The [guide](guides/wearables.md) goes through it step by step. This page is made from `src/contract/series.ts` and `src/contract/summaries.ts`',
+    'The [guide](guides/wearables.md) goes through it step by step. This page is made from `src/contract/wearables/series.ts` and `src/contract/wearables/summaries.ts`',
     'by `npm run generate`.',
     '',
     example,

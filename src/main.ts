@@ -1,4 +1,4 @@
-import './compiled.ts'
+import './compile-cache.ts'
 
 const { serve } = await import('./cli/serve.ts')
 await serve()

@@ -1,6 +1,6 @@
 import { rows } from 'virtual:rows'
 import type { Client } from '../../src/contract/client.ts'
-import { store } from './store.ts'
+import { store } from './observable.ts'
 
 export type Failure = Error & { status: number; detail: unknown; error_type?: string }
 type Sent = { params?: object; query?: object; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }

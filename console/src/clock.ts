@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api, chosenTeam } from './api.ts'
+import { store } from './observable.ts'
 import { refresh } from './query.ts'
 import { session } from './session.ts'
-import { store } from './store.ts'
 
 /** How far the team's clock is ahead of real time; only the sandbox moves it. */
 export const offset = store(0)

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { ask, byItself, chosenTeam } from './api.ts'
-import { store, useStore } from './store.ts'
+import { store, useStore } from './observable.ts'
 
 export type Told = {
   event_id: string

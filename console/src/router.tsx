@@ -1,7 +1,7 @@
 import type { ComponentChildren, PartialAnchorHTMLAttributes } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { chosenTeam } from './api.ts'
-import { store, useStore } from './store.ts'
+import { store, useStore } from './observable.ts'
 import { mayLeave } from './unsaved.ts'
 
 export const BASE = '/console'

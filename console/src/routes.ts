@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact'
-import type { Capability } from '../../src/contract/sessions.ts'
+import type { Capability } from '../../src/contract/tenants/sessions.ts'
 import type { Params } from './router.tsx'
 import type { IconName } from './ui/icons.tsx'
 
@@ -22,7 +22,7 @@ export const routes: Route[] = [
     path: '/webhooks/:webhook_id/attempts/:attempt_id',
     load: () => import('./pages/webhooks/attempt.tsx').then(({ AttemptDetail }) => AttemptDetail),
   },
-  { path: '/events', load: () => import('./pages/events/catalogue.tsx').then(({ EventCatalogue }) => EventCatalogue) },
+  { path: '/events', load: () => import('./pages/events/catalog.tsx').then(({ EventCatalogue }) => EventCatalogue) },
   { path: '/events/:event_type', load: () => import('./pages/events/type.tsx').then(({ EventTypePage }) => EventTypePage) },
   { path: '/inbox', load: () => import('./pages/events/inbox.tsx').then(({ Inbox }) => Inbox) },
   { path: '/lab-tests', load: () => import('./pages/team/lab-tests.tsx').then(({ LabTests }) => LabTests) },

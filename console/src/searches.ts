@@ -1,4 +1,4 @@
-import { store } from './store.ts'
+import { store } from './observable.ts'
 
 /** What is searched for may be a name, so it stays out of addresses and histories. */
 export const searches = { orders: store(''), users: store('') }

@@ -1,8 +1,8 @@
 import { api, chosenTeam, type Failure, sessionEnded } from './api.ts'
+import { store } from './observable.ts'
 import { forgetAll } from './query.ts'
 import { go, isOfNoTeam, place, teamInPath } from './router.tsx'
 import { forgetSearches } from './searches.ts'
-import { store } from './store.ts'
 import { mayLeave } from './unsaved.ts'
 
 export type Session = Awaited<ReturnType<typeof api.getSession>>

@@ -1,4 +1,4 @@
-import { store } from './store.ts'
+import { store } from './observable.ts'
 
 const KEPT = 'assay.theme'
 export const themes = ['auto', 'light', 'dark'] as const

@@ -1,4 +1,4 @@
-import { chainAudit, verifyAudit } from '../audit/actions.ts'
+import { chainAudit, verifyAudit } from '../tenants/audit/actions.ts'
 import { command, print, withApp } from './command.ts'
 
 export const auditVerify = command({

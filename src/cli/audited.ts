@@ -1,5 +1,5 @@
-import { type App, inTransaction } from '../app.ts'
-import { auditRow, recordChange } from '../audit/actions.ts'
+import { type App, inTransaction } from '../platform/app.ts'
+import { auditRow, recordChange } from '../tenants/audit/actions.ts'
 
 /** A change by the operator, with its audit row in the same transaction. */
 export const recordOperator = <T>(app: App, action: string, work: (app: App) => Promise<T>, subject: (result: T) => string): Promise<T> =>

@@ -1,6 +1,6 @@
 import { plans } from '../contract/common.ts'
-import { NewTeam } from '../contract/management.ts'
-import { bootstrap, type Keys } from '../deployment/actions.ts'
+import { NewTeam } from '../contract/tenants/management.ts'
+import { bootstrap, type Keys } from '../operations/deployment/actions.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, withApp } from './command.ts'
 

@@ -1,7 +1,7 @@
 import { environments, Id, regions } from '../contract/common.ts'
 import { command, print } from './command.ts'
 import { access } from './conformance/access.ts'
-import { catalogue } from './conformance/catalogue.ts'
+import { catalogue } from './conformance/catalog.ts'
 import { management, webhooks } from './conformance/management.ts'
 import { orders, results } from './conformance/orders.ts'
 import { type Check, type Family, openSession, type Session, wasSkipped } from './conformance/session.ts'

@@ -1,11 +1,11 @@
 import { pino } from 'pino'
-import { type Config, readConfig } from '../config.ts'
-import { borrowEmbedded, hasCluster } from '../db/embedded.ts'
-import type { Database } from '../db/open.ts'
+import * as data from '../operations/doctor/database.ts'
+import * as machine from '../operations/doctor/machine.ts'
+import { type Config, readConfig } from '../platform/config.ts'
+import { borrowEmbedded, hasCluster } from '../platform/db/embedded.ts'
+import type { Database } from '../platform/db/open.ts'
 import { openServer } from '../start.ts'
 import { command, print } from './command.ts'
-import * as data from './doctor-database.ts'
-import * as machine from './doctor-machine.ts'
 import { reasonOf } from './failure.ts'
 
 export type Finding = { state: 'ok' | 'warning' | 'wrong' | 'skipped'; text: string; remedy?: string }

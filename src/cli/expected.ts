@@ -1,4 +1,4 @@
-import { type EventName, isEventName, messageOf } from '../contract/events.ts'
+import { type EventName, isEventName, messageOf } from '../contract/delivery/events.ts'
 import { faultsOf } from '../contract/faults.ts'
 
 /** Where an event is not what the catalogue promises, by the names of its fields; never by their values, which may be a patient's. */

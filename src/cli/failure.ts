@@ -1,5 +1,5 @@
-import { safeError } from '../log.ts'
-import { Problem } from '../problem.ts'
+import { safeError } from '../platform/log.ts'
+import { Problem } from '../platform/problem.ts'
 
 type Reason = { type: string; message: string }
 

@@ -1,6 +1,6 @@
 import { nearest } from '../contract/nearest.ts'
 import { version } from '../contract/version.ts'
-import { Problem } from '../problem.ts'
+import { Problem } from '../platform/problem.ts'
 import { type Command, usageProblem } from './command.ts'
 import { reasonOf } from './failure.ts'
 import { helpOf, helpOfAll, helpOfGroup, shownAsJson } from './help.ts'

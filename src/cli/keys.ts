@@ -1,5 +1,6 @@
-import type { App, ManagementCaller } from '../app.ts'
 import { Id, InstantIn, roles, Text } from '../contract/common.ts'
+import type { App, ManagementCaller } from '../platform/app.ts'
+import { Problem, setupProblem } from '../platform/problem.ts'
 import {
   createManagementKey,
   createTeamKey,
@@ -7,9 +8,8 @@ import {
   deleteTeamKeys,
   listManagementKeys,
   listTeamKeys,
-} from '../keys/actions.ts'
-import { Problem, setupProblem } from '../problem.ts'
-import { firstOrgAndTeam } from '../teams/orgs.ts'
+} from '../tenants/keys/actions.ts'
+import { firstOrgAndTeam } from '../tenants/teams/orgs.ts'
 import { recordOperator } from './audited.ts'
 import { command, print, usage, withApp } from './command.ts'
 import { listing } from './listing.ts'

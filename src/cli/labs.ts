@@ -1,6 +1,6 @@
-import type { App } from '../app.ts'
-import { findLabBySlug } from '../catalog/markers.ts'
-import { setupProblem } from '../problem.ts'
+import { findLabBySlug } from '../labs/catalog/markers.ts'
+import type { App } from '../platform/app.ts'
+import { setupProblem } from '../platform/problem.ts'
 
 /** The lab that an operator names. */
 export async function namedLab(app: App, slug: string) {

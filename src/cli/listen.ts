@@ -1,4 +1,4 @@
-import { headersOf, newSecret, parseSecret, signatures, verify } from '../webhooks/sign.ts'
+import { headersOf, newSecret, parseSecret, signatures, verify } from '../delivery/webhooks/sign.ts'
 import { command } from './command.ts'
 import { mismatchesOf } from './expected.ts'
 import { asTeam, HttpUrl, reach } from './service.ts'

@@ -1,4 +1,4 @@
-import { migrate, pendingMigrations } from '../db/migrate.ts'
+import { migrate, pendingMigrations } from '../platform/db/migrate.ts'
 import { command, print, withDatabase } from './command.ts'
 
 export const migrateCommand = command({

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { z } from 'zod'
 import { nearest } from '../contract/nearest.ts'
-import { setupProblem } from '../problem.ts'
+import { setupProblem } from '../platform/problem.ts'
 
 export type Option = {
   /** What stands for the value in help; a switch has none. */

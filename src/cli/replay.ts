@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { environments, Id, InstantIn } from '../contract/common.ts'
-import { setupProblem } from '../problem.ts'
+import { setupProblem } from '../platform/problem.ts'
 import { command, print, usage } from './command.ts'
 import { listing } from './listing.ts'
 import { progress } from './progress.ts'

@@ -1,4 +1,4 @@
-import { oneOf, type Random, whole } from '../labs/simulator/seeded.ts'
+import { oneOf, type Random, whole } from '../platform/seeded.ts'
 
 const firstNames = {
   female: ['Odile', 'Maravel', 'Isaura', 'Thessaly', 'Brisella', 'Lunetta', 'Corvina', 'Elowyn', 'Nerida', 'Sabrielle'],

@@ -1,5 +1,5 @@
-import type { App } from '../app.ts'
-import { type Filling, fillUser } from '../providers/demo/fill.ts'
+import type { App } from '../platform/app.ts'
+import { type Filling, fillUser } from '../wearables/providers/demo/fill.ts'
 
 /** Every so many-th of the users, from the first on: what one process, or one thread of it, fills. */
 export type Share = { filling: Filling; users: number; first: number; step: number }

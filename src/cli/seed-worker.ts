@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../platform/config.ts'
 import { openApp } from '../start.ts'
 import { fillShare, type Share } from './seed-share.ts'
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readClientConfig } from '../config.ts'
 import { type Client, client } from '../contract/client.ts'
-import { setupProblem } from '../problem.ts'
+import { readClientConfig } from '../platform/config.ts'
+import { setupProblem } from '../platform/problem.ts'
 import { usage } from './command.ts'
 import type { Options } from './options.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { setupProblem } from '../problem.ts'
+import { setupProblem } from '../platform/problem.ts'
 import { textOf } from './failure.ts'
 import type { Service } from './service.ts'
 import { blocksOf } from './sse.ts'

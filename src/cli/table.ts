@@ -1,7 +1,7 @@
 import { auditVerify } from './audit.ts'
 import { backupCommand, checkBackupCommand, restoreCommand } from './backup.ts'
 import { bootstrapCommand } from './bootstrap.ts'
-import { loadFile, showCatalogue } from './catalogue.ts'
+import { loadFile, showCatalogue } from './catalog.ts'
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'

@@ -1,6 +1,6 @@
 import { byName, inComponents, refTo, type Schemas } from './components.ts'
-import { EventEnvelope, type EventType } from './event.ts'
-import { type EventName, eventNames, eventTypes, exampleOf, isAboutNobody } from './events.ts'
+import { EventEnvelope, type EventType } from './delivery/event.ts'
+import { type EventName, eventNames, eventTypes, exampleOf, isAboutNobody } from './delivery/events.ts'
 import type { Json } from './json-schema.ts'
 import { version } from './version.ts'
 

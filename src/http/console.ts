@@ -2,8 +2,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
-import { problem } from '../problem.ts'
+import type { Config } from '../platform/config.ts'
+import { problem } from '../platform/problem.ts'
 import { type File, fileOf, sendFile } from './files.ts'
 
 const built = fileURLToPath(new URL('../../console/dist/', import.meta.url))

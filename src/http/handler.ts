@@ -1,5 +1,5 @@
-import type { App, LabCaller, LinkCaller, ManagementCaller, SessionCaller, TeamCaller } from '../app.ts'
 import type { Input, Output, Row } from '../contract/endpoint.ts'
+import type { App, LabCaller, LinkCaller, ManagementCaller, SessionCaller, TeamCaller } from '../platform/app.ts'
 
 type CallerOf = {
   team: TeamCaller

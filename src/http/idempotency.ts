@@ -1,6 +1,6 @@
-import type { App } from '../app.ts'
-import { claimTurn, type Outcome, type Turn } from '../idempotency/actions.ts'
-import { invalid, Problem } from '../problem.ts'
+import type { App } from '../platform/app.ts'
+import { invalid, Problem } from '../platform/problem.ts'
+import { claimTurn, type Outcome, type Turn } from '../tenants/idempotency/actions.ts'
 import { bodyOf, statusOfProblem } from './problems.ts'
 import { subjectUser, type Visit } from './request.ts'
 

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
-import { invalid, problem } from '../problem.ts'
+import { invalid, problem } from '../platform/problem.ts'
 
 const gunzipped = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
 

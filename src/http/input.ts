@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import type { Row } from '../contract/endpoint.ts'
 import { type Fault, faultsOf } from '../contract/faults.ts'
-import { invalid, Problem } from '../problem.ts'
+import { invalid, Problem } from '../platform/problem.ts'
 
 type Sent = { params: unknown; query: unknown; body: unknown; headers: unknown }
 

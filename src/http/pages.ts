@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { type App, SECOND } from '../app.ts'
 import { asyncapi } from '../contract/asyncapi.ts'
 import { openapi } from '../contract/openapi.ts'
-import { databaseAnswers } from '../deployment/actions.ts'
-import { problem } from '../problem.ts'
+import { databaseAnswers } from '../operations/deployment/actions.ts'
+import { type App, SECOND } from '../platform/app.ts'
+import { problem } from '../platform/problem.ts'
 import { mountAssets } from './assets.ts'
 import { mountConsole } from './console.ts'
-import { mountDocs } from './docs.ts'
+import { mountReference } from './docs/reference.ts'
+import { mountDocs } from './docs/routes.ts'
 import { type File, fileOf, sendFile } from './files.ts'
 import { mountLinkPages } from './link-pages.ts'
-import type { Metrics } from './metrics.ts'
-import { mountReference } from './reference.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 /** What answers without a key: health, metrics, documentation and the console's files. */
 export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, started: () => boolean) {

@@ -1,5 +1,5 @@
-import type { App, Caller } from '../app.ts'
 import type { Row } from '../contract/endpoint.ts'
+import type { App, Caller } from '../platform/app.ts'
 import type { parseInput } from './input.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of handlers is typed row by row; here a row and its handler meet by name.

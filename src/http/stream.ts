@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { type App, type Caller, later, SECOND } from '../app.ts'
-import { safeError } from '../log.ts'
-import { Problem, problem } from '../problem.ts'
-import { maskedPiece } from '../sessions/rules-masking.ts'
-import { isMasked } from './answer.ts'
+import { type App, type Caller, later, SECOND } from '../platform/app.ts'
+import { safeError } from '../platform/log.ts'
+import { Problem, problem } from '../platform/problem.ts'
+import { maskedPiece } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates } from './authenticate.ts'
 import type { Visit } from './request.ts'
+import { isMasked } from './respond.ts'
 
 /** How many streams one team may have open in one process. */
 const OF_ONE_TEAM = 20

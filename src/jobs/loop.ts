@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import type { App } from '../platform/app.ts'
 import type { Job } from './index.ts'
 
 type Loop = { stop(): Promise<void>; wake(name: string): void }

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { client, request } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { newSecret } from '../../src/keys/rules.ts'
+import { newSecret } from '../../src/tenants/keys/rules.ts'
 import { newDatabase, refusal, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

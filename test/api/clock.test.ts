@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type App, DAY, HOUR, later, MINUTE, SECOND } from '../../src/app.ts'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { type Due, timeline } from '../../src/sandbox/timeline.ts'
+import { type Due, timeline } from '../../src/operations/sandbox/timeline.ts'
+import { type App, DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/app.ts'
 import { newDatabase, refusal, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

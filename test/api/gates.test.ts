@@ -6,8 +6,8 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import type { Table } from '../../src/http/routes.ts'
-import { setBetas } from '../../src/teams/actions.ts'
-import { setPlan } from '../../src/teams/orgs.ts'
+import { setBetas } from '../../src/tenants/teams/actions.ts'
+import { setPlan } from '../../src/tenants/teams/orgs.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 /** No endpoint of today is in closed beta, so the gate is shown on one that stands beside the table. */

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { DAY, HOUR, MINUTE } from '../../src/app.ts'
 import { client, request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
+import { DAY, HOUR, MINUTE } from '../../src/platform/app.ts'
 import { query } from '../support/cluster.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 

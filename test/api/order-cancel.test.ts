@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { inTransaction } from '../../src/app.ts'
-import { lifecycle, type Method, methods, statusOfStep } from '../../src/contract/lifecycle.ts'
-import { advanceOrder } from '../../src/orders/advance.ts'
-import { lockedOrder } from '../../src/orders/show.ts'
+import { lifecycle, type Method, methods, statusOfStep } from '../../src/contract/labs/lifecycle.ts'
+import { advanceOrder } from '../../src/labs/orders/advance.ts'
+import { lockedOrder } from '../../src/labs/orders/present.ts'
+import { inTransaction } from '../../src/platform/app.ts'
 import { query } from '../support/cluster.ts'
+import { toldTo } from '../support/events.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { eventually } from '../support/process.ts'
-import { toldTo } from '../support/told.ts'
 import { refusal, world } from '../support/world.ts'
 
 const here = await world()

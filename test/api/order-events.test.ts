@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
-import { DAY, later } from '../../src/app.ts'
-import { methods } from '../../src/contract/lifecycle.ts'
-import { expectCatalogued } from '../support/catalogued.ts'
+import { methods } from '../../src/contract/labs/lifecycle.ts'
+import { DAY, later } from '../../src/platform/app.ts'
+import { expectCatalogued } from '../support/catalog-lookup.ts'
+import { toldTo } from '../support/events.ts'
 import { leaksIn } from '../support/leaks.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
-import { toldTo } from '../support/told.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 const w = await world()

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { toldTo } from '../support/events.ts'
 import { rowsOf } from '../support/order-rules.ts'
 import { aNewOrder, aPatient, aUser, steps, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { type Answer, sendRaw } from '../support/raw.ts'
-import { toldTo } from '../support/told.ts'
 import { replica } from '../support/world.ts'
 
 type Reply = { order: { id: string; events: { status: string }[] } }

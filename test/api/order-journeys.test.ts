@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { DAY } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
-import { expectCatalogued } from '../support/catalogued.ts'
+import { DAY } from '../../src/platform/app.ts'
+import { expectCatalogued } from '../support/catalog-lookup.ts'
 import { query } from '../support/cluster.ts'
+import { toldTo } from '../support/events.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { aRegistration, placeKit, told, toldOf, traceOf } from '../support/stories.ts'
-import { toldTo } from '../support/told.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 const w = await world()

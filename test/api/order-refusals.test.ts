@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ensureTeamKey } from '../../src/keys/actions.ts'
-import { newSecret } from '../../src/keys/rules.ts'
+import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
+import { newSecret } from '../../src/tenants/keys/rules.ts'
+import { toldTo } from '../support/events.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aBody, aPhysician, aProxy, type Known, NOW, orderRules, refusals, rowsOf, TODAY } from '../support/order-rules.ts'
 import { aUser, steps } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { expectRefusal, sendRaw } from '../support/raw.ts'
-import { toldTo } from '../support/told.ts'
 import { replica, type Tenant } from '../support/world.ts'
 
 type Json = Record<string, unknown>

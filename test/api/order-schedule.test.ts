@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { loadCatalogue } from '../../src/catalogue-file/actions.ts'
-import { dispatchDue } from '../../src/orders/dispatch.ts'
+import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
+import { dispatchDue } from '../../src/labs/orders/dispatch.ts'
+import { toldTo } from '../support/events.ts'
 import { aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { sendRaw } from '../support/raw.ts'
-import { toldTo } from '../support/told.ts'
 import { newDatabase, refusal, replica, type Tenant } from '../support/world.ts'
 
 const here = await replica()

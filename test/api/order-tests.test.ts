@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { TeamCaller } from '../../src/app.ts'
-import { inTransaction } from '../../src/app.ts'
-import type { Named } from '../../src/orders/rules-tests.ts'
-import { labTestOf, resolveTests } from '../../src/orders/tests.ts'
+import type { Named } from '../../src/labs/orders/rules-tests.ts'
+import { labTestOf, resolveTests } from '../../src/labs/orders/tests.ts'
+import type { TeamCaller } from '../../src/platform/app.ts'
+import { inTransaction } from '../../src/platform/app.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { replica, type Tenant } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { methods } from '../../src/contract/lifecycle.ts'
+import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { place, steps } from '../support/orders.ts'
 import { world } from '../support/world.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { DAY } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
+import { DAY } from '../../src/platform/app.ts'
 import { query } from '../support/cluster.ts'
+import { toldTo } from '../support/events.ts'
 import { aPatient, aUser, place, steps } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { aRegistration, placeKit, told, traceOf } from '../support/stories.ts'
-import { toldTo } from '../support/told.ts'
 import { refusal, world } from '../support/world.ts'
 
 const w = await world()

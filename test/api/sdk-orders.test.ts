@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { VitalClient, VitalError } from '@tryvital/vital-node'
 import { expect, test } from 'vitest'
-import { DAY, later } from '../../src/app.ts'
-import { type Method, methods } from '../../src/contract/lifecycle.ts'
+import { type Method, methods } from '../../src/contract/labs/lifecycle.ts'
+import { DAY, later } from '../../src/platform/app.ts'
+import { toldTo } from '../support/events.ts'
 import { testId, tests } from '../support/orders.ts'
 import { people } from '../support/people.ts'
-import { toldTo } from '../support/told.ts'
 import { world } from '../support/world.ts'
 
 const w = await world()

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { codeAt, fromBase32, stepAt } from '../../src/people/rules-totp.ts'
+import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { query } from '../support/cluster.ts'
 import { browser, cookieIn, fromConsole, PASSWORD, quick } from '../support/console.ts'
 import { newDatabase, type Replica, replica, type Tenant } from '../support/world.ts'

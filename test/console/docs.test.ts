@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { pages } from '../../src/docs/pages.ts'
+import { pages } from '../../src/http/docs/pages.ts'
 import { browser, fits, named, openPage, seriousIssues, widths, without } from '../support/console-page.ts'
 import { picture } from '../support/console-tour.ts'
 import { world } from '../support/world.ts'

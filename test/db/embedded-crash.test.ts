@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { findBinaries } from '../../src/db/embedded/binaries.ts'
+import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { eventually, isAlive, isRoot, nobody, postmasterOf, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
 

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { findBinaries } from '../../src/db/embedded/binaries.ts'
-import { lockName } from '../../src/db/embedded/lock.ts'
-import { borrowEmbedded } from '../../src/db/embedded.ts'
+import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
+import { lockName } from '../../src/platform/db/embedded/lock.ts'
+import { borrowEmbedded } from '../../src/platform/db/embedded.ts'
 import { eventually, isAlive, optionsFor, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BOX, type Box, diagramOf, SPINE } from '../../scripts/lifecycle-diagram.ts'
 import { lifecycleSvg } from '../../scripts/lifecycle-svg.ts'
-import { methods, stepsOf } from '../../src/contract/lifecycle.ts'
+import { methods, stepsOf } from '../../src/contract/labs/lifecycle.ts'
 
 test.each(methods)('the picture of %s has every arrow of the table, each once', (method) => {
   const { boxes, spine, rails } = diagramOf(method)

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { excerpt, find } from '../../src/docs/assets/find.js'
-import { entriesOf } from '../../src/docs/entries.ts'
-import { highlighted } from '../../src/docs/highlight.ts'
-import { htmlOf, tokensOf } from '../../src/docs/markdown.ts'
-import { outlineOf } from '../../src/docs/outline.ts'
-import type { DocsPage } from '../../src/docs/pages.ts'
+import { excerpt, find } from '../../src/http/docs/assets/find.js'
+import { entriesOf } from '../../src/http/docs/entries.ts'
+import { highlighted } from '../../src/http/docs/highlight.ts'
+import { htmlOf, tokensOf } from '../../src/http/docs/markdown.ts'
+import { outlineOf } from '../../src/http/docs/outline.ts'
+import type { DocsPage } from '../../src/http/docs/pages.ts'
 
 const shown = (markdown: string) =>
   htmlOf('orders', tokensOf(markdown), (name) => (name === 'kit' ? '<svg class="lc"><style>b{}</style></svg>' : undefined)).html

@@ -1,7 +1,7 @@
 import { brotliDecompressSync } from 'node:zlib'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { mountReference } from '../../src/http/reference.ts'
+import { mountReference } from '../../src/http/docs/reference.ts'
 
 const server = Fastify()
 mountReference(server)

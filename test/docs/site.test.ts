@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { mountDocs } from '../../src/http/docs.ts'
+import { mountDocs } from '../../src/http/docs/routes.ts'
 
 const server = Fastify()
 mountDocs(server)

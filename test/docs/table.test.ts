@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { besides, groups, pageAt, pages, REFERENCE } from '../../src/docs/pages.ts'
+import { besides, groups, pageAt, pages, REFERENCE } from '../../src/http/docs/pages.ts'
 import { root } from '../support/process.ts'
 
 const written = pages.filter(({ slug }) => slug !== REFERENCE)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { waits } from '../../src/webhooks/rules.ts'
-import { pauses, SUSPECT } from '../../src/webhooks/rules-health.ts'
-import { headersOf, newSecret, parseSecret, signatures } from '../../src/webhooks/sign.ts'
+import { waits } from '../../src/delivery/webhooks/rules.ts'
+import { pauses, SUSPECT } from '../../src/delivery/webhooks/rules-health.ts'
+import { headersOf, newSecret, parseSecret, signatures } from '../../src/delivery/webhooks/sign.ts'
 import { pageText } from './support/blocks.ts'
 import { moduleOf } from './support/modules.ts'
 

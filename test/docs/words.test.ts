@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/table.ts'
-import { ClientSettings, Settings } from '../../src/config.ts'
+import { eventNames } from '../../src/contract/delivery/events.ts'
 import { errorTypes } from '../../src/contract/errors.ts'
-import { eventNames } from '../../src/contract/events.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { orderStatuses } from '../../src/contract/lifecycle.ts'
+import { orderStatuses } from '../../src/contract/labs/lifecycle.ts'
+import { ClientSettings, Settings } from '../../src/platform/config.ts'
 import { pages, pageText } from './support/blocks.ts'
 
 /** What a page names and the contract does not have. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { draw } from '../../src/documents/draw.ts'
-import { resultReport } from '../../src/documents/result-report.ts'
+import { draw } from '../../src/labs/documents/draw.ts'
+import { resultReport } from '../../src/labs/documents/result-report.ts'
 import { aReport, aResult } from '../support/documents.ts'
 
 const long = () => {

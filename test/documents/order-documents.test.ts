@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { abn } from '../../src/documents/abn.ts'
-import { collectionInstructions } from '../../src/documents/collection-instructions.ts'
-import { labels } from '../../src/documents/labels.ts'
-import { requisition } from '../../src/documents/requisition.ts'
+import { abn } from '../../src/labs/documents/abn.ts'
+import { collectionInstructions } from '../../src/labs/documents/collection-instructions.ts'
+import { labels } from '../../src/labs/documents/labels.ts'
+import { requisition } from '../../src/labs/documents/requisition.ts'
 import { aNotice, aPatient, aRequisition, someInstructions, someLabels } from '../support/documents.ts'
 import { pagesOf, scan, textOf } from '../support/pdf.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resultReport } from '../../src/documents/result-report.ts'
+import { resultReport } from '../../src/labs/documents/result-report.ts'
 import { aReport, aResult, high, manyResults } from '../support/documents.ts'
 import { pagesOf, textOf } from '../support/pdf.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { verifyAudit } from '../../src/audit/actions.ts'
 import { endpoints } from '../../src/contract/index.ts'
+import { verifyAudit } from '../../src/tenants/audit/actions.ts'
 import { query } from '../support/cluster.ts'
 import { joined, quick, signIn } from '../support/console.ts'
 import { leaksIn } from '../support/leaks.ts'

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type AuditFields, endMac, findBreak, findBreakAtEnd, type Link, nextLink, start } from '../../src/audit/rules.ts'
+import { type AuditFields, endMac, findBreak, findBreakAtEnd, type Link, nextLink, start } from '../../src/tenants/audit/rules.ts'
 
 const key = randomBytes(32)
 

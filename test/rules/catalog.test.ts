@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import * as rules from '../../src/catalog/rules.ts'
+import * as rules from '../../src/labs/catalog/rules.ts'
 
 const lab = { id: 1, name: 'Quillmoor', collection_methods: ['walk_in_test'], sample_types: ['serum', 'urine'] }
 const marker = (change: object = {}) => ({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import * as rules from '../../src/keys/rules.ts'
+import * as rules from '../../src/tenants/keys/rules.ts'
 
 const refused = (work: () => unknown) => {
   try {

@@ -12,7 +12,7 @@ import {
   stepsOf,
   topLevels,
   wayTo,
-} from '../../src/contract/lifecycle.ts'
+} from '../../src/contract/labs/lifecycle.ts'
 
 /** The table of the spec, written out. */
 const spec: Record<Method, Record<string, string>> = {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { availabilityOf } from '../../src/connections/rules.ts'
-import { html } from '../../src/html.ts'
-import * as rules from '../../src/link/rules.ts'
-import { signIn, signInByEmail } from '../../src/providers/rules-simulated.ts'
-import { logo } from '../../src/sources/rules-logo.ts'
-import { masked, narrowed } from '../../src/team-sources/rules.ts'
+import { html } from '../../src/platform/html.ts'
+import { logo } from '../../src/tenants/sources/rules-logo.ts'
+import { availabilityOf } from '../../src/wearables/connections/rules.ts'
+import * as rules from '../../src/wearables/link/rules.ts'
+import { signIn, signInByEmail } from '../../src/wearables/providers/rules-simulated.ts'
+import { masked, narrowed } from '../../src/wearables/team-sources/rules.ts'
 
 const now = '2026-03-01T09:30:00.000Z'
 const good = { expires_at: '2026-03-01T09:30:00.001Z', consumed_at: null }

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import * as rules from '../../src/providers/rules-oauth.ts'
+import { readConfig } from '../../src/platform/config.ts'
+import * as rules from '../../src/wearables/providers/rules-oauth.ts'
 
 const client: rules.Client = {
   ...{ authorize_url: 'https://source.example/authorize?kind=a', token_url: 'https://source.example/token', revoke_url: undefined },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { NewOrder } from '../../src/contract/new-order.ts'
+import { NewOrder } from '../../src/contract/labs/new-order.ts'
 import { anAddress, people } from '../support/people.ts'
 
 type Json = Record<string, unknown>

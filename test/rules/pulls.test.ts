@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { afterFailure, waits } from '../../src/connections/rules-pulls.ts'
+import { afterFailure, waits } from '../../src/wearables/connections/rules-pulls.ts'
 
 test('what may pass is tried again, later and later, and given up in the end', () => {
   const tries = [1, 2, 3, 4, 5].map((tried) => afterFailure(tried, 'resource_contention'))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { offsetAfter } from '../../src/sandbox/rules.ts'
+import { offsetAfter } from '../../src/operations/sandbox/rules.ts'
 
 const wall = '2026-03-01T12:00:00.000Z'
 const HOUR = 3_600_000

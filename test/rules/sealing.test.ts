@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { indexTerms, queryTerms, wordsOf } from '../../src/sealing/blind-index.ts'
-import { derive, newKey, open, openBytes, seal, sealBytes, sealedBy } from '../../src/sealing/seal.ts'
-import { newSealingKey, openVault, unwrap } from '../../src/sealing/vault.ts'
+import { indexTerms, queryTerms, wordsOf } from '../../src/platform/sealing/blind-index.ts'
+import { derive, newKey, open, openBytes, seal, sealBytes, sealedBy } from '../../src/platform/sealing/seal.ts'
+import { newSealingKey, openVault, unwrap } from '../../src/platform/sealing/vault.ts'
 import { people } from '../support/people.ts'
 
 const key = newKey()

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Ordered } from '../../src/contract/analyte.ts'
 import { genders } from '../../src/contract/common.ts'
-import { type Method, methods, stepsOf } from '../../src/contract/lifecycle.ts'
-import { type BiomarkerResult, type Interpretation, NewResults, type ResultVersion, resultTypes } from '../../src/contract/results.ts'
-import { stepDelay } from '../../src/labs/simulator/delays.ts'
-import { type Simulation, simulateResults } from '../../src/labs/simulator/values.ts'
-import { complete, expectedOf, hasMissing, interpretationOf, missingOf } from '../../src/results/rules.ts'
-import { analyteOf, analytes, labTests, orderedTest } from '../support/catalogue.ts'
+import type { Ordered } from '../../src/contract/labs/analyte.ts'
+import { type Method, methods, stepsOf } from '../../src/contract/labs/lifecycle.ts'
+import { type BiomarkerResult, type Interpretation, NewResults, type ResultVersion, resultTypes } from '../../src/contract/labs/results.ts'
+import { stepDelay } from '../../src/labs/adapters/simulator/delays.ts'
+import { type Simulation, simulateResults } from '../../src/labs/adapters/simulator/values.ts'
+import { complete, expectedOf, hasMissing, interpretationOf, missingOf } from '../../src/labs/results/rules.ts'
+import { analyteOf, analytes, labTests, orderedTest } from '../support/catalog.ts'
 
 const DAY = 86_400_000
 

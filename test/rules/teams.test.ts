@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { switches } from '../../src/contract/management.ts'
-import * as rules from '../../src/teams/rules.ts'
+import { switches } from '../../src/contract/tenants/management.ts'
+import * as rules from '../../src/tenants/teams/rules.ts'
 
 describe('the teams that a management key reaches', () => {
   const one = { team_ids: ['a', 'b'] }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Problem } from '../../src/problem.ts'
-import * as rules from '../../src/users/rules.ts'
+import { Problem } from '../../src/platform/problem.ts'
+import * as rules from '../../src/tenants/users/rules.ts'
 import { people } from '../support/people.ts'
 
 /** What a rule refuses with, or undefined. */

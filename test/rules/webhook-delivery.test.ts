@@ -1,9 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Answered, afterAttempt, isGone, later, waits } from '../../src/webhooks/rules.ts'
-import { checkHeaders } from '../../src/webhooks/rules-headers.ts'
-import { type Breaker, breaker, closedBreaker, type Health, healthAfter, healthy, mayDisable } from '../../src/webhooks/rules-health.ts'
-import { failureOfCode, failureOfStatus, failures, retryAfterMs } from '../../src/webhooks/rules-outcome.ts'
+import { type Answered, afterAttempt, isGone, later, waits } from '../../src/delivery/webhooks/rules.ts'
+import { checkHeaders } from '../../src/delivery/webhooks/rules-headers.ts'
+import {
+  type Breaker,
+  breaker,
+  closedBreaker,
+  type Health,
+  healthAfter,
+  healthy,
+  mayDisable,
+} from '../../src/delivery/webhooks/rules-health.ts'
+import { failureOfCode, failureOfStatus, failures, retryAfterMs } from '../../src/platform/outbound/outcome.ts'
 
 const start = '2026-03-01T12:00:00.000Z'
 const SECOND = 1000

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, test } from 'vitest'
-import { headersOf, newSecret, parseSecret, signatures, textOfSecret, verify } from '../../src/webhooks/sign.ts'
-import { jwkOf, newKeyPair, publicKeyOf, signEd25519 } from '../../src/webhooks/sign-ed25519.ts'
+import { headersOf, newSecret, parseSecret, signatures, textOfSecret, verify } from '../../src/delivery/webhooks/sign.ts'
+import { jwkOf, newKeyPair, publicKeyOf, signEd25519 } from '../../src/delivery/webhooks/sign-ed25519.ts'
 
 const id = 'msg_2b6f0cc9'
 const body = JSON.stringify({ event_type: 'labtest.order.created', data: { note: 'Zähne, 歯, 🦷' } })

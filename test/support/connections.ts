@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { App } from '../../src/app.ts'
-import { noteDevice } from '../../src/connections/devices.ts'
 import { type Client, client } from '../../src/contract/client.ts'
-import { type EventName, eventTypes } from '../../src/contract/events.ts'
-import { requireUser } from '../../src/users/actions.ts'
-import { toldTo } from './told.ts'
+import { type EventName, eventTypes } from '../../src/contract/delivery/events.ts'
+import type { App } from '../../src/platform/app.ts'
+import { requireUser } from '../../src/tenants/users/actions.ts'
+import { noteDevice } from '../../src/wearables/connections/devices.ts'
+import { toldTo } from './events.ts'
 
 export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `client-${randomUUID()}` } })).user_id
 

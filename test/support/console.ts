@@ -1,9 +1,9 @@
-import type { App } from '../../src/app.ts'
 import { client, request } from '../../src/contract/client.ts'
 import type { PersonRole } from '../../src/contract/common.ts'
 import type { Answer, Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { codeAt, fromBase32, stepAt } from '../../src/people/rules-totp.ts'
+import type { App } from '../../src/platform/app.ts'
+import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import type { Tenant } from './world.ts'
 
 type Headers = Record<string, string>

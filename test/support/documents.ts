@@ -1,9 +1,9 @@
-import type { AdvanceNotice } from '../../src/documents/abn.ts'
-import type { CollectionInstructions } from '../../src/documents/collection-instructions.ts'
-import type { Result } from '../../src/documents/flag.ts'
-import type { Labels } from '../../src/documents/labels.ts'
-import type { Requisition } from '../../src/documents/requisition.ts'
-import type { ResultReport } from '../../src/documents/result-report.ts'
+import type { AdvanceNotice } from '../../src/labs/documents/abn.ts'
+import type { CollectionInstructions } from '../../src/labs/documents/collection-instructions.ts'
+import type { Result } from '../../src/labs/documents/flag.ts'
+import type { Labels } from '../../src/labs/documents/labels.ts'
+import type { Requisition } from '../../src/labs/documents/requisition.ts'
+import type { ResultReport } from '../../src/labs/documents/result-report.ts'
 import { anAddress, people } from './people.ts'
 
 const [zephyrine] = people

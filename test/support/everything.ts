@@ -1,6 +1,6 @@
 import type { Client } from '../../src/contract/client.ts'
-import { type SeriesName, series, seriesNames } from '../../src/contract/series.ts'
-import type { SummaryName } from '../../src/contract/summaries.ts'
+import { type SeriesName, series, seriesNames } from '../../src/contract/wearables/series.ts'
+import type { SummaryName } from '../../src/contract/wearables/summaries.ts'
 import { aNight, aWorkout, push, pushSummary } from './wearables.ts'
 
 const at = { start_date: '2026-03-01T09:15:00Z', end_date: '2026-03-01T09:30:00Z' }

@@ -1,6 +1,6 @@
-import type { App } from '../../src/app.ts'
-import type { Db } from '../../src/db/open.ts'
-import { createLabAccount } from '../../src/lab-accounts/actions.ts'
+import { createLabAccount } from '../../src/labs/lab-accounts/actions.ts'
+import type { App } from '../../src/platform/app.ts'
+import type { Db } from '../../src/platform/db/open.ts'
 
 type Account = { org_id: string; team_id: string; lab_id?: number; status?: string }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/platform/app.ts'
 
 type Row = {
   id: number

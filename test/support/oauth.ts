@@ -1,4 +1,4 @@
-import { type Connection, connectionFor } from '../../src/connections/actions.ts'
+import { type Connection, connectionFor } from '../../src/wearables/connections/actions.ts'
 import { openAuthorizationServer } from './authorization-server.ts'
 import { aLink, at } from './connections.ts'
 import { type Tenant, world } from './world.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../src/db/open.ts'
+import type { Db } from '../../src/platform/db/open.ts'
 import { aPatient } from './orders.ts'
 import { anAddress, people } from './people.ts'
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../src/contract/client.ts'
-import type { Method } from '../../src/contract/lifecycle.ts'
+import type { Method } from '../../src/contract/labs/lifecycle.ts'
 import { anAddress, people } from './people.ts'
 
 /** Lab tests of the sandbox catalogue that need no answers, one for each method. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { App } from '../../src/app.ts'
-import { numberEvents } from '../../src/events/log.ts'
+import { numberEvents } from '../../src/delivery/events/log.ts'
+import type { App } from '../../src/platform/app.ts'
 import { emitTo } from './lanes.ts'
 import type { Tenant } from './world.ts'
 

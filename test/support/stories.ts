@@ -1,9 +1,9 @@
-import type { App } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
+import type { App } from '../../src/platform/app.ts'
 import { query } from './cluster.ts'
+import { toldTo } from './events.ts'
 import { aPatient, testId } from './orders.ts'
 import { anAddress } from './people.ts'
-import { toldTo } from './told.ts'
 
 type Told = { id?: string; events?: { status: string }[]; marker?: { slug: string }; order_id?: string }
 

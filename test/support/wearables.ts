@@ -1,8 +1,8 @@
-import type { App } from '../../src/app.ts'
 import type { Client } from '../../src/contract/client.ts'
-import { type EventName, messageOf } from '../../src/contract/events.ts'
-import type { SummaryName } from '../../src/contract/summaries.ts'
-import { toldTo } from './told.ts'
+import { type EventName, messageOf } from '../../src/contract/delivery/events.ts'
+import type { SummaryName } from '../../src/contract/wearables/summaries.ts'
+import type { App } from '../../src/platform/app.ts'
+import { toldTo } from './events.ts'
 
 let users = 0
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { parseSecret, verify } from '../../src/webhooks/sign.ts'
+import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 
 /** `ids` by sequence number; `taken` is the number of the last message that was answered with 200. */
 type Lane = { ids: string[]; taken: number }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { MINUTE } from '../../src/app.ts'
-import { expectCatalogued } from '../support/catalogued.ts'
+import { MINUTE } from '../../src/platform/app.ts'
+import { expectCatalogued } from '../support/catalog-lookup.ts'
+import { toldTo } from '../support/events.ts'
 import { aUser, place } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
-import { toldTo } from '../support/told.ts'
 import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
 import { refusal, world } from '../support/world.ts'
 

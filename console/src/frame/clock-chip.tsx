@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { isSandbox, offset, resetClock, teamNow, travel, useTicks } from '../clock.ts'
-import { useStore } from '../store.ts'
+import { useStore } from '../observable.ts'
 import { Button, Doing } from '../ui/basics.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/forms.tsx'

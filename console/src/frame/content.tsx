@@ -1,10 +1,10 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks'
 import { chosenTeam } from '../api.ts'
+import { useStore } from '../observable.ts'
 import { isOfNoTeam, Link, match, teamInPath } from '../router.tsx'
 import { type PageProps, type Route, routes } from '../routes.ts'
 import { session } from '../session.ts'
-import { useStore } from '../store.ts'
 import { Button, Empty, Skeleton } from '../ui/basics.tsx'
 
 /** The page that the address names, or why there is none. */

@@ -1,4 +1,4 @@
-import { store, useStore } from '../store.ts'
+import { store, useStore } from '../observable.ts'
 
 type Toast = { id: number; text: string; tone?: 'bad' | undefined; action?: { name: string; run: () => void } | undefined }
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { canBecome, type Method } from '../../../../src/contract/lifecycle.ts'
+import { canBecome, type Method } from '../../../../src/contract/labs/lifecycle.ts'
 import { api } from '../../api.ts'
 import { refresh } from '../../query.ts'
 import { Button } from '../../ui/basics.tsx'

@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'preact/hooks'
-import type { Method } from '../../../../src/contract/lifecycle.ts'
+import type { Method } from '../../../../src/contract/labs/lifecycle.ts'
 import { api } from '../../api.ts'
 import { isSandbox } from '../../clock.ts'
 import { type Told, useEvents } from '../../live.ts'

@@ -1,4 +1,4 @@
-import { lowLevels, methods, stepsOf, type TopLevel, topLevels } from '../../../../src/contract/lifecycle.ts'
+import { lowLevels, methods, stepsOf, type TopLevel, topLevels } from '../../../../src/contract/labs/lifecycle.ts'
 import type { api } from '../../api.ts'
 import { pageIn } from '../../router.tsx'
 

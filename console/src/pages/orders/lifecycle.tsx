@@ -1,5 +1,5 @@
 import '../../style/orders.css'
-import { isEnd, type Method, stepsOf, topLevels } from '../../../../src/contract/lifecycle.ts'
+import { isEnd, type Method, stepsOf, topLevels } from '../../../../src/contract/labs/lifecycle.ts'
 import { Time } from '../../ui/basics.tsx'
 import { lowOf, words } from '../../words.ts'
 

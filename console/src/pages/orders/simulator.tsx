@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { canBecome, type Method, reachableFrom, statusOfStep, stepsOf } from '../../../../src/contract/lifecycle.ts'
+import { canBecome, type Method, reachableFrom, statusOfStep, stepsOf } from '../../../../src/contract/labs/lifecycle.ts'
 import { api } from '../../api.ts'
 import { Button, Card, Doing } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'

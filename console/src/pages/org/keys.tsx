@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { whole } from '../../fetch-all-pages.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { deploymentPath, may } from '../../session.ts'
 import { Status } from '../../ui/basics.tsx'
@@ -8,7 +9,6 @@ import { SelectField, TextField } from '../../ui/forms.tsx'
 import { KeyList } from '../../ui/key-list.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { TeamChecks, teamName } from '../../ui/teams.tsx'
-import { whole } from '../../whole.ts'
 import { words } from '../../words.ts'
 
 type Key = Awaited<ReturnType<typeof api.listManagementKeys>>['data'][number]

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
 import { api, fieldProblems } from '../../api.ts'
+import { whole } from '../../fetch-all-pages.ts'
+import { useStore } from '../../observable.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { chooseTeam, deploymentPath, may, openSession, session } from '../../session.ts'
-import { useStore } from '../../store.ts'
 import { Button, Card, Empty, Id, Time } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/forms.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Loaded, Table } from '../../ui/table.tsx'
-import { whole } from '../../whole.ts'
 import { words } from '../../words.ts'
 
 export function Teams() {

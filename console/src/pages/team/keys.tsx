@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { whole } from '../../fetch-all-pages.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { deploymentPath, may, teamPath } from '../../session.ts'
 import { Status } from '../../ui/basics.tsx'
@@ -7,7 +8,6 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { Check, TextField } from '../../ui/forms.tsx'
 import { KeyList, When } from '../../ui/key-list.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { whole } from '../../whole.ts'
 
 type Key = Awaited<ReturnType<typeof api.listTeamKeys>>['api_keys'][number]
 

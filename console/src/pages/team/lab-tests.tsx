@@ -1,4 +1,4 @@
-import { methods } from '../../../../src/contract/lifecycle.ts'
+import { methods } from '../../../../src/contract/labs/lifecycle.ts'
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import { Link, setSearch, useSearch } from '../../router.tsx'

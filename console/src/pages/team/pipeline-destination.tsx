@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Destination, OutletName } from '../../../../src/contract/pipelines.ts'
+import type { Destination, OutletName } from '../../../../src/contract/delivery/pipelines.ts'
 import { api } from '../../api.ts'
 import { refresh } from '../../query.ts'
 import { deploymentPath, may } from '../../session.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { OutletName } from '../../../../src/contract/pipelines.ts'
+import type { OutletName } from '../../../../src/contract/delivery/pipelines.ts'
 import { api, type Failure, fieldProblems } from '../../api.ts'
 import { refresh } from '../../query.ts'
 import { deploymentPath, teamPath } from '../../session.ts'

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { toSchema } from '../json-schema.ts'
+import { labEvents } from '../labs/lab-events.ts'
+import { dataEvents } from '../wearables/data-events.ts'
+import { operatorEvents, providerEvents } from '../wearables/provider-events.ts'
+import { EventEnvelope, type EventType, sample } from './event.ts'
+
+/** The catalogue: everything that customers are told. */
+export const eventTypes = { ...labEvents, ...providerEvents, ...operatorEvents, ...dataEvents }
+
+export type EventName = keyof typeof eventTypes
+
+/** What an event of a type says. */
+export type DataOf<N extends EventName> = z.input<(typeof eventTypes)[N]['data']>
+
+export const eventNames = Object.keys(eventTypes) as EventName[]
+
+export const isEventName = (name: string): name is EventName => Object.hasOwn(eventTypes, name)
+
+/** Events about no user. */
+const aboutNobody = new Set<string>(Object.keys(operatorEvents))
+
+export const isAboutNobody = (name: EventName) => aboutNobody.has(name)
+
+/** The whole message of a type, as receivers check it. */
+export const messageOf = (name: EventName) => {
+  const person = aboutNobody.has(name) ? { user_id: z.null(), client_user_id: z.null() } : {}
+  return EventEnvelope.extend({ event_type: z.literal(name), data: eventTypes[name].data, ...person })
+}
+
+/** An example of a message; `change` puts a team and a user of one's own in. */
+export const exampleOf = (name: EventName, change: Partial<EventEnvelope> = {}): EventEnvelope => {
+  const { team_id, user_id, client_user_id, later } = sample
+  return {
+    event_type: name,
+    data: eventTypes[name].example as EventEnvelope['data'],
+    team_id,
+    ...(aboutNobody.has(name) ? { user_id: null, client_user_id: null } : { user_id, client_user_id }),
+    event_id: 'f4d8b1c6-2e97-4a05-8b3f-d6c0a9e57321',
+    created_at: later,
+    ...change,
+  }
+}
+
+/** One type as `GET /event-types` tells of it. */
+export function describeEvent(name: EventName) {
+  const { description, key } = eventTypes[name] as EventType
+  return { type: name, description, key, schema: toSchema(messageOf(name)), example: exampleOf(name) }
+}

@@ -1,0 +1,318 @@
+import { z } from 'zod'
+import { Cursor, Id, openEnum, Text } from '../common.ts'
+import { endpoint } from '../endpoint.ts'
+import { methods } from './lifecycle.ts'
+
+export const sampleTypes = ['dried_blood_spot', 'arm_collector', 'serum', 'saliva', 'urine', 'stool'] as const
+export const labTestStatuses = ['active', 'pending_approval', 'inactive'] as const
+export const labAccountStatuses = ['active', 'pending', 'suspended', 'ready_to_launch'] as const
+export const delegatedFlows = ['order_delegated', 'result_delegated', 'fully_delegated', 'not_delegated'] as const
+export const billingTypes = ['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill'] as const
+export const generations = ['auto', 'manual', 'all'] as const
+export const usStates =
+  'AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY'.split(
+    ' ',
+  )
+
+/** Ids of labs and markers; PostgreSQL's integer ends there. */
+export const Number32 = z.int().min(1).max(2_147_483_647)
+const LabTestId = z.object({ lab_test_id: Id })
+const AccountQuery = z.object({ lab_account_id: Id.nullish().describe('Must be an account of the lab that the team may use.') })
+
+export const Lab = z
+  .object({
+    id: z.int(),
+    slug: z.string(),
+    name: z.string(),
+    first_line_address: z.string(),
+    city: z.string(),
+    zipcode: z.string(),
+    collection_methods: z.array(openEnum(methods)),
+    sample_types: z.array(openEnum(sampleTypes)),
+    logo_url: z.string().nullish(),
+  })
+  .meta({ id: 'Lab' })
+
+export const AoE = z
+  .object({
+    questions: z.array(
+      z.object({
+        id: z.int(),
+        required: z.boolean(),
+        code: z.string(),
+        value: z.string(),
+        type: openEnum(['choice', 'text', 'numeric', 'multi_choice']),
+        sequence: z.int(),
+        answers: z.array(z.object({ id: z.int(), code: z.string(), value: z.string() })),
+        constraint: z.string().nullish(),
+        default: z.string().nullish(),
+      }),
+    ),
+  })
+  .meta({ id: 'AoE', description: 'What must be answered when the marker is ordered.' })
+export type AoE = z.output<typeof AoE>
+
+const marker = {
+  id: z.int(),
+  name: z.string(),
+  slug: z.string(),
+  description: z.string().nullable(),
+  lab_id: z.int().nullable(),
+  provider_id: z.string().nullable().describe("The lab's own code of the marker."),
+  type: openEnum(['biomarker', 'panel']).nullable(),
+  unit: z.string().nullable(),
+  price: z.string().nullable().describe('In US dollars.'),
+  aoe: AoE.nullable(),
+  a_la_carte_enabled: z.boolean(),
+  common_tat_days: z.int().nullable(),
+  worst_case_tat_days: z.int().nullable(),
+  is_orderable: z.boolean().nullable(),
+}
+const Marker = z.object(marker).meta({ id: 'Marker' })
+
+const ExpectedResult = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    slug: z.string(),
+    lab_id: z.int().nullable(),
+    provider_id: z.string().nullable(),
+    required: z.boolean(),
+    loinc: z.object({ id: z.int(), name: z.string(), slug: z.string(), code: z.string(), unit: z.string().nullable() }).nullable(),
+  })
+  .meta({ id: 'ExpectedResult' })
+
+const Price = z.object({ base_amount_minor: z.int().describe('In US cents.'), modifiers: z.null() }).meta({ id: 'Price' })
+
+const MarkerPage = z
+  .object({
+    markers: z.array(z.object({ ...marker, expected_results: z.array(ExpectedResult) }).meta({ id: 'MarkerComplete' })),
+    total: z.int(),
+    page: z.int(),
+    size: z.int(),
+    pages: z.int(),
+    pricing: z.object({ currency: z.literal('USD'), data: z.record(z.string(), Price) }).nullish(),
+  })
+  .meta({ id: 'MarkerPage' })
+
+export const LabTest = z
+  .object({
+    id: Id,
+    slug: z.string(),
+    name: z.string(),
+    sample_type: openEnum(sampleTypes),
+    method: openEnum(methods),
+    price: z.number().describe('In US dollars.'),
+    is_active: z.boolean().meta({ deprecated: true }),
+    status: openEnum(labTestStatuses),
+    fasting: z.boolean(),
+    lab: Lab.nullable(),
+    markers: z.array(Marker).nullable(),
+    is_delegated: z.boolean().meta({ deprecated: true, description: 'Always false.' }),
+    auto_generated: z.boolean(),
+    has_collection_instructions: z.boolean().nullable(),
+    common_tat_days: z.int().nullable(),
+    worst_case_tat_days: z.int().nullable(),
+  })
+  .meta({ id: 'LabTest' })
+
+const ids = z.array(Number32).max(200)
+const codes = z.array(Text(60)).max(200)
+
+export const NewLabTest = z
+  .object({
+    name: Text(200),
+    method: z.enum(methods),
+    description: z.string().max(2000, 'Must have at most 2000 characters.'),
+    marker_ids: ids.nullish().describe('Either these or provider_ids.'),
+    provider_ids: codes.nullish().describe("The lab's own codes of the markers."),
+    fasting: z.boolean().nullish().describe('Default false.'),
+    lab_account_id: Id.nullish(),
+    lab_slug: Text(60).nullish().describe('Whose codes provider_ids are; needed where two labs have the same.'),
+  })
+  .meta({ id: 'NewLabTest' })
+
+export const OrderSet = z
+  .object({
+    lab_test_ids: z.array(Id).max(50).nullish(),
+    add_on: z
+      .object({ marker_ids: ids.nullish(), provider_ids: codes.nullish() })
+      .meta({ id: 'AddOn', description: 'Exactly one of the two.' })
+      .nullish(),
+    lab_account_id: Id.nullish(),
+  })
+  .meta({ id: 'OrderSet' })
+
+const filter = {
+  generation_method: z.enum(generations).default('manual').describe('auto: made by orders; manual: made by people.'),
+  lab_slug: z.string().max(60).nullish(),
+  collection_method: z.enum(methods).nullish(),
+  status: z.enum(labTestStatuses).nullish(),
+  marker_ids: ids.nullish().describe('Tests that have all of these.'),
+  provider_ids: codes.nullish().describe('Tests that have all of these.'),
+  name: z.string().max(200).nullish().describe('Part of the name.'),
+  own: z.boolean().nullish().describe('true: those that the team made; false: those of the catalogue.'),
+  order_key: z.enum(['price', 'created_at', 'updated_at']).nullish().describe('Default created_at.'),
+  order_direction: z.enum(['asc', 'desc']).default('asc'),
+}
+export const LabTestFilter = z.object(filter)
+
+const pages = { page: z.int().min(1).max(100_000).default(1), size: z.int().min(1).max(100).default(50) }
+
+const LabTestPricing = z
+  .object({
+    currency: z.literal('USD'),
+    data: z.record(z.string(), z.object({ pricing: Price, marker_breakdown: z.record(z.string(), Price) }).meta({ id: 'LabTestPrice' })),
+  })
+  .meta({ id: 'LabTestPricing' })
+
+export const LabAccount = z
+  .object({
+    id: Id,
+    lab: z.string().describe('The slug of the lab.'),
+    org_id: Id.nullable().describe("Null for the platform's own account."),
+    status: openEnum(labAccountStatuses),
+    delegated_flow: openEnum(delegatedFlows),
+    provider_account_id: z.string(),
+    account_name: z.string().nullable(),
+    default_clinical_notes: z.string().nullable(),
+    business_units: z.array(z.string()).nullable(),
+    allowed_billing: z.record(z.string(), z.array(z.string())).describe('Billing type → states where it may be used.'),
+    team_id_allowlist: z.array(Id).describe('The teams that may use the account, of those that the caller may see.'),
+  })
+  .meta({ id: 'LabAccount' })
+
+const catalog = { auth: 'team', tag: 'Catalogue' } as const
+const noTest = { 404: 'No such lab test that the team can see.' }
+const account = { 400: 'The lab account is unknown, or of another lab.' }
+
+export const catalogEndpoints = {
+  listLabTests: endpoint({
+    ...catalog,
+    method: 'get',
+    path: '/v3/lab_test',
+    summary: 'List lab tests in pages',
+    description: 'The tests of the catalogue, which every team shares, and those that the team made.',
+    query: z.object({
+      ...filter,
+      lab_test_limit: z.int().min(1).max(500).default(50),
+      next_cursor: Cursor,
+      include_pricing: z.boolean().default(false),
+      lab_account_id: Id.nullish().describe('Tests of the lab of this account.'),
+    }),
+    returns: z
+      .object({ data: z.array(LabTest), next_cursor: z.string().nullable(), pricing: LabTestPricing.nullish() })
+      .meta({ id: 'LabTestList' }),
+    refusals: account,
+  }),
+  listAllLabTests: endpoint({
+    ...catalog,
+    method: 'get',
+    path: '/v3/lab_tests',
+    deprecated: '2025-10-01',
+    summary: 'List all lab tests at once',
+    description: 'Use GET /v3/lab_test, which answers in pages.',
+    query: LabTestFilter,
+    returns: z.array(LabTest),
+  }),
+  createLabTest: endpoint({
+    ...catalog,
+    method: 'post',
+    path: '/v3/lab_tests',
+    summary: 'Create a lab test of the team from markers of one lab',
+    description:
+      'Active at once in the sandbox; elsewhere pending_approval until the operator approves it. Its price is the sum of its markers and its turnaround that of the slowest.',
+    body: NewLabTest,
+    returns: LabTest,
+    refusals: { 400: 'The markers, the lab, the method or the lab account do not fit together.' },
+  }),
+  listMarkers: endpoint({
+    ...catalog,
+    method: 'get',
+    path: '/v3/lab_tests/markers',
+    unaudited: true,
+    summary: 'List markers',
+    query: z.object({
+      lab_id: z.array(Number32).max(200).nullish(),
+      lab_slug: z.string().max(60).nullish(),
+      name: z.string().max(200).nullish().describe('Part of the name.'),
+      a_la_carte_enabled: z.boolean().nullish(),
+      include_pricing: z.boolean().default(false),
+      lab_account_id: Id.nullish().describe('Markers of the lab of this account.'),
+      ...pages,
+    }),
+    returns: MarkerPage,
+    refusals: account,
+  }),
+  listOrderSetMarkers: endpoint({
+    ...catalog,
+    method: 'post',
+    path: '/v3/lab_tests/list_order_set_markers',
+    reads: true,
+    summary: 'List the markers that an order set comes to',
+    query: z.object(pages),
+    body: OrderSet,
+    returns: MarkerPage,
+    refusals: { 400: 'The order set is empty, names something unknown, or spans several labs.' },
+  }),
+  listLabs: endpoint({
+    ...catalog,
+    method: 'get',
+    path: '/v3/lab_tests/labs',
+    unaudited: true,
+    summary: 'List labs',
+    returns: z.array(Lab),
+  }),
+  listLabAccounts: endpoint({
+    ...catalog,
+    method: 'get',
+    path: '/v3/lab_test/lab_account',
+    summary: 'List the lab accounts that the team may use',
+    query: z.object({ lab_account_id: Id.nullish(), status: z.enum(labAccountStatuses).nullish() }),
+    returns: z.object({ data: z.array(LabAccount) }).meta({ id: 'LabAccountList' }),
+  }),
+  getLabTest: endpoint({
+    ...catalog,
+    method: 'get',
+    path: '/v3/lab_tests/{lab_test_id}',
+    summary: 'Get a lab test',
+    params: LabTestId,
+    query: AccountQuery,
+    returns: LabTest,
+    refusals: { ...account, ...noTest },
+  }),
+  patchLabTest: endpoint({
+    ...catalog,
+    method: 'patch',
+    path: '/v3/lab_tests/{lab_test_id}',
+    summary: 'Rename, archive or unarchive a lab test of the team',
+    description: 'Orders of an archived test go on. A test that was not approved yet is not approved by taking it out of the archive.',
+    params: LabTestId,
+    body: z
+      .object({ name: Text(200).nullish(), active: z.boolean().nullish().describe('false archives the test, true takes it back.') })
+      .meta({ id: 'LabTestPatch' }),
+    returns: LabTest,
+    refusals: { 400: 'Nothing to patch, or the test belongs to the catalogue.', ...noTest },
+  }),
+  listLabTestMarkers: endpoint({
+    ...catalog,
+    method: 'get',
+    path: '/v3/lab_tests/{lab_test_id}/markers',
+    summary: 'List the markers of a lab test',
+    params: LabTestId,
+    query: z.object({ ...AccountQuery.shape, ...pages }),
+    returns: MarkerPage,
+    refusals: { ...account, ...noTest },
+  }),
+  getMarker: endpoint({
+    ...catalog,
+    method: 'get',
+    path: '/v3/lab_tests/{lab_id}/markers/{provider_id}',
+    unaudited: true,
+    summary: "Get a marker by the lab's own code",
+    params: z.object({ lab_id: Number32, provider_id: Text(60) }),
+    query: AccountQuery,
+    returns: Marker,
+    refusals: { ...account, 404: 'The lab has no such marker.' },
+  }),
+}

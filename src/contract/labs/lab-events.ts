@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { Id, Instant, openEnum } from '../common.ts'
+import { eventType, NOT_YET, sample } from '../delivery/event.ts'
+import { aNewOrder, anAppointment, anOrder } from './lab-examples.ts'
+import { Order } from './orders.ts'
+import { interpretations } from './results.ts'
+
+const appointmentTypes = ['phlebotomy', 'patient_service_center'] as const
+const appointmentStatuses = ['confirmed', 'pending', 'reserved', 'in_progress', 'completed', 'cancelled'] as const
+const appointmentSteps = ['pending', 'reserved', 'scheduled', 'completed', 'cancelled', 'in_progress'] as const
+
+const Appointment = z.looseObject({
+  id: Id,
+  user_id: Id,
+  order_id: Id,
+  order_transaction_id: Id.nullish(),
+  address: z.looseObject({
+    first_line: z.string(),
+    second_line: z.string().nullish(),
+    city: z.string(),
+    state: z.string(),
+    zip_code: z.string(),
+    access_notes: z.string().nullish(),
+  }),
+  location: z.object({ lng: z.number(), lat: z.number() }),
+  start_at: Instant.nullable(),
+  end_at: Instant.nullable(),
+  iana_timezone: z.string().nullish(),
+  type: openEnum(appointmentTypes),
+  provider: z.string(),
+  status: openEnum(appointmentStatuses),
+  provider_id: z.string(),
+  external_id: z.string().nullish(),
+  can_reschedule: z.boolean(),
+  appointment_notes: z.string().nullish(),
+  event_status: openEnum(appointmentSteps),
+  event_data: z.looseObject({}).nullish(),
+  events: z.array(z.looseObject({ created_at: Instant, status: openEnum(appointmentSteps), data: z.looseObject({}).nullish() })),
+})
+
+const CriticalResult = z.looseObject({
+  order_id: Id,
+  sample_id: z.string().nullable(),
+  status: openEnum(['final', 'partial']),
+  interpretation: openEnum(interpretations),
+  team_id: Id,
+  user_id: Id,
+  created_at: Instant,
+  updated_at: Instant,
+  marker: z.object({ name: z.string(), slug: z.string() }).nullish().describe('Which marker; never its value.'),
+})
+
+const MatchReview = z.looseObject({
+  id: Id,
+  status: openEnum(['matched', 'pending_customer_review', 'pending_ops_review', 'resolved']),
+  decision_code: openEnum([
+    'match_sample_id',
+    'match_completed',
+    'match_cancelled',
+    'wrong_collection',
+    'wrong_lab',
+    'multiple_demo_match',
+    'match_sample_id_mismatch_demo',
+    'match_demo',
+    'no_match',
+  ]),
+  sub_reason_codes: z.array(openEnum(['lab_account_mismatch'])).nullish(),
+  resolution_action: openEnum(['accept', 'reject', 'unsure']).nullish(),
+  resolved_user_id: Id.nullish(),
+  resolved_order_id: Id.nullish(),
+})
+
+const ParsingJob = z.looseObject({
+  id: Id,
+  status: openEnum(['upload_pending', 'started', 'completed', 'failed']),
+  failure_reason: openEnum(['invalid_input', 'low_quality', 'not_english', 'too_many_pages', 'processing_error']).nullish(),
+  data: z
+    .looseObject({ metadata: z.looseObject({}), results: z.array(z.looseObject({ test_name: z.string(), value: z.string() })) })
+    .nullish(),
+  needs_human_review: z.boolean(),
+  is_reviewed: z.boolean(),
+})
+
+const order = { key: 'order', data: Order }
+const appointment = { key: 'appointment', data: Appointment }
+const review = { key: 'match review', data: MatchReview }
+const job = { key: 'parsing job', data: ParsingJob }
+
+const aReview = {
+  id: '5d1f0c7a-93b2-4e68-a0d4-6c2b8e9f7051',
+  status: 'pending_customer_review',
+  decision_code: 'match_demo',
+  sub_reason_codes: [],
+  resolution_action: null,
+  resolved_user_id: null,
+  resolved_order_id: null,
+}
+const aJob = {
+  id: '8e4b2a6d-1c3f-4b95-9a7e-d05f3c6b2174',
+  status: 'started',
+  failure_reason: null,
+  data: null,
+  needs_human_review: false,
+  is_reviewed: false,
+}
+
+export const labEvents = {
+  'labtest.order.created': eventType({ ...order, description: 'An order was placed.', example: aNewOrder }),
+  'labtest.order.updated': eventType({
+    ...order,
+    description: 'An order took a step, or was changed. Partial results are told by webhook only to teams with partial_webhooks_enabled.',
+    example: anOrder,
+  }),
+  'labtest.appointment.created': eventType({ ...appointment, description: `An appointment was made. ${NOT_YET}`, example: anAppointment }),
+  'labtest.appointment.updated': eventType({
+    ...appointment,
+    description: `An appointment changed: its status, or its time. ${NOT_YET}`,
+    example: {
+      ...anAppointment,
+      status: 'confirmed',
+      event_status: 'scheduled',
+      event_data: { origin: 'patient', is_reschedule: true },
+      events: [
+        ...anAppointment.events,
+        { created_at: sample.later, status: 'scheduled', data: { origin: 'patient', is_reschedule: true } },
+      ],
+    },
+  }),
+  'labtest.result.critical': eventType({
+    key: 'critical results of the order, so that nothing ever waits in front of them',
+    description: 'A result is critical: somebody must act. It says which marker and never the value.',
+    data: CriticalResult,
+    example: {
+      order_id: sample.order_id,
+      sample_id: 'HRB-204417',
+      status: 'final',
+      interpretation: 'critical',
+      team_id: sample.team_id,
+      user_id: sample.user_id,
+      created_at: sample.at,
+      updated_at: sample.later,
+      marker: { name: 'Glucose', slug: 'glucose' },
+    },
+  }),
+  'labtest.match_review.created': eventType({
+    ...review,
+    description: `A result came that fits no order for certain, and waits for a review. ${NOT_YET}`,
+    example: aReview,
+  }),
+  'labtest.match_review.updated': eventType({
+    ...review,
+    description: `The review of such a result went on. ${NOT_YET}`,
+    example: {
+      ...aReview,
+      status: 'resolved',
+      resolution_action: 'accept',
+      resolved_user_id: sample.user_id,
+      resolved_order_id: sample.order_id,
+    },
+  }),
+  'lab_report.parsing_job.created': eventType({ ...job, description: `A lab report was handed in to be read. ${NOT_YET}`, example: aJob }),
+  'lab_report.parsing_job.updated': eventType({
+    ...job,
+    description: `The reading of a lab report went on. ${NOT_YET}`,
+    example: {
+      ...aJob,
+      status: 'completed',
+      needs_human_review: true,
+      data: {
+        metadata: { lab_name: 'Lantern Laboratories', date_collected: '2026-03-01', gender: 'other' },
+        results: [{ test_name: 'Ferritin', value: '48', type: 'numeric', units: 'ng/mL', interpretation: 'normal' }],
+      },
+    },
+  }),
+}

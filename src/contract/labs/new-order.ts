@@ -1,0 +1,232 @@
+import { z } from 'zod'
+import {
+  AddressIn,
+  Day,
+  Email,
+  ethnicities,
+  GuarantorIn,
+  genderIdentities,
+  genders,
+  Id,
+  InstantIn,
+  races,
+  SampleId,
+  sexualOrientations,
+} from '../common.ts'
+import { relationships } from '../tenants/users.ts'
+import { billingTypes, OrderSet } from './catalog.ts'
+import { methods } from './lifecycle.ts'
+
+export const consentTypes = [
+  'terms-of-use',
+  'telehealth-informed-consent',
+  'mobile-terms-and-conditions',
+  'notice-of-privacy-practices',
+  'privacy-policy',
+  'hipaa-authorization',
+] as const
+
+const AtMost = (max: number) => z.string().max(max, `Must have at most ${max} characters.`)
+const List = <T extends z.ZodType>(item: T, max: number) => z.array(item).max(max, `Must have at most ${max} entries.`)
+const Trimmed = (max: number) =>
+  z.string().trim().min(1, 'Must not be empty or only spaces.').max(max, `Must have at most ${max} characters.`)
+const Zip = z.string().regex(/^\d{5}(-\d{4})?$/, 'Must be five digits, optionally followed by a hyphen and four digits.')
+const Amount = z.int('Must be a whole number.').min(0, 'Must not be negative.').nullish()
+const Passthrough = AtMost(10_000).nullish().describe('Anything of yours; it is answered as it was sent.')
+
+/** The ways in which the public interface takes a birth date; kept as YYYY-MM-DD. */
+const BirthDate = z
+  .string()
+  .max(40, 'Must be a date, written YYYY-MM-DD.')
+  .transform((text, context) => {
+    const [, year, , month, day] =
+      /^(\d{4})([-/]?)(\d{2})\2(\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/.exec(text.trim()) ?? []
+    const parsed = Day.safeParse(`${year}-${month}-${day}`)
+    if (parsed.success) return parsed.data
+    context.addIssue({ code: 'custom', message: 'Must be a date that exists, written YYYY-MM-DD; a time, if any, must be midnight.' })
+    return z.NEVER
+  })
+  .meta({ format: 'date', example: '1980-05-04' })
+
+const IMAGE_BYTES = 5 * 1024 * 1024
+const decodedBytes = (base64: string) => Math.floor((base64.replace(/={1,2}$/, '').length * 3) / 4)
+const isBase64 = (text: string) => text.length % 4 !== 1 && !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, ''))
+
+export const ImageIn = z
+  .object({
+    content: z
+      .string()
+      .min(1, 'Must not be empty.')
+      .max(2 * IMAGE_BYTES, { error: 'Must decode to at most 5 MB.', abort: true })
+      .overwrite((text) => text.replace(/\s+/g, ''))
+      .refine(isBase64, 'Must be the bytes of the image in base64.')
+      .refine((text) => decodedBytes(text) <= IMAGE_BYTES, 'Must decode to at most 5 MB.')
+      .meta({ format: 'byte' }),
+    content_type: z.enum(['image/jpeg', 'image/png'], { error: 'Must be image/jpeg or image/png.' }),
+  })
+  .meta({ id: 'ImageInput', description: 'The bytes in base64, at most 5 MB of them.' })
+
+const physician = {
+  first_name: Trimmed(100),
+  last_name: Trimmed(100),
+  npi: Trimmed(40).meta({ description: 'National Provider Identifier: ten digits.', example: '1234567893' }),
+  email: AtMost(254).nullish(),
+  licensed_states: List(Trimmed(60), 60).default([]),
+}
+export const PhysicianIn = z.object({ ...physician, signature_image: ImageIn.nullish() }).meta({ id: 'PhysicianInput' })
+const PhysicianBaseIn = z.object(physician).meta({ id: 'PhysicianBaseInput' })
+
+const PersonDetailsIn = z
+  .object({
+    first_name: Trimmed(100),
+    last_name: Trimmed(100),
+    address: AddressIn,
+    phone_number: Trimmed(40),
+    phone_type: AtMost(40).default('Mobile'),
+  })
+  .meta({ id: 'PersonDetailsInput' })
+
+const IcdCodes = List(AtMost(50), 100)
+
+export const HealthInsuranceIn = z
+  .object({
+    front_image: ImageIn.nullish(),
+    back_image: ImageIn.nullish(),
+    patient_signature_image: ImageIn.nullish(),
+    subjective: AtMost(10_000).nullish(),
+    assessment_plan: AtMost(10_000).nullish(),
+    payor_code: AtMost(100).nullish(),
+    insurance_id: AtMost(100).nullish(),
+    responsible_relationship: z.enum(relationships).nullish(),
+    responsible_details: PersonDetailsIn.nullish().describe('Who pays, when the relationship is not Self.'),
+    diagnosis_codes: IcdCodes.nullish(),
+  })
+  .meta({ id: 'HealthInsuranceInput' })
+
+export const ConsentIn = z
+  .object({ consentType: z.enum(consentTypes), version: AtMost(40).default('1.0'), timeOfConsent: InstantIn.optional() })
+  .meta({ id: 'ConsentInput' })
+
+export const AoEAnswerIn = z
+  .object({
+    marker_id: z.int('Must be a whole number.'),
+    question_id: z.int('Must be a whole number.'),
+    answer: AtMost(2000).describe("The answer's code where the question offers answers; several codes are divided by commas."),
+  })
+  .meta({ id: 'AoEAnswerInput' })
+
+export const PatientDetailsIn = z
+  .object({
+    first_name: Trimmed(50),
+    last_name: Trimmed(50),
+    dob: BirthDate,
+    gender: z.enum(genders),
+    phone_number: Trimmed(40),
+    email: Email,
+    medical_proxy: GuarantorIn.nullish().describe('Required when the patient is a minor and the demographics of the user have none.'),
+    race: z.enum(races).nullish(),
+    ethnicity: z.enum(ethnicities).nullish(),
+    sexual_orientation: z.enum(sexualOrientations).nullish(),
+    gender_identity: z.enum(genderIdentities).nullish(),
+    household_income: Amount.describe('In US dollars.'),
+    household_size: Amount,
+  })
+  .meta({ id: 'PatientDetailsInput' })
+
+const place = {
+  first_line: Trimmed(200),
+  second_line: AtMost(200).nullish(),
+  city: Trimmed(100),
+  state: Trimmed(60).meta({ example: 'CA' }),
+  zip: Zip.meta({ example: '94110' }),
+  country: Trimmed(60).meta({ example: 'US' }),
+}
+const access_notes = AtMost(1000).nullish()
+
+export const PatientAddressIn = z
+  .object({ receiver_name: AtMost(200).default(''), ...place, access_notes, phone_number: AtMost(40).nullish() })
+  .meta({ id: 'PatientAddressInput' })
+
+export const ShippingDetailsIn = z
+  .object({ receiver_name: Trimmed(200), ...place, phone_number: Trimmed(40) })
+  .meta({ id: 'ShippingDetailsInput' })
+
+const Consents = List(ConsentIn, 50).default([])
+
+export const NewOrder = z
+  .object({
+    user_id: Id,
+    patient_details: PatientDetailsIn,
+    patient_address: PatientAddressIn,
+    lab_test_id: Id.nullish().meta({ deprecated: true, description: 'Use order_set.lab_test_ids.' }),
+    order_set: OrderSet.nullish(),
+    collection_method: z.enum(methods).nullish().describe("Required with add_on; otherwise the tests' own method."),
+    physician: PhysicianIn.nullish(),
+    health_insurance: HealthInsuranceIn.nullish().meta({ deprecated: true, description: 'Record an insurance of the user instead.' }),
+    priority: z.boolean().default(false).describe('A STAT order, where the lab knows them.'),
+    billing_type: z.enum(billingTypes).default('client_bill'),
+    icd_codes: IcdCodes.nullish(),
+    consents: Consents,
+    activate_by: Day.nullish().describe('Holds the order until that day.'),
+    aoe_answers: List(AoEAnswerIn, 500).nullish(),
+    passthrough: Passthrough,
+    clinical_notes: AtMost(1000).nullish(),
+    lab_account_id: Id.nullish(),
+    creator_member_id: Id.nullish(),
+  })
+  .meta({
+    id: 'NewOrder',
+    example: {
+      user_id: '3fa85f64-5717-4562-b3fc-2c963f66afa6',
+      patient_details: {
+        first_name: 'Fictitious',
+        last_name: 'Patient',
+        dob: '1980-05-04',
+        gender: 'female',
+        phone_number: '+12025550143',
+        email: 'patient@example.com',
+      },
+      patient_address: { first_line: '1 Example Street', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' },
+      order_set: { lab_test_ids: ['f49f0523-b294-5a04-8de6-7a4ceb5d8762'] },
+    },
+  })
+export type NewOrder = z.output<typeof NewOrder>
+
+/** An order that was placed elsewhere; its address may be abroad, so its zip is text. */
+export const ImportOrder = z
+  .object({
+    user_id: Id,
+    billing_type: z.enum(billingTypes),
+    order_set: OrderSet,
+    collection_method: z.enum(methods),
+    physician: PhysicianIn.nullish(),
+    patient_details: PatientDetailsIn,
+    patient_address: z.object({ receiver_name: AtMost(200), ...place, zip: Trimmed(20), access_notes }).meta({ id: 'ImportAddressInput' }),
+    sample_id: SampleId,
+    lab_account_id: Id.nullish(),
+  })
+  .meta({ id: 'ImportOrder' })
+
+export const NewTestkitOrder = z
+  .object({
+    user_id: Id,
+    lab_test_id: Id,
+    shipping_details: ShippingDetailsIn,
+    passthrough: Passthrough,
+    lab_account_id: Id.nullish(),
+    activate_by: Day.nullish().describe('Holds the order until that day.'),
+  })
+  .meta({ id: 'NewTestkitOrder', description: 'A kit whose patient is named when it is registered.' })
+
+export const RegisterTestkit = z
+  .object({
+    user_id: Id.nullish().describe('Binds the order to another user of the team.'),
+    sample_id: SampleId,
+    patient_details: PatientDetailsIn,
+    patient_address: PatientAddressIn,
+    physician: PhysicianBaseIn.nullish(),
+    health_insurance: HealthInsuranceIn.nullish(),
+    consents: Consents,
+    aoe_answers: List(AoEAnswerIn, 500).nullish().describe('A missing answer is a warning here: the public clients cannot send any.'),
+  })
+  .meta({ id: 'RegisterTestkit' })

@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { AddressOut, Cursor, GuarantorOut, genders, Id, Instant, openEnum, RecentIn, SampleId, Text } from '../common.ts'
+import { endpoint } from '../endpoint.ts'
+import { billingTypes, Lab, sampleTypes } from './catalog.ts'
+import { lowLevels, methods } from './lifecycle.ts'
+import { origins, Shipment, ShippingDetails, statusDetails } from './orders.ts'
+import { interpretations, NewResults } from './results.ts'
+
+const OrderId = z.object({ order_id: Id })
+
+/** What only we or the customer do, and what comes with results, is not reported as a step. */
+const notReported = ['ordered', 'awaiting_registration', 'registered', 'requisition_bypassed', 'partial_results', 'completed', 'corrected']
+const reported = lowLevels.filter((low) => !notReported.includes(low)) as [string, ...string[]]
+
+const tracking = z.string().max(300, 'Must have at most 300 characters.').nullish()
+
+export const StepReport = z
+  .object({
+    status: z
+      .enum(reported)
+      .describe('A low-level status of the method. It may lie several steps ahead; one that comes late or twice changes nothing.'),
+    status_detail: z.enum(statusDetails).nullish(),
+    sample_id: SampleId.nullish().describe("The lab's own number of the sample, where it has one."),
+    collected_at: RecentIn.nullish().describe('When the sample was taken.'),
+    shipment: z
+      .object({
+        outbound_tracking_number: tracking,
+        outbound_tracking_url: tracking,
+        inbound_tracking_number: tracking,
+        inbound_tracking_url: tracking,
+        outbound_courier: tracking,
+        inbound_courier: tracking,
+        notes: tracking,
+      })
+      .meta({ id: 'ShipmentReport' })
+      .nullish(),
+  })
+  .meta({ id: 'StepReport' })
+
+export const LabOrderFilter = z.object({
+  status: z
+    .array(z.enum(lowLevels as [string, ...string[]]))
+    .max(50)
+    .nullish(),
+  sample_id: Text(100).nullish(),
+  limit: z.int().min(1).max(100).default(50),
+  next_cursor: Cursor,
+})
+
+const LabOrder = z
+  .object({
+    id: Id,
+    sample_id: z.string().nullable(),
+    status: openEnum(lowLevels),
+    method: openEnum(methods),
+    origin: openEnum(origins),
+    parent_id: Id.nullable(),
+    created_at: Instant,
+    updated_at: Instant,
+    collected_at: Instant.nullable(),
+    priority: z.boolean(),
+    billing_type: openEnum(billingTypes),
+    lab_account_id: Id.nullable(),
+    interpretation: openEnum(interpretations).nullable(),
+    result_version: z.int().describe('How many reports were taken so far.'),
+    lab_test: z.object({ id: Id, name: z.string(), sample_type: openEnum(sampleTypes), fasting: z.boolean() }).meta({ id: 'LabOrderTest' }),
+    markers: z.array(
+      z
+        .object({ id: z.int(), name: z.string(), provider_id: z.string().describe("The lab's own code."), loinc: z.string().nullable() })
+        .meta({ id: 'LabOrderMarker' }),
+    ),
+    aoe_answers: z.array(z.object({ marker_id: z.int(), question_id: z.int(), answer: z.string() }).meta({ id: 'LabOrderAnswer' })),
+    icd_codes: z.array(z.string()).nullable(),
+    clinical_notes: z.string().nullable(),
+    patient_details: z
+      .object({
+        first_name: z.string().describe('As the systems of the lab can take it.'),
+        last_name: z.string(),
+        dob: z.string(),
+        gender: openEnum(genders),
+        phone_number: z.string(),
+        email: z.string(),
+        medical_proxy: GuarantorOut.nullish(),
+      })
+      .meta({ id: 'LabOrderPatient' })
+      .nullable()
+      .describe('Null for a kit that is not registered yet.'),
+    patient_address: AddressOut.nullable(),
+    shipping_details: ShippingDetails.nullable(),
+    shipment: Shipment.nullable(),
+    physician: z.object({ first_name: z.string(), last_name: z.string(), npi: z.string() }).meta({ id: 'LabOrderPhysician' }).nullable(),
+  })
+  .meta({ id: 'LabOrder' })
+
+const lab = { auth: 'lab', tag: 'Lab side' } as const
+const noOrder = { 404: 'No such order that was sent to the lab.' }
+
+export const labSideEndpoints = {
+  getOwnLab: endpoint({
+    ...lab,
+    method: 'get',
+    path: '/lab/v1/lab',
+    summary: 'Get the lab that the key belongs to',
+    description: 'A first call for a partner lab, to see that its key works and whose it is.',
+    returns: Lab,
+  }),
+  listLabOrders: endpoint({
+    ...lab,
+    method: 'get',
+    path: '/lab/v1/orders',
+    summary: 'List the orders that were sent to the lab',
+    description:
+      'In the order of their last change, up to two seconds ago. next_cursor is given at the end of the list too: read on with it, now or later, to see what is new. Held orders are not among them.',
+    query: LabOrderFilter,
+    returns: z.object({ orders: z.array(LabOrder), next_cursor: z.string().nullable() }).meta({ id: 'LabOrderList' }),
+  }),
+  getLabOrder: endpoint({
+    ...lab,
+    method: 'get',
+    path: '/lab/v1/orders/{order_id}',
+    summary: 'Get an order that was sent to the lab',
+    params: OrderId,
+    returns: LabOrder,
+    refusals: noOrder,
+  }),
+  reportLabStep: endpoint({
+    ...lab,
+    method: 'post',
+    path: '/lab/v1/orders/{order_id}/status',
+    summary: 'Report a step of the lab or its courier',
+    params: OrderId,
+    body: StepReport,
+    returns: LabOrder,
+    refusals: { 400: 'No arrow of the lifecycle leads there, or the lab does no redraws.', ...noOrder },
+  }),
+  reportLabResults: endpoint({
+    ...lab,
+    method: 'post',
+    path: '/lab/v1/orders/{order_id}/results',
+    summary: 'Report results',
+    description:
+      'Partial, final or corrected. Every report is kept; one that comes twice changes nothing. A report need only hold what is new.',
+    params: OrderId,
+    body: NewResults,
+    returns: LabOrder,
+    refusals: { 400: 'The order can take no results any more; make it anew.', ...noOrder },
+  }),
+  recreateLabOrder: endpoint({
+    ...lab,
+    method: 'post',
+    path: '/lab/v1/orders/{order_id}/recreate',
+    summary: 'Make an order anew that is over, to report its results',
+    description:
+      'Where a sample was tested although its order was cancelled or had failed. Answers the new order, in the same transaction.',
+    params: OrderId,
+    returns: LabOrder,
+    refusals: { 400: 'The order can take results itself.', ...noOrder },
+  }),
+}

@@ -1,0 +1,208 @@
+import { z } from 'zod'
+import { AddressOut, Instant, openEnum, RecentIn, Text } from '../common.ts'
+
+/** From the best to the worst. */
+export const interpretations = ['normal', 'unknown', 'abnormal', 'critical'] as const
+export type Interpretation = (typeof interpretations)[number]
+export const resultTypes = ['numeric', 'range', 'comment', 'coded_value'] as const
+export type ResultType = (typeof resultTypes)[number]
+export const resultVersions = ['partial', 'final', 'corrected'] as const
+export type ResultVersion = (typeof resultVersions)[number]
+export const failureTypes = [
+  'quantity_not_sufficient_failure',
+  'collection_process_failure',
+  'drop_off_failure',
+  'internal_lab_failure',
+  'order_entry_failure',
+  'non_failure',
+  'unknown_failure',
+  'patient_condition_failure',
+  'missing_result_calc_failure',
+  'missing_demo_aoe_calc_failure',
+  'insufficient_volume',
+] as const
+
+/** No measurement has more digits, and what has could not be kept as a number. */
+const digits = String.raw`(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})`
+export const numberText = new RegExp(`^[+-]?${digits}$`)
+/** What a result of type range looks like: `<5`, `>=0.5`, `2-4`. */
+export const rangeText = new RegExp(`^(?:[<>]=?${digits}|${digits}-${digits})$`)
+
+const SourceMarker = z
+  .object({ marker_id: z.int(), name: z.string(), slug: z.string(), provider_id: z.string().nullable() })
+  .meta({ id: 'SourceMarker' })
+
+const identity = {
+  name: z.string(),
+  slug: z.string(),
+  loinc: z.string().nullable(),
+  loinc_slug: z.string().nullable(),
+  provider_id: z.string().nullable().describe("The lab's own code."),
+  source_markers: z
+    .array(SourceMarker)
+    .nullable()
+    .describe('The markers of the order that asked for it; null for one that nobody asked for.'),
+}
+
+export const BiomarkerResult = z
+  .object({
+    ...identity,
+    value: z.number().nullable().meta({ deprecated: true, description: 'Use result. -1 where the result is not a number.' }),
+    result: z.string(),
+    type: openEnum(resultTypes),
+    unit: z.string().nullable(),
+    timestamp: Instant.nullable().describe('When the lab reported it.'),
+    notes: z.string().nullable(),
+    reference_range: z.string().nullable(),
+    min_range_value: z.number().nullable(),
+    max_range_value: z.number().nullable(),
+    is_above_max_range: z.boolean().nullable().describe('Null where there is no range, or the result does not decide it.'),
+    is_below_min_range: z.boolean().nullable(),
+    interpretation: openEnum(interpretations),
+    source_interpretation: z.string().describe('What the lab itself said; empty if it said nothing.'),
+    performing_laboratory: z.string().nullable(),
+    source_sample_id: z.string().nullable(),
+  })
+  .meta({ id: 'BiomarkerResult' })
+export type BiomarkerResult = z.output<typeof BiomarkerResult>
+
+export const MissingResult = z
+  .object({ ...identity, inferred_failure_type: openEnum(failureTypes), note: z.string().nullable() })
+  .meta({ id: 'MissingResult' })
+export type MissingResult = z.output<typeof MissingResult>
+
+const SampleMoment = z
+  .union([z.object({ timestamp: Instant, timezone_offset: z.int() }).meta({ id: 'MomentWithOffset' }), z.string()])
+  .nullish()
+
+const PerformingLaboratory = z
+  .object({
+    name: z.string(),
+    phone_number: z.string().nullish(),
+    medical_director: z.string().nullish(),
+    address: AddressOut.nullish(),
+  })
+  .meta({ id: 'PerformingLaboratory' })
+
+const ClinicalInformation = z
+  .object({
+    fasting: z.boolean(),
+    notes: z.string().nullish(),
+    information: z.string().nullish(),
+    total_volume: z.string().nullish(),
+  })
+  .meta({ id: 'ClinicalInformation' })
+
+export const SampleData = z
+  .object({
+    sample_id: z.string().nullish(),
+    control_number: z.string().nullish(),
+    date_collected: SampleMoment,
+    date_received: SampleMoment,
+    date_reported: SampleMoment,
+    performing_laboratories: z.record(z.string(), PerformingLaboratory).nullish(),
+    clinical_information: ClinicalInformation.nullish(),
+  })
+  .meta({ id: 'SampleData' })
+export type SampleData = z.output<typeof SampleData>
+
+const old = { deprecated: true, description: 'Use sample_information.' }
+
+export const ResultsMetadata = z
+  .object({
+    age: z.string().describe('In years, on the day of collection, or of the report where that is not known.'),
+    dob: z.string(),
+    'clia_#': z.string().nullable(),
+    patient: z.string(),
+    provider: z.string().nullable().describe('The physician.'),
+    laboratory: z.string().nullable(),
+    date_reported: z.string().meta(old),
+    date_collected: z.string().nullable().meta(old),
+    date_received: z.string().nullable().meta(old),
+    specimen_number: z.string(),
+    status: openEnum(['partial', 'final']),
+    interpretation: openEnum(interpretations).nullable(),
+    patient_id: z.string().nullish(),
+    account_id: z.string().nullish(),
+  })
+  .meta({ id: 'ResultsMetadata' })
+export type ResultsMetadata = z.output<typeof ResultsMetadata>
+
+/** All that is read of an order's results; the shape of a transaction belongs to the orders. Call it once: its id is taken then. */
+export const labResults = <Transaction extends z.ZodType>(OrderTransaction: Transaction) =>
+  z
+    .object({
+      metadata: ResultsMetadata,
+      results: z.array(BiomarkerResult),
+      missing_results: z.array(MissingResult).nullable(),
+      sample_information: z.record(z.string(), SampleData).nullable().describe('By sample_id.'),
+      order_transaction: OrderTransaction.nullish(),
+    })
+    .meta({ id: 'LabResults' })
+
+const named = {
+  provider_id: Text(60).nullish().describe("The lab's own code of a marker that is one measurement."),
+  slug: Text(100).nullish().describe('Of the measurement in the catalogue.'),
+  loinc: z
+    .string()
+    .regex(/^\d{1,7}-\d$/, 'Must be a LOINC code, such as 2345-7.')
+    .nullish(),
+  name: Text(200).nullish(),
+}
+const isNamed = (one: { provider_id?: unknown; slug?: unknown; loinc?: unknown }) => Boolean(one.provider_id || one.slug || one.loinc)
+const unnamed = { error: 'Say which measurement it is by slug, loinc or provider_id.' }
+
+const limit = z.number().nullish()
+const remark = z.string().max(5000, 'Must have at most 5000 characters.').nullish()
+
+export const NewResult = z
+  .object({
+    ...named,
+    result: Text(5000),
+    type: z.enum(resultTypes).nullish().describe('Told from the result where it is left out.'),
+    unit: z.string().max(60).nullish().describe("The catalogue's where it is left out."),
+    reference_range: z.string().max(200).nullish().describe("The catalogue's where this and both values are left out; null for none."),
+    min_range_value: limit,
+    max_range_value: limit,
+    interpretation: z.enum(interpretations).nullish().describe("The lab's own; told from the ranges where it is left out."),
+    notes: remark,
+    performing_laboratory: z.string().max(200).nullish(),
+  })
+  .refine(isNamed, unnamed)
+  .refine(({ type, result }) => type !== 'numeric' || numberText.test(result), {
+    path: ['result'],
+    error: 'Must be a number for the type numeric.',
+  })
+  .refine(({ type, result }) => type !== 'range' || rangeText.test(result), {
+    path: ['result'],
+    error: 'Must be written as <5, >=5 or 2-4 for the type range.',
+  })
+  .refine(({ min_range_value: min, max_range_value: max }) => typeof min !== 'number' || typeof max !== 'number' || min <= max, {
+    path: ['max_range_value'],
+    error: 'Must not be less than min_range_value.',
+  })
+  .meta({ id: 'NewResult' })
+export type NewResult = z.output<typeof NewResult>
+
+export const NewMissingResult = z
+  .object({ ...named, inferred_failure_type: z.enum(failureTypes).default('unknown_failure'), note: remark })
+  .refine(isNamed, unnamed)
+  .meta({ id: 'NewMissingResult' })
+export type NewMissingResult = z.output<typeof NewMissingResult>
+
+export const NewResults = z
+  .object({
+    status: z.enum(resultVersions),
+    collected_at: RecentIn.nullish(),
+    received_at: RecentIn.nullish(),
+    reported_at: RecentIn.nullish(),
+    results: z.array(NewResult).max(500, 'Must have at most 500 results.'),
+    missing_results: z.array(NewMissingResult).max(500, 'Must have at most 500 missing results.').default([]),
+    notes: remark,
+  })
+  .refine(({ results, missing_results }) => results.length + missing_results.length > 0, {
+    path: ['results'],
+    error: 'Send at least one result, or say what is missing.',
+  })
+  .meta({ id: 'NewResults' })
+export type NewResults = z.output<typeof NewResults>

@@ -1,0 +1,378 @@
+import { z } from 'zod'
+import {
+  Cursor,
+  Email,
+  Environment,
+  environments,
+  Id,
+  Instant,
+  InstantIn,
+  openEnum,
+  plans,
+  Region,
+  Role,
+  regions,
+  roles,
+  Success,
+  Text,
+} from '../common.ts'
+import { endpoint } from '../endpoint.ts'
+
+const OrgId = z.object({ org_id: Id })
+const TeamPath = z.object({ org_id: Id, team_id: Id })
+const KeyPath = z.object({ org_id: Id, key_id: Id })
+const DeploymentPath = z.object({ org_id: Id, env: Environment, region: Region })
+
+const namePattern = /^[A-Za-zÀ-ÖØ-öø-ÿ0-9(),/:'|&_\- ’]{1,80}$/
+const Name = z.string().regex(namePattern, "Must have 1 to 80 letters, digits, spaces or any of ( ) , / : ' | & _ -.")
+const IntegrationId = Text(256)
+const LogoUrl = z.url({ protocol: /^https?$/, error: 'Must be a web address.' }).max(2083)
+
+const brand = {
+  company_name: Text(200),
+  company_website: z.string().max(2083).default(''),
+  support_email: z.union([Email, z.literal('')]).default(''),
+  support_contact: z.string().max(200).nullable().default(''),
+  company_address: z.string().max(500).default(''),
+  brand_color: z.string().max(30).default(''),
+}
+
+/** The switches of a team, and what they are until somebody changes them. */
+export const switches = {
+  lab_tests_patient_sms_communication_enabled: true,
+  lab_tests_patient_email_communication_enabled: true,
+  reject_duplicate_connection: false,
+  sdk_per_device_activity_timeseries: false,
+  partial_webhooks_enabled: false,
+  minor_ordering_enabled: true,
+  patient_experience: false,
+}
+
+/** Settings of the public interface that nothing here follows yet. Whoever sets them must not wait for what they promise. */
+const KEPT_ONLY = 'Kept and answered; nothing here follows it yet.'
+const NO_MESSAGES = 'Kept and answered; no message is sent to patients from here.'
+const NO_MAIL = 'Kept and answered; no e-mail is sent from here. Take labtest.result.critical by webhook.'
+
+const about: Partial<Record<string, string>> = {
+  lab_tests_patient_sms_communication_enabled: NO_MESSAGES,
+  lab_tests_patient_email_communication_enabled: NO_MESSAGES,
+  sdk_per_device_activity_timeseries: KEPT_ONLY,
+  patient_experience: KEPT_ONLY,
+}
+
+export const simulators = ['manual', 'auto'] as const
+
+const everySwitch = <S extends z.ZodType>(shape: S) =>
+  // Object.fromEntries forgets the names.
+  Object.fromEntries(Object.keys(switches).map((name) => [name, about[name] ? shape.describe(about[name]) : shape])) as Record<
+    keyof typeof switches,
+    S
+  >
+
+export const NewTeam = z
+  .object({
+    id: Id.nullish().describe('The id to give the team; generated when absent.'),
+    name: Name,
+    region: Region.describe('Fixed for the life of the team; must be the region of this deployment.'),
+    integration_team_id: IntegrationId.nullish().describe('Your own id of the team, unique in the organisation.'),
+    lab_tests_patient_sms_communication_enabled: z
+      .boolean()
+      .default(switches.lab_tests_patient_sms_communication_enabled)
+      .describe(NO_MESSAGES),
+    lab_tests_patient_email_communication_enabled: z
+      .boolean()
+      .default(switches.lab_tests_patient_email_communication_enabled)
+      .describe(NO_MESSAGES),
+    critical_result_notification_email: Email.nullish().describe(NO_MAIL),
+    brand_information: z.object(brand).meta({ id: 'BrandInformationInput' }).nullish(),
+    logo_url: LogoUrl.nullish(),
+    reject_duplicate_connection: z.boolean().default(switches.reject_duplicate_connection),
+    sdk_per_device_activity_timeseries: z.boolean().default(switches.sdk_per_device_activity_timeseries).describe(KEPT_ONLY),
+    partial_webhooks_enabled: z.boolean().nullish().describe(`Default ${switches.partial_webhooks_enabled}.`),
+    minor_ordering_enabled: z.boolean().nullish().describe(`Default ${switches.minor_ordering_enabled}.`),
+  })
+  .meta({ id: 'NewTeam' })
+
+const TeamSettingsPatch = z
+  .object({
+    ...everySwitch(z.boolean().nullish()),
+    critical_result_notification_email: Email.nullish().describe(NO_MAIL),
+    brand_information: z
+      .object({
+        company_name: Text(200).nullish(),
+        company_website: z.string().max(2083).nullish(),
+        support_email: z.union([Email, z.literal('')]).nullish(),
+        support_contact: z.string().max(200).nullish(),
+        company_address: z.string().max(500).nullish(),
+        brand_color: z.string().max(30).nullish(),
+      })
+      .meta({ id: 'BrandInformationPatch' })
+      .nullish(),
+    logo_url: LogoUrl.nullish(),
+    simulator: z
+      .enum(simulators)
+      .nullish()
+      .describe('Sandbox: auto moves orders by the clock, with the delays of real couriers and labs. Default manual.'),
+    time_zone: Text(64)
+      .nullish()
+      .meta({ description: 'IANA time zone of the team, for orders whose address tells none.', example: 'America/New_York' }),
+  })
+  .meta({ id: 'TeamSettingsPatch' })
+
+export const TeamPatch = z
+  .object({
+    name: Name.nullish(),
+    integration_team_id: IntegrationId.nullish(),
+    sandbox: TeamSettingsPatch.nullish(),
+    production: TeamSettingsPatch.nullish(),
+  })
+  .meta({ id: 'TeamPatch' })
+
+const TeamSettings = z
+  .object({
+    ...everySwitch(z.boolean()),
+    critical_result_notification_email: z.string().nullable().describe(NO_MAIL),
+    brand_information: z
+      .object({
+        company_name: z.string(),
+        company_website: z.string(),
+        support_email: z.string(),
+        support_contact: z.string().nullable(),
+        company_address: z.string(),
+        brand_color: z.string(),
+      })
+      .meta({ id: 'BrandInformation' })
+      .nullable(),
+    logo_url: z.string().nullable(),
+    simulator: openEnum(simulators),
+    time_zone: z.string().nullable(),
+  })
+  .meta({ id: 'TeamSettings' })
+
+const teamListed = {
+  id: Id,
+  name: z.string(),
+  created_on: Instant,
+  region: openEnum(regions),
+  integration_team_id: z.string().nullable(),
+}
+
+const Team = z
+  .object({
+    ...teamListed,
+    environments: z.array(openEnum(environments)),
+    sandbox: TeamSettings.nullable(),
+    production: TeamSettings.nullable(),
+  })
+  .meta({ id: 'Team' })
+
+const Org = z.object({ id: Id, name: z.string(), plan: openEnum(plans), expires_at: Instant.nullable() }).meta({ id: 'Org' })
+
+const Bindings = z
+  .array(z.object({ team_id: Id }))
+  .min(1, 'Name at least one team.')
+  .max(100)
+const keyListed = {
+  id: Id,
+  label: z.string(),
+  created_at: Instant,
+  creator: z.object({ type: openEnum(['management_key', 'org_member', 'operator']), id: Id.optional() }).describe('Who made the key.'),
+  role: openEnum(roles),
+  team_role_bindings: z.array(z.object({ team_id: Id })).nullable(),
+  prefix: z.string().describe('The visible beginning of the key.'),
+  last_used_at: Instant.nullable(),
+}
+const ManagementKey = z.object(keyListed).meta({ id: 'ManagementKey' })
+
+const teamKeyListed = {
+  id: Id,
+  label: z.string(),
+  value: z.string().describe('The key itself in the answer that creates it; its visible beginning ever after.'),
+  team_id: Id,
+  created_at: Instant,
+  read_only: z.boolean(),
+  expires_at: Instant.nullable(),
+  last_used_at: Instant.nullable(),
+}
+const TeamApiKey = z.object(teamKeyListed).meta({ id: 'TeamApiKey' })
+
+const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organisation' } as const
+const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams' } as const
+const keys = { auth: 'management', plan: 'scale', tag: 'Keys' } as const
+const taken = { 409: 'The integration_team_id belongs to another team; its team_id is in the answer.' }
+
+export const managementEndpoints = {
+  getOrg: endpoint({ ...org, method: 'get', path: '/v1/org/{org_id}', summary: 'Get the organisation', params: OrgId, returns: Org }),
+  patchOrg: endpoint({
+    ...org,
+    method: 'patch',
+    path: '/v1/org/{org_id}',
+    summary: 'Rename the organisation',
+    params: OrgId,
+    body: z.object({ name: Name }).meta({ id: 'OrgPatch' }),
+    returns: Org,
+  }),
+  listTeams: endpoint({
+    ...team,
+    method: 'get',
+    path: '/v1/org/{org_id}/team',
+    summary: 'List teams',
+    params: OrgId,
+    query: z.object({
+      team_id: Id.nullish(),
+      region: z.array(Region).nullish(),
+      search_query: z.string().max(80).nullish().describe('Part of the name or of the integration_team_id.'),
+      next_cursor: Cursor,
+    }),
+    returns: z
+      .object({ teams: z.array(z.object(teamListed).meta({ id: 'TeamListItem' })), next_cursor: z.string().nullable() })
+      .meta({ id: 'TeamList' }),
+  }),
+  createTeam: endpoint({
+    ...team,
+    scope: 'org',
+    method: 'post',
+    path: '/v1/org/{org_id}/team',
+    summary: 'Create a team',
+    params: OrgId,
+    body: NewTeam,
+    returns: Team,
+    refusals: { 400: 'The region is not the one of this deployment.', ...taken },
+  }),
+  resolveTeam: endpoint({
+    ...team,
+    method: 'post',
+    path: '/v1/org/{org_id}/resolve_team',
+    summary: 'Find a team by your own id',
+    params: OrgId,
+    body: z.object({ integration_team_id: IntegrationId }).meta({ id: 'ResolveTeam' }),
+    returns: Team,
+    refusals: { 404: 'No such team.' },
+  }),
+  getTeam: endpoint({
+    ...team,
+    method: 'get',
+    path: '/v1/org/{org_id}/team/{team_id}',
+    summary: 'Get a team',
+    params: TeamPath,
+    query: z.object({ include_environment: z.array(Environment).default([]).describe('Which settings to answer; all when absent.') }),
+    returns: Team,
+    refusals: { 404: 'No such team.' },
+  }),
+  patchTeam: endpoint({
+    ...team,
+    method: 'patch',
+    path: '/v1/org/{org_id}/team/{team_id}',
+    summary: 'Change a team and its settings',
+    description: 'Only the fields that are sent change. A switch set to null goes back to its default.',
+    params: TeamPath,
+    body: TeamPatch,
+    returns: Team,
+    refusals: { 404: 'No such team.', ...taken },
+  }),
+  deleteTeam: endpoint({
+    ...team,
+    scope: 'org',
+    method: 'delete',
+    path: '/v1/org/{org_id}/team/{team_id}',
+    summary: 'Delete a team',
+    description: 'Its keys stop working at once; after 7 days the team and everything that belongs to it is erased for good.',
+    params: TeamPath,
+    returns: Success,
+    refusals: { 404: 'No such team.' },
+  }),
+  createAccessToken: endpoint({
+    ...team,
+    tag: 'Keys',
+    method: 'post',
+    path: '/v1/org/{org_id}/team/{team_id}/create_api_access_token',
+    summary: 'Mint a team access token, good for 10 minutes',
+    description: 'Send it to the data routes as `Authorization: Bearer`. It ends with its 10 minutes, its team or the key that minted it.',
+    params: TeamPath,
+    body: z.object({ env: Environment }).meta({ id: 'NewAccessToken' }),
+    returns: z.object({ access_token: z.string(), expires_in: z.int().describe('Seconds.') }).meta({ id: 'AccessToken' }),
+    refusals: { 404: 'No such team.' },
+  }),
+  listManagementKeys: endpoint({
+    ...keys,
+    scope: 'org',
+    method: 'get',
+    path: '/v1/org/{org_id}/management_key',
+    summary: 'List management keys',
+    params: OrgId,
+    query: z.object({ team_id: Id.nullish(), role: Role.nullish(), next_cursor: Cursor }),
+    returns: z.object({ data: z.array(ManagementKey), next_cursor: z.string().nullable() }).meta({ id: 'ManagementKeyList' }),
+  }),
+  createManagementKey: endpoint({
+    ...keys,
+    scope: 'org',
+    method: 'post',
+    path: '/v1/org/{org_id}/management_key',
+    summary: 'Create a management key',
+    description: 'The key is in this answer only; it is stored as a hash.',
+    params: OrgId,
+    body: z.object({ label: Text(100), role: Role, team_role_bindings: Bindings.nullish() }).meta({ id: 'NewManagementKey' }),
+    returns: z.object({ ...keyListed, key: z.string() }).meta({ id: 'ManagementKeyWithSecret' }),
+    refusals: { 400: 'The role and the teams do not fit, or a team is unknown.' },
+  }),
+  patchManagementKey: endpoint({
+    ...keys,
+    scope: 'org',
+    method: 'patch',
+    path: '/v1/org/{org_id}/management_key/{key_id}',
+    summary: 'Change the label or the teams of a management key',
+    params: KeyPath,
+    body: z.object({ label: Text(100).nullish(), team_role_bindings: Bindings.nullish() }).meta({ id: 'ManagementKeyPatch' }),
+    returns: ManagementKey,
+    refusals: { 400: 'The role and the teams do not fit, or a team is unknown.', 404: 'No such key.' },
+  }),
+  deleteManagementKey: endpoint({
+    ...keys,
+    scope: 'org',
+    method: 'delete',
+    path: '/v1/org/{org_id}/management_key/{key_id}',
+    summary: 'Revoke a management key at once',
+    params: KeyPath,
+    returns: ManagementKey,
+    refusals: { 400: 'It is the last Org Management Key.', 404: 'No such key.' },
+  }),
+  listTeamKeys: endpoint({
+    ...keys,
+    scope: 'team',
+    method: 'get',
+    path: '/v1/org/{org_id}/team_api_keys/{env}/{region}',
+    summary: 'List team API keys',
+    params: DeploymentPath,
+    query: z.object({ team_id: Id.nullish(), next_cursor: Cursor }),
+    returns: z.object({ api_keys: z.array(TeamApiKey), next_cursor: z.string().nullable() }).meta({ id: 'TeamApiKeyList' }),
+  }),
+  createTeamKey: endpoint({
+    ...keys,
+    scope: 'team',
+    method: 'post',
+    path: '/v1/org/{org_id}/team_api_keys/{env}/{region}',
+    summary: 'Create a team API key',
+    description: 'The key is in this answer only; it is stored as a hash.',
+    params: DeploymentPath,
+    body: z
+      .object({
+        label: Text(100),
+        team_id: Id,
+        read_only: z.boolean().default(false).describe('A read-only key may call reads only.'),
+        expires_at: InstantIn.nullish().describe('The key stops working then; never when absent.'),
+      })
+      .meta({ id: 'NewTeamApiKey' }),
+    returns: TeamApiKey,
+    refusals: { 404: 'No such team.' },
+  }),
+  deleteTeamKeys: endpoint({
+    ...keys,
+    scope: 'team',
+    method: 'delete',
+    path: '/v1/org/{org_id}/team_api_keys/{env}/{region}',
+    summary: 'Revoke team API keys at once',
+    params: DeploymentPath,
+    query: z.object({ api_key_id: z.array(Id).min(1).max(100) }),
+    returns: z.object({ success: z.array(Id), failure: z.array(Id), not_found: z.array(Id) }).meta({ id: 'TeamApiKeysDeleted' }),
+  }),
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { openEnum } from '../common.ts'
+import { endpoint } from '../endpoint.ts'
+import { authTypes, type Source, sourceTypes } from './source.ts'
+import { oauthSources } from './sources-oauth.ts'
+import { passwordSources } from './sources-password.ts'
+import { pushSources } from './sources-push.ts'
+
+/** Every wearable source, by its slug. */
+export const sources = { ...pushSources, ...oauthSources, ...passwordSources }
+
+export type SourceSlug = keyof typeof sources
+
+const slugsOf = <K extends string>(list: Record<K, unknown>) => Object.keys(list) as [K, ...K[]]
+
+export const sourceSlugs = slugsOf(sources)
+
+export const isSource = (slug: string): slug is SourceSlug => Object.hasOwn(sources, slug)
+
+export const sourceOf = (slug: string): Source | undefined => (isSource(slug) ? sources[slug] : undefined)
+
+const withEmail = ({ auth_type }: Source) => auth_type === 'email'
+
+export const emailSlugs = sourceSlugs.filter((slug) => withEmail(sources[slug]))
+export const passwordSlugs = slugsOf(passwordSources).filter((slug) => !withEmail(sources[slug]))
+
+const named = (what: string) => ({ error: `Must be the slug of ${what}; GET /v2/providers lists them.` })
+
+export const SourceIn = z.enum(sourceSlugs, named('a source'))
+export const OAuthSourceIn = z.enum(slugsOf(oauthSources), named('a source with auth_type oauth'))
+export const PushSourceIn = z.enum(slugsOf(pushSources), named('a source that pushes'))
+export const PasswordSourceIn = z.enum(passwordSlugs, named('a source with auth_type password'))
+export const EmailSourceIn = z.enum(emailSlugs, named('a source with auth_type email'))
+
+/** What a source can be read for. */
+export const resourcesOf = ({ summary_resources, timeseries_resources }: Source) => [...summary_resources, ...timeseries_resources]
+
+const ListedSource = z
+  .object({
+    name: z.string(),
+    slug: z.string(),
+    description: z.string(),
+    logo: z.string().nullable().describe('Address of the logo, at this service.'),
+    auth_type: openEnum(authTypes),
+    supported_resources: z.array(z.string()),
+  })
+  .meta({ id: 'Source' })
+
+export const sourceEndpoints = {
+  listSources: endpoint({
+    method: 'get',
+    path: '/v2/providers',
+    unaudited: true,
+    auth: 'team',
+    tag: 'Connections',
+    summary: 'List the sources that users can connect',
+    query: z.object({ source_type: z.enum(sourceTypes).nullish() }),
+    returns: z.array(ListedSource),
+  }),
+}

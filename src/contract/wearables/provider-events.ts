@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { Id, openEnum } from '../common.ts'
+import { eventType, NOT_YET, sample } from '../delivery/event.ts'
+import { sourceTypes } from './series.ts'
+
+export const connectionErrors = [
+  'token_refresh_failed',
+  'webhook_registration_failed',
+  'user_not_found',
+  'deregistered_per_provider',
+  'required_scopes_not_granted',
+  'provider_credential_error',
+  'provider_password_expired',
+  'unknown',
+] as const
+
+const Provider = z.looseObject({ name: z.string(), slug: z.string(), logo: z.string() })
+
+const Connection = z.looseObject({
+  user_id: Id,
+  provider: Provider,
+  source: Provider.meta({ deprecated: true, description: 'Use provider.' }),
+  external_user_id: z.string().nullable(),
+  resource_availability: z.record(z.string(), z.looseObject({})),
+})
+
+const BrokenConnection = z.looseObject({
+  user_id: Id,
+  provider: z.string(),
+  message: z.string(),
+  error_type: openEnum(connectionErrors),
+  error_details: z.string(),
+})
+
+const Device = z.looseObject({
+  id: Id,
+  user_id: Id,
+  provider: z.string(),
+  source_type: openEnum(sourceTypes),
+  app_id: z.string().nullish(),
+  device_manufacturer: z.string().nullish(),
+  device_model: z.string().nullish(),
+  device_version: z.string().nullish(),
+  device_id: z.string().nullish(),
+})
+
+const QueryChanges = z.array(z.looseObject({ query_id: Id, query_slug: z.string().nullable(), data: z.looseObject({}) }))
+
+const { user_id } = sample
+const tidemark = { name: 'Tidemark', slug: 'tidemark', logo: 'https://api.example.com/logos/tidemark.svg' }
+const aDevice = {
+  id: 'd7a5c3e1-9f20-4b86-8c4d-5e1b7f3a0962',
+  user_id,
+  provider: 'tidemark',
+  source_type: 'watch',
+  app_id: null,
+  device_manufacturer: 'Tidemark',
+  device_model: 'Tidemark 2',
+  device_version: '2.4',
+  device_id: null,
+}
+
+export const providerEvents = {
+  'provider.connection.created': eventType({
+    key: 'user and provider',
+    description: 'A user connected a provider.',
+    data: Connection,
+    example: {
+      user_id,
+      provider: tidemark,
+      source: tidemark,
+      external_user_id: null,
+      resource_availability: { activity: { status: 'available' } },
+    },
+  }),
+  'provider.connection.error': eventType({
+    key: 'user and provider',
+    description: 'A connection broke; the user has to connect again.',
+    data: BrokenConnection,
+    example: {
+      user_id,
+      provider: 'tidemark',
+      message: 'The provider no longer accepts the connection.',
+      error_type: 'token_refresh_failed',
+      error_details: 'The refresh token was revoked.',
+    },
+  }),
+  'provider.device.created': eventType({
+    key: 'device',
+    description: 'A device was seen for the first time.',
+    data: Device,
+    example: aDevice,
+  }),
+  'provider.device.updated': eventType({
+    key: 'device',
+    description: 'What is known of a device changed.',
+    data: Device,
+    example: { ...aDevice, device_version: '2.5' },
+  }),
+  'continuous_query.result_table.changed': eventType({
+    key: 'user and query',
+    description: `The answer to a continuous query changed. ${NOT_YET}`,
+    data: QueryChanges,
+    example: [{ query_id: '0f6c8b2d-7e35-4d19-a4c0-8b5d1f9e3726', query_slug: 'weekly-steps', data: { week: '2026-W09', steps: 61_240 } }],
+  }),
+}
+
+const webhook_id = '2b9e4d6c-5a17-4f03-b8e6-c0d3f7a1e594'
+
+/** What we tell of our own work. */
+export const operatorEvents = {
+  'endpoint.disabled': eventType({
+    key: 'webhook',
+    description: 'A webhook was disabled: it answered 410, or failed for days. What waits for it is kept.',
+    data: z.looseObject({ webhook_id: Id, because: openEnum(['gone', 'failing']) }),
+    example: { webhook_id, because: 'failing' },
+  }),
+  'message.attempt.exhausted': eventType({
+    key: 'webhook',
+    description: 'The last try of a message failed; it is not sent again unless somebody asks for it.',
+    data: z.looseObject({
+      webhook_id: Id,
+      event_id: Id,
+      event_type: z.string(),
+      attempts: z.int(),
+      status: z.int().nullish().describe('The last answer; null where there was none.'),
+      error: z.string().nullish(),
+    }),
+    example: {
+      webhook_id,
+      event_id: 'e1c7a9f4-3b82-4d60-95fa-7d0b6e2c8413',
+      event_type: 'labtest.order.updated',
+      attempts: 8,
+      status: 503,
+      error: null,
+    },
+  }),
+}

@@ -1,0 +1,283 @@
+import { z } from 'zod'
+import { Day, Id, Instant, openEnum } from '../common.ts'
+
+const number = z.number().nullish()
+const whole = z.int().nullish()
+const text = z.string().nullish()
+
+export const Sport = z.object({ id: z.int().meta({ deprecated: true }), name: z.string(), slug: z.string() })
+
+const dated = { calendar_date: Day, date: Instant.nullish(), timezone_offset: whole }
+
+/** What is in food; `amount` is what a number of it may be. */
+export function foodOf(amount: z.ZodNumber) {
+  const some = amount.nullish()
+  const fats = z.object({ saturated: some, monounsaturated: some, polyunsaturated: some, omega3: some, omega6: some, total: some })
+  const taken = { alcohol: some, water: some, fibre: some, sugar: some, cholesterol: some }
+  const each = z.record(z.string(), amount).nullish()
+  return {
+    energy: z.object({ unit: z.string(), value: amount }).nullish(),
+    macros: z.object({ carbs: some, protein: some, fats: fats.nullish(), ...taken }).nullish(),
+    micros: z.object({ minerals: each, trace_elements: each, vitamins: each }).nullish(),
+  }
+}
+
+const food = foodOf(z.number())
+
+export const cycleDays = (fields: z.ZodRawShape = {}) => z.array(z.object({ date: Day, ...fields })).nullish()
+
+/** What is noted on the days of a menstrual cycle. */
+export const cycleEntries = {
+  menstrual_flow: cycleDays({ flow: z.string() }),
+  cervical_mucus: cycleDays({ quality: z.string() }),
+  intermenstrual_bleeding: cycleDays(),
+  contraceptive: cycleDays({ type: z.string() }),
+  detected_deviations: cycleDays({ deviation: z.string() }),
+  ovulation_test: cycleDays({ test_result: z.string() }),
+  home_pregnancy_test: cycleDays({ test_result: z.string() }),
+  home_progesterone_test: cycleDays({ test_result: z.string() }),
+  sexual_activity: cycleDays({ protection_used: z.boolean().nullish() }),
+  basal_body_temperature: cycleDays({ value: z.number() }),
+}
+
+/** Where a summary without a source object of its own names its source a second time. */
+const named = {
+  source_provider: z.string(),
+  source_type: z.string(),
+  source_app_id: text,
+  source_device_id: Id.nullish(),
+}
+
+type Summary = {
+  what: string
+  fields: z.ZodRawShape
+  example: object
+}
+
+const day = { calendar_date: '2026-03-01', date: '2026-03-01T00:00:00.000Z', timezone_offset: -28_800 }
+const session = { session_start: '2026-03-01T06:00:00.000Z', session_end: '2026-03-01T06:01:00.000Z' }
+const theSource = { source_provider: 'tidemark', source_type: 'watch' }
+
+/** Objects of a day, a night, a session or a person, as they are read and told. */
+export const summaries = {
+  activity: {
+    what: 'The activity of a day',
+    fields: {
+      ...dated,
+      time_zone: text,
+      calories_active: number,
+      calories_total: number,
+      daily_movement: number.meta({ deprecated: true }),
+      distance: number,
+      floors_climbed: whole,
+      steps: whole,
+      high: number,
+      medium: number,
+      low: number,
+      heart_rate: z.object({ avg_bpm: number, min_bpm: number, max_bpm: number, resting_bpm: number, avg_walking_bpm: number }).nullish(),
+      wheelchair_use: z.boolean().nullish(),
+      wheelchair_push: whole,
+    },
+    example: {
+      ...day,
+      calories_active: 412,
+      calories_total: 2180,
+      distance: 7340,
+      floors_climbed: 6,
+      steps: 9120,
+      high: 18,
+      medium: 31,
+      low: 140,
+    },
+  },
+  sleep: {
+    what: 'A sleep',
+    fields: {
+      ...dated,
+      bedtime_start: Instant,
+      bedtime_stop: Instant,
+      type: openEnum(['long_sleep', 'short_sleep', 'acknowledged_nap', 'unknown']),
+      duration: z.int(),
+      total: z.int(),
+      awake: z.int(),
+      light: z.int(),
+      rem: z.int(),
+      deep: z.int(),
+      score: whole,
+      recovery_readiness_score: whole,
+      hr_lowest: whole,
+      hr_average: whole,
+      hr_resting: whole,
+      efficiency: number,
+      latency: whole,
+      temperature_delta: number,
+      skin_temperature: number,
+      hr_dip: number,
+      state: openEnum(['tentative', 'confirmed']).nullish(),
+      average_hrv: number,
+      respiratory_rate: number,
+    },
+    example: {
+      ...day,
+      bedtime_start: '2026-03-01T06:10:00.000Z',
+      bedtime_stop: '2026-03-01T13:40:00.000Z',
+      type: 'long_sleep',
+      duration: 27_000,
+      total: 25_200,
+      awake: 1800,
+      light: 13_500,
+      rem: 6300,
+      deep: 5400,
+      score: 81,
+      efficiency: 93.3,
+      state: 'confirmed',
+    },
+  },
+  sleep_cycle: {
+    what: 'The stages of a sleep',
+    fields: {
+      sleep_id: Id,
+      session_start: Instant,
+      session_end: Instant,
+      stage_start_offset_second: z.array(z.int()),
+      stage_end_offset_second: z.array(z.int()),
+      stage_type: z.array(z.int()).describe('1 deep, 2 light, 3 REM, 4 awake, 5 manual, -1 missing.'),
+      time_zone: text,
+      ...named,
+    },
+    example: {
+      ...session,
+      ...theSource,
+      sleep_id: 'b6e0d3f9-2a74-4c18-8d5b-91f7c2a4e630',
+      stage_start_offset_second: [0, 30],
+      stage_end_offset_second: [30, 60],
+      stage_type: [2, 1],
+    },
+  },
+  workouts: {
+    what: 'A workout',
+    fields: {
+      calendar_date: Day,
+      time_start: Instant,
+      time_end: Instant,
+      title: text,
+      timezone_offset: whole,
+      calories: number,
+      distance: number,
+      average_hr: whole,
+      max_hr: whole,
+      sport: Sport.nullish(),
+      hr_zones: z.array(z.int()).nullish().describe('Seconds below 50 %, up to 60, 70, 80 and 90 %, and above, of the highest heart rate.'),
+      moving_time: whole,
+      total_elevation_gain: number,
+      elev_high: number,
+      elev_low: number,
+      average_speed: number,
+      max_speed: number,
+      average_watts: number,
+      device_watts: number,
+      max_watts: number,
+      weighted_average_watts: number,
+      steps: whole,
+      map: z.object({ polyline: text, summary_polyline: text }).nullish(),
+      provider_id: z.string(),
+    },
+    example: {
+      calendar_date: '2026-03-01',
+      time_start: '2026-03-01T15:00:00.000Z',
+      time_end: '2026-03-01T15:45:00.000Z',
+      title: 'Morning row',
+      timezone_offset: -28_800,
+      calories: 380,
+      distance: 8200,
+      average_hr: 141,
+      max_hr: 168,
+      sport: { id: 12, name: 'Rowing', slug: 'rowing' },
+      provider_id: 'TM-55210',
+    },
+  },
+  body: {
+    what: 'Measurements of the body',
+    fields: {
+      ...dated,
+      weight: number,
+      fat: number,
+      water_percentage: number,
+      muscle_mass_percentage: number,
+      visceral_fat_index: number,
+      bone_mass_percentage: number,
+      body_mass_index: number,
+      lean_body_mass_kilogram: number,
+      waist_circumference_centimeter: number,
+    },
+    example: { ...day, weight: 68.2, fat: 24.1, body_mass_index: 22.9 },
+  },
+  profile: {
+    what: 'What a provider knows about the user',
+    fields: { height: whole, birth_date: Day.nullish(), wheelchair_use: z.boolean().nullish(), gender: text, sex: text },
+    example: { height: 171, birth_date: '1984-02-29', gender: 'female', sex: 'female' },
+  },
+  meal: {
+    what: 'A meal',
+    fields: {
+      calendar_date: Day,
+      timestamp: Instant,
+      name: z.string(),
+      ...food,
+      data: z.record(z.string(), z.object(food)).nullish().describe('What was eaten, by name.'),
+      provider_id: z.string(),
+      source_id: z.int(),
+      priority_id: z.int(),
+      source_app_id: text,
+      source_device_id: Id.nullish(),
+    },
+    example: {
+      calendar_date: '2026-03-01',
+      timestamp: '2026-03-01T20:00:00.000Z',
+      name: 'Lentil soup',
+      energy: { unit: 'kcal', value: 420 },
+      provider_id: 'meal-7',
+      source_id: 17,
+      priority_id: 1,
+    },
+  },
+  menstrual_cycle: {
+    what: 'A menstrual cycle',
+    fields: {
+      period_start: Day,
+      period_end: Day.nullish(),
+      cycle_end: Day.nullish(),
+      is_predicted: z.boolean().nullish(),
+      ...cycleEntries,
+      ...named,
+    },
+    example: { period_start: '2026-02-10', period_end: '2026-02-14', cycle_end: null, is_predicted: false, ...theSource },
+  },
+  electrocardiogram: {
+    what: 'A recording of the heart',
+    fields: {
+      session_start: Instant,
+      session_end: Instant,
+      voltage_sample_count: z.int(),
+      heart_rate_mean: whole,
+      sampling_frequency_hz: number,
+      classification: openEnum(['sinus_rhythm', 'atrial_fibrillation', 'inconclusive']).nullish(),
+      inconclusive_cause: openEnum(['high_heart_rate', 'low_heart_rate', 'poor_reading']).nullish(),
+      algorithm_version: text,
+      time_zone: text,
+      source_device_model: text,
+      ...named,
+    },
+    example: {
+      ...session,
+      ...theSource,
+      voltage_sample_count: 15_360,
+      heart_rate_mean: 64,
+      sampling_frequency_hz: 512,
+      classification: 'sinus_rhythm',
+    },
+  },
+} satisfies Record<string, Summary>
+
+export type SummaryName = keyof typeof summaries
+export const summaryNames = Object.keys(summaries) as [SummaryName, ...SummaryName[]]

@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import { Cursor, Environment, Id, Instant, openEnum, Region, Success, Text } from '../common.ts'
+import { endpoint } from '../endpoint.ts'
+import { OAuthSourceIn, SourceIn } from '../tenants/sources.ts'
+
+const Deployment = z.object({ org_id: Id, env: Environment, region: Region })
+const TeamPath = z.object({ org_id: Id, team_id: Id })
+const TeamIds = z.array(Id).max(100).optional()
+
+const Credential = z
+  .object({
+    id: Id,
+    team_id: Id,
+    source: z.string(),
+    client_id: z.string().nullable(),
+    client_secret_hash: z.string().nullable().describe('Tells two secrets apart; the secret itself is never answered.'),
+    details: z.record(z.string(), z.unknown()).nullable().describe('Secrets are left out.'),
+    app_url: z.string().nullable(),
+    redirect_url_override: z.string().nullable(),
+    created_at: Instant,
+    updated_at: Instant,
+  })
+  .meta({ id: 'TeamCredential' })
+
+const scopes = { user_must_grant: z.array(Text(200)).max(100), user_may_grant: z.array(Text(200)).max(100) }
+const RequiredIn = z.object(scopes).meta({ id: 'ScopeRequirementInput' })
+type RequiredBySource = Record<(typeof OAuthSourceIn.options)[number], z.ZodOptional<z.ZodNullable<typeof RequiredIn>>>
+const NewRequirements = z
+  .object(Object.fromEntries(OAuthSourceIn.options.map((slug) => [slug, RequiredIn.nullish()])) as RequiredBySource)
+  .meta({ id: 'NewScopeRequirements' })
+
+const Requirements = z
+  .object({
+    requirements: z.array(
+      z.object({ team_id: Id, provider: z.string(), user_must_grant: z.array(z.string()), user_may_grant: z.array(z.string()) }),
+    ),
+  })
+  .meta({ id: 'ScopeRequirements' })
+
+const Days = z.object({ historical_days_to_pull: z.int().min(0).max(3650) })
+const PreferenceIn = z
+  .object({ default: Days, resource_overrides: z.record(z.string(), Days).nullish() })
+  .meta({ id: 'PullPreferenceInput' })
+type PreferenceBySource = Record<(typeof SourceIn.options)[number], z.ZodOptional<typeof PreferenceIn>>
+const NewPreferences = z
+  .object({
+    team_ids: z.array(Id).min(1).max(100),
+    providers: z.object(Object.fromEntries(SourceIn.options.map((slug) => [slug, PreferenceIn.optional()])) as PreferenceBySource),
+  })
+  .meta({ id: 'NewPullPreferences' })
+
+const DaysOut = z.object({ historical_days_to_pull: z.int(), historical_days_to_pull_limit: z.int() })
+const Preferences = z
+  .object({
+    data_pull_preferences: z.array(
+      z.object({
+        team_id: Id,
+        providers: z.record(z.string(), z.object({ default: DaysOut, resource_overrides: z.record(z.string(), DaysOut).nullable() })),
+      }),
+    ),
+    next_cursor: z.string().nullable(),
+  })
+  .meta({ id: 'PullPreferences' })
+
+const credentials = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Source settings' } as const
+const noTeam = { 404: 'No such team that the key can reach.' }
+
+export const teamSourceEndpoints = {
+  listTeamCredentials: endpoint({
+    ...credentials,
+    method: 'get',
+    path: '/v1/org/{org_id}/team_custom_credentials/{env}/{region}',
+    summary: "List teams' own credentials at sources",
+    params: Deployment,
+    query: z.object({ team_id: TeamIds, provider: OAuthSourceIn.nullish(), next_cursor: Cursor }),
+    returns: z.object({ credentials: z.array(Credential), next_cursor: z.string().nullable() }).meta({ id: 'TeamCredentials' }),
+  }),
+  putTeamCredential: endpoint({
+    ...credentials,
+    method: 'post',
+    path: '/v1/org/{org_id}/team_custom_credentials/{env}/{region}',
+    summary: "Set a team's own credentials at a source",
+    description:
+      'Users of the team then connect this source through the application that the team registered there. What is left out stays.',
+    params: Deployment,
+    body: z
+      .object({
+        team_id: Id,
+        provider: OAuthSourceIn,
+        client_id: Text(500).nullish(),
+        client_secret: Text(2000).nullish(),
+        details: z.record(z.string(), z.unknown()).nullish(),
+        redirect_url_override: z
+          .string()
+          .max(2048)
+          .nullish()
+          .describe('A redirect URI of your own that leads to ours, such as https://you.example/callback.'),
+      })
+      .meta({ id: 'NewTeamCredential' }),
+    returns: Credential,
+    refusals: { ...noTeam, 400: 'client_id or client_secret is missing, or the request names another deployment.' },
+  }),
+  deleteTeamCredentials: endpoint({
+    ...credentials,
+    method: 'delete',
+    path: '/v1/org/{org_id}/team_custom_credentials/{env}/{region}',
+    summary: "Delete teams' own credentials",
+    description: 'Connections that were made with them can no longer be renewed.',
+    params: Deployment,
+    query: z.object({ credential_id: z.array(Id).min(1).max(100) }),
+    returns: z.object({ success: z.array(Id), failure: z.array(Id), not_found: z.array(Id) }).meta({ id: 'TeamCredentialsDeleted' }),
+  }),
+  prepareTeamCredential: endpoint({
+    ...credentials,
+    method: 'post',
+    path: '/v1/org/{org_id}/prepare_team_custom_credentials/{env}/{region}',
+    reads: true,
+    summary: 'Read what to set at a source before its credentials work',
+    params: Deployment,
+    body: z.object({ team_id: Id, provider: OAuthSourceIn }).meta({ id: 'CredentialToPrepare' }),
+    returns: z
+      .object({
+        status: openEnum(['no_action_needed', 'preparations_required']),
+        preparation_steps: z.array(
+          z.object({
+            type: openEnum(['redirect_uri', 'webhook_uri', 'iam_principal']),
+            key: z.string().nullable(),
+            value: z.string(),
+            description: z.string().nullable(),
+          }),
+        ),
+      })
+      .meta({ id: 'CredentialPreparation' }),
+    refusals: noTeam,
+  }),
+  listScopeRequirements: endpoint({
+    ...credentials,
+    method: 'get',
+    path: '/v1/org/{org_id}/team/{team_id}/scope_requirements',
+    summary: 'Read what users of a team must allow at sources',
+    params: TeamPath,
+    query: z.object({ provider: OAuthSourceIn.nullish() }),
+    returns: Requirements,
+    refusals: noTeam,
+  }),
+  putScopeRequirements: endpoint({
+    ...credentials,
+    method: 'post',
+    path: '/v1/org/{org_id}/team/{team_id}/scope_requirements',
+    summary: 'Set what users of a team must allow at sources',
+    description:
+      'By source: `user_must_grant` is asked for and has to be allowed, or nothing is connected; `user_may_grant` is asked for as well. null lifts it; sources that are left out stay.',
+    params: TeamPath,
+    body: NewRequirements,
+    returns: Requirements,
+    refusals: noTeam,
+  }),
+  listPullPreferences: endpoint({
+    ...credentials,
+    method: 'get',
+    path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
+    summary: 'Read how far back teams want data of sources',
+    params: Deployment,
+    query: z.object({
+      team_id: TeamIds,
+      provider: z.array(SourceIn).max(100).optional(),
+      next_cursor: Cursor,
+      limit: z.int().min(1).max(100).default(5),
+    }),
+    returns: Preferences,
+  }),
+  putPullPreferences: endpoint({
+    ...credentials,
+    method: 'post',
+    path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
+    summary: 'Set how far back teams want data of sources',
+    description: 'For each source that is named, for every team that is named; the others stay. No source gives more days than its limit.',
+    params: Deployment,
+    body: NewPreferences,
+    returns: Preferences,
+    refusals: noTeam,
+  }),
+  deletePullPreferences: endpoint({
+    ...credentials,
+    method: 'delete',
+    path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
+    summary: 'Forget how far back teams want data',
+    description: 'Of the sources that are named, or of all.',
+    params: Deployment,
+    query: z.object({ team_id: z.array(Id).min(1).max(100), provider: z.array(SourceIn).max(100).optional() }),
+    returns: Success,
+    refusals: noTeam,
+  }),
+}

@@ -1,0 +1,22 @@
+import { describeEvent, type EventName, eventNames, isEventName } from '../../contract/delivery/events.ts'
+import { problem } from '../../platform/problem.ts'
+
+type Described = ReturnType<typeof describeEvent>
+
+const described = new Map<string, Described>()
+
+/** Made once for each type: the catalogue does not change while we run. */
+function describe(name: EventName) {
+  const known = described.get(name) ?? describeEvent(name)
+  described.set(name, known)
+  return known
+}
+
+export const listEventTypes = async () => ({ event_types: eventNames.map(describe) })
+
+export const getEventType = async (name: string) => describe(requireEventType(name))
+
+export function requireEventType(name: string): EventName {
+  if (isEventName(name)) return name
+  throw problem('EVENT_TYPE_NOT_FOUND', 'There is no such event type; GET /event-types lists every one.')
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import type { DataOf, EventName } from '../../contract/delivery/events.ts'
+import { type App, told } from '../../platform/app.ts'
+import { open, openText, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { fitting, roomIn } from './rules-size.ts'
+import * as store from './store.ts'
+
+/** Something that the customer is told. Events of one `key` are told in their order. */
+export type Happening<N extends EventName = EventName> = {
+  team_id: string
+  user_id: string | null
+  order_id?: string | undefined
+  client_user_id: string | null
+  event_type: N
+  key: string
+  data: DataOf<N>
+  at: string
+  /** A partial report: in the log always, told to teams that asked for them. */
+  partial?: boolean
+}
+
+/** The event as its row: the payload is sealed by the user's key, so that it is gone with the user. */
+export function eventRow<N extends EventName>(app: App, user: SealingKey, happening: Happening<N>): store.NewEvent {
+  const { client_user_id, data, ...event } = happening
+  const id = randomUUID()
+  const sealed = sealFitting(app, user, id, { client_user_id, data })
+  return { ...event, id, order_id: event.order_id ?? null, partial: event.partial ?? false, sealed }
+}
+
+/** Sealing adds a little to the length and nothing else changes it, so what fits is known without being measured twice. */
+function sealFitting({ config }: App, key: SealingKey, id: string, told: { client_user_id: string | null; data: unknown }) {
+  const room = roomIn(config.EVENT_MAX_KB)
+  const whole = seal(key, place(id), told)
+  return whole.length <= room ? whole : seal(key, place(id), fitting(told, room))
+}
+
+/** Writes the event in the caller's transaction. */
+export const emit = <N extends EventName>(app: App, user: SealingKey, event: Happening<N>) => emitRow(app, eventRow(app, user, event))
+
+export const emitRow = async (app: App, row: store.NewEvent) => told(app, await store.emit(app.db, row))
+
+/** The same for several at once, in their order. */
+export const emitRows = async (app: App, rows: store.NewEvent[]) => {
+  if (rows.length) told(app, await store.emitAll(app.db, rows))
+}
+
+/** An event that is about nobody; the team's key seals it. */
+export const emitForTeam = async <N extends EventName>(app: App, event: Omit<Happening<N>, 'user_id' | 'client_user_id' | 'order_id'>) => {
+  const row = eventRow<N>(app, await teamSealingKey(app, event.team_id), { ...event, user_id: null, client_user_id: null })
+  return emitRow(app, row)
+}
+
+/** `left_out`: what was too large to be told. */
+export type Told = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
+
+/** The same as JSON text, for those who send it on. */
+export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, place(id), sealed)
+
+export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<Told>(key, place(id), sealed)
+
+const place = (id: string) => `events.sealed.${id}`

@@ -1,0 +1,68 @@
+import type { EventEnvelope } from '../../contract/delivery/event.ts'
+import { type App, DELIVER, type TeamCaller } from '../../platform/app.ts'
+import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
+import { openEvent } from './emit.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+const NUMBERED_AT_ONCE = 1000
+/** A page ends early rather than hold more than this in memory. */
+const PAGE_BYTES = 8 * 1024 * 1024
+const END = 'end'
+
+/** Gives committed events their place in the log; webhooks that are told by place get their messages with it. */
+export async function numberEvents(app: App) {
+  const { numbered, told } = await store.numberEvents(app.db, NUMBERED_AT_ONCE)
+  if (told.length) app.wake(DELIVER, told)
+  return numbered === NUMBERED_AT_ONCE
+}
+
+export type Filter = { event_type?: string[] | null | undefined; user_id?: string | null | undefined; order_id?: string | null | undefined }
+
+type Query = Filter & { after?: string | null | undefined; limit: number }
+
+/** The team's log after a cursor, oldest first. */
+export async function listEvents(app: App, { team_id }: TeamCaller, { after, limit, ...filter }: Query) {
+  const { events, place } = await readLog(app, team_id, { ...filter, limit, after: await placeAfter(app, team_id, after) })
+  return { events, next_cursor: rules.cursorOf(place) }
+}
+
+/** The place that a reader names. */
+export async function placeAfter(app: App, team_id: string, cursor: string | null | undefined, loc = ['query', 'after']) {
+  if (!cursor) return 0
+  return cursor === END ? store.lastPlace(app.db, team_id) : rules.placeOf(cursor, loc)
+}
+
+export type LoggedEvent = EventEnvelope & { cursor: string }
+
+/** Events after a place, and the place to go on from. */
+export async function readLog(app: App, team_id: string, reading: Reading) {
+  const { logged, place } = await logAfter(app, team_id, reading)
+  return { events: logged.map(({ event, place }): LoggedEvent => ({ ...event, cursor: rules.cursorOf(place) })), place }
+}
+
+type Reading = Filter & { after: number; limit: number }
+
+/** An event with its place, and the key whose events keep their order. */
+export type Logged = { place: number; key: string; event: EventEnvelope }
+
+/**
+ * Only numbered events are read, and numbers are given after the commit, so nothing can turn up later before a place that was read.
+ * `told` leaves out what the team is not told, which is partial reports unless it asked for them.
+ */
+export async function logAfter(app: App, team_id: string, { after, ...reading }: Reading & { told?: boolean }) {
+  // Read before the events: whatever has a place up to there is seen by the reading that follows.
+  const last = await store.lastPlace(app.db, team_id)
+  const rows = last > after ? await store.eventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...reading }) : []
+  const team = rows.length ? await teamSealingKey(app, team_id) : undefined
+  const logged = rows.map((row): Logged => ({ place: row.no, key: row.key, event: opened(team as Key, team_id, row) }))
+  return { logged, place: rows.at(-1)?.no ?? Math.max(after, last) }
+}
+
+type Key = Awaited<ReturnType<typeof teamSealingKey>>
+
+function opened(team: Key, team_id: string, { id, event_type, user_id, created_at, sealed, key_id, wrapped }: store.LogRow): EventEnvelope {
+  const key = user_id && key_id && wrapped ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped }) : team
+  const { client_user_id, data, ...left } = openEvent(key, id, sealed)
+  return { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at, ...left }
+}

@@ -1,0 +1,96 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+
+export type NewEvent = {
+  id: string
+  team_id: string
+  user_id: string | null
+  order_id: string | null
+  event_type: string
+  key: string
+  partial: boolean
+  sealed: Buffer
+  at: string
+}
+
+/** Answers the webhooks that are told. */
+export async function emit(db: Db, { id, team_id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) {
+  const { rows } = await sql<{ told: string[] }>`
+    select emit(${id}, ${team_id}, ${user_id}, ${order_id}, ${event_type}, ${key}, ${sealed}, ${at}, ${partial}) as told`.execute(db)
+  return rows[0]?.told ?? []
+}
+
+/** Several in their order. */
+export async function emitAll(db: Db, events: NewEvent[]) {
+  const { rows } = await sql<{ told: string[] }>`
+    select emit(e.id, e.team_id, e.user_id, e.order_id, e.event_type, e.key, e.sealed, e.at, e.partial) as told
+    from (values ${sql.join(events.map(valuesOf))}) as e (id, team_id, user_id, order_id, event_type, key, sealed, at, partial)`.execute(db)
+  return [...new Set(rows.flatMap(({ told }) => told))]
+}
+
+const valuesOf = ({ id, team_id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) =>
+  sql`(${id}::uuid, ${team_id}::uuid, ${user_id}::uuid, ${order_id}::uuid, ${event_type}, ${key}, ${sealed}::bytea, ${at}::timestamptz, ${partial}::boolean)`
+
+/** Gives committed events their place in the log: how many, and the webhooks that are told by it. */
+export async function numberEvents(db: Db, most: number) {
+  const { rows } = await sql<{ numbered: number; told: string[] }>`select numbered, told from number_events(${most})`.execute(db)
+  return rows[0] ?? { numbered: 0, told: [] }
+}
+
+/** The place of the team's newest event. */
+export async function lastPlace(db: Db, team_id: string) {
+  const row = await db
+    .selectFrom('events')
+    .select('no')
+    .where('team_id', '=', team_id)
+    .where('no', 'is not', null)
+    .orderBy('no', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.no ?? 0
+}
+
+export type LogRow = {
+  no: number
+  id: string
+  event_type: string
+  key: string
+  user_id: string | null
+  created_at: string
+  sealed: Buffer
+  key_id: string | null
+  wrapped: Buffer | null
+}
+
+type Reading = {
+  team_id: string
+  after: number
+  limit: number
+  bytes: number
+  event_type?: string[] | null | undefined
+  user_id?: string | null | undefined
+  order_id?: string | null | undefined
+  /** Without partial reports, unless the team asked for them. */
+  told?: boolean | undefined
+}
+
+/** The log after a place, at most so many events and, but for the first, so many bytes. */
+export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_type, user_id, order_id, told }: Reading) {
+  const { rows } = await sql<LogRow>`
+    select e.no, e.id, e.event_type, e.key, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped
+    from (
+      select page.*, sum(octet_length(sealed)) over (order by no) - octet_length(sealed) as bytes_before from (
+        select no, id, event_type, key, user_id, created_at, sealed from events
+        where team_id = ${team_id} and no > ${after}
+          ${event_type ? sql`and takes(${event_type}::text[], event_type)` : sql``}
+          ${user_id ? sql`and user_id = ${user_id}` : sql``}
+          ${order_id ? sql`and order_id = ${order_id}` : sql``}
+          ${told ? sql`and (not partial or (select partial_webhooks_enabled from teams where id = ${team_id}))` : sql``}
+        order by no limit ${limit}
+      ) page
+    ) e
+    left join sealing_keys k on k.user_id = e.user_id
+    where e.bytes_before < ${bytes}
+    order by e.no`.execute(db)
+  return rows
+}

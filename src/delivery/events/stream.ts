@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type App, SECOND, type TeamCaller } from '../../platform/app.ts'
+import { type Filter, type LoggedEvent, placeAfter, readLog } from './log.ts'
+import * as rules from './rules.ts'
+
+/** How often the end of the log is looked at. */
+const LOOK_EVERY = SECOND / 4
+const ALIVE_EVERY = 15 * SECOND
+const PAGE = 50
+/** How long a client waits before it comes back. */
+const BACK_AFTER = SECOND
+
+type Start = Filter & { after?: string | null | undefined; last_event_id?: string | null | undefined }
+
+/** The team's log as server-sent events, from a place on and for as long as `app.ends` allows. */
+export async function streamEvents(app: App, { team_id }: TeamCaller, { after, last_event_id, ...filter }: Start) {
+  const place = last_event_id
+    ? await placeAfter(app, team_id, last_event_id, ['header', 'last-event-id'])
+    : await placeAfter(app, team_id, after)
+  return follow(app, team_id, filter, place)
+}
+
+/** Reads a page when the one before was taken, so that a slow client holds no more than one. */
+async function* follow(app: App, team_id: string, filter: Filter, after: number) {
+  const ends = app.ends ?? new AbortController().signal
+  let place = after
+  let alive = app.wall()
+  yield `retry: ${BACK_AFTER}\n\n`
+  while (!ends.aborted) {
+    const page = await readLog(app, team_id, { ...filter, after: place, limit: PAGE })
+    for (const event of page.events) {
+      if (ends.aborted) return
+      yield framed(event)
+    }
+    const moved = page.place > place
+    place = page.place
+    if (page.events.length) alive = app.wall()
+    else if (Date.parse(app.wall()) - Date.parse(alive) >= ALIVE_EVERY) {
+      alive = app.wall()
+      yield stillHere(place)
+    }
+    if (!moved) await pause(LOOK_EVERY, undefined, { signal: ends }).catch(() => {})
+  }
+}
+
+const framed = ({ cursor, ...event }: LoggedEvent) => `id: ${cursor}\nevent: ${event.event_type}\ndata: ${JSON.stringify(event)}\n\n`
+
+/** Without data a client dispatches nothing, but it remembers how far it came, past what its filter left out. */
+const stillHere = (place: number) => `: still here\nid: ${rules.cursorOf(place)}\n\n`

@@ -1,0 +1,82 @@
+import type { z } from 'zod'
+import type { UpsertPipelines } from '../../contract/delivery/pipelines.ts'
+import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { policyOf } from '../../platform/outbound/address.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { requireTeam } from '../../tenants/teams/actions.ts'
+import { isReachable, visibleTeams } from '../../tenants/teams/rules.ts'
+import { placeAfter } from '../events/log.ts'
+import { shownPipelines } from './present.ts'
+import * as rules from './rules.ts'
+import { openSettings, sealSettings } from './sealed.ts'
+import * as store from './store.ts'
+import * as outletStore from './store-destinations.ts'
+import { brokerOf, unhidden } from './uri.ts'
+
+type ListQuery = { team_id?: string | null | undefined; next_cursor?: string | null | undefined }
+
+export async function listPipelines(app: App, caller: ManagementCaller, { team_id, next_cursor: cursor }: ListQuery) {
+  const page = pageAfter(cursor)
+  const found = await store.listPipelines(app.db, caller.org_id, visibleTeams(caller, team_id), page)
+  const { rows, next_cursor } = pageOf(found, page, (row) => ({ at: row.created_at, id: row.team_id }))
+  return { pipelines: await shownPipelines(app, rows), next_cursor }
+}
+
+type Sent = Omit<z.output<typeof UpsertPipelines>, 'team_ids'>
+
+export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, ...sent }: z.output<typeof UpsertPipelines>) =>
+  inTransaction(app, async (app) => {
+    const rows = []
+    // In the order of their ids, so that two calls never wait for each other.
+    for (const team_id of [...new Set(team_ids)].sort()) {
+      await requireTeam(app, caller, team_id)
+      rows.push(await upsert(app, team_id, sent))
+    }
+    return shownPipelines(app, rows)
+  })
+
+async function upsert(app: App, team_id: string, sent: Sent) {
+  const at = app.wall()
+  const kept = await store.lockPipeline(app.db, { team_id, ...rules.fresh, created_at: at, updated_at: at })
+  const has = await outletStore.lockOutlets(app.db, [team_id])
+  const settings = rules.settingsFrom(
+    sent,
+    kept,
+    has.map(({ destination }) => destination),
+  )
+  await outletStore.renewOutlets(app.db, team_id)
+  const after_no = settings.push_historical_data ? 0 : await placeAfter(app, team_id, 'end')
+  for (const destination of rules.given(sent)) {
+    const known = has.find((row) => row.destination === destination)
+    const to = destination === 'rabbitmq' ? await brokerFrom(app, sent.rabbitmq, known) : topicFrom(app, sent.cloud_pubsub)
+    const sealed = await sealSettings(app, team_id, destination, to)
+    await outletStore.putOutlet(app.db, { team_id, destination, sealed, after_no, created_at: at })
+  }
+  return store.updatePipeline(app.db, team_id, settings)
+}
+
+async function brokerFrom(app: App, sent: Sent['rabbitmq'], known: outletStore.OutletRow | undefined) {
+  const { uri, exchange } = sent as rules.RabbitMq
+  const kept = known && (await openSettings(app, known, 'rabbitmq'))
+  const rabbitmq = { uri: unhidden(uri, kept?.uri), exchange }
+  brokerOf(rabbitmq.uri, policyOf(app.config))
+  return rabbitmq
+}
+
+function topicFrom(app: App, sent: Sent['cloud_pubsub']) {
+  const topic = sent as rules.PubSub
+  rules.checkProject(topic, app.config.PUBSUB_PROJECTS)
+  return topic
+}
+
+/** Teams that the key cannot reach, or that have no pipeline, are left out of the answer. */
+export const deletePipelines = (app: App, caller: ManagementCaller, team_ids: string[]) =>
+  inTransaction(app, async (app) => {
+    const reached = team_ids.filter((id) => isReachable(caller, id))
+    const rows = await store.lockPipelines(app.db, caller.org_id, reached)
+    const found = rows.map(({ team_id }) => team_id)
+    await outletStore.lockOutlets(app.db, found)
+    const answer = await shownPipelines(app, rows)
+    await store.deletePipelines(app.db, found)
+    return answer
+  })

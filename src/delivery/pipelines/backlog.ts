@@ -1,0 +1,9 @@
+import type { Db } from '../../platform/db/open.ts'
+import * as store from './store-destinations.ts'
+
+/** So that the metrics stay of a bounded size. */
+const SHOWN = 1000
+
+export type { Waiting } from './store-destinations.ts'
+
+export const pipelinesBehind = (db: Db) => store.waiting(db, null, SHOWN)

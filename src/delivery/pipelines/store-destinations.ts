@@ -1,0 +1,64 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+export type OutletRow = Selectable<Tables['pipeline_outlets']>
+
+/** The destinations of teams, in the order in which everybody locks them. */
+const outletsOf = (db: Db, team_ids: string[]) =>
+  db
+    .selectFrom('pipeline_outlets')
+    .selectAll()
+    .where('team_id', '=', sql<string>`any(${team_ids}::uuid[])`)
+    .orderBy('team_id')
+    .orderBy('destination')
+
+export const listOutlets = (db: Db, team_ids: string[]) => outletsOf(db, team_ids).execute()
+
+export const lockOutlets = (db: Db, team_ids: string[]) => outletsOf(db, team_ids).forUpdate().execute()
+
+/** One that is there keeps its place in the log. */
+export const putOutlet = (db: Db, { sealed, ...row }: Insertable<Tables['pipeline_outlets']>) =>
+  db
+    .insertInto('pipeline_outlets')
+    .values({ ...row, sealed })
+    .onConflict((conflict) => conflict.columns(['team_id', 'destination']).doUpdateSet({ sealed }))
+    .execute()
+
+/** No failures in a row. */
+export const well = { failures: 0, first_failure_at: null, last_failure_at: null, last_error: null, retry_at: null }
+
+/** Whoever changes a pipeline has repaired something, so it is tried at once. */
+export const renewOutlets = (db: Db, team_id: string) =>
+  db
+    .updateTable('pipeline_outlets')
+    .set((eb) => ({ revision: eb('revision', '+', 1), ...well }))
+    .where('team_id', '=', team_id)
+    .execute()
+
+/** How many events of the log after a place are looked at to tell how many wait. */
+const LOOKED_AT = 10_000
+
+export type Waiting = { team_id: string; destination: string; lag: number; oldest_at: string | null }
+
+/** How much waits for destinations, and since when: of these teams, or of those that were made first. */
+export async function waiting(db: Db, team_ids: string[] | null, most: number) {
+  const { rows } = await sql<Waiting>`
+    select o.team_id, o.destination, w.lag, w.oldest_at
+    from (
+      select o.team_id, o.destination, o.after_no, t.partial_webhooks_enabled
+      from pipeline_outlets o join teams t on t.id = o.team_id
+      where t.deleted_at is null and (${team_ids}::uuid[] is null or o.team_id = any(${team_ids}::uuid[]))
+      order by o.created_at, o.team_id, o.destination limit ${most}
+    ) o
+    join pipelines p on p.team_id = o.team_id
+    cross join lateral (
+      select count(*) as lag, min(logged_at) as oldest_at
+      from (
+        select event_type, partial, logged_at from events e where e.team_id = o.team_id and e.no > o.after_no order by e.no limit ${LOOKED_AT}
+      ) e
+      where (not e.partial or o.partial_webhooks_enabled)
+        and (p.event_type_prefixes is null or exists (select from unnest(p.event_type_prefixes) prefix where starts_with(e.event_type, prefix)))
+    ) w`.execute(db)
+  return rows
+}

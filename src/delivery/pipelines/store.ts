@@ -1,0 +1,41 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import { onePage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+export type PipelineRow = Selectable<Tables['pipelines']>
+
+/** Of the organisation's live teams; of these only, where they are named. */
+const pipelinesOf = (db: Db, org_id: string, team_ids: string[] | undefined) =>
+  db
+    .selectFrom('pipelines')
+    .innerJoin('teams', 'teams.id', 'team_id')
+    .selectAll('pipelines')
+    .where('teams.org_id', '=', org_id)
+    .where('teams.deleted_at', 'is', null)
+    .$if(team_ids !== undefined, (query) => query.where('team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
+
+export const listPipelines = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
+  pipelinesOf(db, org_id, team_ids)
+    .$call(onePage(page, 'pipelines.created_at', 'pipelines.team_id'))
+    .execute()
+
+export const lockPipelines = (db: Db, org_id: string, team_ids: string[]) =>
+  pipelinesOf(db, org_id, team_ids).orderBy('team_id').forUpdate('pipelines').execute()
+
+/** The pipeline of a team, made where there is none, and locked. Of two that are made in the same moment the later one waits for the earlier. */
+export const lockPipeline = (db: Db, row: Insertable<Tables['pipelines']>) =>
+  db
+    .insertInto('pipelines')
+    .values(row)
+    .onConflict((conflict) => conflict.column('team_id').doUpdateSet({ updated_at: row.updated_at }))
+    .returningAll()
+    .executeTakeFirstOrThrow()
+
+export const updatePipeline = (db: Db, team_id: string, change: Updateable<Tables['pipelines']>) =>
+  db.updateTable('pipelines').set(change).where('team_id', '=', team_id).returningAll().executeTakeFirstOrThrow()
+
+/** Their destinations go with them. */
+export const deletePipelines = (db: Db, team_ids: string[]) =>
+  db.deleteFrom('pipelines').where('team_id', '=', sql<string>`any(${team_ids}::uuid[])`).execute()

@@ -1,0 +1,98 @@
+import { type App, HOUR, later } from '../../platform/app.ts'
+import { open, seal } from '../../platform/sealing/seal.ts'
+import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { parseSecret } from './sign.ts'
+import * as store from './store.ts'
+
+/** What is secret about a webhook, sealed as one document by the team's key. */
+export type Secrets = {
+  /** The newest first; one with an end signs until then. */
+  keys: { key: string; until: string | null }[]
+  /** Ed25519 keys, likewise; none where the secret signs alone. */
+  pairs?: { private_key: string; until: string | null }[]
+  headers: Record<string, string>
+  sensitive: string[]
+}
+
+export type Endpoint = Omit<store.WebhookRow, 'sealed'> & {
+  secrets: Buffer[]
+  private_keys: string[]
+  headers: Record<string, string>
+  /** The same without the values of sensitive ones. */
+  shown_headers: Record<string, string>
+}
+
+const place = (id: string) => `webhooks.sealed.${id}`
+
+export const sealSecrets = async (app: App, { id, team_id }: { id: string; team_id: string }, secrets: Secrets) =>
+  seal(await teamSealingKey(app, team_id), place(id), secrets)
+
+export const openSecrets = async (app: App, { id, team_id, sealed }: { id: string; team_id: string; sealed: Buffer }) =>
+  open<Secrets>(await teamSealingKey(app, team_id), place(id), sealed)
+
+const OVERLAP = 24 * HOUR
+const MOST_OLD = 9
+
+type Until = { until: string | null }
+
+/** Those that sign now. */
+export const validAt = <K extends Until>(known: K[], now: string) => known.filter(({ until }) => !until || until > now)
+
+/** What signs along with its successor: the newest, or a header of many rotations would grow beyond what receivers take. */
+export const stillSigning = <K extends Until>(known: K[], now: string) =>
+  validAt(known, now)
+    .slice(0, MOST_OLD)
+    .map((one) => ({ ...one, until: one.until ?? later(now, OVERLAP) }))
+
+const HIDDEN = '(hidden)'
+
+type Opened = Omit<Endpoint, 'secrets' | 'private_keys'> & {
+  keys: { secret: Buffer; until: string | null }[]
+  pairs: NonNullable<Secrets['pairs']>
+}
+
+const MOST = 2000
+
+/** Webhooks as they were at a version, for each database that the process works on: opening one costs more than claiming for it. */
+const known = new WeakMap<App['vault'], Map<string, { version: string; opened: Opened }>>()
+
+/** The webhooks of lanes, ready to be sent to. Without a version they are read anew. */
+export async function endpointsOf(app: App, lanes: { webhook_id: string; version?: string }[]): Promise<Map<string, Endpoint>> {
+  const kept = known.get(app.vault) ?? new Map<string, { version: string; opened: Opened }>()
+  known.set(app.vault, kept)
+  const versions = new Map(lanes.map(({ webhook_id, version }) => [webhook_id, version]))
+  // What the call needs is its own: others may empty the memory while it waits.
+  const here = new Map<string, Opened>()
+  for (const [id, version] of versions) {
+    const one = kept.get(id)
+    if (one && one.version === version) here.set(id, one.opened)
+  }
+  const missing = [...versions.keys()].filter((id) => !here.has(id))
+  if (kept.size + missing.length > MOST) kept.clear()
+  const loaded = missing.length ? await store.findByIds(app.db, missing) : []
+  for (const { version, ...row } of loaded) {
+    const one = await opened(app, row)
+    here.set(row.id, one)
+    kept.set(row.id, { version, opened: one })
+  }
+  const now = app.wall()
+  return new Map([...here].map(([id, one]) => [id, endpointAt(one, now)]))
+}
+
+async function opened(app: App, { sealed, ...row }: store.WebhookRow): Promise<Opened> {
+  const { keys, pairs = [], headers, sensitive } = await openSecrets(app, { ...row, sealed })
+  const hidden = Object.fromEntries(sensitive.map((name) => [name, HIDDEN]))
+  return {
+    ...row,
+    keys: keys.map(({ key, until }) => ({ secret: parseSecret(key), until })),
+    pairs,
+    headers,
+    shown_headers: { ...headers, ...hidden },
+  }
+}
+
+const endpointAt = ({ keys, pairs, ...endpoint }: Opened, now: string): Endpoint => ({
+  ...endpoint,
+  secrets: validAt(keys, now).map(({ secret }) => secret),
+  private_keys: validAt(pairs, now).map(({ private_key }) => private_key),
+})

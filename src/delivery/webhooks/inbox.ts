@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { type App, DAY, inTransaction, later, type TeamCaller, told } from '../../platform/app.ts'
+import { isUserGone } from '../../platform/db/open.ts'
+import { type Outcome, withoutExchange } from '../../platform/outbound/outcome.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import { keyOfMessage } from './contents.ts'
+import { type Endpoint, sealSecrets } from './endpoints.ts'
+import { newSecret, verify } from './sign.ts'
+import * as store from './store-inbox.ts'
+
+const AT_FIRST = 100
+const KEPT_DAYS = 7
+const PRUNED_AT_ONCE = 5000
+
+type Received = { headers: Record<string, string>; body: string }
+type Query = { limit: number; next_cursor?: string | null | undefined }
+
+export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next_cursor }: Query) {
+  const page = pageAfter(next_cursor, limit)
+  if (!(await store.findInbox(app.db, team_id))) await openInbox(app, team_id)
+  const found = await store.listMessages(app.db, team_id, page)
+  const { rows, next_cursor: next } = pageOf(found, page, (message) => ({ at: message.received_at, id: message.id }))
+  const messages = await Promise.all(
+    rows.map(async (row) => {
+      const { headers, body } = open<Received>(await keyOfMessage(app, row), place(row.id), row.sealed)
+      return { ...row, verified: row.verdict === 'verified', headers, event: JSON.parse(body) as Record<string, unknown> }
+    }),
+  )
+  return { messages, next_cursor: next }
+}
+
+/** A webhook like any other, but that nothing leaves the house. */
+const openInbox = (app: App, team_id: string) =>
+  inTransaction(app, async (app) => {
+    const id = randomUUID()
+    const now = app.wall()
+    const sealed = await sealSecrets(app, { id, team_id }, { keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [] })
+    const row = { id, team_id, url: 'inbox', description: '', ordering: 'per_key', sealed, created_at: now, updated_at: now } as const
+    if (!(await store.insertInbox(app.db, row))) return
+    await store.enqueueLast(app.db, team_id, id, AT_FIRST)
+    told(app, [id])
+  })
+
+export const emptyInbox = (app: App, { team_id }: TeamCaller) =>
+  inTransaction(app, async (app) => {
+    await store.deleteMessages(app.db, team_id)
+  })
+
+/** What a receiver does: verifies, keeps, answers. */
+export async function receive(
+  app: App,
+  key: SealingKey,
+  { id: webhook_id, team_id, secrets }: Endpoint,
+  { user_id, headers, body }: Received & { user_id: string | null },
+): Promise<Outcome> {
+  const id = randomUUID()
+  const received_at = app.wall()
+  const verdict = verify(secrets[0] as Buffer, headers, body, received_at)
+  const sealed = seal(key, place(id), { headers, body } satisfies Received)
+  await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(unlessUserGone)
+  return withoutExchange(200, null)
+}
+
+/** Whoever was erased while a message was on its way is told of no more. */
+function unlessUserGone(error: unknown) {
+  if (!isUserGone(error)) throw error
+}
+
+const place = (id: string) => `inbox_messages.sealed.${id}`
+
+export const pruneInboxes = async (app: App) =>
+  (await store.pruneInboxes(app.db, later(app.wall(), -KEPT_DAYS * DAY), PRUNED_AT_ONCE)) === PRUNED_AT_ONCE

@@ -1,0 +1,38 @@
+import type { Outcome } from '../../platform/outbound/outcome.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** Wait before attempt 2, 3, 4… When the list ends, the delivery is exhausted. */
+export const waits = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR]
+
+/** Waits become up to a tenth longer and never shorter, so that those who failed together do not come back together. */
+const JITTER = 0.1
+
+export type Answered = Pick<Outcome, 'ok' | 'status' | 'error' | 'retry_after_ms'>
+
+export type Attempt = {
+  /** How many were made, this one included. */
+  attempts: number
+  outcome: Answered
+  at: string
+  /** From 0 to 1. */
+  random: number
+  schedule?: number[]
+}
+
+export type Next = { state: 'delivered' } | { state: 'waiting'; due_at: string } | { state: 'exhausted' }
+
+export function afterAttempt({ attempts, outcome, at, random, schedule = waits }: Attempt): Next {
+  if (outcome.ok) return { state: 'delivered' }
+  const wait = schedule[attempts - 1]
+  if (wait === undefined) return { state: 'exhausted' }
+  const asked = Math.min(outcome.retry_after_ms ?? 0, 2 * wait)
+  return { state: 'waiting', due_at: later(at, Math.max(wait, asked) * (1 + JITTER * random)) }
+}
+
+/** The receiver says that nobody lives here any more: the endpoint is disabled, what waits for it is kept. */
+export const isGone = ({ status }: Answered) => status === 410
+
+export const later = (at: string, ms: number) => new Date(Date.parse(at) + Math.round(ms)).toISOString()

@@ -1,0 +1,58 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import { newestPage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+export const findInbox = (db: Db, team_id: string) =>
+  db.selectFrom('webhooks').select('id').where('team_id', '=', team_id).where('inbox', '=', true).executeTakeFirst()
+
+/** Answers nothing if the team has one by now. */
+export const insertInbox = (db: Db, row: Insertable<Tables['webhooks']>) =>
+  db
+    .insertInto('webhooks')
+    .values({ ...row, inbox: true })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+
+/** Puts the last events of the team in line, oldest first. */
+export const enqueueLast = (db: Db, team_id: string, webhook_id: string, most: number) =>
+  sql`
+    select enqueue_event(${webhook_id}, last.id, last.logged_at, last.key) from (
+      select * from (
+        select e.id, e.logged_at, e.key, e.seq from events e join teams t on t.id = e.team_id
+        where e.team_id = ${team_id} and (not e.partial or t.partial_webhooks_enabled) order by e.seq desc limit ${most}
+      ) newest order by seq
+    ) last`.execute(db)
+
+type NewMessage = Pick<
+  Selectable<Tables['inbox_messages']>,
+  'id' | 'webhook_id' | 'team_id' | 'user_id' | 'received_at' | 'verdict' | 'sealed'
+>
+
+/** What comes for a user that was erased meanwhile is not kept. */
+export const insertMessage = (db: Db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }: NewMessage) =>
+  sql`
+    insert into inbox_messages (id, webhook_id, team_id, user_id, received_at, verdict, sealed)
+    select ${id}, ${webhook_id}, ${team_id}, ${user_id}::uuid, ${received_at}, ${verdict}, ${sealed}
+    where ${user_id}::uuid is null or exists (select from users where user_id = ${user_id}::uuid)`.execute(db)
+
+export const listMessages = (db: Db, team_id: string, page: Page) =>
+  db
+    .selectFrom('inbox_messages')
+    .leftJoin('sealing_keys', 'sealing_keys.user_id', 'inbox_messages.user_id')
+    .selectAll('inbox_messages')
+    .select(['sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
+    .where('inbox_messages.team_id', '=', team_id)
+    .$call(newestPage(page, 'inbox_messages.received_at', 'inbox_messages.id'))
+    .execute()
+
+export const deleteMessages = (db: Db, team_id: string) => db.deleteFrom('inbox_messages').where('team_id', '=', team_id).execute()
+
+/** Received before a moment, of any team. */
+export async function pruneInboxes(db: Db, before: string, most: number) {
+  const { numAffectedRows } = await sql`
+    delete from inbox_messages where id in (select id from inbox_messages where received_at < ${before} limit ${most})`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}

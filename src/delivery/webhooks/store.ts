@@ -1,0 +1,61 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import { onePage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+export type WebhookRow = Selectable<Tables['webhooks']>
+
+/** The inbox of the sandbox is ours, not the team's. */
+const ofTeam = (db: Db, team_id: string) =>
+  db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('inbox', '=', false).where('deleted_at', 'is', null)
+
+export const insertWebhook = (db: Db, row: Insertable<Tables['webhooks']>) =>
+  db.insertInto('webhooks').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const findWebhook = (db: Db, team_id: string, id: string) => ofTeam(db, team_id).where('id', '=', id).executeTakeFirst()
+
+/** Messages may be put in line meanwhile. */
+export const lockWebhook = (db: Db, team_id: string, id: string) =>
+  ofTeam(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+
+export const listWebhooks = (db: Db, team_id: string, page: Page) =>
+  ofTeam(db, team_id)
+    .$call(onePage(page, 'created_at', 'id'))
+    .execute()
+
+/** Of any team, for the worker. */
+export const findByIds = (db: Db, ids: string[]) =>
+  db
+    .selectFrom('webhooks')
+    .selectAll()
+    .select(sql<string>`xmin::text`.as('version'))
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute()
+
+export const updateWebhook = (db: Db, team_id: string, id: string, change: Updateable<Tables['webhooks']>) =>
+  db.updateTable('webhooks').set(change).where('team_id', '=', team_id).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+
+/** It takes no type any more, so nothing new is put in line for it, and nothing is sent. */
+export const markDeleted = (db: Db, team_id: string, id: string, now: string) =>
+  updateWebhook(db, team_id, id, { deleted_at: now, disabled_at: now, filter_types: [] })
+
+/** Of any team, for the worker. Messages may be put in line meanwhile. */
+export const lockHealth = (db: Db, id: string) =>
+  db.selectFrom('webhooks').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+
+export const updateHealth = (db: Db, id: string, health: Updateable<Tables['webhooks']>) =>
+  db.updateTable('webhooks').set(health).where('id', '=', id).execute()
+
+/** How much waits for a webhook, since when, and for how long it has. */
+export const backlogOf = (db: Db, webhook_ids: string[]) =>
+  db
+    .selectFrom('lanes')
+    .select(['webhook_id', (eb) => eb.fn.sum<string>(sql`tail - head`).as('waiting'), (eb) => eb.fn.min('run_at').as('next_at')])
+    .where('webhook_id', '=', sql<string>`any(${webhook_ids}::uuid[])`)
+    .where('run_at', 'is not', null)
+    .groupBy('webhook_id')
+    .execute()
+
+/** Until the transaction ends, no lock is waited for any longer. */
+export const waitAtMost = (db: Db, ms: number) => sql`set local lock_timeout = ${sql.lit(ms)}`.execute(db)

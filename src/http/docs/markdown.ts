@@ -1,0 +1,72 @@
+import { Marked, type Token, type Tokens } from 'marked'
+import { type Html, html } from '../../platform/html.ts'
+import { codeBox } from './code.ts'
+import { diagramOf, leadsTo } from './links.ts'
+import { namedRows, outlineOf, rowId } from './outline.ts'
+import { pageAt } from './pages.ts'
+
+export const tokensOf = (markdown: string): Token[] => new Marked().lexer(markdown)
+
+/** A page as HTML. `drawing` finds a diagram by its name. */
+export function htmlOf(slug: string, tokens: Token[], drawing: (name: string) => string | undefined): Html {
+  const headings = outlineOf(tokens)
+  const names = namedRows(tokens)
+  let section = ''
+  const marked = new Marked({
+    renderer: {
+      heading(token) {
+        const text = { html: this.parser.parseInline(token.tokens) }
+        const { id, text: said } = headings.get(token) ?? { id: '', text: '' }
+        section = said
+        if (token.depth === 1) return html`<h1 id="${id}">${text}</h1>`.html
+        const tag = { html: `h${token.depth}` }
+        return html`<div class="heading"><${tag} id="${id}">${text}</${tag}><a class="anchor" href="#${id}" aria-label="Link to ${said}">#</a></div>`
+          .html
+      },
+      link({ href, text: label, tokens }) {
+        const to = leadsTo(slug, href)
+        // A page that is called by its file is called by its title on the site.
+        const named = label === href && pageAt(to?.slice('/docs/'.length) ?? '')?.title
+        const text = named ? html`${named}` : { html: this.parser.parseInline(tokens) }
+        if (!to) return text.html
+        return html`<a href="${to}"${/^https?:/.test(to) && { html: ' rel="noreferrer"' }}>${text}</a>`.html
+      },
+      image({ href, text }) {
+        const name = diagramOf(slug, href)
+        const svg = name && drawing(name)
+        return svg ? figure(svg, text).html : html`<em>${text}</em>`.html
+      },
+      codespan({ text }) {
+        return html`<code>${withBreaks(text)}</code>`.html
+      },
+      code({ text, lang }) {
+        return codeBox(text, lang).html
+      },
+      table({ header, rows }) {
+        const cells = (row: Tokens.TableCell[], tag: Html) =>
+          row.map((cell) => html`<${tag}>${{ html: this.parser.parseInline(cell.tokens) }}</${tag}>`)
+        const body = rows.map((row) => html`<tr${anchored(names.get(row))}>${cells(row, { html: 'td' })}</tr>`)
+        return html`<div class="table" role="group" aria-label="Table: ${section}" tabindex="0"><table><thead><tr>${cells(header, { html: 'th' })}</tr></thead><tbody>${body}</tbody></table></div>`
+          .html
+      },
+      html({ text }) {
+        return text.startsWith('<!--') ? '' : html`${text}`.html
+      },
+    },
+  })
+  return { html: marked.parser(tokens) }
+}
+
+const LONG = 24
+
+/** A long name may be broken where it has its joints, and is best read so on a narrow screen. */
+const withBreaks = (text: string) =>
+  text.length <= LONG ? text : text.split(/(?<=[./])(?=\w)/).map((part, i) => html`${i > 0 && { html: '<wbr>' }}${part}`)
+
+const anchored = (name: string | undefined) => name !== undefined && html` id="${rowId(name)}"`
+
+/** Drawn into the page, where its colours follow the reader's choice; its own style sheet is for whoever opens the file alone. */
+const figure = (svg: string, alt: string) => {
+  const drawn = svg.replace(/<style>[\s\S]*?<\/style>\s*/, '').replace('<svg ', html`<svg role="img" aria-label="${alt}" `.html)
+  return html`<span class="diagram" role="group" aria-label="${alt}" tabindex="0">${{ html: drawn }}</span>`
+}

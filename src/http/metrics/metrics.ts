@@ -1,0 +1,43 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Database } from '../../platform/db/open.ts'
+import { type Deliveries, deliveryMetrics } from './delivery-metrics.ts'
+import { type Pipelines, pipelineMetrics } from './pipeline-metrics.ts'
+
+export type Metrics = { registry: Registry; requests: Histogram; jobFailures: Counter; deliveries: Deliveries; pipelines: Pipelines }
+
+/** Labels are route templates, never addresses: a path may hold a customer's id of a user. */
+export function createMetrics(database: Database): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  new Gauge({
+    name: 'assay_database_connections',
+    help: 'Connections to PostgreSQL by state.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'idle' }, database.pool.idleCount)
+      this.set({ state: 'busy' }, database.pool.totalCount - database.pool.idleCount)
+      this.set({ state: 'waiting' }, database.pool.waitingCount)
+    },
+  })
+  const requests = new Histogram({
+    name: 'assay_http_request_seconds',
+    help: 'Answered requests and how long they took.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [registry],
+  })
+  const jobFailures = new Counter({
+    name: 'assay_job_failures_total',
+    help: 'Runs of a job that failed.',
+    labelNames: ['job'],
+    registers: [registry],
+  })
+  return {
+    registry,
+    requests,
+    jobFailures,
+    deliveries: deliveryMetrics(registry, database),
+    pipelines: pipelineMetrics(registry, database),
+  }
+}

@@ -1,0 +1,76 @@
+import type { App, Caller, Visitor } from '../platform/app.ts'
+import { inTransaction, later } from '../platform/app.ts'
+import { type AuditBatch, auditRow, recordChange } from '../tenants/audit/actions.ts'
+import type { AuditRead } from '../tenants/audit/reads.ts'
+import type { Outcome, Turn } from '../tenants/idempotency/actions.ts'
+import { sessionIn } from '../tenants/sessions/rules.ts'
+import { checkNotMasked, masked } from '../tenants/sessions/rules-masking.ts'
+import { checkPath, checkUser } from './authenticate.ts'
+import { withIdempotency } from './idempotency.ts'
+import { checkText, parseInput } from './input.ts'
+import { deed, subjectUser, type Visit } from './request.ts'
+
+type Sent = { params: unknown; query: unknown; body: unknown; headers: unknown }
+
+export type Audits = { audit: AuditBatch; auditRead: AuditRead }
+
+/** A request whose caller is known: validate, execute once, shape, audit. What is refused is thrown. */
+export async function answer(app: App, audits: Audits, visit: Visit, sent: Sent): Promise<Outcome & { replayed?: boolean }> {
+  const { caller, route } = visit
+  checkText('path', sent.params)
+  checkText('query', sent.query)
+  visit.input = parseInput(route.row, sent)
+  checkPath(app, caller, visit.input.params as Visit['params'] | undefined)
+  checkUser(caller, subjectUser(visit))
+  if (isMasked(visit)) checkNotMasked(visit.input.body)
+  const inside = { ...appFor(app, caller), ends: visit.ends, visitor: visitorOf(app, visit) }
+  const outcome = await withIdempotency(app, visit, (turn) => execute(inside, audits, visit, turn))
+  if (outcome.replayed && caller) await audits.audit(auditRow(app, caller, deed(visit, outcome.status, outcome.body)))
+  return isMasked(visit) && !route.row.media ? { ...outcome, body: masked(outcome.body) } : outcome
+}
+
+/** Whether the caller sees personal data masked: at the console, until there is a reason to reveal it. */
+export const isMasked = ({ caller, route }: Visit) => {
+  const console = caller && 'console' in caller ? caller.console : undefined
+  return Boolean(console && !console.reason && !route.row.unmasked)
+}
+
+const visitorOf = ({ config }: App, visit: Visit): Visitor => ({
+  address: visit.address,
+  request_id: visit.request_id,
+  session: sessionIn(config, visit.headers),
+  keepSession: (secret) => {
+    visit.session = secret
+  },
+})
+
+/** The domain clock of a team is real time plus its offset. */
+const appFor = (app: App, caller: Caller | undefined): App =>
+  caller && 'clock_offset_ms' in caller && caller.clock_offset_ms ? { ...app, now: () => later(app.wall(), caller.clock_offset_ms) } : app
+
+async function execute(app: App, { auditRead }: Audits, visit: Visit, turn?: Turn): Promise<Outcome> {
+  const { caller, input } = visit
+  const { row, handler } = visit.route
+  const status = row.status ?? 200
+  const shaped = (result: unknown): Outcome => ({ status: row.goesOn?.(result) ? 202 : status, body: row.returns.parse(result) })
+  if (!caller) return shaped(await handler(app, caller, input))
+  const auditOf = (result: unknown) => auditRow(app, caller, deed(visit, status, result))
+  if (row.method === 'get' || row.reads) {
+    const result = await handler(app, caller, input)
+    if (!row.unaudited) await auditRead(caller, auditOf(result))
+    return shaped(result)
+  }
+  let outcome: Outcome | undefined
+  const beforeCommit = async (inside: App, result: unknown) => {
+    outcome = shaped(result)
+    await recordChange(inside, auditOf(result))
+    await turn?.keep(inside, outcome, subjectUser(visit, result))
+  }
+  const along: NonNullable<App['along']> = async (result, user) => {
+    outcome = shaped(result)
+    return { audit: auditOf(result), kept: turn?.row(outcome, subjectUser(visit, result) as string, user) }
+  }
+  const inside = { ...app, beforeCommit, along }
+  const result = await handler(inside, caller, input)
+  return outcome ?? inTransaction(inside, async () => result).then(shaped)
+}

@@ -1,0 +1,137 @@
+import type { z } from 'zod'
+import type { LabOrderFilter, StepReport } from '../../../contract/labs/partner-api.ts'
+import type { NewResults } from '../../../contract/labs/results.ts'
+import { type App, inTransaction, type LabCaller, later, SECOND } from '../../../platform/app.ts'
+import { cursorAt, pageAfter, pageOf } from '../../../platform/paging.ts'
+import { problem } from '../../../platform/problem.ts'
+import { advanceOrder } from '../../orders/advance.ts'
+import { refuseTakenSample } from '../../orders/insert.ts'
+import { type Loaded, lockedOrder, ordersById, requireOrder } from '../../orders/present.ts'
+import { offerRedraw, recreateOrder } from '../../orders/redraw.ts'
+import * as rules from '../../orders/rules.ts'
+import { transmissionName } from '../../orders/rules-people.ts'
+import { recordResults } from '../../results/actions.ts'
+import * as store from './store.ts'
+
+type Filter = z.output<typeof LabOrderFilter>
+type Step = z.output<typeof StepReport>
+
+/** A change may commit after a later one was read, so the list ends a moment ago: a lab that reads on misses nothing. */
+const SETTLED = 2 * SECOND
+
+/** The orders that were sent to the lab, in the order of their last change. */
+export async function listLabOrders(app: App, { lab_id }: LabCaller, query: Filter) {
+  const page = pageAfter(query.next_cursor, query.limit)
+  const until = later(app.wall(), -SETTLED)
+  const found = await store.listSent(app.db, lab_id, { ...query, until }, page)
+  const { rows } = pageOf(found, page, markOf)
+  const last = rows.at(-1)
+  const orders = await inOrderOf(app, rows)
+  // Also at the end of the list, so that a lab reads on from there when something has changed.
+  return {
+    orders: orders.map(forLab),
+    next_cursor: last ? cursorAt(markOf(last)) : (query.next_cursor ?? beginning(query, until)),
+  }
+}
+
+/** From where a lab that has nothing yet reads on; who looked for one sample does not. */
+const beginning = ({ sample_id }: Filter, at: string) => (sample_id ? null : cursorAt({ at, id: '00000000-0000-0000-0000-000000000000' }))
+
+const markOf = (order: { changed_at: string; id: string }) => ({ at: order.changed_at, id: order.id })
+
+/** One reading for each team; whose user was erased meanwhile is not there any more. */
+async function inOrderOf(app: App, rows: { team_id: string; id: string }[]): Promise<Loaded[]> {
+  const byTeam = Map.groupBy(rows, ({ team_id }) => team_id)
+  const loaded = new Map<string, Loaded>()
+  for (const [team_id, its] of byTeam)
+    for (const order of await ordersById(
+      app,
+      team_id,
+      its.map(({ id }) => id),
+    ))
+      loaded.set(order.id, order)
+  return rows.flatMap(({ id }) => loaded.get(id) ?? [])
+}
+
+export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
+  const { team_id } = await requireSent(app, lab_id, id)
+  return forLab(await requireOrder(app, team_id, id))
+}
+
+/** A step that the lab or its courier took. What comes late or twice changes nothing. */
+export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) =>
+  onOrder(app, caller, id, async (app, order) => {
+    const news = toldBy(order, step, app.now())
+    // A step that may follow itself is a retry unless it says something new.
+    const again = step.status === order.low_level && !Object.keys(news).length
+    if (again || rules.judgeReport(order, step.status) === 'late') return order
+    const change = { ...news, status_detail: step.status_detail ?? null }
+    return step.status === 'redraw_available' ? offerRedraw(app, order, change) : advanceOrder(app, order, step.status, change)
+  })
+
+/** What a report says besides the step: the sample's number, when it was taken, where the parcel is. */
+const toldBy = (order: Loaded, { sample_id, collected_at, shipment }: Step, now: string) => ({
+  ...(sample_id && sample_id !== order.sample_id ? { sample_id } : {}),
+  ...(collected_at && collected_at !== order.collected_at ? { collected_at } : {}),
+  ...(shipment ? { document: { shipment: shipmentOf(order, shipment, now) } } : {}),
+})
+
+const noShipment = {
+  outbound_tracking_number: null,
+  outbound_tracking_url: null,
+  inbound_tracking_number: null,
+  inbound_tracking_url: null,
+  outbound_courier: null,
+  inbound_courier: null,
+  notes: null,
+}
+
+function shipmentOf({ document, id }: Loaded, sent: NonNullable<Step['shipment']>, at: string) {
+  const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined))
+  return { id, created_at: at, ...noShipment, ...document.shipment, ...given, updated_at: at }
+}
+
+export const reportResults = (app: App, caller: LabCaller, id: string, posted: NewResults) =>
+  onOrder(app, caller, id, (app, order) => recordResults(app, order, posted))
+
+/** Results came for an order that is over: a further order of its transaction takes them. */
+export const recreate = (app: App, caller: LabCaller, id: string) => onOrder(app, caller, id, recreateOrder)
+
+const onOrder = (app: App, { lab_id }: LabCaller, id: string, work: (app: App, order: Loaded) => Promise<Loaded>) =>
+  refuseTakenSample(() =>
+    inTransaction(app, async (app) => {
+      const { team_id, clock_offset_ms } = await requireSent(app, lab_id, id)
+      const timed = { ...app, now: () => later(app.wall(), clock_offset_ms) }
+      return forLab(await work(timed, await lockedOrder(timed, team_id, id)))
+    }),
+  )
+
+async function requireSent(app: App, lab_id: number, id: string) {
+  const sent = await store.findSent(app.db, lab_id, id)
+  if (!sent) throw problem('ORDER_NOT_FOUND', 'There is no such order that was sent to this lab; GET /lab/v1/orders lists them.')
+  return sent
+}
+
+/** The order as the lab needs it: names as its systems can take them, and nothing of what is only the customer's. */
+function forLab({ document, lab_test, ...order }: Loaded) {
+  const { lab } = lab_test
+  const patient = document.patient_details
+  return {
+    ...order,
+    status: order.low_level,
+    patient_details: patient && {
+      ...patient,
+      first_name: transmissionName(patient.first_name, lab, 'first_name'),
+      last_name: transmissionName(patient.last_name, lab, 'last_name'),
+    },
+    patient_address: document.patient_address,
+    shipping_details: document.shipping_details,
+    shipment: document.shipment,
+    physician: document.physician,
+    icd_codes: document.icd_codes,
+    clinical_notes: document.clinical_notes,
+    aoe_answers: document.aoe_answers,
+    lab_test: { id: lab_test.id, name: lab_test.name, sample_type: lab_test.sample_type, fasting: lab_test.fasting },
+    markers: lab_test.markers.map(({ id, name, provider_id, loinc }) => ({ id, name, provider_id, loinc })),
+  }
+}

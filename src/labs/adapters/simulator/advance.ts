@@ -1,0 +1,116 @@
+import type { z } from 'zod'
+import { type Simulation, SimulationFlags, type StatusDetail } from '../../../contract/labs/orders.ts'
+import type { NewResults } from '../../../contract/labs/results.ts'
+import { type App, inTransaction, later, SECOND, type TeamCaller } from '../../../platform/app.ts'
+import { problem } from '../../../platform/problem.ts'
+import { orderedOf } from '../../catalog/actions.ts'
+import { advanceOrder } from '../../orders/advance.ts'
+import { onDueSteps, planSteps, restOrder } from '../../orders/dispatch.ts'
+import { registerKit } from '../../orders/kits.ts'
+import { type Loaded, lockedOrder } from '../../orders/present.ts'
+import { offerRedraw } from '../../orders/redraw.ts'
+import * as rules from '../../orders/rules.ts'
+import { keepReport } from '../../results/actions.ts'
+import { ageOn } from '../../results/rules.ts'
+import { newSampleId } from './index.ts'
+import { someone, someShipment } from './people.ts'
+import { simulateResults } from './values.ts'
+
+type Flags = z.output<typeof SimulationFlags>
+type Query = { final_status?: string | null | undefined; delay?: number | null | undefined }
+
+/** Walks an order to where it was asked to go: at once, or a step every so many seconds. */
+export const simulateOrder = (app: App, { team_id }: TeamCaller, order_id: string, query: Query, sent: Flags | null | undefined) =>
+  inTransaction(app, async (app) => {
+    const order = await lockedOrder(app, team_id, order_id)
+    const flags = sent ?? SimulationFlags.parse({})
+    const steps = withPartials(stepsTo(order, query.final_status), flags.partials)
+    // A step that comes later has nobody to be refused to.
+    if (steps.includes('redraw_available')) rules.checkRedraw(order)
+    const delay_seconds = query.delay ?? 0
+    await takeSteps(app, order, { ...flags, steps, delay_seconds })
+    return 'Success'
+  })
+
+function stepsTo(order: Loaded, final_status: string | null | undefined): string[] {
+  if (final_status) {
+    const [, method, low = ''] = final_status.split('.')
+    if (method === order.method) return rules.standsAt(order, low) ? [] : rules.walk(order, low)
+    throw problem('STATUS_NOT_REACHABLE', `The order is a ${order.method}; name a final_status of that method.`)
+  }
+  if (rules.isCancelled(order) || ['completed', 'corrected'].includes(order.low_level)) return []
+  return rules.walk(order, 'completed')
+}
+
+/** As many partial reports as were asked for, where the method knows them. */
+function withPartials(steps: string[], partials: number | null | undefined) {
+  const i = steps.indexOf('partial_results')
+  if (i < 0 || typeof partials !== 'number' || i === steps.length - 1) return steps
+  return [...steps.slice(0, i), ...Array.from({ length: partials }, () => 'partial_results'), ...steps.slice(i + 1)]
+}
+
+/** Takes the first step, and the others too unless they come later. */
+async function takeSteps(app: App, order: Loaded, { steps, ...simulation }: Simulation): Promise<void> {
+  const [low, ...rest] = steps
+  if (low === undefined) return
+  const moved = await takeStep(app, { ...order, simulation: null }, low, { ...simulation, steps: rest })
+  if (!rest.length) return
+  if (!simulation.delay_seconds) return takeSteps(app, moved, { ...simulation, steps: rest })
+  const step_at = later(moved.updated_at, simulation.delay_seconds * SECOND)
+  await planSteps(app, moved.id, step_at, { ...simulation, steps: rest })
+}
+
+const reports: Record<string, Status> = {
+  partial_results: 'partial',
+  completed: 'final',
+  corrected: 'corrected',
+}
+
+async function takeStep(app: App, order: Loaded, low: string, simulation?: Simulation): Promise<Loaded> {
+  const report = reports[low]
+  if (report) return keepReport(app, order, await reportOf(app, order, report, simulation))
+  if (low === 'redraw_available') return offerRedraw(app, order)
+  if (low === 'registered') return registerKit(app, order, someone(order), [])
+  const last = !simulation?.steps.length
+  return advanceOrder(app, order, low, {
+    sent_at: order.sent_at ?? app.now(),
+    sample_id: order.sample_id ?? newSampleId(),
+    status_detail: last ? (simulation?.status_detail ?? usualDetail(low)) : usualDetail(low),
+    ...(low === 'transit_customer' && !order.document.shipment ? { document: { shipment: someShipment(order, app.now()) } } : {}),
+  })
+}
+
+const usualDetail = (low: string): StatusDetail | null =>
+  ({ sample_error: 'sample_hemolyzed' as const, lab_processing_blocked: 'date_of_collection_unspecified' as const })[low] ?? null
+
+type Status = 'partial' | 'final' | 'corrected'
+
+/** What the lab reports now. Of several partial reports each has a larger part. */
+async function reportOf(app: App, order: Loaded, status: Status, simulation: Simulation | undefined): Promise<NewResults> {
+  const patient = order.document.patient_details
+  const now = app.now()
+  const partials = order.events.filter((event) => event.low_level === 'partial_results').length
+  const { results, missing_results } = simulateResults({
+    ...(await orderedOf(app, order.lab_test)),
+    seed: simulation?.seed ?? order.seed,
+    gender: patient?.gender ?? 'unknown',
+    age: patient ? ageOn(patient.dob, now.slice(0, 10)) : 40,
+    interpretation: simulation?.interpretation ?? 'normal',
+    result_types: simulation?.result_types,
+    has_missing_results: simulation?.has_missing_results,
+    version: status,
+    share: status === 'partial' ? 1 - 0.5 ** (partials + 1) : 1,
+  })
+  return { status, results, missing_results, collected_at: order.collected_at ?? now, reported_at: now }
+}
+
+export const STEP = 'simulate steps'
+
+/** Takes the steps that are due on their team's clock, of one team or of any; answers whether there may be more. */
+export const takeDueSteps = (app: App, team_id?: string) =>
+  onDueSteps(app, team_id, async (app, order) => {
+    const low = order.simulation?.steps[0] ?? rules.nextStep(order)
+    if (low === undefined || !rules.mayFollow(order, low)) return restOrder(app, order.id)
+    if (order.simulation) return takeSteps(app, order, order.simulation)
+    await takeStep(app, order, low)
+  })

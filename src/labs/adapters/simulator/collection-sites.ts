@@ -1,0 +1,75 @@
+import type { Analyte } from '../../../contract/labs/analyte.ts'
+import * as ranges from '../../ranges/rules.ts'
+
+export type Sex = 'male' | 'female'
+/** Where a value lies: in its range, outside of it, or beyond a critical limit. */
+export type Place = 'normal' | 'above' | 'below' | 'critical_above' | 'critical_below'
+/** Values in steps of the last decimal that the lab reports, so that 4.5 with one decimal is 45. */
+export type Steps = { from: number; to: number }
+
+export const isText = ({ result_type }: Analyte) => result_type === 'comment' || result_type === 'coded_value'
+
+export const scaleOf = ({ decimals }: Analyte) => 10 ** (decimals ?? 0)
+
+export function intervalFor(analyte: Analyte, sex: Sex) {
+  const range = ranges.rangeFor(analyte, sex)
+  return range && ranges.intervalOf(range)
+}
+
+/** The values that lie at a place; null where there are none. */
+export function stepsAt(analyte: Analyte, sex: Sex, place: Place): Steps | null {
+  const steps = roomAt(analyte, sex, place)
+  return steps && steps.from <= steps.to ? steps : null
+}
+
+function roomAt(analyte: Analyte, sex: Sex, place: Place): Steps | null {
+  const scale = scaleOf(analyte)
+  const normal = normalSteps(analyte, sex)
+  const width = normal.to - normal.from
+  const range = intervalFor(analyte, sex)
+  const { below, above } = analyte.critical ?? { below: null, above: null }
+  const [lowest, highest] = [up((below ?? 0) * scale), down((above ?? Infinity) * scale)]
+  if (place === 'normal') return normal
+  if (place === 'above' && range && range.high < Infinity)
+    return { from: normal.to + 1, to: Math.min(highest, normal.to + Math.max(1, Math.floor(width * 0.4))) }
+  if (place === 'below' && range && range.low > -Infinity)
+    return { from: Math.max(lowest, normal.from - Math.max(1, Math.floor(width * 0.2))), to: normal.from - 1 }
+  if (place === 'critical_above' && above !== null)
+    return { from: highest + 1, to: highest + 1 + Math.floor(Math.max(0, highest - normal.to) * 0.5) }
+  if (place === 'critical_below' && below !== null)
+    return { from: Math.max(0, lowest - 1 - Math.floor(Math.max(0, normal.from - lowest) * 0.5)), to: lowest - 1 }
+  return null
+}
+
+function normalSteps(analyte: Analyte, sex: Sex): Steps {
+  const scale = scaleOf(analyte)
+  const { mean, sd } = spreadOf(analyte, sex)
+  const range = intervalFor(analyte, sex) ?? { low: -Infinity, high: Infinity, low_open: true, high_open: true }
+  const first = range.low_open ? down(range.low * scale) + 1 : up(range.low * scale)
+  const last = range.high_open ? up(range.high * scale) - 1 : down(range.high * scale)
+  const to = last < Infinity ? last : Math.max(first, down((mean + 2.5 * sd) * scale))
+  return { from: first > -Infinity ? first : Math.max(0, Math.min(to, up((mean - 2.5 * sd) * scale))), to }
+}
+
+/** Where the values of a healthy crowd gather. */
+export function spreadOf(analyte: Analyte, sex: Sex) {
+  const { sim } = analyte
+  if (sim) return { mean: sex === 'male' ? sim.mean_male : sim.mean_female, sd: sim.sd }
+  const { low = 0, high = 1 } = intervalFor(analyte, sex) ?? {}
+  const [from, to] = [low > -Infinity ? low : 0, high < Infinity ? high : low * 2]
+  return { mean: (from + to) / 2, sd: (to - from) / 6 }
+}
+
+/** Products such as 4.35 * 100 miss their whole number by a hair. */
+const HAIR = 1e-6
+const up = (number: number) => Math.ceil(number - HAIR)
+const down = (number: number) => Math.floor(number + HAIR)
+
+export function placeOf(analyte: Analyte, sex: Sex, value: number): Place {
+  const point = { low: value, high: value, low_open: false, high_open: false }
+  const range = intervalFor(analyte, sex)
+  if (analyte.critical && ranges.isCritical(point, analyte.critical))
+    return value < (analyte.critical.below ?? -Infinity) ? 'critical_below' : 'critical_above'
+  if (range && ranges.isBelow(point, range)) return 'below'
+  return range && ranges.isAbove(point, range) ? 'above' : 'normal'
+}

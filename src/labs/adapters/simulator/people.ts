@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import type { Shipment } from '../../../contract/labs/orders.ts'
+import { oneOf, seeded, whole } from '../../../platform/seeded.ts'
+import type { Loaded } from '../../orders/present.ts'
+
+/** Somebody who registers the kit that was asked to be walked through: the recipient, or nobody in particular. */
+export function someone({ document: { shipping_details: sent }, seed }: Loaded) {
+  const [first_name = 'Sandbox', ...rest] = (sent?.receiver_name ?? '').split(/\s+/).filter(Boolean)
+  const random = seeded(seed, 'someone')
+  const two = (n: number) => String(n).padStart(2, '0')
+  const patient_details = {
+    first_name: first_name.slice(0, 50),
+    last_name: (rest.join(' ') || 'Patient').slice(0, 50),
+    dob: `${whole(random, 1950, 2000)}-${two(whole(random, 1, 12))}-${two(whole(random, 1, 28))}`,
+    gender: oneOf<'female' | 'male'>(random, ['female', 'male']) ?? ('unknown' as const),
+    phone_number: sent?.phone_number ?? '+12025550100',
+    email: 'patient@example.com',
+  }
+  const home = sent ?? { first_line: '1 Example Street', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' }
+  const patient_address = { receiver_name: '', ...home, access_notes: null }
+  return { patient_details, patient_address, consents: [] }
+}
+
+const COURIER = 'Sandbox Courier'
+
+/** A kit on its way, with the label for its way back in the box. */
+export function someShipment({ seed, id: order_id }: Loaded, at: string): Shipment {
+  const number = (way: string) => {
+    const random = seeded(seed, 'tracking', way)
+    return `SC${Array.from({ length: 12 }, () => whole(random, 0, 9)).join('')}`
+  }
+  const url = (number: string) => `https://tracking.example.com/${number}`
+  return {
+    id: uuidFrom(order_id),
+    outbound_tracking_number: number('out'),
+    outbound_tracking_url: url(number('out')),
+    inbound_tracking_number: number('in'),
+    inbound_tracking_url: url(number('in')),
+    outbound_courier: COURIER,
+    inbound_courier: COURIER,
+    notes: null,
+    created_at: at,
+    updated_at: at,
+  }
+}
+
+function uuidFrom(order_id: string) {
+  const hex = createHash('sha256').update(`shipment ${order_id}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

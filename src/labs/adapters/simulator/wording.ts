@@ -1,0 +1,82 @@
+import type { Analyte } from '../../../contract/labs/analyte.ts'
+import type { Interpretation, NewResult, ResultType } from '../../../contract/labs/results.ts'
+import { rangeFor } from '../../ranges/rules.ts'
+import { intervalFor, type Place, placeOf, type Sex, scaleOf, stepsAt } from './collection-sites.ts'
+
+type Worded = Pick<NewResult, 'type' | 'result'> & Partial<NewResult>
+
+/** A value as a lab would write it in a result of this type; null is one that could not be calculated. */
+export function wordValue(analyte: Analyte, sex: Sex, value: number | null, type: ResultType): Worded {
+  if (value === null) return { type: 'comment', result: 'Not calculated', unit: null, interpretation: 'unknown' }
+  const place = placeOf(analyte, sex, value)
+  // Without a range nobody else could tell what the value means.
+  const stated = intervalFor(analyte, sex) || place !== 'normal' ? {} : ({ interpretation: 'normal' } as const)
+  if (type === 'numeric') return { type, result: written(analyte, value), ...stated }
+  if (type === 'range') return { type, result: rangeAround(analyte, sex, value, place), ...stated }
+  if (type === 'coded_value') return { type, result: codes[place], unit: null }
+  return { type, result: phrases[place], unit: null, interpretation: meanings[place] }
+}
+
+const codes: Record<Place, string> = { normal: 'N', above: 'H', below: 'L', critical_above: 'HH', critical_below: 'LL' }
+
+const phrases: Record<Place, string> = {
+  normal: 'Unremarkable',
+  above: 'Above the reference range',
+  below: 'Below the reference range',
+  critical_above: 'Critically high',
+  critical_below: 'Critically low',
+}
+
+const meanings: Record<Place, Interpretation> = {
+  normal: 'normal',
+  above: 'abnormal',
+  below: 'abnormal',
+  critical_above: 'critical',
+  critical_below: 'critical',
+}
+
+const written = ({ decimals }: Analyte, value: number) => value.toFixed(decimals ?? 0)
+
+function rangeAround(analyte: Analyte, sex: Sex, value: number, place: Place) {
+  const { low = 0, high = 0, low_open, high_open } = intervalFor(analyte, sex) ?? {}
+  if (place === 'above') return `${high_open ? '>=' : '>'}${written(analyte, high)}`
+  if (place === 'below') return `${low_open ? '<=' : '<'}${written(analyte, low)}`
+  if (place === 'critical_above') return `>${written(analyte, analyte.critical?.above ?? value)}`
+  if (place === 'critical_below') return `<${written(analyte, analyte.critical?.below ?? value)}`
+  const scale = scaleOf(analyte)
+  const step = Math.round(value * scale)
+  const { from, to } = stepsAt(analyte, sex, 'normal') ?? { from: step, to: step }
+  const [least, most] = [Math.min(step, Math.max(from, step - 1)), Math.max(step, Math.min(to, step + 1))]
+  return `${written(analyte, least / scale)}-${written(analyte, most / scale)}`
+}
+
+const opposites: Record<string, string> = { Negative: 'Positive', 'Not detected': 'Detected', 'Non-reactive': 'Reactive' }
+const shortened: Record<string, string> = {
+  Negative: 'NEG',
+  Positive: 'POS',
+  'Not detected': 'ND',
+  Detected: 'DET',
+  'Non-reactive': 'NR',
+  Reactive: 'RR',
+}
+
+/** As numbers, findings are an index that is below 1 where nothing was found. */
+const index = { unit: '{index}', reference_range: '<1', max_range_value: 1 }
+
+/** A finding as a lab would write it: the expected one, or its opposite. */
+export function wordFinding({ expected_value }: Analyte, usual: boolean, type: ResultType): Worded {
+  const expected = expected_value ?? 'Normal'
+  const found = usual ? expected : (opposites[expected] ?? 'Abnormal')
+  const stated = expected_value ? {} : { interpretation: usual ? ('normal' as const) : ('abnormal' as const) }
+  if (type === 'numeric') return { type, result: usual ? '0' : '3', ...index }
+  if (type === 'range') return { type, result: usual ? '<1' : '>=1', ...index }
+  if (type === 'coded_value') return { type, result: shortened[found] ?? (usual ? 'N' : 'A') }
+  return { type, result: found, ...stated }
+}
+
+/** The range of the sex that the values were drawn for, where the patient's gender would not tell it. */
+export function rangeStated(analyte: Analyte, gender: string, sex: Sex): Partial<NewResult> {
+  const range = rangeFor(analyte, sex)
+  if (!range?.text || rangeFor(analyte, gender)) return {}
+  return { reference_range: range.text, min_range_value: range.low ?? null, max_range_value: range.high ?? null }
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import type { Ordered } from '../../contract/labs/analyte.ts'
+import type { LabTestFilter, NewLabTest } from '../../contract/labs/catalog.ts'
+import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
+import { isInstant, pageAfter, pageOf } from '../../platform/paging.ts'
+import { problem } from '../../platform/problem.ts'
+import { labTestsOf } from './known-tests.ts'
+import { accountFor, labOfAccount, pickMarkers } from './markers.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type Filter = z.output<typeof LabTestFilter>
+type PageQuery = Filter & {
+  lab_test_limit: number
+  next_cursor?: string | null | undefined
+  include_pricing: boolean
+  lab_account_id?: string | null | undefined
+}
+
+const isPrice = (text: string) => /^\d+(\.\d+)?$/.test(text)
+
+export async function listLabTests(app: App, caller: TeamCaller, query: PageQuery) {
+  const order = orderOf(query)
+  const page = pageAfter(query.next_cursor, query.lab_test_limit, order.key === 'price' ? isPrice : isInstant)
+  const lab_id = await labOfAccount(app, caller, query.lab_account_id)
+  const found = await store.listLabTests(app.db, caller.team_id, { ...query, lab_id }, order, page)
+  const { rows, next_cursor } = pageOf(found, page, (test) => ({ at: String(test[order.key]), id: test.id }))
+  return { data: rows.map(shown), next_cursor, ...(query.include_pricing ? { pricing: rules.testPricing(rows) } : {}) }
+}
+
+export const listAllLabTests = async (app: App, { team_id }: TeamCaller, filter: Filter) =>
+  (await store.listLabTests(app.db, team_id, filter, orderOf(filter))).map(shown)
+
+const orderOf = ({ order_key, order_direction }: Filter): store.LabTestOrder => ({
+  key: order_key ?? 'created_at',
+  direction: order_direction,
+})
+
+export async function getLabTest(app: App, caller: TeamCaller, id: string, lab_account_id?: string | null) {
+  const test = await requireLabTest(app, caller.team_id, id)
+  await accountFor(app, caller, lab_account_id, test.lab_id)
+  return shown(test)
+}
+
+/** A test made of markers of one lab. Gap 32: the operator approves it, except in the sandbox, where nobody would. */
+export const createLabTest = (app: App, caller: TeamCaller, input: z.output<typeof NewLabTest>) =>
+  inTransaction(app, async (app) => {
+    const { name, description, method, lab_account_id = null } = input
+    const markers = await pickMarkers(app, input, await namedLab(app, caller, input))
+    rules.checkOrderable(markers)
+    const lab_id = rules.oneLab(markers.map((marker) => marker.lab_id))
+    const account = await accountFor(app, caller, lab_account_id, lab_id)
+    if (account) rules.checkAccountActive(account)
+    const lab = await store.findLab(app.db, lab_id)
+    rules.checkMethod(lab, method)
+    const id = randomUUID()
+    const now = app.now()
+    const row = { id, team_id: caller.team_id, lab_id, lab_account_id, slug: rules.slugOf(name), name, description, method }
+    const terms = { ...rules.termsOf(markers), sample_type: rules.commonSample(lab, markers), fasting: input.fasting ?? false }
+    const state = { created_at: now, updated_at: now, approved_at: app.config.ENVIRONMENT === 'sandbox' ? now : null }
+    await store.insertLabTest(
+      app.db,
+      { ...row, ...terms, ...state, has_collection_instructions: true },
+      markers.map((marker) => marker.id),
+    )
+    return shown(await requireLabTest(app, caller.team_id, id))
+  })
+
+/** Whose codes the markers are named by: the lab that was named, or that of the account. */
+async function namedLab(app: App, caller: TeamCaller, { lab_slug, lab_account_id }: z.output<typeof NewLabTest>) {
+  if (lab_slug) return rules.knownLab(await store.findLabBySlug(app.db, lab_slug)).id
+  return labOfAccount(app, caller, lab_account_id)
+}
+
+type Patch = { name?: string | null | undefined; active?: boolean | null | undefined }
+
+export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { name, active }: Patch) =>
+  inTransaction(app, async (app) => {
+    const given = typeof active === 'boolean'
+    if (!name && !given) throw problem('NOTHING_TO_PATCH', 'Nothing to patch: send name or active.')
+    const test = await requireLabTest(app, team_id, id, store.lockLabTest)
+    rules.checkOwn(test)
+    const now = app.now()
+    await store.updateLabTest(app.db, team_id, id, {
+      updated_at: now,
+      ...(name ? { name } : {}),
+      ...(given ? { archived_at: active ? null : (test.archived_at ?? now) } : {}),
+    })
+    return shown(await requireLabTest(app, team_id, id))
+  })
+
+/** What waits for the operator, of every team. */
+export const pendingLabTests = (app: App) => store.listPending(app.db)
+
+export const approveLabTest = (app: App, id: string) => inTransaction(app, (app) => store.approveLabTest(app.db, id, app.wall()))
+
+export async function requireLabTest(app: App, team_id: string, id: string, find = store.findLabTest) {
+  const test = await find(app.db, team_id, id)
+  if (!test) throw rules.testNotFound()
+  return test
+}
+
+export type LabTestRow = store.LabTestRow
+
+export async function labTestsById(app: App, team_id: string, ids: string[]): Promise<Map<string, LabTestRow>> {
+  return new Map((await labTestsOf(app, team_id, ids)).map((test) => [test.id, test]))
+}
+
+/** What the lab measures for a test: its markers, and everything that it knows to measure. */
+export const orderedOf = async (app: App, { markers }: Pick<LabTestRow, 'markers'>): Promise<Ordered> => ({
+  markers,
+  analytes: await store.listAnalytes(app.db),
+})
+
+export const shown = <T extends { status: string }>(test: T) => ({ ...test, is_active: test.status === 'active', is_delegated: false })

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto'
+import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type Recipe = {
+  lab_id: number
+  name: string
+  method: string
+  fasting: boolean
+  sample_type: string
+  price: number
+  common_tat_days: number | null
+  worst_case_tat_days: number | null
+  auto_key: string
+}
+
+export const findLab = (app: App, id: number) => store.findLab(app.db, id)
+
+export const findAutoTest = (app: App, { team_id }: TeamCaller, auto_key: string) => store.findAutoTest(app.db, team_id, auto_key)
+
+/** The team's test by its recipe. It is made of what may be ordered already, so nobody has to approve it. */
+export const autoTest = (app: App, caller: TeamCaller, recipe: Recipe, markers: { id: number }[]) =>
+  inTransaction(app, async (app) => {
+    const now = app.now()
+    const state = { created_at: now, updated_at: now, approved_at: now, has_collection_instructions: true }
+    const row = { ...recipe, ...state, id: randomUUID(), team_id: caller.team_id, slug: rules.slugOf(recipe.name), description: '' }
+    await store.insertAutoTest(
+      app.db,
+      row,
+      markers.map(({ id }) => id),
+    )
+    const made = await findAutoTest(app, caller, recipe.auto_key)
+    if (!made) throw new Error('the test that an order made is not there')
+    return made
+  })

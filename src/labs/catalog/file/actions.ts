@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import { isUniqueViolation } from '../../../platform/db/open.ts'
+import { setupProblem } from '../../../platform/problem.ts'
+import { type Catalogue, readCatalogue } from './file.ts'
+import * as rows from './rows.ts'
+import * as store from './store.ts'
+
+const file = new URL('../../../../catalog/catalog.json', import.meta.url)
+const BATCH = 1000
+
+/** Loads the catalogue that comes with the service. A file that was loaded already costs one query. */
+export const loadCatalogue = async (app: App) => loadCatalogueText(app, await readFile(file, 'utf8'))
+
+/**
+ * Loads the catalogue that every team shares, and answers how many rows of each kind it wrote; null where the very file was loaded before. What the file no longer has stays known to orders:
+ * its lab tests are archived and its markers cannot be ordered any more.
+ */
+export async function loadCatalogueText(app: App, text: string) {
+  const version = createHash('sha256').update(text).digest('hex')
+  if ((await store.loadedCatalogue(app.db))?.version === version) return { version, loaded: null, archived_tests: 0, retired_markers: 0 }
+  const catalogue = readCatalogue(text)
+  return inTransaction(app, async (app) => {
+    await store.lockLoading(app.db)
+    await write(app, catalogue).catch(refuseOtherIds)
+    const retired = await retire(app, catalogue)
+    await store.upsert(app.db, 'catalogue', [{ one: true, version, loaded_at: app.wall() }], 'one')
+    return { version, loaded: countsOf(catalogue), ...retired }
+  })
+}
+
+const countsOf = ({ labs, analytes, lab_markers, lab_tests, patient_service_centers, payors, icd10_starter }: Catalogue) => ({
+  labs: labs.length,
+  analytes: analytes.length,
+  markers: lab_markers.length,
+  lab_tests: lab_tests.length,
+  service_centers: patient_service_centers.length,
+  payors: payors.length,
+  icd_codes: icd10_starter.length,
+})
+
+async function write(app: App, catalogue: Catalogue) {
+  const { db } = app
+  const at = app.wall()
+  await put(app, 'labs', catalogue.labs.map(rows.labRow), 'id')
+  await store.insertPlatformAccounts(
+    db,
+    catalogue.labs.map((lab) => rows.platformAccount(lab, at)),
+  )
+  await put(app, 'analytes', catalogue.analytes.map(rows.analyteRow), 'slug')
+  await put(app, 'markers', rows.markerRows(catalogue), 'id')
+  await checkTestIds(app, catalogue)
+  await put(
+    app,
+    'lab_tests',
+    catalogue.lab_tests.map((test) => rows.testRow(test, at)),
+    'id',
+    ['created_at', 'approved_at'],
+  )
+  await store.clearTestMarkers(
+    db,
+    catalogue.lab_tests.map(({ id }) => id),
+  )
+  for (const batch of batchesOf(rows.testMarkerRows(catalogue))) await store.insertTestMarkers(db, batch)
+  await put(app, 'service_centers', rows.centerRows(catalogue), 'site_code')
+  await put(app, 'payors', catalogue.payors, 'payor_code')
+  await put(app, 'icd_codes', catalogue.icd10_starter, 'code')
+}
+
+/** In batches, since a statement of PostgreSQL takes 65,535 values at most. */
+async function put<T extends store.SharedTable>({ db }: App, table: T, rows: store.SharedRow<T>[], key: string, kept: string[] = []) {
+  for (const batch of batchesOf(rows)) await store.upsert(db, table, batch, key, kept)
+}
+
+const batchesOf = <R>(rows: R[]) => Array.from({ length: Math.ceil(rows.length / BATCH) }, (_, i) => rows.slice(i * BATCH, (i + 1) * BATCH))
+
+/** A test that a team made must not turn into one of the catalogue. */
+async function checkTestIds({ db }: App, { lab_tests }: Catalogue) {
+  const taken = await store.findTeamTests(
+    db,
+    lab_tests.map(({ id }) => id),
+  )
+  if (taken.length)
+    throw setupProblem(`The catalogue gives a lab test the id of one that a team made: ${taken.map(({ id }) => id).join(', ')}`)
+}
+
+function refuseOtherIds(error: unknown): never {
+  if (!isUniqueViolation(error)) throw error
+  const { table } = error as { table?: string }
+  throw setupProblem(
+    `The catalogue gives another id or slug to something in ${table} that is loaded already; ids, slugs and LOINC codes stay as they were loaded first`,
+  )
+}
+
+async function retire({ db, wall }: App, { lab_tests, lab_markers }: Catalogue) {
+  const archived = await store.archiveOtherTests(
+    db,
+    lab_tests.map(({ id }) => id),
+    wall(),
+  )
+  const retired = await store.retireOtherMarkers(
+    db,
+    lab_markers.map(({ id }) => id),
+  )
+  return { archived_tests: archived.length, retired_markers: retired.length }
+}
+
+/** What is loaded, for the operator; undefined before the first load. */
+export async function catalogueSummary(app: App) {
+  const loaded = await store.loadedCatalogue(app.db)
+  if (!loaded) return undefined
+  const labs = await store.countByLab(app.db)
+  return { ...loaded, labs, ...(await store.countShared(app.db)) }
+}

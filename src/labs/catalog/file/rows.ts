@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { everyBilling } from '../rules.ts'
+import type { Catalogue } from './file.ts'
+
+const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value))
+
+type Lab = Catalogue['labs'][number]
+
+export const labRow = ({ name_rules, ...lab }: Lab) => ({ ...lab, name_rules: json(name_rules) })
+
+/** Used by teams that have no account of their own at the lab. */
+export const platformAccount = (lab: Lab, created_at: string) => ({
+  id: randomUUID(),
+  lab_id: lab.id,
+  status: 'active',
+  delegated_flow: 'not_delegated',
+  provider_account_id: `platform-${lab.slug}`,
+  account_name: `Platform account at ${lab.name}`,
+  allowed_billing: JSON.stringify(everyBilling(lab)),
+  created_at,
+})
+
+/** A LOINC code is unique among analytes and never changes, so its digits make a stable number. */
+export const analyteRow = ({ reference_range, critical, sim, expected_value, decimals, ...analyte }: Catalogue['analytes'][number]) => ({
+  ...analyte,
+  id: Number(analyte.loinc.replace('-', '')),
+  reference_range: json(reference_range),
+  critical: json(critical),
+  sim: json(sim),
+  expected_value: expected_value ?? null,
+  decimals: decimals ?? null,
+})
+
+/** What a marker is, and at each lab that sells it: its code, price, samples and turnaround there. */
+export function markerRows({ markers, lab_markers }: Catalogue) {
+  const described = new Map(markers.map((marker) => [marker.slug, marker]))
+  return lab_markers.map(({ marker_slug, ...there }) => {
+    // The file was refused if it named a marker that it does not describe.
+    const { aoe, ...what } = described.get(marker_slug) as Catalogue['markers'][number]
+    return { ...what, aoe: json(aoe), ...there }
+  })
+}
+
+export const testRow = ({ status, marker_ids: _, ...test }: Catalogue['lab_tests'][number], at: string) => ({
+  ...test,
+  created_at: at,
+  updated_at: at,
+  approved_at: status === 'pending_approval' ? null : at,
+  archived_at: status === 'inactive' ? at : null,
+})
+
+export const testMarkerRows = ({ lab_tests }: Catalogue) =>
+  lab_tests.flatMap(({ id, marker_ids }) => marker_ids.map((marker_id, i) => ({ lab_test_id: id, marker_id, position: i + 1 })))
+
+export function centerRows({ labs, patient_service_centers }: Catalogue) {
+  const labIds = new Map(labs.map(({ slug, id }) => [slug, id]))
+  return patient_service_centers.map(({ lab_slug, ...center }) => ({ ...center, lab_id: labIds.get(lab_slug) as number }))
+}

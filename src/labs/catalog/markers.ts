@@ -1,0 +1,128 @@
+import type { z } from 'zod'
+import type { OrderSet } from '../../contract/labs/catalog.ts'
+import type { App, LabCaller, TeamCaller } from '../../platform/app.ts'
+import { problem } from '../../platform/problem.ts'
+import { labTestsOf } from './known-tests.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type PageQuery = { page: number; size: number }
+type MarkerQuery = PageQuery &
+  Omit<store.MarkerFilter, 'ids' | 'lab_ids'> & {
+    lab_id?: number[] | null | undefined
+    include_pricing: boolean
+    lab_account_id?: string | null | undefined
+  }
+
+export async function listMarkers(app: App, caller: TeamCaller, query: MarkerQuery) {
+  const { lab_slug, name, a_la_carte_enabled } = query
+  const lab_id = await labOfAccount(app, caller, query.lab_account_id)
+  const asked = query.lab_id?.length ? query.lab_id : undefined
+  const lab_ids = lab_id === undefined ? asked : (asked ?? [lab_id]).filter((id) => id === lab_id)
+  const none = lab_ids?.length === 0
+  const found = await pageOfMarkers(app, none ? { ids: [] } : { lab_ids, lab_slug, name, a_la_carte_enabled }, query)
+  return query.include_pricing ? { ...found, pricing: rules.markerPricing(found.markers) } : found
+}
+
+export async function listLabTestMarkers(
+  app: App,
+  caller: TeamCaller,
+  id: string,
+  query: PageQuery & { lab_account_id?: string | null | undefined },
+) {
+  const test = await store.findLabTest(app.db, caller.team_id, id)
+  if (!test) throw rules.testNotFound()
+  await accountFor(app, caller, query.lab_account_id, test.lab_id)
+  return pageOfMarkers(app, { ids: test.markers.map((marker) => marker.id) }, query)
+}
+
+export async function listOrderSetMarkers(app: App, caller: TeamCaller, set: z.output<typeof OrderSet>, query: PageQuery) {
+  const { markers } = await resolveOrderSet(app, caller, set)
+  return pageOfMarkers(app, { ids: markers.map((marker) => marker.id) }, query)
+}
+
+/** The tests and, of one lab, the markers that an order set comes to, with the accounts among which an order chooses. */
+export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_ids, add_on, lab_account_id }: z.output<typeof OrderSet>) {
+  if (!lab_test_ids?.length && !add_on) throw problem('ORDER_SET_EMPTY', 'The order set is empty: name lab_test_ids, add_on or both.')
+  if (add_on) rules.checkNamed(add_on)
+  const [tests, accounts] = await Promise.all([
+    lab_test_ids?.length ? labTestsOf(app, caller.team_id, lab_test_ids) : [],
+    store.usableLabAccounts(app.db, caller),
+  ])
+  rules.checkAllTests(lab_test_ids ?? [], tests)
+  const account = lab_account_id ? rules.knownAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined
+  const lab_of_tests = tests.length ? rules.oneLab(tests.map((test) => test.lab_id)) : undefined
+  const added = add_on ? await pickMarkers(app, add_on, add_on.provider_ids?.length ? (lab_of_tests ?? account?.lab_id) : undefined) : []
+  rules.checkALaCarte(added)
+  const markers = [...inOrder(tests, lab_test_ids).flatMap((test) => test.markers), ...added]
+  const lab_id = rules.oneLab(markers.map((marker) => marker.lab_id))
+  if (account) rules.checkAccount(account, lab_id)
+  return { tests, lab_id, accounts, markers: [...new Map(markers.map((marker) => [marker.id, marker])).values()] }
+}
+
+const inOrder = (tests: store.LabTestRow[], ids: string[] | null | undefined) =>
+  tests.sort((one, other) => (ids ?? []).indexOf(one.id) - (ids ?? []).indexOf(other.id))
+
+/** The markers that were named by id or by the lab's code, in the order in which they were named. */
+export async function pickMarkers(
+  app: App,
+  named: { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined },
+  lab_id: number | undefined,
+) {
+  rules.checkNamed(named)
+  const found = await store.markersNamed(app.db, named, lab_id)
+  rules.checkFound(named, found)
+  const place = (marker: store.MarkerRow) =>
+    named.marker_ids?.length ? named.marker_ids.indexOf(marker.id) : (named.provider_ids ?? []).indexOf(marker.provider_id)
+  return found.sort((one, other) => place(one) - place(other))
+}
+
+export async function getMarker(app: App, caller: TeamCaller, lab_id: number, provider_id: string, lab_account_id?: string | null) {
+  const marker = await store.findMarker(app.db, lab_id, provider_id)
+  if (!marker)
+    throw problem('MARKER_NOT_FOUND', 'The lab has no marker with this provider_id; GET /v3/lab_tests/markers?lab_id= lists those it has.')
+  await accountFor(app, caller, lab_account_id, lab_id)
+  return marker
+}
+
+async function pageOfMarkers(app: App, filter: store.MarkerFilter, { page, size }: PageQuery) {
+  const { total } = await store.countMarkers(app.db, filter)
+  const found = await store.listMarkers(app.db, filter, size, (page - 1) * size)
+  const markers = found.map(({ results, ...marker }) => ({ ...marker, expected_results: results }))
+  return { markers, total, page, size, pages: Math.ceil(total / size) }
+}
+
+export const listLabs = (app: App) => store.listLabs(app.db)
+
+export const getLab = (app: App, id: number) => store.findLab(app.db, id)
+
+export const getOwnLab = (app: App, { lab_id }: LabCaller) => getLab(app, lab_id)
+
+/** For the operator, who names labs by their slug. */
+export const findLabBySlug = (app: App, slug: string) => store.findLabBySlug(app.db, slug)
+
+/** Gap 34: the accounts of the platform are listed too; they have no organisation. */
+export async function listLabAccounts(app: App, caller: TeamCaller, filter: Parameters<typeof store.listLabAccounts>[2]) {
+  const accounts = await store.listLabAccounts(app.db, caller, filter)
+  return { data: accounts.map(({ team_id, ...account }) => ({ ...account, team_id_allowlist: team_id ? [team_id] : [] })) }
+}
+
+/** The number by which the lab knows an account. */
+export const accountNumber = async (app: App, id: string | null) =>
+  id ? ((await store.findAccount(app.db, id))?.provider_account_id ?? null) : null
+
+/** The account that was named, if one was: one that the team may use, at this lab. */
+export async function accountFor(app: App, caller: TeamCaller, lab_account_id: string | null | undefined, lab_id: number) {
+  const account = await namedAccount(app, caller, lab_account_id)
+  if (account) rules.checkAccount(account, lab_id)
+  return account
+}
+
+export const labOfAccount = async (app: App, caller: TeamCaller, lab_account_id: string | null | undefined) =>
+  (await namedAccount(app, caller, lab_account_id))?.lab_id
+
+async function namedAccount(app: App, caller: TeamCaller, lab_account_id: string | null | undefined) {
+  if (!lab_account_id) return undefined
+  const [account] = await store.listLabAccounts(app.db, caller, { lab_account_id })
+  return rules.knownAccount(account)
+}

@@ -1,0 +1,190 @@
+import { usStates } from '../../contract/labs/catalog.ts'
+import { problem } from '../../platform/problem.ts'
+
+type Named = { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined }
+type Marker = {
+  id: number
+  lab_id: number
+  provider_id: string
+  price: string
+  sample_types: string[]
+  is_orderable: boolean
+  a_la_carte_enabled: boolean
+  common_tat_days: number | null
+  worst_case_tat_days: number | null
+}
+type Lab = { id: number; name: string; collection_methods: string[]; sample_types: string[] }
+
+/** Markers are named one way, and at least one of them. */
+export function checkNamed({ marker_ids, provider_ids }: Named) {
+  if (marker_ids?.length && provider_ids?.length)
+    throw problem('MARKERS_NAMED_TWICE', 'Name the markers by marker_ids or by provider_ids, not by both.')
+  if (!marker_ids?.length && !provider_ids?.length)
+    throw problem('MARKERS_REQUIRED', 'Name at least one marker, by marker_ids or by provider_ids; GET /v3/lab_tests/markers lists them.')
+}
+
+/** Everything that was named must have been found. Ids of the catalogue are nobody's secret, so the message names them. */
+export function checkFound({ marker_ids, provider_ids }: Named, found: Marker[]) {
+  const missing = [
+    ...(marker_ids ?? []).filter((id) => !found.some((marker) => marker.id === id)),
+    ...(provider_ids ?? []).filter((code) => !found.some((marker) => marker.provider_id === code)),
+  ]
+  if (missing.length)
+    throw problem(
+      'UNKNOWN_MARKER',
+      `There is no marker ${missing.slice(0, 10).join(', ')} (at that lab); GET /v3/lab_tests/markers lists them.`,
+    )
+}
+
+export function checkOrderable(markers: Marker[]) {
+  const gone = markers.filter((marker) => !marker.is_orderable)
+  if (gone.length)
+    throw problem('MARKER_NOT_ORDERABLE', `The marker ${idsOf(gone)} cannot be ordered any more; choose one with is_orderable.`)
+}
+
+export function checkALaCarte(markers: Marker[]) {
+  const bound = markers.filter((marker) => !marker.a_la_carte_enabled)
+  if (bound.length)
+    throw problem(
+      'MARKER_NOT_A_LA_CARTE',
+      `The lab does the marker ${idsOf(bound)} only as a part of a lab test; choose one with a_la_carte_enabled.`,
+    )
+}
+
+const idsOf = (markers: Marker[]) => markers.map(({ id }) => id).join(', ')
+
+/** What is ordered together goes to one lab. */
+export function oneLab(lab_ids: number[]): number {
+  const [lab_id, ...others] = new Set(lab_ids)
+  if (lab_id === undefined) throw new Error('nothing that has a lab')
+  if (others.length)
+    throw problem('SEVERAL_LABS', 'The tests or markers belong to more than one lab; name those of one lab, or name the lab with lab_slug.')
+  return lab_id
+}
+
+type Account = { lab_id: number; status: string }
+
+export function knownAccount<A extends Account>(account: A | undefined): A {
+  if (account) return account
+  throw problem('UNKNOWN_LAB_ACCOUNT', 'There is no such lab account that the team may use; GET /v3/lab_test/lab_account lists them.')
+}
+
+export function checkAccount(account: Account, lab_id: number) {
+  if (account.lab_id !== lab_id)
+    throw problem(
+      'LAB_ACCOUNT_OF_ANOTHER_LAB',
+      'lab_account_id is an account at another lab; name one of the lab of the tests and markers.',
+    )
+}
+
+export function checkAccountActive({ status }: Account) {
+  if (status !== 'active') throw problem('LAB_ACCOUNT_INACTIVE', `The lab account is ${status}; name one that is active.`)
+}
+
+type Choosable = Account & { id: string; org_id: string | null }
+
+/** The account that an order at the lab goes through: the one that was named, the team's only active one, or the platform's. */
+export function accountToUse<A extends Choosable>(
+  accounts: A[],
+  lab_id: number,
+  named: string | null | undefined,
+  usable: readonly string[] = ['active'],
+): A {
+  const there = accounts.filter((account) => account.lab_id === lab_id)
+  const linked = there.filter(({ org_id }) => org_id)
+  const active = linked.filter(({ status }) => status === 'active')
+  const [first, another] = active.length ? active : linked.filter(({ status }) => usable.includes(status))
+  if (!named && another)
+    throw problem('LAB_ACCOUNT_AMBIGUOUS', 'The team has several active accounts at this lab; say which with lab_account_id.')
+  const account = named ? accounts.find(({ id }) => id === named) : (first ?? linked[0] ?? there.find(({ org_id }) => !org_id))
+  const known = knownAccount(account)
+  checkAccount(known, lab_id)
+  if (!usable.includes(known.status)) checkAccountActive(known)
+  return known
+}
+
+export function knownLab<L extends Lab>(lab: L | undefined): L {
+  if (lab) return lab
+  throw problem('UNKNOWN_LAB', 'lab_slug names no lab; GET /v3/lab_tests/labs lists them.')
+}
+
+export function checkMethod(lab: Lab, method: string) {
+  if (!lab.collection_methods.includes(method))
+    throw problem('METHOD_NOT_OFFERED', `${lab.name} does not collect by ${method}; it does by ${lab.collection_methods.join(', ')}.`)
+}
+
+type BillingLab = { supported_bill_types: string[]; excluded_states: string[] }
+
+export const servedStates = (lab: { excluded_states: string[] }) => usStates.filter((state) => !lab.excluded_states.includes(state))
+
+/** Every way of billing that the lab knows, wherever it works. */
+export const everyBilling = (lab: BillingLab) => Object.fromEntries(lab.supported_bill_types.map((type) => [type, servedStates(lab)]))
+
+/** The one sample that serves every marker; where several would, the one that the lab names first. */
+export function commonSample(lab: Lab, markers: Marker[]): string {
+  const common = lab.sample_types.find((type) => markers.every((marker) => marker.sample_types.includes(type)))
+  if (common) return common
+  throw problem('NO_COMMON_SAMPLE_TYPE', 'The markers need different samples; make a lab test for each kind of sample.')
+}
+
+/** What a test made of these markers costs and how long it takes: the sum, and the slowest. */
+export const termsOf = (markers: Marker[]) => ({
+  price: markers.reduce((cents, marker) => cents + minor(marker.price), 0) / 100,
+  common_tat_days: slowest(markers.map((marker) => marker.common_tat_days)),
+  worst_case_tat_days: slowest(markers.map((marker) => marker.worst_case_tat_days)),
+})
+
+const slowest = (days: (number | null)[]) => (days.includes(null) ? null : Math.max(...(days as number[])))
+
+export const slugOf = (name: string) =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '') || 'lab-test'
+
+/** Gap 33: a test of the catalogue belongs to everybody, so nobody changes it. */
+export function checkOwn(test: { team_id: string | null }) {
+  if (!test.team_id)
+    throw problem(
+      'SHARED_LAB_TEST',
+      'The lab test belongs to the catalogue that all teams share; create one of your own with POST /v3/lab_tests.',
+    )
+}
+
+export const testNotFound = () =>
+  problem('LAB_TEST_NOT_FOUND', 'There is no such lab test in the catalogue or of this team; GET /v3/lab_test lists them.')
+
+export function checkAllTests(ids: string[], found: { id: string }[]) {
+  const lab_test_ids = ids.filter((id) => !found.some((test) => test.id === id))
+  if (lab_test_ids.length)
+    throw problem(
+      'UNKNOWN_LAB_TEST',
+      'lab_test_ids names a lab test that is neither in the catalogue nor of this team; GET /v3/lab_test lists them.',
+      { lab_test_ids },
+    )
+}
+
+export function checkActive(tests: { id: string; name: string; status: string }[]) {
+  const waiting = tests.filter(({ status }) => status !== 'active')
+  const [first] = waiting
+  if (first)
+    throw problem('LAB_TEST_NOT_ACTIVE', `The lab test "${first.name}" is ${first.status}; order one that is active.`, {
+      lab_test_ids: waiting.map(({ id }) => id),
+    })
+}
+
+const minor = (dollars: string | number) => Math.round(Number(dollars) * 100)
+const priceOf = ({ price }: { price: string | number }) => ({ base_amount_minor: minor(price), modifiers: null })
+type Priced = { id: number; price: string }
+
+export const markerPricing = (markers: Priced[]) => ({
+  currency: 'USD' as const,
+  data: Object.fromEntries(markers.map((marker) => [marker.id, priceOf(marker)])),
+})
+
+export const testPricing = (tests: { id: string; price: number; markers: Priced[] }[]) => ({
+  currency: 'USD' as const,
+  data: Object.fromEntries(tests.map((test) => [test.id, { pricing: priceOf(test), marker_breakdown: markerPricing(test.markers).data }])),
+})

@@ -1,0 +1,256 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { contains } from '../../platform/db/contains.ts'
+import { type Db, preparedRead } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+/** The tests that a team sees: the shared ones and its own, with their lab and markers. */
+const labTests = (db: Db, team_id: string) =>
+  db
+    .selectFrom('lab_tests')
+    .selectAll()
+    .select([
+      sql<LabRow>`(select to_jsonb(labs) from labs where labs.id = lab_tests.lab_id)`.as('lab'),
+      sql<MarkerRow[]>`coalesce((select jsonb_agg(to_jsonb(markers) order by position) from lab_test_markers
+        join markers on markers.id = marker_id where lab_test_id = lab_tests.id), '[]')`.as('markers'),
+    ])
+    .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
+
+const ofLab = (slug: string) => sql<boolean>`lab_id = (select labs.id from labs where labs.slug = ${slug})`
+
+export type LabRow = Selectable<Tables['labs']>
+export type LabTestRow = NonNullable<Awaited<ReturnType<typeof findLabTest>>>
+export type AccountRow = Awaited<ReturnType<typeof listLabAccounts>>[number]
+export type MarkerRow = Awaited<ReturnType<typeof markersNamed>>[number]
+
+export const findLabTest = (db: Db, team_id: string, id: string) => labTests(db, team_id).where('id', '=', id).executeTakeFirst()
+
+export const lockLabTest = (db: Db, team_id: string, id: string) =>
+  labTests(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+
+export const findLabTests = (db: Db, team_id: string, ids: string[]) =>
+  labTests(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+
+const oneVersion = preparedRead('lab_test_version', (db, team_id: string, id: string) => versions(db, team_id).where('id', '=', id))
+
+const versions = (db: Db, team_id: string) =>
+  db
+    .selectFrom('lab_tests')
+    .select(['id', sql<string>`updated_at || ' ' || coalesce((select version from catalogue), '')`.as('version')])
+    .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
+
+/** Which tests of these a team sees, and as of when. Of a list of unknown length PostgreSQL would make a new plan each time. */
+export const testVersions = (db: Db, team_id: string, ids: string[]) =>
+  ids.length === 1
+    ? oneVersion(db, team_id, ids[0] as string)
+    : versions(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+
+export type LabTestFilter = {
+  generation_method: 'auto' | 'manual' | 'all'
+  lab_slug?: string | null | undefined
+  lab_id?: number | undefined
+  collection_method?: string | null | undefined
+  status?: string | null | undefined
+  marker_ids?: number[] | null | undefined
+  provider_ids?: string[] | null | undefined
+  name?: string | null | undefined
+  own?: boolean | null | undefined
+}
+export type LabTestOrder = { key: 'price' | 'created_at' | 'updated_at'; direction: 'asc' | 'desc' }
+
+/** Matching tests in order; with a page, from its place on and one more than it takes. */
+export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { key, direction }: LabTestOrder, page?: Page) =>
+  labTests(db, team_id)
+    .$if(filter.generation_method !== 'all', (query) => query.where('auto_generated', '=', filter.generation_method === 'auto'))
+    .$if(typeof filter.own === 'boolean', (query) => query.where('team_id', filter.own ? 'is not' : 'is', null))
+    .$if(!!filter.collection_method, (query) => query.where('method', '=', filter.collection_method as string))
+    .$if(!!filter.status, (query) => query.where('status', '=', filter.status as string))
+    .$if(!!filter.name, (query) => query.where(contains(sql`name`, filter.name as string)))
+    .$if(filter.lab_id !== undefined, (query) => query.where('lab_id', '=', filter.lab_id as number))
+    .$if(!!filter.lab_slug, (query) => query.where(ofLab(filter.lab_slug as string)))
+    .$if(!!filter.marker_ids?.length, (query) =>
+      query.where(
+        sql<boolean>`array(select marker_id from lab_test_markers where lab_test_id = lab_tests.id) @> ${filter.marker_ids}::int[]`,
+      ),
+    )
+    .$if(!!filter.provider_ids?.length, (query) =>
+      query.where(
+        sql<boolean>`array(select provider_id from lab_test_markers join markers on markers.id = marker_id
+          where lab_test_id = lab_tests.id) @> ${filter.provider_ids}::text[]`,
+      ),
+    )
+    .$if(!!page?.after, (query) =>
+      query.where(
+        sql<boolean>`(${sql.ref(key)}, id) ${sql.raw(direction === 'asc' ? '>' : '<')} (${page?.after?.at}::${sql.raw(key === 'price' ? 'double precision' : 'timestamptz')}, ${page?.after?.id}::uuid)`,
+      ),
+    )
+    .orderBy(key, direction)
+    .orderBy('id', direction)
+    .$if(!!page, (query) => query.limit((page as Page).limit + 1))
+    .execute()
+
+/** The test and its markers, in the order that they were named in. */
+export const insertLabTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
+  db
+    .with('made', (db) => db.insertInto('lab_tests').values(row).returning('id'))
+    .insertInto('lab_test_markers')
+    .columns(['lab_test_id', 'marker_id', 'position'])
+    .expression(markersOfMade(marker_ids))
+    .execute()
+
+export const findAutoTest = (db: Db, team_id: string, auto_key: string) =>
+  labTests(db, team_id).where('auto_key', '=', auto_key).executeTakeFirst()
+
+/** Leaves a test alone that another order made meanwhile: whoever waited for it then finds it. */
+export const insertAutoTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
+  db
+    .with('made', (db) =>
+      db
+        .insertInto('lab_tests')
+        .values({ ...row, auto_generated: true })
+        .onConflict((conflict) => conflict.columns(['team_id', 'auto_key']).where('auto_key', 'is not', null).doNothing())
+        .returning('id'),
+    )
+    .insertInto('lab_test_markers')
+    .columns(['lab_test_id', 'marker_id', 'position'])
+    .expression(markersOfMade(marker_ids))
+    .execute()
+
+const markersOfMade = (marker_ids: number[]) =>
+  sql`select made.id, named.id, named.position from made, unnest(${marker_ids}::int[]) with ordinality as named (id, position)`
+
+export const updateLabTest = (db: Db, team_id: string, id: string, change: Updateable<Tables['lab_tests']>) =>
+  db.updateTable('lab_tests').set(change).where('team_id', '=', team_id).where('id', '=', id).execute()
+
+/** Of every team, for the operator. */
+export const listPending = (db: Db) =>
+  db
+    .selectFrom('lab_tests')
+    .leftJoin('teams', 'teams.id', 'lab_tests.team_id')
+    .select(['lab_tests.id', 'lab_tests.name', 'lab_tests.method', 'lab_tests.team_id', 'teams.name as team'])
+    .where('status', '=', 'pending_approval')
+    .where('teams.deleted_at', 'is', null)
+    .orderBy('lab_tests.created_at')
+    .orderBy('lab_tests.id')
+    .execute()
+
+export const approveLabTest = (db: Db, id: string, at: string) =>
+  db
+    .updateTable('lab_tests')
+    .set((eb) => ({ approved_at: eb.fn.coalesce('approved_at', sql<string>`${at}::timestamptz`), updated_at: at }))
+    .where('id', '=', id)
+    .returning(['id', 'name', 'team_id', 'status'])
+    .executeTakeFirst()
+
+export const listLabs = (db: Db) => db.selectFrom('labs').selectAll().orderBy('id').execute()
+
+export const findLab = (db: Db, id: number) => db.selectFrom('labs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+
+export const findLabBySlug = (db: Db, slug: string) => db.selectFrom('labs').selectAll().where('slug', '=', slug).executeTakeFirst()
+
+type Named = { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined }
+
+export const markersNamed = (db: Db, { marker_ids, provider_ids }: Named, lab_id: number | undefined) =>
+  db
+    .selectFrom('markers')
+    .selectAll()
+    .where(sql<boolean>`(id = any(${marker_ids ?? []}::int[]) or provider_id = any(${provider_ids ?? []}::text[]))`)
+    .$if(lab_id !== undefined, (query) => query.where('lab_id', '=', lab_id as number))
+    .orderBy('id')
+    .execute()
+
+export const listAnalytes = (db: Db) => db.selectFrom('analytes').selectAll().execute()
+
+export const findMarker = (db: Db, lab_id: number, provider_id: string) =>
+  db.selectFrom('markers').selectAll().where('lab_id', '=', lab_id).where('provider_id', '=', provider_id).executeTakeFirst()
+
+export type MarkerFilter = {
+  ids?: number[] | undefined
+  lab_ids?: number[] | null | undefined
+  lab_slug?: string | null | undefined
+  name?: string | null | undefined
+  a_la_carte_enabled?: boolean | null | undefined
+}
+
+const matchingMarkers = (db: Db, filter: MarkerFilter) =>
+  db
+    .selectFrom('markers')
+    .$if(filter.ids !== undefined, (query) => query.where('id', '=', sql<number>`any(${filter.ids}::int[])`))
+    .$if(!!filter.lab_ids?.length, (query) => query.where('lab_id', '=', sql<number>`any(${filter.lab_ids}::int[])`))
+    .$if(!!filter.lab_slug, (query) => query.where(ofLab(filter.lab_slug as string)))
+    .$if(!!filter.name, (query) => query.where(contains(sql`name`, filter.name as string)))
+    .$if(typeof filter.a_la_carte_enabled === 'boolean', (query) =>
+      query.where('a_la_carte_enabled', '=', filter.a_la_carte_enabled as boolean),
+    )
+
+export const countMarkers = (db: Db, filter: MarkerFilter) =>
+  matchingMarkers(db, filter)
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+
+export const listMarkers = (db: Db, filter: MarkerFilter, limit: number, offset: number) =>
+  matchingMarkers(db, filter)
+    .selectAll()
+    .select(
+      sql<
+        ExpectedResult[]
+      >`(select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'name', a.name, 'slug', a.slug, 'lab_id', markers.lab_id,
+        'provider_id', null, 'required', true, 'loinc', jsonb_build_object('id', a.id, 'name', a.name, 'slug', a.slug, 'code', a.loinc,
+        'unit', a.unit)) order by position), '[]')
+        from unnest(markers.expected_results) with ordinality as expected (slug, position) join analytes a on a.slug = expected.slug)`.as(
+        'results',
+      ),
+    )
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+
+type ExpectedResult = {
+  id: number
+  name: string
+  slug: string
+  lab_id: number
+  provider_id: null
+  required: boolean
+  loinc: { id: number; name: string; slug: string; code: string; unit: string | null }
+}
+
+type Team = { org_id: string; team_id: string }
+
+const labAccounts = (db: Db, org_id: string, team_id: string) =>
+  db
+    .selectFrom('lab_accounts')
+    .innerJoin('labs', 'labs.id', 'lab_accounts.lab_id')
+    .leftJoin('lab_account_teams as open_to', (join) =>
+      join.onRef('open_to.lab_account_id', '=', 'lab_accounts.id').on('open_to.team_id', '=', team_id),
+    )
+    .selectAll('lab_accounts')
+    .select(['labs.slug as lab', 'open_to.team_id'])
+    .where((eb) =>
+      eb.or([
+        eb('lab_accounts.org_id', 'is', null),
+        eb.and([eb('lab_accounts.org_id', '=', org_id), eb('open_to.team_id', 'is not', null)]),
+      ]),
+    )
+    .orderBy('lab_accounts.lab_id')
+    .orderBy('lab_accounts.created_at')
+    .orderBy('lab_accounts.id')
+
+const allLabAccounts = preparedRead('list_lab_accounts', labAccounts)
+
+/** The accounts of the platform, and those of the team's organisation that are open to the team. */
+export const usableLabAccounts = (db: Db, { org_id, team_id }: Team) => allLabAccounts(db, org_id, team_id)
+
+export const listLabAccounts = (
+  db: Db,
+  { org_id, team_id }: Team,
+  filter: { lab_account_id?: string | null | undefined; status?: string | null | undefined },
+) =>
+  labAccounts(db, org_id, team_id)
+    .$if(!!filter.lab_account_id, (query) => query.where('lab_accounts.id', '=', filter.lab_account_id as string))
+    .$if(!!filter.status, (query) => query.where('lab_accounts.status', '=', filter.status as string))
+    .execute()
+
+export const findAccount = (db: Db, id: string) =>
+  db.selectFrom('lab_accounts').select('provider_account_id').where('id', '=', id).executeTakeFirst()

@@ -1,0 +1,71 @@
+import type { Method } from '../../contract/labs/lifecycle.ts'
+import { banner, facts, footer, heading, row } from './blocks.ts'
+import { type SampleType, stepsFor } from './instruction-steps.ts'
+import { inWords } from './labels-text.ts'
+import { closePaper, openPaper, type Paper } from './page.ts'
+import { writeLine, writeText } from './text.ts'
+import { color, ink } from './theme.ts'
+
+export type CollectionInstructions = {
+  created_at: string
+  /** Id of the lab test. */
+  id: string
+  name: string
+  description: string | null
+  method: Method
+  sample_type: SampleType
+  fasting: boolean
+  laboratory_name: string | null
+  /** Where a patient can ask; left out when null. */
+  contact: string | null
+}
+
+export function collectionInstructions(input: CollectionInstructions): Promise<Buffer> {
+  const paper = openPaper({ title: 'Collection instructions', subject: `Lab test ${input.id}`, created_at: input.created_at })
+  writeText(paper, 'Collection instructions', ink.heading)
+  writeText(paper, input.name, ink.title)
+  if (input.description) writeText(paper, input.description, ink.quiet)
+  paper.y += 10
+  facts(paper, 4, [
+    ['Collection', inWords(input.method)],
+    ['Sample', inWords(input.sample_type)],
+    ['Fasting', input.fasting ? 'Yes' : 'No'],
+    ['Laboratory', input.laboratory_name],
+  ])
+  paper.y += 4
+  if (input.fasting)
+    banner(paper, 'Fasting is required: only plain water for 8 to 12 hours before the collection.', ink.warn, color.warn_tint)
+  heading(paper, 'Step by step')
+  paper.y += 4
+  for (const [index, step] of stepsFor(input).entries()) writeStep(paper, index + 1, step)
+  heading(paper, 'If something goes wrong')
+  writeText(paper, help(input), stepInk)
+  return closePaper(paper, footer(paper, `Collection instructions · ${input.name}`))
+}
+
+const stepInk = { ...ink.body, size: 10.5 }
+
+function writeStep(paper: Paper, number: number, step: string) {
+  const x = paper.left + 30
+  row(paper, [{ text: step, style: stepInk, x, width: paper.width - 30 }], () => numberBadge(paper, number))
+  paper.y += 8
+}
+
+function numberBadge(paper: Paper, number: number) {
+  const [x, y] = [paper.left + 10, paper.y + 7]
+  paper.doc.circle(x, y, 9).fill(color.accent)
+  const style = { ...ink.strong, color: color.white }
+  writeLine(paper, String(number), y - 6, style, { x: x - 10, width: 20, align: 'center' })
+}
+
+const blood = ['serum', 'dried_blood_spot', 'arm_collector']
+
+const help = ({ sample_type, contact }: CollectionInstructions) =>
+  [
+    blood.includes(sample_type) &&
+      'If you feel faint, lie down. If bleeding does not stop after 10 minutes of firm pressure, or you feel seriously unwell, get medical help at once; in an emergency call your local emergency number.',
+    'If the sample was spilled, mixed up or forgotten, do not send it: ask for a new collection.',
+    contact && `Questions: ${contact}`,
+  ]
+    .filter(Boolean)
+    .join('\n')

@@ -1,0 +1,49 @@
+import { type RangeBar, rangeBar } from './range-bar.ts'
+import { color, type Ink, ink } from './theme.ts'
+
+export type Interpretation = 'normal' | 'abnormal' | 'critical' | 'unknown'
+
+export type Result = {
+  name: string
+  slug: string
+  result: string
+  type: 'numeric' | 'range' | 'comment' | 'coded_value'
+  unit: string | null
+  reference_range: string | null
+  min_range_value: number | null
+  max_range_value: number | null
+  is_above_max_range: boolean | null
+  is_below_min_range: boolean | null
+  interpretation: Interpretation
+  notes: string | null
+  source_markers: { name: string }[] | null
+}
+
+export type Flag = { word: string; style: Ink; shade: string }
+
+/** Said by word and not by colour alone: half of all reports are read in black and white. */
+export function flagOf({ interpretation, is_above_max_range, is_below_min_range }: Result): Flag {
+  const side = is_above_max_range ? 'High' : is_below_min_range ? 'Low' : ''
+  if (interpretation === 'critical') return { word: `CRITICAL ${side.toUpperCase()}`.trim(), style: ink.alarm, shade: color.alarm }
+  if (side || interpretation === 'abnormal') return { word: side || 'Abnormal', style: ink.warn, shade: color.warn }
+  if (interpretation === 'unknown') return { word: 'Not rated', style: ink.quiet, shade: color.quiet }
+  return { word: 'Normal', style: ink.quiet, shade: color.good }
+}
+
+/** Where the laboratory's own flag says otherwise than the numbers, there is no picture: the flag is what counts. */
+export function barOf(result: Result): RangeBar | null {
+  const value = result.type === 'numeric' && /^\s*[+-]?\d/.test(result.result) ? Number(result.result) : Number.NaN
+  const bar = rangeBar(value, { min: result.min_range_value, max: result.max_range_value })
+  if (!bar) return null
+  const said = result.is_above_max_range ? 'above' : result.is_below_min_range ? 'below' : 'inside'
+  const silent = result.is_above_max_range === null && result.is_below_min_range === null
+  return silent || said === bar.side ? bar : null
+}
+
+/** The bounds as the laboratory wrote them, or from the numbers. */
+export function rangeInWords({ reference_range, min_range_value: min, max_range_value: max }: Result) {
+  if (reference_range) return reference_range
+  if (min !== null && max !== null) return `${min} – ${max}`
+  if (min !== null) return `≥ ${min}`
+  return max === null ? '' : `≤ ${max}`
+}

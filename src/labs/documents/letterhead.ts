@@ -1,0 +1,17 @@
+import { rule } from './blocks.ts'
+import { type Paper, right } from './page.ts'
+import { joined, type Laboratory, placeOf } from './people.ts'
+import { writeLine, writeText } from './text.ts'
+import { color, ink, lineHeight } from './theme.ts'
+
+/** The laboratory at the left, what the document is at the right. */
+export function letterhead(paper: Paper, lab: Laboratory, title: string) {
+  const width = paper.width * 0.62
+  writeLine(paper, title, paper.y + 4, ink.heading, { x: right(paper) - paper.width * 0.36, width: paper.width * 0.36, align: 'right' })
+  writeText(paper, lab.name, ink.title, { x: paper.left, width })
+  writeText(paper, joined([placeOf(lab), lab.phone_number], ' · '), ink.small, { x: paper.left, width })
+  if (lab.clia_number) writeText(paper, `CLIA ${lab.clia_number}`, ink.small, { x: paper.left, width })
+  paper.y += lineHeight(ink.small) * 0.6
+  rule(paper, color.accent)
+  paper.y += 10
+}

@@ -1,0 +1,52 @@
+import { ageInWords, dayInWords } from './labels-text.ts'
+
+export type Address = {
+  first_line: string
+  second_line: string | null
+  city: string
+  state: string
+  zip: string
+  country: string | null
+}
+
+export type Patient = {
+  first_name: string
+  last_name: string
+  dob: string
+  gender: string | null
+  address: Address | null
+  phone_number: string | null
+}
+
+export type Physician = { first_name: string; last_name: string; npi: string | null }
+
+export type Laboratory = {
+  name: string
+  first_line_address: string | null
+  city: string | null
+  state: string | null
+  zipcode: string | null
+  phone_number: string | null
+  clia_number: string | null
+}
+
+export const nameOf = ({ first_name, last_name }: { first_name: string; last_name: string }) => `${first_name} ${last_name}`
+
+export const listed = ({ first_name, last_name }: Patient) => `${last_name}, ${first_name}`
+
+/** `on` is the day for which the age is told. */
+export function birth({ dob }: Patient, on: string) {
+  const age = ageInWords(dob, on)
+  return age ? `${dayInWords(dob)} (${age})` : dayInWords(dob)
+}
+
+export const addressOf = (address: Address) =>
+  [address.first_line, address.second_line, [address.city, joined([address.state, address.zip], ' ')].join(', '), abroad(address)]
+    .filter(Boolean)
+    .join('\n')
+
+export const placeOf = (lab: Laboratory) => joined([lab.first_line_address, lab.city, joined([lab.state, lab.zipcode], ' ')], ', ')
+
+export const joined = (parts: (string | null | undefined)[], by: string) => parts.filter(Boolean).join(by)
+
+const abroad = ({ country }: Address) => (country === 'US' ? null : country)

@@ -1,0 +1,113 @@
+import { banner, facts, footer, heading, row, rule } from './blocks.ts'
+import type { Interpretation, Result } from './flag.ts'
+import { instantInWords, inWords } from './labels-text.ts'
+import { letterhead } from './letterhead.ts'
+import { closePaper, openPaper, type Paper } from './page.ts'
+import { birth, type Laboratory, nameOf, type Patient, type Physician } from './people.ts'
+import { resultTable } from './result-table.ts'
+import { writeText } from './text.ts'
+import { color, ink } from './theme.ts'
+
+export type ReportStatus = 'partial' | 'final' | 'corrected'
+
+export type MissingResult = { name: string; slug: string; inferred_failure_type: string; note: string | null }
+
+export type ReportSection = { title?: string | null; results: Result[]; missing: MissingResult[] }
+
+export type ResultReport = {
+  created_at: string
+  /** IANA name in which moments are shown; null is UTC. */
+  time_zone: string | null
+  laboratory: Laboratory
+  patient: Patient
+  physician: Physician | null
+  order_id: string
+  sample_id: string | null
+  collected_at: string | null
+  received_at: string | null
+  reported_at: string | null
+  status: ReportStatus
+  interpretation: Interpretation | null
+  notes: string | null
+  /** One for each order of a transaction, in the order in which they are read. */
+  sections: ReportSection[]
+}
+
+export function resultReport(input: ResultReport): Promise<Buffer> {
+  const paper = openPaper({ title: 'Laboratory report', subject: `Order ${input.order_id}`, created_at: input.created_at })
+  letterhead(paper, input.laboratory, 'Laboratory report')
+  tellStatus(paper, input.status)
+  facts(paper, 3, factsOf(input))
+  tellInterpretation(paper, input.interpretation)
+  for (const section of input.sections) writeSection(paper, section)
+  if (input.notes) writeNotes(paper, input.notes)
+  paper.y += 8
+  writeText(paper, 'End of report', ink.small, { x: paper.left, width: paper.width, align: 'center' })
+  return closePaper(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
+}
+
+function tellStatus(paper: Paper, status: ReportStatus) {
+  if (status === 'final') return banner(paper, 'Final report.', { ...ink.strong, color: color.accent }, color.tint)
+  if (status === 'partial') return banner(paper, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
+  banner(paper, 'Corrected report. It replaces every earlier report of this order; do not use those any more.', ink.alarm, color.alarm_tint)
+}
+
+function factsOf({ patient, time_zone, ...input }: ResultReport): [string, string | null][] {
+  return [
+    ['Patient', nameOf(patient)],
+    ['Date of birth', birth(patient, input.collected_at ?? input.reported_at ?? input.created_at)],
+    ['Sex', patient.gender && inWords(patient.gender)],
+    ['Ordering physician', physicianOf(input.physician)],
+    ['Order', input.order_id],
+    ['Sample', input.sample_id],
+    ['Collected', instantInWords(input.collected_at, time_zone)],
+    ['Received', instantInWords(input.received_at, time_zone)],
+    ['Reported', instantInWords(input.reported_at, time_zone)],
+  ]
+}
+
+const physicianOf = (physician: Physician | null) => physician && nameOf(physician) + (physician.npi ? ` (NPI ${physician.npi})` : '')
+
+const overall = {
+  normal: { text: 'Overall: normal. All rated results are within their reference ranges.', style: { ...ink.strong, color: color.good } },
+  abnormal: { text: 'Overall: abnormal. At least one result is outside its reference range.', style: ink.warn },
+  critical: { text: 'Overall: CRITICAL. At least one result needs medical attention without delay.', style: ink.alarm },
+  unknown: { text: 'Overall: not rated. The laboratory did not rate every result.', style: { ...ink.strong, color: color.quiet } },
+}
+
+function tellInterpretation(paper: Paper, interpretation: Interpretation | null) {
+  if (!interpretation) return
+  const { text, style } = overall[interpretation]
+  paper.y += 2
+  rule(paper)
+  paper.y += 6
+  writeText(paper, text, style)
+}
+
+function writeSection(paper: Paper, { title, results, missing }: ReportSection) {
+  heading(paper, title || 'Results', 60)
+  if (results.length) resultTable(paper, results)
+  else writeText(paper, 'No results yet.', ink.quiet)
+  if (missing.length) writeMissing(paper, missing)
+}
+
+function writeMissing(paper: Paper, missing: MissingResult[]) {
+  heading(paper, 'Tests without a result')
+  for (const { name, inferred_failure_type, note } of missing) {
+    row(paper, [
+      { text: name, style: ink.strong, x: paper.left + 6, width: 190 },
+      {
+        text: [inWords(inferred_failure_type), note].filter(Boolean).join('\n'),
+        style: ink.body,
+        x: paper.left + 204,
+        width: paper.width - 210,
+      },
+    ])
+    paper.y += 4
+  }
+}
+
+function writeNotes(paper: Paper, notes: string) {
+  heading(paper, 'Notes')
+  writeText(paper, notes)
+}

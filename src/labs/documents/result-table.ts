@@ -1,0 +1,94 @@
+import { row, rule } from './blocks.ts'
+import { barOf, type Flag, flagOf, type Result, rangeInWords } from './flag.ts'
+import { keep, type Paper } from './page.ts'
+import type { RangeBar } from './range-bar.ts'
+import { linesOf, writeLine, writeText } from './text.ts'
+import { color, type Ink, ink, lineHeight } from './theme.ts'
+
+const columns = {
+  name: { title: 'Test', x: 6, width: 148 },
+  result: { title: 'Result', x: 160, width: 62 },
+  unit: { title: 'Unit', x: 228, width: 52 },
+  flag: { title: 'Flag', x: 286, width: 78 },
+  range: { title: 'Reference range', x: 370, width: 68 },
+  bar: { title: '', x: 442, width: 70 },
+}
+type Column = keyof typeof columns
+
+/** A result longer than this is a text and gets the width of the page. */
+const longestValue = 28
+
+export function resultTable(paper: Paper, results: Result[]) {
+  keep(paper, 48)
+  heads(paper)
+  paper.repeat = () => heads(paper)
+  for (const result of results) resultRow(paper, result)
+  paper.repeat = null
+}
+
+function heads(paper: Paper) {
+  paper.doc.rect(paper.left, paper.y, paper.width, 16).fill(color.tint)
+  for (const name of Object.keys(columns) as Column[]) writeLine(paper, columns[name].title, paper.y + 3, ink.head, at(paper, name))
+  paper.y += 20
+}
+
+function resultRow(paper: Paper, result: Result) {
+  const flag = flagOf(result)
+  const isText = result.type === 'comment' || result.result.length > longestValue
+  const bar = barOf(result)
+  const below = underRow(result, isText)
+  keep(
+    paper,
+    below.reduce((sum, { text, style }) => sum + heightOf(paper, text, style), 2 * lineHeight(ink.body)),
+  )
+  row(paper, cellsOf(paper, result, { flag, isText }), () => bar && drawBar(paper, bar, flag))
+  for (const { text, style } of below) writeText(paper, text, style, inner(paper))
+  paper.y += 3
+  rule(paper)
+  paper.y += 4
+}
+
+/** What takes the whole width under the row; row and text stay on one page where they can. */
+function underRow(result: Result, isText: boolean) {
+  return [
+    { text: isText ? result.result : '', style: ink.body },
+    { text: origin(result), style: ink.small },
+    { text: result.notes ?? '', style: ink.small },
+  ].filter(({ text }) => text)
+}
+
+function cellsOf(paper: Paper, result: Result, { flag, isText }: { flag: Flag; isText: boolean }) {
+  const value = flag.style.weight === 'bold' ? flag.style : ink.strong
+  const cell = (column: Column, text: string, style: Ink) => ({ text, style, ...at(paper, column) })
+  return [
+    cell('name', result.name, ink.body),
+    cell('result', isText ? '' : result.result, value),
+    cell('unit', (result.unit ?? '').replace(/[{}]/g, ''), ink.body),
+    cell('flag', result.type === 'comment' && flag.word === 'Normal' ? '' : flag.word, flag.style),
+    cell('range', rangeInWords(result), ink.body),
+  ]
+}
+
+/** The panel that the result came with, unless it says no more than the name. */
+const origin = ({ name, source_markers }: Result) => {
+  const names = (source_markers ?? []).map((marker) => marker.name).filter((marker) => marker !== name)
+  return names.length ? `Part of ${names.join(', ')}` : ''
+}
+
+function drawBar(paper: Paper, bar: RangeBar, { shade }: Flag) {
+  const { x, width } = at(paper, 'bar')
+  const { doc } = paper
+  const middle = paper.y + 6
+  const marked = x + bar.at * width
+  doc.roundedRect(x, middle - 2.5, width, 5, 2.5).fill(color.rule)
+  doc.rect(x + bar.from * width, middle - 2.5, (bar.to - bar.from) * width, 5).fill(color.good_tint)
+  if (!bar.beyond) return doc.circle(marked, middle, 3.4).lineWidth(1).fillAndStroke(shade, color.white)
+  const tip = bar.side === 'below' ? -3 : 3
+  return doc.polygon([marked + tip, middle], [marked - tip, middle - 4.5], [marked - tip, middle + 4.5]).fill(shade)
+}
+
+const heightOf = (paper: Paper, text: string, style: Ink) => linesOf(paper, text, inner(paper).width, style).length * lineHeight(style)
+
+const inner = (paper: Paper) => ({ x: paper.left + columns.name.x, width: paper.width - 2 * columns.name.x })
+
+const at = (paper: Paper, column: Column) => ({ x: paper.left + columns[column].x, width: columns[column].width })

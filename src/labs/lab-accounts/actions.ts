@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { visibleTeams } from '../../tenants/teams/rules.ts'
+import { getLab } from '../catalog/markers.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type Filter = { lab_account_id?: string | null | undefined; team_id?: string | null | undefined; status?: string | null | undefined }
+
+/** Gap 63: an organisation's own accounts; a Team Management Key sees those that are open to its teams. */
+export async function listOrgLabAccounts(app: App, caller: ManagementCaller, { team_id, ...filter }: Filter) {
+  const shown = { ...filter, open_to: visibleTeams(caller, team_id), reach: caller.team_ids }
+  return { data: await store.listAccounts(app.db, caller.org_id, shown) }
+}
+
+/** Opens an account to exactly these teams. */
+export const patchLabAccount = (app: App, { org_id }: ManagementCaller, id: string, team_ids: string[]) =>
+  inTransaction(app, async (app) => {
+    rules.known(await store.lockAccount(app.db, org_id, id))
+    await openTo(app, org_id, id, team_ids)
+    return { lab_account: rules.known(await store.findAccount(app.db, org_id, id)) }
+  })
+
+type NewLabAccount = {
+  org_id: string
+  lab_id: number
+  provider_account_id: string
+  account_name?: string | undefined
+  default_clinical_notes?: string | undefined
+  status: string
+  delegated_flow: string
+  billing: Record<string, string[]>
+  team_ids: string[]
+}
+
+/** The operator's ways with accounts; the API only opens them to teams. */
+export const createLabAccount = (app: App, { billing, team_ids, ...account }: NewLabAccount) =>
+  inTransaction(app, async (app) => {
+    const { org_id, lab_id } = account
+    const id = randomUUID()
+    const allowed = rules.allowedBilling(await getLab(app, lab_id), billing)
+    await store.insertAccount(app.db, { ...account, id, allowed_billing: JSON.stringify(allowed), created_at: app.wall() })
+    await openTo(app, org_id, id, team_ids)
+    return rules.known(await store.findAccount(app.db, org_id, id))
+  })
+
+export const listAllLabAccounts = (app: App) => store.listAllAccounts(app.db)
+
+/** Undefined where there is no such account. */
+export const setLabAccountStatus = (app: App, id: string, status: string) =>
+  inTransaction(app, (app) => store.setStatus(app.db, id, status))
+
+async function openTo(app: App, org_id: string, id: string, team_ids: string[]) {
+  const wanted = [...new Set(team_ids)]
+  rules.checkOpened(await store.openTo(app.db, org_id, id, wanted), wanted.length)
+}

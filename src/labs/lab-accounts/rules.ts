@@ -1,0 +1,30 @@
+import { problem, setupProblem } from '../../platform/problem.ts'
+import { everyBilling, servedStates } from '../catalog/rules.ts'
+
+type Lab = { name: string; supported_bill_types: string[]; excluded_states: string[] }
+type Billing = Record<string, string[]>
+
+/** How and where an account may bill: as the operator says, `*` for every state; or, where nothing is said, all that the lab does. */
+export function allowedBilling(lab: Lab, given: Billing): Billing {
+  const named = Object.entries(given)
+  return named.length ? Object.fromEntries(named.map(([type, states]) => [type, statesFor(lab, type, states)])) : everyBilling(lab)
+}
+
+function statesFor(lab: Lab, type: string, states: string[]) {
+  if (!lab.supported_bill_types.includes(type))
+    throw setupProblem(`${lab.name} does not bill by ${type}; it does by ${lab.supported_bill_types.join(', ')}`)
+  const served = servedStates(lab)
+  if (states.includes('*')) return served
+  const unserved = states.filter((state) => !served.includes(state))
+  if (unserved.length) throw setupProblem(`${lab.name} does not serve ${unserved.join(', ')}`)
+  return states
+}
+
+export function known<A>(account: A | undefined): A {
+  if (account) return account
+  throw problem('LAB_ACCOUNT_NOT_FOUND', 'There is no such lab account in this organisation; list the lab accounts to see their ids.')
+}
+
+export function checkOpened(opened: number, wanted: number) {
+  if (opened !== wanted) throw problem('UNKNOWN_TEAM', 'team_id_allowlist names a team that is not in this organisation.')
+}

@@ -1,0 +1,69 @@
+import type { z } from 'zod'
+import type {
+  AoEAnswerIn,
+  ConsentIn,
+  HealthInsuranceIn,
+  PatientAddressIn,
+  PatientDetailsIn,
+  PhysicianIn,
+  ShippingDetailsIn,
+} from '../../contract/labs/new-order.ts'
+import type { Shipment } from '../../contract/labs/orders.ts'
+import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+
+type Of<S extends z.ZodType> = z.output<S>
+export type Warning = { code: string; path: (string | number)[]; message: string }
+
+/** What is personal in an order, sealed as one document by the user's key. */
+export type OrderDocument = {
+  patient_details: Of<typeof PatientDetailsIn> | null
+  patient_address: Of<typeof PatientAddressIn> | null
+  shipping_details: Of<typeof ShippingDetailsIn> | null
+  shipment: Shipment | null
+  physician: Omit<Of<typeof PhysicianIn>, 'signature_image'> | null
+  health_insurance: Omit<Of<typeof HealthInsuranceIn>, 'front_image' | 'back_image' | 'patient_signature_image'> | null
+  icd_codes: string[] | null
+  consents: Of<typeof ConsentIn>[]
+  aoe_answers: Of<typeof AoEAnswerIn>[]
+  passthrough: string | null
+  clinical_notes: string | null
+  notes: string | null
+  creator_member_id: string | null
+  warnings: Warning[]
+}
+
+type Pictured = {
+  physician?: (NonNullable<OrderDocument['physician']> & { signature_image?: unknown }) | null | undefined
+  health_insurance?: Of<typeof HealthInsuranceIn> | null | undefined
+}
+
+/** Pictures are kept apart, so that nobody carries them who reads an order. */
+export function withoutImages({ physician, health_insurance }: Pictured): Pick<OrderDocument, 'physician' | 'health_insurance'> {
+  const { signature_image: _, ...doctor } = physician ?? {}
+  const { front_image: __, back_image: ___, patient_signature_image: ____, ...insurance } = health_insurance ?? {}
+  // Spreading nothing loses the fields that a physician has.
+  return { physician: physician ? (doctor as OrderDocument['physician']) : null, health_insurance: health_insurance ? insurance : null }
+}
+
+export const emptyDocument: OrderDocument = {
+  patient_details: null,
+  patient_address: null,
+  shipping_details: null,
+  shipment: null,
+  physician: null,
+  health_insurance: null,
+  icd_codes: null,
+  consents: [],
+  aoe_answers: [],
+  passthrough: null,
+  clinical_notes: null,
+  notes: null,
+  creator_member_id: null,
+  warnings: [],
+}
+
+const place = (order_id: string) => `orders.sealed.${order_id}`
+
+export const sealDocument = (key: SealingKey, order_id: string, document: OrderDocument) => seal(key, place(order_id), document)
+
+export const openDocument = (key: SealingKey, order_id: string, sealed: Buffer) => open<OrderDocument>(key, place(order_id), sealed)

@@ -1,0 +1,203 @@
+import { canBecome, isEnd, type Method, reachableFrom, stepsOf, wayTo } from '../../contract/labs/lifecycle.ts'
+import { problem } from '../../platform/problem.ts'
+
+type Order = { method: Method; low_level: string; registrable: boolean; events: { low_level: string }[] }
+
+const passed = (order: Order, low: string) => order.events.some((event) => event.low_level === low)
+
+const outbound = ['transit_customer', 'out_for_delivery', 'with_customer']
+
+/** Where the sample goes next on the way to results. A kit depends on whether it was sent out before its patient was known. */
+export function nextStep(order: Order): string | undefined {
+  if (order.method === 'testkit') {
+    if (order.low_level === 'ordered' && order.registrable) return 'awaiting_registration'
+    if (order.low_level === 'with_customer' && needsRegistration(order)) return 'registered'
+    if (order.low_level === 'requisition_created' && outbound.some((low) => passed(order, low))) return 'transit_lab'
+  }
+  return stepsOf(order.method)[order.low_level]?.next
+}
+
+/** A kit that nobody was named for yet. */
+export const needsRegistration = (order: Order) => order.registrable && !passed(order, 'registered')
+
+/** The steps from where the order stands to `final` along the usual way, or the shortest way by arrows to where that does not lead. */
+export function walk(order: Order, final: string): string[] {
+  const steps: string[] = []
+  for (let at = order; at.low_level !== final; ) {
+    const low = nextStep(at)
+    if (!low) break
+    steps.push(low)
+    at = { ...at, low_level: low, events: [...at.events, { low_level: low }] }
+  }
+  if (steps.at(-1) === final) return steps
+  const branch = branchOf(order, steps, final)
+  if (!branch)
+    throw problem('STATUS_NOT_REACHABLE', `An order in ${order.low_level} cannot come to ${final}; see its lifecycle for what may follow.`)
+  return branch
+}
+
+/** As far along the usual way as it takes for a short turn to `final`: of all such turns the shortest, and of those the latest. */
+function branchOf(order: Order, steps: string[], final: string): string[] | undefined {
+  const turns = [order.low_level, ...steps].flatMap((low, i) => {
+    const way = wayTo(order.method, low, final)
+    return way && isOpen(order, [...steps.slice(0, i), ...way]) ? [[...steps.slice(0, i), ...way]] : []
+  })
+  const length = (turn: string[], i: number) => turn.length - i
+  return turns.sort((a, b) => length(a, common(a, steps)) - length(b, common(b, steps)) || b.length - a.length)[0]
+}
+
+/** Whether the order may take the steps one after the other. */
+function isOpen(order: Order, [low, ...rest]: string[]): boolean {
+  if (low === undefined) return true
+  return mayFollow(order, low) && isOpen({ ...order, low_level: low, events: [...order.events, { low_level: low }] }, rest)
+}
+
+const common = (turn: string[], steps: string[]) => {
+  const i = turn.findIndex((low, i) => low !== steps[i])
+  return i < 0 ? turn.length : i
+}
+
+const onlyOutbound = [...outbound, 'problem_in_transit_customer', 'failure_to_deliver_to_customer']
+
+/**
+ * A kit that was placed with its patient is never registered, one that waits for its patient has no requisition and no results,
+ * and what the patient has in hand is not brought again.
+ */
+function mayTake(order: Order, low: string) {
+  if (order.method !== 'testkit') return true
+  if (['awaiting_registration', 'registered'].includes(low)) return needsRegistration(order)
+  if (['requisition_created', 'completed'].includes(low)) return !needsRegistration(order)
+  return !(onlyOutbound.includes(low) && passed(order, 'with_customer'))
+}
+
+/** A scan on the way out that comes twice. Only after a problem does the courier set out once more. */
+const isAgain = (order: Order, low: string) =>
+  outbound.includes(low) && passed(order, low) && order.low_level !== 'problem_in_transit_customer'
+
+/** Whether one step may follow the other by an arrow. */
+export const mayFollow = (order: Order, low: string) =>
+  canBecome(order.method, order.low_level, low) && mayTake(order, low) && !isAgain(order, low)
+
+/** Whether the order is there already, at a step that is not taken twice in a row. */
+export const standsAt = (order: Order, low: string) => order.low_level === low && !mayFollow(order, low)
+
+const endings = ['cancelled', 'do_not_process']
+
+/**
+ * What to do with a step that a lab or courier reports: they miss scans, so it may lie several arrows ahead;
+ * one that was passed already, or comes twice, is late and changes nothing.
+ */
+export function judgeReport(order: Order, low: string): 'take' | 'late' {
+  if (mayFollow(order, low)) return 'take'
+  const ahead = reachableFrom(order.method, order.low_level, (step) => mayTake(order, step))
+  if (ahead.has(low) && !isAgain(order, low) && !endings.includes(low) && low !== order.low_level) return 'take'
+  if (low === order.low_level || passed(order, low) || reachableFrom(order.method, low).has(order.low_level)) return 'late'
+  throw problem('STATUS_NOT_REACHABLE', `An order in ${order.low_level} cannot come to ${low}; see its lifecycle for what may follow.`)
+}
+
+export const isCancelled = (order: Order) => endings.includes(order.low_level)
+
+/** Gap 41: an order can be cancelled as long as an arrow leads from its step to cancelled. */
+export function checkCancellable(order: Order) {
+  if (!mayFollow(order, 'cancelled'))
+    throw problem(
+      'ORDER_NOT_CANCELLABLE',
+      `An order in ${order.low_level} can no longer be cancelled; the window of its method has closed.`,
+    )
+}
+
+/** A lab that answers later has an order in ordered already; nobody calls it back. */
+const isHeld = ({ low_level, dispatch_at }: Scheduled) =>
+  low_level === 'ordered' ? dispatch_at !== null : low_level === 'awaiting_registration'
+
+type Scheduled = Order & { scheduled: boolean; dispatch_at: string | null }
+
+export function checkReschedule(order: Scheduled, dayIsOpen: boolean) {
+  if (!isHeld(order))
+    throw problem(
+      'ORDER_NOT_HELD',
+      `The order, now in ${order.low_level}, has left our hands; only one in ordered that was not sent yet, or in awaiting_registration, can be rescheduled.`,
+    )
+  if (!order.scheduled)
+    throw problem(
+      'ORDER_NOT_SCHEDULED',
+      'The order was created without activate_by, so there is no day to change; cancel it and place a new one.',
+    )
+  if (!dayIsOpen) throw problem('ACTIVATE_BY_PASSED', 'activate_by must be today or later.')
+}
+
+export function checkDraw(order: Order) {
+  if (order.method !== 'on_site_collection')
+    throw problem('NOT_ON_SITE', 'Only an order that is collected on site is drawn by you; for other methods the provider reports it.')
+  if (!mayFollow(order, 'draw_completed'))
+    throw problem(
+      'DRAW_NOT_POSSIBLE',
+      order.low_level === 'ordered'
+        ? 'The order has not gone to the lab yet; wait for its requisition.'
+        : `An order in ${order.low_level} is past its draw.`,
+    )
+}
+
+/** The step that tells us that the sample was taken, where the lab does not say when. */
+const collecting: Record<Method, string[]> = {
+  walk_in_test: ['partial_results', 'completed'],
+  at_home_phlebotomy: ['draw_completed', 'partial_results', 'completed'],
+  testkit: ['transit_lab', 'delivered_to_lab', 'completed'],
+  on_site_collection: ['draw_completed', 'partial_results', 'completed'],
+}
+
+export const isCollected = (method: Method, low: string) => collecting[method].includes(low)
+
+type Sibling = { id: string; method: Method; low_level: string; parent_id: string | null }
+
+/** Gap 42: cancelled if every order is; active while any goes on; a redraw that is offered goes on until its order exists. */
+export function transactionStatus(orders: Sibling[]): 'active' | 'completed' | 'cancelled' {
+  if (orders.every((order) => endings.includes(order.low_level))) return 'cancelled'
+  return orders.some((order) => goesOn(order, orders)) ? 'active' : 'completed'
+}
+
+function goesOn(order: Sibling, orders: Sibling[]) {
+  if (order.low_level === 'redraw_available') return !orders.some((other) => other.parent_id === order.id)
+  return !isEnd(order.method, order.low_level) && !['completed', 'corrected'].includes(order.low_level)
+}
+
+export function checkKit<T extends { method: string }>(test: T | undefined): asserts test is T {
+  if (test?.method !== 'testkit')
+    throw problem('NOT_A_TESTKIT', 'The lab test is not collected by a kit; name one whose method is testkit.')
+}
+
+export function checkServed(lab: { name: string; excluded_states: string[] }, state: string) {
+  if (lab.excluded_states.includes(state))
+    throw problem('LAB_DOES_NOT_SERVE_STATE', `${lab.name} does not work in that state; order the kit of another lab.`)
+}
+
+export function checkRegistrable(order: Order) {
+  if (!order.registrable)
+    throw problem('KIT_HAS_A_PATIENT', 'The order with this sample_id was placed for a patient, so there is nothing to register.')
+  if (passed(order, 'registered')) throw problem('KIT_REGISTERED', 'The kit is registered already.')
+  // Whoever has the kit in hand registers it, whether or not the courier scanned it.
+  if (!reachableFrom('testkit', order.low_level).has('registered'))
+    throw problem(
+      'KIT_NOT_REGISTRABLE',
+      `A kit in ${order.low_level} cannot be registered; it can from when it is sent out until it is on its way back.`,
+    )
+}
+
+/** Gap 46: a redraw is offered once in a transaction, on a walk-in order, by a lab that offers redraws. */
+export function checkRedraw(order: Order & { siblings: { origin: string }[]; lab_test: { lab: { supports_redraw: boolean } } }) {
+  if (order.siblings.some(({ origin }) => origin === 'redraw') || !order.lab_test.lab.supports_redraw)
+    throw problem('REDRAW_NOT_OFFERED', 'The lab offers no redraw of this order: it does not do them, or has offered one already.')
+}
+
+/** Results are never taken in silence by an order that has ended without them. */
+export function checkOpen({ method, low_level }: Order) {
+  if (isEnd(method, low_level))
+    throw problem(
+      'STATUS_NOT_REACHABLE',
+      `An order in ${low_level} takes no results; make it anew with POST /lab/v1/orders/{order_id}/recreate.`,
+    )
+}
+
+export const transactionNotFound = () => problem('TRANSACTION_NOT_FOUND', 'There is no such order transaction in this team.')
+
+export const orderNotFound = () => problem('ORDER_NOT_FOUND', 'There is no such order in this team; GET /v3/orders lists them.')

@@ -1,0 +1,136 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+export type OrderRow = Omit<Selectable<Tables['orders']>, 'terms' | 'changed_at'>
+export type EventRow = { id: number; low_level: string; status_detail: string | null; created_at: string }
+/** An order as its transaction lists it. */
+export type Sibling = Pick<
+  OrderRow,
+  'id' | 'method' | 'low_level' | 'last_event_at' | 'origin' | 'parent_id' | 'created_at' | 'updated_at' | 'transaction_id'
+>
+export type LoadedRow = OrderRow & { user_id: string; client_user_id: string; key_id: string; wrapped_key: Buffer; events: EventRow[] }
+
+const siblingColumns = [
+  'id',
+  'method',
+  'low_level',
+  'last_event_at',
+  'origin',
+  'parent_id',
+  'created_at',
+  'updated_at',
+  'transaction_id',
+] as const
+
+/** Orders whose user is there, with the user's wrapped key and their events. */
+export const loadedOrders = (db: Db) =>
+  db
+    .selectFrom('orders')
+    .innerJoin('users', 'users.user_id', 'orders.user_id')
+    .innerJoin('sealing_keys', 'sealing_keys.user_id', 'orders.user_id')
+    .selectAll('orders')
+    .select(['users.client_user_id', 'sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
+    .select(
+      sql<EventRow[]>`(select json_agg(json_build_object('id', e.id, 'low_level', e.low_level, 'status_detail', e.status_detail,
+        'created_at', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by e.id)
+        from order_events e where e.order_id = orders.id)`.as('events'),
+    )
+
+export const findOrder = (db: Db, team_id: string, id: string) =>
+  loadedOrders(db).where('orders.team_id', '=', team_id).where('orders.id', '=', id).$castTo<LoadedRow>().executeTakeFirst()
+
+/** In the order of the ids. */
+export const findOrders = (db: Db, team_id: string, ids: string[]) =>
+  loadedOrders(db)
+    .where('orders.team_id', '=', team_id)
+    .where('orders.id', '=', sql<string>`any(${ids}::uuid[])`)
+    .orderBy(sql`array_position(${ids}::uuid[], orders.id)`)
+    .$castTo<LoadedRow>()
+    .execute()
+
+export const findByTransaction = (db: Db, team_id: string, transaction_id: string) =>
+  loadedOrders(db)
+    .where('orders.team_id', '=', team_id)
+    .where('orders.transaction_id', '=', transaction_id)
+    .orderBy('orders.created_at')
+    .orderBy('orders.id')
+    .$castTo<LoadedRow>()
+    .execute()
+
+/** Locks the order until the transaction ends. What it looks like is read afterwards: a lock that waited reads old events. */
+export const lockOrders = (db: Db, team_id: string, ids: string[]) =>
+  db
+    .selectFrom('orders')
+    .select(['id', 'dispatch_at', 'step_at'])
+    .where('team_id', '=', team_id)
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+
+/** The same of one order, unless somebody else has it in hand. */
+export const tryLockOrder = (db: Db, team_id: string, id: string) =>
+  db
+    .selectFrom('orders')
+    .select(['dispatch_at', 'step_at'])
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+
+export const siblings = (db: Db, team_id: string, transaction_ids: string[]) =>
+  db
+    .selectFrom('orders')
+    .select(siblingColumns)
+    .where('team_id', '=', team_id)
+    .where('transaction_id', '=', sql<string>`any(${transaction_ids}::uuid[])`)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+
+/** Another lab may have given the same number to something that is no kit. */
+export const findBySample = (db: Db, team_id: string, sample_id: string) =>
+  db
+    .selectFrom('orders')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('sample_id', '=', sample_id)
+    .where('user_id', 'is not', null)
+    .orderBy('registrable', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+/** What the simulator does next; nobody is told. */
+export const setQuietly = (db: Db, id: string, change: { step_at: string | null; simulation: string | null }) =>
+  db.updateTable('orders').set(change).where('id', '=', id).execute()
+
+/** The order is at the disposal of a lab that answers later; it is new among those that the lab lists. */
+export const setSent = (db: Db, id: string, updated_at: string) =>
+  db
+    .updateTable('orders')
+    .set({ dispatch_at: null, sent_at: updated_at, updated_at, changed_at: sql`date_trunc('milliseconds', now())` })
+    .where('id', '=', id)
+    .execute()
+
+export const setTerms = (db: Db, id: string, terms: string[]) => db.updateTable('orders').set({ terms }).where('id', '=', id).execute()
+
+export const insertImages = (db: Db, rows: Insertable<Tables['order_images']>[]) => db.insertInto('order_images').values(rows).execute()
+
+type Which = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
+
+/** Orders that were named, or that changed within a window. */
+export const listChanged = (db: Db, team_id: string, { order_ids, start_at, end_at }: Which, limit: number) =>
+  db
+    .selectFrom('orders')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('user_id', 'is not', null)
+    .$if(!!order_ids?.length, (query) => query.where('id', '=', sql<string>`any(${order_ids}::uuid[])`))
+    .$if(!!start_at, (query) => query.where('updated_at', '>=', start_at as string))
+    .$if(!!end_at, (query) => query.where('updated_at', '<=', end_at as string))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()

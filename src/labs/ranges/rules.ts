@@ -1,0 +1,171 @@
+import type { Analyte, CriticalLimits, ReferenceRange } from '../../contract/labs/analyte.ts'
+import { type Interpretation, type NewResult, numberText, type ResultType, rangeText } from '../../contract/labs/results.ts'
+
+/** Everything between two numbers; an open end does not belong to it. */
+export type Interval = { low: number; high: number; low_open: boolean; high_open: boolean }
+
+/** A result against the range that counts for it and, in the unit of the catalogue, against the critical limits. */
+export function judge(posted: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
+  const comparable = analyte && sameUnit(posted.unit, analyte.unit) ? analyte : undefined
+  const range = saysRange(posted) ? rangeOfLab(posted) : rangeOfCatalogue(comparable, gender)
+  const measured = type === 'numeric' || type === 'range' ? readMeasured(posted.result) : null
+  return {
+    reference_range: range.text,
+    min_range_value: finite(range.interval?.low),
+    max_range_value: finite(range.interval?.high),
+    is_above_max_range: measured && range.interval && isAbove(measured, range.interval),
+    is_below_min_range: measured && range.interval && isBelow(measured, range.interval),
+    interpretation: verdict(posted, measured && comparable?.critical ? isCritical(measured, comparable.critical) : false, () => {
+      if (measured) return range.interval ? againstRange(measured, range.interval) : 'unknown'
+      return type === 'coded_value' ? againstCode(posted.result, range.expected) : againstText(posted.result, range.expected)
+    }),
+  }
+}
+
+/** The lab's own word counts more than our ranges, but it cannot silence a critical limit. */
+const verdict = ({ interpretation }: NewResult, critical: boolean, told: () => Interpretation) =>
+  critical ? 'critical' : (interpretation ?? told())
+
+const finite = (bound: number | undefined) => (bound !== undefined && Number.isFinite(bound) ? bound : null)
+
+type Range = { text: string | null; interval: Interval | null; expected: string | null }
+
+const saysRange = ({ reference_range, min_range_value, max_range_value }: NewResult) =>
+  [reference_range, min_range_value, max_range_value].some((part) => part !== undefined)
+
+function rangeOfLab({ reference_range, min_range_value, max_range_value }: NewResult): Range {
+  const text = reference_range ?? null
+  const read = text === null ? null : readInterval(text)
+  const low = min_range_value ?? read?.low ?? -Infinity
+  const high = max_range_value ?? read?.high ?? Infinity
+  if (low === -Infinity && high === Infinity) return { text, interval: null, expected: text }
+  // The text decides whether a bound belongs to the range, as the numbers alone cannot say it.
+  const interval = { low, high, low_open: read?.low === low && read.low_open, high_open: read?.high === high && read.high_open }
+  return { text: text ?? textOf(interval), interval, expected: null }
+}
+
+function textOf({ low, high }: Interval) {
+  if (low === -Infinity) return `<=${high}`
+  return high === Infinity ? `>=${low}` : `${low}-${high}`
+}
+
+function rangeOfCatalogue(analyte: Analyte | undefined, gender: string): Range {
+  const range = analyte ? rangeFor(analyte, gender) : null
+  return { text: range?.text ?? null, interval: range && intervalOf(range), expected: analyte?.expected_value ?? null }
+}
+
+/** `12.5`, `<5`, `>=0.5` or `2-4` as numbers; null for any other text. */
+export function readInterval(text: string): Interval | null {
+  const plain = text.replace(/\s/g, '').replace(/[–—]/g, '-').replace('≤', '<=').replace('≥', '>=')
+  if (numberText.test(plain)) return between(Number(plain), Number(plain))
+  if (!rangeText.test(plain)) return null
+  if (!/^[<>]/.test(plain)) {
+    const ends = plain.split('-').map(Number)
+    return between(Math.min(...ends), Math.max(...ends))
+  }
+  const bound = Number(plain.replace(/^[<>]=?/, ''))
+  const open = !plain.includes('=')
+  if (plain.startsWith('<')) return { low: -Infinity, high: bound, low_open: true, high_open: open }
+  return { low: bound, high: Infinity, low_open: open, high_open: true }
+}
+
+const between = (low: number, high: number): Interval => ({ low, high, low_open: false, high_open: false })
+
+/** What a lab measured: nothing is less than nothing, so `<5` begins at 0. */
+export function readMeasured(text: string): Interval | null {
+  const read = readInterval(text)
+  return read && read.low === -Infinity && read.high >= 0 ? { ...read, low: 0, low_open: false } : read
+}
+
+export function intervalOf({ low, high, low_inclusive, high_inclusive }: ReferenceRange): Interval | null {
+  if (typeof low !== 'number' && typeof high !== 'number') return null
+  return {
+    low: low ?? -Infinity,
+    high: high ?? Infinity,
+    low_open: low_inclusive === false,
+    high_open: high_inclusive === false,
+  }
+}
+
+/** Where the sexes differ and we know none of the two, there is no range. */
+export function rangeFor({ reference_range }: Pick<Analyte, 'reference_range'>, gender: string): ReferenceRange | null {
+  const { male, female } = reference_range ?? {}
+  if (gender === 'male') return male ?? null
+  if (gender === 'female') return female ?? null
+  return male?.text === female?.text ? (male ?? null) : null
+}
+
+/** Whether all of it lies below the range; null where a part of it does. */
+export function isBelow(measured: Interval, range: Interval): boolean | null {
+  const { low, low_open } = range
+  if (measured.high < low || (measured.high === low && (measured.high_open || low_open))) return true
+  if (measured.low > low || (measured.low === low && (measured.low_open || !low_open))) return false
+  return null
+}
+
+export const isAbove = (measured: Interval, range: Interval) => isBelow(mirrored(measured), mirrored(range))
+
+const mirrored = ({ low, high, low_open, high_open }: Interval): Interval => ({
+  low: -high,
+  high: -low,
+  low_open: high_open,
+  high_open: low_open,
+})
+
+/** Only what surely lies beyond a limit is critical; the limit itself is not. */
+export function isCritical(measured: Interval, { below, above }: CriticalLimits) {
+  const bearable = between(below ?? -Infinity, above ?? Infinity)
+  return isBelow(measured, bearable) === true || isAbove(measured, bearable) === true
+}
+
+export function againstRange(measured: Interval, range: Interval): Interpretation {
+  const sides = [isBelow(measured, range), isAbove(measured, range)]
+  if (sides.includes(true)) return 'abnormal'
+  return sides.includes(null) ? 'unknown' : 'normal'
+}
+
+/** Codes of HL7 table 0078 that carry their own meaning. */
+const verdicts: Record<string, Interpretation> = {
+  N: 'normal',
+  A: 'abnormal',
+  H: 'abnormal',
+  L: 'abnormal',
+  AA: 'critical',
+  HH: 'critical',
+  LL: 'critical',
+}
+
+/** Codes of the same table that only say what was found. */
+const findings: Record<string, string> = {
+  NEG: 'Negative',
+  POS: 'Positive',
+  ND: 'Not detected',
+  DET: 'Detected',
+  NR: 'Non-reactive',
+  RR: 'Reactive',
+}
+
+export function againstCode(code: string, expected: string | null): Interpretation {
+  const known = code.trim().toUpperCase()
+  return verdicts[known] ?? againstText(findings[known] ?? code, expected)
+}
+
+/** A text that differs from the expected one is abnormal only if that one is a finding: a range may also read "see comment". */
+export function againstText(text: string, expected: string | null): Interpretation {
+  if (!expected) return 'unknown'
+  if (letters(text) === letters(expected)) return 'normal'
+  return Object.values(findings).some((finding) => letters(finding) === letters(expected)) ? 'abnormal' : 'unknown'
+}
+
+/** Labs write Nonreactive, Non-Reactive and NON REACTIVE. */
+const letters = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}+]/gu, '')
+
+/** Limits of the catalogue are worth nothing in another unit. Case, brackets and the sign for micro are only spelling. */
+export const sameUnit = (one: string | null | undefined, other: string | null | undefined) =>
+  !one || !other || spelled(one) === spelled(other)
+
+const spelled = (unit: string) =>
+  unit
+    .toLowerCase()
+    .replace(/[µμ]/g, 'u')
+    .replace(/[\s[\]{}]/g, '')

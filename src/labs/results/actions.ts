@@ -1,0 +1,175 @@
+import { createHmac } from 'node:crypto'
+import type { BiomarkerResult, MissingResult, NewResults } from '../../contract/labs/results.ts'
+import { emit } from '../../delivery/events/emit.ts'
+import type { App, TeamCaller } from '../../platform/app.ts'
+import { Problem, problem } from '../../platform/problem.ts'
+import { derive, open, seal } from '../../platform/sealing/seal.ts'
+import { orderedOf } from '../catalog/actions.ts'
+import { advanceOrder, changeOrder } from '../orders/advance.ts'
+import { type Loaded, ordersOfTransaction, requireOrder, shown } from '../orders/present.ts'
+import { checkOpen, judgeReport } from '../orders/rules.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+/** One report of the lab, as it is kept. What an earlier one had and this one lacks is in it too. */
+export type Report = {
+  status: NewResults['status']
+  results: BiomarkerResult[]
+  missing_results: MissingResult[]
+  collected_at: string | null
+  received_at: string | null
+  reported_at: string
+  notes: string | null
+}
+
+/** Keeps a report of a lab, unless it came before. One that does not say when it was made may return to what an earlier one said. */
+export async function recordResults(app: App, order: Loaded, posted: NewResults): Promise<Loaded> {
+  const known = await store.findByDigest(app.db, order.id, digestOf(order, posted))
+  if (known && (posted.reported_at || known.version === order.result_version)) return order
+  const faults = rules.faultsOf(await orderedOf(app, order.lab_test), posted.results)
+  if (faults.length) throw new Problem('invalid', faults)
+  return keepReport(app, order, posted)
+}
+
+const digestOf = ({ key }: Loaded, posted: NewResults) =>
+  createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(posted)).digest()
+
+/** Keeps a report beside the earlier ones, moves the order and alarms about what has become critical. One that comes late changes nothing. */
+export async function keepReport(app: App, order: Loaded, posted: NewResults): Promise<Loaded> {
+  const status = statusOf(order, posted)
+  const low = lowOf[status]
+  const stepless = status === 'partial' && order.method === 'testkit'
+  checkOpen(order)
+  if (judgeReport(order, stepless ? 'completed' : low) === 'late') return order
+  const before = await latestReport(app, order)
+  const report = await reportOf(app, order, { ...posted, status }, before)
+  const version = order.result_version + 1
+  const interpretation = rules.interpretationOf(report.results) ?? 'unknown'
+  await store.insertVersion(app.db, {
+    order_id: order.id,
+    version,
+    status,
+    interpretation,
+    digest: digestOf(order, posted),
+    sealed: seal(order.key, place(order.id, version), report),
+    created_at: app.now(),
+  })
+  const change = {
+    result_version: version,
+    interpretation,
+    has_missing_results: rules.hasMissing(status, report.missing_results),
+    ...(posted.collected_at ? { collected_at: posted.collected_at } : {}),
+  }
+  const moved = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, change)
+  const critical = rules.newlyCritical(before?.results ?? [], report.results)
+  if (critical.length) await store.insertCritical(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
+  for (const result of critical) await alarm(app, moved, status, result)
+  return moved
+}
+
+const lowOf = { partial: 'partial_results', final: 'completed', corrected: 'corrected' }
+
+/** Gap 44: a final report on an order that is completed already corrects it; a correction before any final report is that final report. */
+function statusOf({ low_level }: Loaded, { status }: NewResults): NewResults['status'] {
+  const final = ['completed', 'corrected'].includes(low_level)
+  if (status === 'partial') return status
+  return final ? 'corrected' : 'final'
+}
+
+async function reportOf(app: App, order: Loaded, posted: NewResults, before: Report | undefined): Promise<Report> {
+  const ordered = await orderedOf(app, order.lab_test)
+  const reported_at = posted.reported_at ?? app.now()
+  const patient = { gender: order.document.patient_details?.gender ?? 'unknown', sample_id: order.sample_id }
+  const fresh = rules.complete(ordered, patient, { ...posted, reported_at })
+  const merged = rules.merge([...(before ? [before] : []), { results: fresh, missing_results: [] }])
+  const results = rules.inOrder(ordered, merged.results)
+  return {
+    status: posted.status,
+    results,
+    missing_results: rules.missingOf(ordered, results, [...(before?.missing_results ?? []), ...posted.missing_results]),
+    collected_at: posted.collected_at ?? before?.collected_at ?? null,
+    received_at: posted.received_at ?? before?.received_at ?? null,
+    reported_at,
+    notes: posted.notes ?? before?.notes ?? null,
+  }
+}
+
+/** Told under a key of its own, so that nothing ever waits in front of it. It says which marker, never the value. */
+const alarm = (app: App, order: Loaded, status: string, { name, slug }: BiomarkerResult) => {
+  const at = app.now()
+  const { id: order_id, team_id, user_id, client_user_id, sample_id, created_at } = order
+  const about = { order_id, sample_id, status: status === 'partial' ? 'partial' : 'final', interpretation: 'critical' }
+  return emit(app, order.key, {
+    team_id,
+    user_id,
+    order_id,
+    client_user_id,
+    event_type: 'labtest.result.critical',
+    key: `critical:${order_id}`,
+    data: { ...about, team_id, user_id, created_at, updated_at: at, marker: { name, slug } },
+    at,
+  })
+}
+
+export async function latestReport(app: App, order: Loaded): Promise<Report | undefined> {
+  const row = await store.latestVersion(app.db, order.id)
+  return row && open<Report>(order.key, place(order.id, row.version), row.sealed)
+}
+
+const place = (order_id: string, version: number) => `results.sealed.${order_id}.${version}`
+
+export const getResults = async (app: App, { team_id }: TeamCaller, order_id: string) => {
+  const order = await requireOrder(app, team_id, order_id)
+  return resultsOf(app, order, await requireReport(app, order))
+}
+
+export const getResultsMetadata = async (app: App, caller: TeamCaller, order_id: string) =>
+  (await getResults(app, caller, order_id)).metadata
+
+export async function requireReport(app: App, order: Loaded) {
+  const report = await latestReport(app, order)
+  if (report) return report
+  throw noResults()
+}
+
+const noResults = () =>
+  problem('RESULTS_NOT_AVAILABLE', 'There are no results of this order yet; labtest.order.updated tells when the lab has reported them.')
+
+/** What is read of a report. */
+export function resultsOf(app: App, order: Loaded, report: Report) {
+  const { document, lab_test, sample_id } = order
+  const patient = document.patient_details ?? { first_name: '', last_name: '', dob: order.created_at.slice(0, 10) }
+  const collected_at = report.collected_at ?? order.collected_at
+  return {
+    ...report,
+    // What is not there yet is not missing.
+    missing_results: report.status === 'partial' ? [] : report.missing_results,
+    metadata: {
+      ...rules.metadataOf({ ...report, patient, physician: document.physician, lab: lab_test.lab, sample_id, collected_at }),
+      patient_id: order.user_id,
+      account_id: order.lab_account_id,
+    },
+    sample_information: rules.sampleInformationOf({ ...report, sample_id, collected_at, fasting: lab_test.fasting }),
+    order_transaction: shown(app, order).order_transaction,
+  }
+}
+
+/** The reports of a transaction's orders, oldest order first. */
+export async function transactionReports(app: App, { team_id }: TeamCaller, transaction_id: string) {
+  const reported = []
+  for (const order of await ordersOfTransaction(app, team_id, transaction_id)) {
+    const report = await latestReport(app, order)
+    if (report) reported.push({ order, report })
+  }
+  if (!reported.length) throw noResults()
+  return reported
+}
+
+/** Of each measurement the newest; what describes the whole is that of the latest order. */
+export async function getTransactionResults(app: App, caller: TeamCaller, transaction_id: string) {
+  const reported = await transactionReports(app, caller, transaction_id)
+  const { order, report } = reported.at(-1) as (typeof reported)[number]
+  const combined = { ...report, ...rules.merge(reported.map((one) => one.report)) }
+  const samples = reported.map((one) => resultsOf(app, one.order, one.report).sample_information)
+  return { ...resultsOf(app, order, combined), sample_information: Object.assign({}, ...samples) }
+}

@@ -1,0 +1,28 @@
+import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
+import { problem } from '../../platform/problem.ts'
+import { kindOf } from '../../tenants/audit/actions.ts'
+import { whoIs } from '../../tenants/people/actions.ts'
+import { requireOrder } from '../orders/present.ts'
+import * as store from './store.ts'
+
+export async function getCriticalResult(app: App, { team_id }: TeamCaller, order_id: string) {
+  await requireOrder(app, team_id, order_id)
+  return shown(app, team_id, order_id)
+}
+
+/** A critical result that somebody saw to, with who and when. */
+export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: string) =>
+  inTransaction(app, async (app) => {
+    await requireOrder(app, caller.team_id, order_id)
+    const by = { acknowledged_at: app.now(), acknowledged_kind: kindOf(caller), acknowledged_by: caller.console?.actor_id ?? caller.key_id }
+    await store.acknowledge(app.db, caller.team_id, order_id, by)
+    return shown(app, caller.team_id, order_id)
+  })
+
+async function shown(app: App, team_id: string, order_id: string) {
+  const row = await store.latestCritical(app.db, team_id, order_id)
+  if (!row) throw problem('NOTHING_CRITICAL', 'Nothing in the results of this order ever was critical, so there is nothing to acknowledge.')
+  const { version: result_version, reported_at, acknowledged_at, acknowledged_kind: type, acknowledged_by: id } = row
+  const acknowledged_by = type && { type, id, name: type === 'person' && id ? ((await whoIs(app, id))?.name ?? null) : null }
+  return { order_id, result_version, reported_at, acknowledged_at, acknowledged_by: acknowledged_by || null }
+}

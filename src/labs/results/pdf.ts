@@ -1,0 +1,53 @@
+import type { App, TeamCaller } from '../../platform/app.ts'
+import { draw } from '../documents/draw.ts'
+import type { ReportSection } from '../documents/result-report.ts'
+import { papersOf } from '../orders/order-pdfs.ts'
+import { type Loaded, requireOrder } from '../orders/present.ts'
+import { type Report, requireReport, transactionReports } from './actions.ts'
+import * as rules from './rules.ts'
+
+export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
+  const order = await requireOrder(app, team_id, order_id)
+  const report = await requireReport(app, order)
+  return reportPdf(order, report, [{ results: report.results, missing: missingOf(report) }])
+}
+
+/** One section for each order: a reader sees which sample a value came from, and of each measurement the newest only. */
+export async function transactionResultsPdf(app: App, caller: TeamCaller, transaction_id: string) {
+  const reported = await transactionReports(app, caller, transaction_id)
+  const { order, report } = reported.at(-1) as (typeof reported)[number]
+  const titled = reported.length > 1
+  const sections = reported.map((one, i) => ({
+    title: titled ? `Order ${one.order.id} (${one.order.origin}), sample ${one.order.sample_id ?? 'unknown'}` : null,
+    results: rules.notIn(
+      one.report.results,
+      reported.slice(i + 1).flatMap((later) => later.report.results),
+    ),
+    missing: i === reported.length - 1 ? missingOf(one.report) : [],
+  }))
+  return reportPdf(order, report, sections)
+}
+
+/** What is not there yet in a partial report is not missing. */
+const missingOf = ({ status, missing_results }: Report) => (status === 'partial' ? [] : missing_results)
+
+const reportPdf = (
+  order: Loaded,
+  report: Report,
+  sections: { title?: string | null; results: Report['results']; missing: Report['missing_results'] }[],
+) =>
+  draw('resultReport', {
+    ...papersOf(order),
+    created_at: report.reported_at,
+    time_zone: order.zone,
+    physician: order.document.physician,
+    sample_id: order.sample_id,
+    collected_at: report.collected_at ?? order.collected_at,
+    received_at: report.received_at,
+    reported_at: report.reported_at,
+    status: report.status,
+    interpretation: rules.interpretationOf(sections.flatMap(({ results }) => results)),
+    notes: report.notes,
+    // Enumerations that we write ourselves, read back from what was sealed.
+    sections: sections as ReportSection[],
+  })

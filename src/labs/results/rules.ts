@@ -1,0 +1,224 @@
+import type { Fault } from '../../contract/faults.ts'
+import type { Analyte, Ordered } from '../../contract/labs/analyte.ts'
+import {
+  type BiomarkerResult,
+  type Interpretation,
+  interpretations,
+  type MissingResult,
+  type NewMissingResult,
+  type NewResult,
+  type NewResults,
+  numberText,
+  type ResultsMetadata,
+  type ResultType,
+  rangeText,
+  type SampleData,
+} from '../../contract/labs/results.ts'
+import { judge } from '../ranges/rules.ts'
+
+type Posted = Pick<NewResults, 'results' | 'reported_at'>
+type Patient = { gender: string; sample_id?: string | null }
+
+/** What a lab posted, with all that the catalogue knows about it. */
+export const complete = (ordered: Ordered, patient: Patient, { results, reported_at }: Posted): BiomarkerResult[] =>
+  results.map((posted) => {
+    const analyte = analyteNamed(ordered, posted)
+    const type = typeOf(posted, analyte)
+    return {
+      ...identityOf(ordered, posted, analyte),
+      value: type === 'numeric' ? Number(posted.result) : -1,
+      result: posted.result,
+      type,
+      unit: posted.unit === undefined ? (analyte?.unit ?? null) : posted.unit,
+      timestamp: reported_at ?? null,
+      notes: posted.notes ?? null,
+      ...judge(posted, type, analyte, patient.gender),
+      source_interpretation: posted.interpretation ?? '',
+      performing_laboratory: posted.performing_laboratory ?? null,
+      source_sample_id: patient.sample_id ?? null,
+    }
+  })
+
+/** What a lab mistyped: a measurement that the catalogue does not have by that slug, or that it reports twice. */
+export function faultsOf(ordered: Ordered, results: NewResult[]): Fault[] {
+  const seen = new Set<string>()
+  return results.flatMap((posted, i) => {
+    const analyte = analyteNamed(ordered, posted)
+    const at = (field: string) => ['body', 'results', i, field]
+    if (posted.slug && analyte?.slug !== posted.slug)
+      return [
+        {
+          type: 'measurement_unknown',
+          loc: at('slug'),
+          msg: 'The catalogue has no such measurement; name it by its LOINC code, or leave it out.',
+        },
+      ]
+    const key = analyte?.slug ?? posted.loinc ?? posted.provider_id ?? ''
+    if (seen.has(key))
+      return [{ type: 'measurement_twice', loc: at('result'), msg: 'The report has this measurement before; send it once.' }]
+    seen.add(key)
+    return []
+  })
+}
+
+type Named = Pick<NewResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
+
+/** A code of the lab names a marker; it tells the measurement where the marker is only one. */
+function analyteNamed({ analytes, markers }: Ordered, { slug, loinc, provider_id }: Named): Analyte | undefined {
+  const [only, ...others] = markers.find((marker) => provider_id && marker.provider_id === provider_id)?.expected_results ?? []
+  return (
+    analytes.find((analyte) => analyte.slug === slug) ??
+    analytes.find((analyte) => analyte.loinc === loinc) ??
+    analytes.find((analyte) => others.length === 0 && analyte.slug === only)
+  )
+}
+
+function identityOf({ markers }: Ordered, posted: Named, analyte: Analyte | undefined) {
+  const slug = analyte?.slug ?? posted.slug ?? ''
+  const asking = markers.filter(({ expected_results }) => expected_results.includes(slug))
+  return {
+    name: analyte?.name ?? posted.name ?? posted.slug ?? posted.loinc ?? posted.provider_id ?? '',
+    slug,
+    loinc: analyte?.loinc ?? posted.loinc ?? null,
+    loinc_slug: analyte?.slug ?? null,
+    provider_id: posted.provider_id ?? null,
+    source_markers: asking.length ? asking.map(({ id, name, slug, provider_id }) => ({ marker_id: id, name, slug, provider_id })) : null,
+  }
+}
+
+function typeOf({ type, result }: NewResult, analyte: Analyte | undefined): ResultType {
+  if (type) return type
+  if (numberText.test(result)) return 'numeric'
+  if (rangeText.test(result)) return 'range'
+  return analyte?.result_type === 'coded_value' ? 'coded_value' : 'comment'
+}
+
+/** The worst of them; null where there is none. */
+export function interpretationOf(results: Pick<BiomarkerResult, 'interpretation'>[]): Interpretation | null {
+  const worst = interpretations.findLast((one) => results.some(({ interpretation }) => interpretation === one))
+  return worst ?? null
+}
+
+/** Everything that the markers promise, once each, in the order of the report. */
+export const expectedOf = ({ markers, analytes }: Ordered): Analyte[] =>
+  [...new Set(markers.flatMap(({ expected_results }) => expected_results))].flatMap(
+    (slug) => analytes.find((one) => one.slug === slug) ?? [],
+  )
+
+/** As the markers expect them; what nobody asked for comes last. */
+export function inOrder(ordered: Ordered, results: BiomarkerResult[]) {
+  const place = new Map(expectedOf(ordered).map(({ slug }, i) => [slug, i]))
+  const of = ({ slug }: BiomarkerResult) => place.get(slug) ?? place.size
+  return results.toSorted((one, other) => of(one) - of(other))
+}
+
+/** What was expected and did not come, with the lab's reason where it gave one, and what else the lab says is missing. */
+type Reported = Omit<NewMissingResult, 'inferred_failure_type'> & { inferred_failure_type: string }
+
+export function missingOf(ordered: Ordered, results: BiomarkerResult[], reported: Reported[]): MissingResult[] {
+  const told = reported.map((one) => ({
+    ...identityOf(ordered, one, analyteNamed(ordered, one)),
+    inferred_failure_type: one.inferred_failure_type,
+    note: one.note ?? null,
+  }))
+  const expected = expectedOf(ordered).map((analyte) => ({
+    ...identityOf(ordered, {}, analyte),
+    inferred_failure_type: 'unknown_failure' as const,
+    note: null,
+  }))
+  const there = new Set(results.map(keyOf))
+  return latest([...expected, ...told]).filter((one) => !there.has(keyOf(one)))
+}
+
+/** Null until the results are final: what is not there yet is not missing. */
+export const hasMissing = (status: string, missing: MissingResult[]) => (status === 'partial' ? null : missing.length > 0)
+
+/** Critical results that nobody has been alarmed about: the same text of the same measurement alarms once. */
+export const newlyCritical = (before: BiomarkerResult[], after: BiomarkerResult[]) =>
+  after.filter((one) => isCritical(one) && !before.some((old) => isCritical(old) && keyOf(old) === keyOf(one) && old.result === one.result))
+
+const isCritical = ({ interpretation }: BiomarkerResult) => interpretation === 'critical'
+
+type Versions = { results: BiomarkerResult[]; missing_results: MissingResult[] }[]
+
+/** Results of the orders of a transaction, oldest first: the newest of a measurement counts, and an older one stays where no newer came. */
+export function merge(versions: Versions) {
+  const results = latest(versions.flatMap((version) => version.results))
+  const there = new Set(results.map(keyOf))
+  const missing = latest(versions.flatMap((version) => version.missing_results))
+  return { results, missing_results: missing.filter((one) => !there.has(keyOf(one))) }
+}
+
+/** Those of the results that no later one replaces. */
+export const notIn = (results: BiomarkerResult[], later: BiomarkerResult[]) => {
+  const newer = new Set(later.map(keyOf))
+  return results.filter((one) => !newer.has(keyOf(one)))
+}
+
+type Identity = Pick<BiomarkerResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
+
+const keyOf = ({ slug, loinc, provider_id, name }: Identity) => slug || loinc || provider_id || name
+
+const latest = <One extends Identity>(list: One[]) => [...new Map(list.map((one) => [keyOf(one), one])).values()]
+
+type Person = { first_name: string; last_name: string }
+type Report = {
+  patient: Person & { dob: string }
+  physician: Person | null
+  lab: { name: string; clia_number: string | null } | null
+  sample_id: string | null
+  status: string
+  collected_at: string | null
+  received_at: string | null
+  reported_at: string
+  results: BiomarkerResult[]
+}
+
+export const metadataOf = (report: Report): ResultsMetadata => ({
+  age: String(ageOn(report.patient.dob, (report.collected_at ?? report.reported_at).slice(0, 10))),
+  dob: report.patient.dob.slice(0, 10),
+  'clia_#': report.lab?.clia_number ?? null,
+  patient: nameOf(report.patient),
+  provider: report.physician && nameOf(report.physician),
+  laboratory: report.lab?.name ?? null,
+  date_reported: report.reported_at,
+  date_collected: report.collected_at,
+  date_received: report.received_at,
+  specimen_number: report.sample_id ?? '',
+  status: report.status === 'partial' ? 'partial' : 'final',
+  interpretation: interpretationOf(report.results),
+})
+
+const nameOf = ({ first_name, last_name }: Person) => `${first_name} ${last_name}`
+
+type Sample = Pick<Report, 'sample_id' | 'collected_at' | 'received_at' | 'reported_at'> & { fasting: boolean; notes: string | null }
+
+export const sampleInformationOf = (sample: Sample): Record<string, SampleData> | null =>
+  sample.sample_id
+    ? {
+        [sample.sample_id]: {
+          sample_id: sample.sample_id,
+          date_collected: sample.collected_at,
+          date_received: sample.received_at,
+          date_reported: sample.reported_at,
+          clinical_information: { fasting: sample.fasting, notes: sample.notes },
+        },
+      }
+    : null
+
+/** Full years on a day. Who was born on 29 February turns older on 1 March where there is no such day. */
+export function ageOn(dob: string, day: string) {
+  const years = Number(day.slice(0, 4)) - Number(dob.slice(0, 4))
+  return day.slice(5, 10) < dob.slice(5, 10) ? years - 1 : years
+}
+
+/** When results are due, counted from the day of collection. */
+export const datesOf = (collected_on: string | null, common_tat_days: number | null, worst_case_tat_days: number | null) => ({
+  expected_result_by_date: daysAfter(collected_on, common_tat_days),
+  worst_case_result_by_date: daysAfter(collected_on, worst_case_tat_days),
+})
+
+const daysAfter = (day: string | null, days: number | null) =>
+  day === null || days === null
+    ? null
+    : new Date(Date.parse(`${day.slice(0, 10)}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)

@@ -1,0 +1,44 @@
+import type { Insertable } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+export const insertVersion = (db: Db, row: Insertable<Tables['results']>) => db.insertInto('results').values(row).execute()
+
+export const latestVersion = (db: Db, order_id: string) =>
+  db.selectFrom('results').selectAll().where('order_id', '=', order_id).orderBy('version', 'desc').limit(1).executeTakeFirst()
+
+export const findByDigest = (db: Db, order_id: string, digest: Buffer) =>
+  db
+    .selectFrom('results')
+    .select('version')
+    .where('order_id', '=', order_id)
+    .where('digest', '=', digest)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+export const insertCritical = (db: Db, row: Insertable<Tables['critical_results']>) =>
+  db.insertInto('critical_results').values(row).execute()
+
+/** The latest report in which something became critical. */
+export const latestCritical = (db: Db, team_id: string, order_id: string) =>
+  db
+    .selectFrom('critical_results')
+    .selectAll()
+    .where('team_id', '=', team_id)
+    .where('order_id', '=', order_id)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+type Acknowledgement = { acknowledged_at: string; acknowledged_kind: string; acknowledged_by: string | null }
+
+/** Whoever is first stays. */
+export const acknowledge = (db: Db, team_id: string, order_id: string, by: Acknowledgement) =>
+  db
+    .updateTable('critical_results')
+    .set(by)
+    .where('team_id', '=', team_id)
+    .where('order_id', '=', order_id)
+    .where('acknowledged_at', 'is', null)
+    .execute()

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { finished } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { z } from 'zod'
+import { setupProblem } from '../../platform/problem.ts'
+
+const Table = z.object({ name: z.string(), columns: z.array(z.string()) })
+
+const Head = z.object({
+  assay_backup: z.literal(1),
+  version: z.string(),
+  created_at: z.string(),
+  environment: z.string(),
+  region: z.string(),
+  key_check: z.string(),
+  migrations: z.array(z.string()),
+  tables: z.array(Table),
+  partitions: z.array(z.object({ name: z.string(), parent: z.string(), bound: z.string() })),
+})
+export type Head = z.output<typeof Head>
+
+const End = z.object({
+  rows: z.int(),
+  sequences: z.array(z.object({ name: z.string(), last: z.string().nullable() })),
+  digest: z.string().optional(),
+})
+export type End = z.output<typeof End>
+
+/** One line for each row, compressed; the last line says how many there were and what they hash to. */
+export function backupWriter(path: string) {
+  const zip = createGzip({ level: 6 })
+  const file = createWriteStream(path, { mode: 0o600, flags: 'wx', flush: true })
+  zip.pipe(file)
+  const digest = createHash('sha256')
+  const failed = new Promise<never>((_, reject) => file.once('error', reject))
+  failed.catch(() => {})
+  const put = async (line: string) => {
+    digest.update(line)
+    if (!zip.write(`${line}\n`)) await Promise.race([new Promise((resolve) => zip.once('drain', resolve)), failed])
+  }
+  return {
+    head: (head: Head) => put(JSON.stringify(head)),
+    row: (table: string, row: string) => put(`{"table":${JSON.stringify(table)},"row":${row}}`),
+    async end(end: Omit<End, 'digest'>) {
+      zip.end(`${JSON.stringify({ end: { ...end, digest: digest.digest('hex') } })}\n`)
+      await finished(file)
+    },
+  }
+}
+
+export type Reader = { head: Head; rows: AsyncGenerator<{ table: string; row: string }>; end(): End }
+
+/** Reads from the beginning; `end` answers once every row was read, and refuses a file that was cut off or changed. */
+export async function backupReader(path: string): Promise<Reader> {
+  const source = createReadStream(path)
+  const lines = createInterface({ input: source.pipe(createGunzip()), crlfDelay: Number.POSITIVE_INFINITY })
+  const all = readable(lines, source)
+  const first = await all.next()
+  const head = Head.safeParse(parsed(first.value))
+  if (!head.success) throw setupProblem('The file is no backup of ours, or of a version that this one does not know')
+  const digest = createHash('sha256').update(first.value as string)
+  let end: End | undefined
+  async function* rows() {
+    let count = 0
+    for await (const line of all) {
+      const last = line.startsWith('{"end":') ? End.safeParse((parsed(line) as { end: unknown }).end) : undefined
+      if (last?.success) end = last.data
+      if (last) break
+      digest.update(line)
+      count++
+      yield split(line)
+    }
+    if (!end) throw setupProblem('The backup was cut off: its last line is missing. Take another one')
+    if (end.rows !== count || end.digest !== digest.digest('hex'))
+      throw setupProblem('The backup was changed after it was written: what it holds is not what its last line says. Take another one')
+  }
+  return { head: head.data, rows: rows(), end: () => end as End }
+}
+
+/** What the disk or the compression says, in one line. */
+async function* readable(lines: AsyncIterable<string>, source: NodeJS.EventEmitter): AsyncGenerator<string, undefined> {
+  const failed = new Promise<never>((_, reject) => source.once('error', reject))
+  failed.catch(() => {})
+  const all = lines[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await Promise.race([all.next(), failed])
+      if (next.done) return undefined
+      yield next.value
+    }
+  } catch (error) {
+    throw setupProblem(`The backup cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'it is damaged'}`)
+  }
+}
+
+function split(line: string) {
+  const [, table, row] = /^\{"table":"(\w+)","row":(.*)\}$/s.exec(line) ?? []
+  if (!table || !row) throw setupProblem('The backup has a line that is none of ours. Take another one')
+  return { table, row }
+}
+
+function parsed(line: string | undefined): unknown {
+  try {
+    return JSON.parse(line ?? '')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,57 @@
+import type { App } from '../platform/app.ts'
+import { inDataDir } from '../platform/data-dir.ts'
+import { readPrivate, writePrivate } from '../platform/private-files.ts'
+import { workingKeys } from '../tenants/keys/authenticate.ts'
+import { firstOrgAndTeam } from '../tenants/teams/orgs.ts'
+import { type Keys, provideKeys } from './deployment/actions.ts'
+import { mayMakeKeys } from './deployment/rules.ts'
+
+export type Credentials = {
+  path: string
+  first: boolean
+  base_url: string
+  org_id?: string
+  team_id?: string
+  team_api_key?: string
+  management_key?: string
+}
+
+const FILE = 'credentials.json'
+
+/** Keeps the first keys in DATA_DIR, rewritten at each start: what the operator fixed, else what an earlier start kept, else new ones in the sandbox. */
+export async function openCredentials(app: App, base_url: string): Promise<Credentials> {
+  const kept = await keptKeys(app)
+  const { BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY } = app.config
+  const given = {
+    team_api_key: BOOTSTRAP_TEAM_API_KEY ?? kept.team_api_key,
+    management_key: BOOTSTRAP_MANAGEMENT_KEY ?? kept.management_key,
+  }
+  const keys = mayMakeKeys(app.config)
+    ? await provideKeys(app, given, { org: 'First organisation', team: 'First team', plan: 'scale' })
+    : { ...(await idsOnly(app)), ...kept }
+  const path = inDataDir(app.config, FILE)
+  writePrivate(path, `${JSON.stringify({ base_url, ...keys }, null, 2)}\n`)
+  const first = keys.team_api_key !== kept.team_api_key || keys.management_key !== kept.management_key
+  return { path, first, base_url, ...keys }
+}
+
+async function keptKeys(app: App): Promise<Partial<Keys>> {
+  return workingKeys(app, parsed(readPrivate(inDataDir(app.config, FILE)) ?? ''))
+}
+
+/** Whatever a person left in the file: what is no text is no key. */
+function parsed(text: string) {
+  try {
+    const { team_api_key, management_key } = JSON.parse(text)
+    return { team_api_key: textOr(team_api_key), management_key: textOr(management_key) }
+  } catch {
+    return {}
+  }
+}
+
+const textOr = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+async function idsOnly(app: App) {
+  const found = await firstOrgAndTeam(app)
+  return { ...(found && { org_id: found.org.id }), ...(found?.team && { team_id: found.team.id }) }
+}

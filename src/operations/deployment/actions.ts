@@ -1,0 +1,74 @@
+import type { Plan } from '../../contract/common.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import { type Config, deploymentName, here, teamKeyPrefix } from '../../platform/config.ts'
+import type { Db } from '../../platform/db/open.ts'
+import { setupProblem } from '../../platform/problem.ts'
+import { derive } from '../../platform/sealing/seal.ts'
+import { openChain } from '../../tenants/audit/actions.ts'
+import { ensureManagementKey, ensureTeamKey } from '../../tenants/keys/actions.ts'
+import { MANAGEMENT_PREFIX, newSecret } from '../../tenants/keys/rules.ts'
+import { insertTeam } from '../../tenants/teams/actions.ts'
+import { firstOrgAndTeam, foundOrg } from '../../tenants/teams/orgs.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+/**
+ * Marks an empty database as ours, or refuses one of another deployment or key.
+ * `founding`: the operator is about to make the first organisation.
+ */
+export const claimDatabase = (app: App, founding = false) =>
+  inTransaction(app, async (app) => {
+    const ours = { ...here(app.config), key_check: derive(app.vault.root, 'check value') }
+    await store.lockStart(app.db)
+    const known = await store.findDeployment(app.db)
+    if (known) rules.checkDatabase(known, ours)
+    if (!founding && !rules.mayMakeKeys(app.config) && !(await firstOrgAndTeam(app))) throw rules.emptyInProduction()
+    if (known) return
+    await store.insertDeployment(app.db, ours)
+    await openChain(app)
+  })
+
+/** Which deployment and key a database belongs to; undefined for one that is nobody's yet. */
+export const deploymentOf = (db: Db) => store.findDeployment(db)
+
+export const isClaimed = async (db: Db) => (await store.findDeployment(db)) !== undefined
+
+export const databaseAnswers = (app: App) =>
+  store.ping(app.db).then(
+    () => true,
+    () => false,
+  )
+
+export type Keys = { org_id: string; team_id: string; team_api_key: string; management_key: string }
+type Given = { team_api_key?: string | undefined; management_key?: string | undefined }
+type FirstStart = { org: string; team: string; plan: Plan }
+
+/**
+ * The first organisation and team with keys that work: made on an empty database, found afterwards.
+ * `given` are keys that the operator fixed or that an earlier start kept; what is missing is made.
+ */
+export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<Keys> =>
+  inTransaction(app, async (app) => {
+    await store.lockStart(app.db)
+    const region = app.config.REGION
+    const { org, ...found } = (await firstOrgAndTeam(app)) ?? (await foundOrg(app, { ...names, region }))
+    const team = found.team ?? (await insertTeam(app, org.id, { name: names.team, region }))
+    const team_api_key = given.team_api_key ?? newSecret(teamKeyPrefix(app.config))
+    const management_key = given.management_key ?? newSecret(MANAGEMENT_PREFIX)
+    await ensureTeamKey(app, team_api_key, { label: 'first start', team_id: team.id })
+    await ensureManagementKey(app, management_key, { label: 'first start', org_id: org.id })
+    return { org_id: org.id, team_id: team.id, team_api_key, management_key }
+  })
+
+/** Keys for the operator of an empty database; one that has an organisation keeps what it has. */
+export const bootstrap = (app: App, given: Given, names: FirstStart) =>
+  inTransaction(app, async (app) => {
+    await store.lockStart(app.db)
+    if (await firstOrgAndTeam(app))
+      throw setupProblem('The database has an organisation already; make further keys with: assay keys create')
+    return provideKeys(app, given, names)
+  })
+
+/** Comes before the database is touched: what is refused must not claim it. */
+export const checkSettings = (config: Config) =>
+  rules.checkBootstrapKeys(deploymentName(config), config.BOOTSTRAP_TEAM_API_KEY, config.BOOTSTRAP_MANAGEMENT_KEY)

@@ -1,0 +1,24 @@
+import { type Insertable, sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+const LOCK = 4_117_202_603
+
+/** Replicas that start together come one after the other here. */
+export const lockStart = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK})`.execute(db)
+
+export const ping = (db: Db) => sql`select 1`.execute(db)
+
+/** Whether there is more than what migrating an empty database makes. */
+export async function holdsAnything(db: Db) {
+  const { rows } = await sql<{ migrated: boolean; tables: number }>`
+    select to_regclass('migrations') is not null as migrated,
+      (select count(*) from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p'))::integer as tables`.execute(db)
+  const found = rows[0]
+  if (!found?.tables) return false
+  return !found.migrated || (await findDeployment(db)) !== undefined
+}
+
+export const findDeployment = (db: Db) => db.selectFrom('deployment').selectAll().executeTakeFirst()
+
+export const insertDeployment = (db: Db, row: Insertable<Tables['deployment']>) => db.insertInto('deployment').values(row).execute()

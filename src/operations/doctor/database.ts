@@ -1,0 +1,123 @@
+import { connect } from 'node:net'
+import { pino } from 'pino'
+import type { check, Finding } from '../../cli/doctor.ts'
+import type { App } from '../../platform/app.ts'
+import { type Config, here } from '../../platform/config.ts'
+import { encryptionKey } from '../../platform/data-dir.ts'
+import { inspectServer, oldestUnnumbered, type Server, webhookUrls } from '../../platform/db/inspect.ts'
+import { pendingMigrations } from '../../platform/db/migrate.ts'
+import type { Database } from '../../platform/db/open.ts'
+import { setupProblem } from '../../platform/problem.ts'
+import { derive } from '../../platform/sealing/seal.ts'
+import { openVault, type Vault } from '../../platform/sealing/vault.ts'
+import { verifyAudit } from '../../tenants/audit/actions.ts'
+import { noLastUses } from '../../tenants/keys/last-use.ts'
+import { deploymentOf } from '../deployment/actions.ts'
+import { checkDatabase } from '../deployment/rules.ts'
+
+/** Each looks only; a schema that is not ours ends the looking, because nothing behind it could be read. */
+export async function checks(config: Config, database: Database, quick: boolean, examine: typeof check) {
+  const server = await inspectServer(database)
+  const found = [
+    await examine('database', () => serverFinding(config, server)),
+    await examine('clock', () => clockFinding(server)),
+    await examine('connections', () => connectionFinding(config, server)),
+    await examine('schema', () => schemaFinding(database)),
+  ]
+  if (found.at(-1)?.finding.state !== 'ok') return found
+  const key = await examine('encryption key', async () => keyFinding(config, database))
+  found.push(key, await examine('jobs', async () => jobsFinding(await oldestUnnumbered(database))))
+  const skipped: Finding = { state: 'skipped', text: 'left out' }
+  found.push(await examine('webhooks', async () => (quick ? skipped : reachFinding(await webhookUrls(database, 5)))))
+  const intact = key.finding.state === 'ok' && !quick
+  found.push(await examine('audit chain', async () => (intact ? auditFinding(config, database) : skipped)))
+  return found
+}
+
+function serverFinding({ DATABASE_URL, ENVIRONMENT }: Config, { version, fsync }: Server): Finding {
+  const isLive = ENVIRONMENT === 'production'
+  const text = `PostgreSQL ${version}${DATABASE_URL ? '' : ', embedded'}${fsync ? '' : ', without fsync'}`
+  if (!fsync) return { state: isLive ? 'wrong' : 'warning', text, remedy: 'set fsync = on: a power cut loses data' }
+  if (!DATABASE_URL && isLive) return { state: 'warning', text, remedy: 'name a PostgreSQL with backups of its own in DATABASE_URL' }
+  return { state: 'ok', text }
+}
+
+function clockFinding({ skew_ms }: Server): Finding {
+  const text = `the database is ${Math.abs(skew_ms)} ms ${skew_ms < 0 ? 'behind' : 'ahead'}`
+  if (Math.abs(skew_ms) < 2000) return { state: 'ok', text }
+  const remedy = 'run NTP on both machines: leases, signatures and tokens go by the clock'
+  return { state: Math.abs(skew_ms) < 30_000 ? 'warning' : 'wrong', text, remedy }
+}
+
+function connectionFinding({ DATABASE_POOL_SIZE: size }: Config, { max_connections, reserved, connected }: Server): Finding {
+  const room = max_connections - reserved
+  const text = `${connected} of ${room} in use; one process takes up to ${size}`
+  if (size > room)
+    return {
+      state: 'wrong',
+      text,
+      remedy: `set DATABASE_POOL_SIZE to at most ${Math.max(2, Math.floor(room / 2))}, or raise max_connections`,
+    }
+  if (connected + size > room)
+    return { state: 'warning', text, remedy: 'one more process would not find enough: lower DATABASE_POOL_SIZE or raise max_connections' }
+  return { state: 'ok', text }
+}
+
+async function schemaFinding({ pool }: Database): Promise<Finding> {
+  const line = await pool.connect()
+  const missing = await pendingMigrations(line).finally(() => line.release())
+  if (!missing.length) return { state: 'ok', text: 'that of this version' }
+  return { state: 'wrong', text: `${missing.length} migrations are missing`, remedy: 'assay migrate, or start the service, which does it' }
+}
+
+async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
+  const known = await deploymentOf(db)
+  if (!known) return { state: 'warning', text: 'the database is empty', remedy: 'start the service, or assay bootstrap in production' }
+  const { root } = vaultOf(config)
+  checkDatabase(known, { ...here(config), key_check: derive(root, 'check value') })
+  return { state: 'ok', text: 'opens this database' }
+}
+
+const vaultOf = (config: Config): Vault => openVault(encryptionKey(config, true))
+
+function jobsFinding(seconds: number): Finding {
+  if (seconds < 60) return { state: 'ok', text: 'nothing waits for a worker' }
+  const remedy = 'start a process with ROLE all or worker; its log says what fails'
+  return { state: 'warning', text: `an event has waited for ${Math.round(seconds)} s to be told`, remedy }
+}
+
+async function reachFinding(urls: string[]): Promise<Finding> {
+  if (!urls.length) return { state: 'skipped', text: 'no webhook is enabled' }
+  const hosts = [...new Set(urls.map((url) => new URL(url).host))]
+  const deaf = (await Promise.all(urls.map(async (url) => ((await answers(new URL(url))) ? [] : [new URL(url).host])))).flat()
+  if (!deaf.length) return { state: 'ok', text: `${hosts.join(', ')} can be reached from here` }
+  const remedy = 'check DNS and the firewall of this machine; if it is the receiver, its messages wait and are sent later'
+  return { state: 'warning', text: `${[...new Set(deaf)].join(', ')} cannot be reached from here`, remedy }
+}
+
+/** Only a connection: nothing is sent. */
+const answers = ({ hostname, port, protocol }: URL) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port) || (protocol === 'https:' ? 443 : 80),
+      timeout: 3000,
+    })
+    const end = (reached: boolean) => {
+      socket.destroy()
+      resolve(reached)
+    }
+    socket
+      .once('connect', () => end(true))
+      .once('timeout', () => end(false))
+      .once('error', () => end(false))
+  })
+
+async function auditFinding(config: Config, { db }: Database): Promise<Finding> {
+  const wall = () => new Date().toISOString()
+  const log = pino({ level: 'silent' })
+  const app: App = { config, db, vault: vaultOf(config), lastUses: noLastUses(), log, now: wall, wall, wake: () => {} }
+  const { rows, broken } = await verifyAudit(app)
+  if (!broken) return { state: 'ok', text: `intact, ${rows} rows` }
+  throw setupProblem(`broken at row ${broken.seq}: ${broken.reason}; find out who wrote to the database`)
+}

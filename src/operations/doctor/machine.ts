@@ -1,0 +1,77 @@
+import { existsSync, statSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import type { Finding } from '../../cli/doctor.ts'
+import type { Config } from '../../platform/config.ts'
+
+export function nodeVersion(version: string): Finding {
+  const isNew = Number(version.split('.')[0]) >= 24
+  return isNew
+    ? { state: 'ok', text: version }
+    : { state: 'wrong', text: `${version} is too old`, remedy: 'run with Node 24 or newer; node_modules/.bin/node is one' }
+}
+
+export function publicAddress({ ENVIRONMENT, PUBLIC_URL }: Config): Finding {
+  if (ENVIRONMENT === 'sandbox') return { state: 'ok', text: PUBLIC_URL ?? 'that of HOST and PORT' }
+  if (!PUBLIC_URL)
+    return {
+      state: 'warning',
+      text: 'PUBLIC_URL is not set',
+      remedy: 'set it to the https address that customers use; it stands in what we hand out',
+    }
+  if (!PUBLIC_URL.startsWith('https:')) return { state: 'warning', text: `${PUBLIC_URL} is not encrypted`, remedy: 'put TLS in front' }
+  return { state: 'ok', text: PUBLIC_URL }
+}
+
+const secrets = ['credentials.json', 'encryption.key', 'postgres.json']
+
+/** Others on the machine must not read keys. */
+export function dataFolder(dataDir: string): Finding {
+  if (!existsSync(dataDir)) return { state: 'ok', text: `${resolve(dataDir)} is not there yet; a start makes it` }
+  const readable = secrets.filter((name) => existsSync(join(dataDir, name)) && statSync(join(dataDir, name)).mode & 0o077)
+  if (readable.length)
+    return {
+      state: 'wrong',
+      text: `others can read ${readable.join(', ')}`,
+      remedy: `chmod 600 ${readable.map((name) => join(resolve(dataDir), name)).join(' ')}`,
+    }
+  if (statSync(dataDir).mode & 0o077)
+    return { state: 'warning', text: 'others can look into the folder', remedy: `chmod 700 ${resolve(dataDir)}` }
+  return { state: 'ok', text: `${resolve(dataDir)} is private` }
+}
+
+const GIB = 1024 ** 3
+
+export async function diskSpace(dataDir: string): Promise<Finding> {
+  const there = existsSync(dataDir) ? dataDir : dirname(resolve(dataDir))
+  const { bavail, bsize, blocks } = await statfs(there)
+  const free = bavail * bsize
+  const text = `${(free / GIB).toFixed(1)} GiB free of ${((blocks * bsize) / GIB).toFixed(1)}`
+  const remedy = 'free some, or move DATA_DIR; a full disk stops PostgreSQL'
+  if (free < GIB) return { state: 'wrong', text, remedy }
+  return free < 5 * GIB ? { state: 'warning', text, remedy } : { state: 'ok', text }
+}
+
+/** Ours when it answers as we do; otherwise it must be free. */
+export async function port({ HOST, PORT }: Config): Promise<Finding> {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
+  const answer = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/ready`, {
+    signal: AbortSignal.timeout(3000),
+  }).catch(() => undefined)
+  if (answer?.headers.get('x-request-id'))
+    return answer.ok
+      ? { state: 'ok', text: `the service answers on ${PORT} and is ready` }
+      : { state: 'wrong', text: `the service answers on ${PORT} and is not ready`, remedy: 'its log says why; mostly the database is away' }
+  const free = PORT === 0 || (await isFree(HOST, PORT))
+  return free
+    ? { state: 'ok', text: `${PORT} is free; no service is running on it` }
+    : { state: 'wrong', text: `${PORT} on ${HOST} cannot be listened on`, remedy: 'stop what has it, or choose another PORT or HOST' }
+}
+
+const isFree = (host: string, port: number) =>
+  new Promise<boolean>((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ host, port }, () => server.close(() => resolve(true)))
+  })

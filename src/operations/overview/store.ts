@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import type { Method } from '../../contract/labs/lifecycle.ts'
+import type { Db } from '../../platform/db/open.ts'
+
+/** Orders by step and method, each step counted up to `most` and one more: an index alone tells, however many there are. */
+export async function countSteps(db: Db, team_id: string, lows: string[], most: number) {
+  const { rows } = await sql<{ low_level: string; method: Method; count: number }>`
+    select s.low_level, c.method, c.count from unnest(${lows}::text[]) as s (low_level)
+    cross join lateral (
+      select method, count(*) as count from (
+        select method from orders where team_id = ${team_id} and low_level = s.low_level and user_id is not null limit ${most + 1}
+      ) found group by method
+    ) c`.execute(db)
+  return rows
+}
+
+export async function openCriticals(db: Db, team_id: string, most: number) {
+  return db
+    .selectFrom('critical_results')
+    .innerJoin('orders', 'orders.id', 'critical_results.order_id')
+    .select(['order_id', 'version as result_version', 'reported_at'])
+    .where('critical_results.team_id', '=', team_id)
+    .where('acknowledged_at', 'is', null)
+    .where('orders.user_id', 'is not', null)
+    .orderBy('reported_at', 'desc')
+    .limit(most + 1)
+    .execute()
+}
+
+export type Figures = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
+
+/** What came of the newest attempts of each webhook since a moment, as many of each as leaves `most` for all. */
+export async function attemptFigures(db: Db, team_id: string, since: { hour: string; day: string }, most: number) {
+  const { rows } = await sql<{ hour: Figures; day: Figures }>`
+    with hooks as (select id from webhooks where team_id = ${team_id} and deleted_at is null),
+    share as (select (${most} / greatest(count(*), 1))::int + 1 as each from hooks),
+    tried as (
+      select hooks.id, a.at, a.outcome, a.ms from hooks cross join share cross join lateral (
+        select at, outcome, ms from attempts where webhook_id = hooks.id and at >= ${since.day}::timestamptz order by at desc limit share.each
+      ) a
+    )
+    select ${figures(sql`at >= ${since.hour}::timestamptz`)} as hour, ${figures(sql`true`)} as day from tried`.execute(db)
+  return rows[0] as { hour: Figures; day: Figures }
+}
+
+const figures = (those: ReturnType<typeof sql>) => sql`json_build_object(
+  'attempts', count(*) filter (where ${those}),
+  'cut', exists (select from tried group by id having count(*) filter (where ${those}) = (select each from share)),
+  'delivered', count(*) filter (where ${those} and outcome = 'delivered'),
+  'p50_ms', percentile_disc(0.5) within group (order by ms) filter (where ${those}),
+  'p95_ms', percentile_disc(0.95) within group (order by ms) filter (where ${those}))`
+
+/** Messages that wait, on the first lanes of each webhook, and since when the oldest of them was told. */
+export async function backlogOf(db: Db, team_id: string, most: number) {
+  const { rows } = await sql<{ waiting: number; lanes: number; oldest_at: string | null }>`
+    with due as (
+      select l.* from webhooks w cross join lateral (
+        select id, head, tail from lanes where webhook_id = w.id and run_at is not null order by run_at limit ${most}
+      ) l where w.team_id = ${team_id} and w.deleted_at is null
+    )
+    select coalesce(sum(tail - head), 0)::bigint as waiting, count(*) as lanes,
+      (select min(d.event_at) from (select * from due limit 1000) f join deliveries d on d.lane_id = f.id and d.n = f.head + 1) as oldest_at
+    from due`.execute(db)
+  return rows[0] as { waiting: number; lanes: number; oldest_at: string | null }
+}
+
+/** The newest `most` and one more of a team's events by the minute; `data` are those of wearable data. */
+export async function loggedByMinute(db: Db, team_id: string, since: string, most: number) {
+  const { rows } = await sql<{ minute: string; events: number; data: number }>`
+    with newest as (
+      select logged_at, event_type from events
+      where team_id = ${team_id} and no is not null and logged_at >= ${since}::timestamptz order by no desc limit ${most + 1}
+    )
+    select date_trunc('minute', logged_at) as minute, count(*) as events, count(*) filter (where event_type like '%.data.%') as data
+    from newest group by 1 order by 1`.execute(db)
+  return rows
+}
+
+/** The newest events; their numbers are given in the order of the log. */
+export const newestEvents = (db: Db, team_id: string, since: string, limit: number) =>
+  db
+    .selectFrom('events')
+    .select(['id as event_id', 'event_type', 'order_id', 'user_id', 'created_at'])
+    .where('team_id', '=', team_id)
+    .where('no', 'is not', null)
+    .where('logged_at', '>=', since)
+    .orderBy('no', 'desc')
+    .limit(limit)
+    .execute()

@@ -1,0 +1,81 @@
+import type { App } from '../../platform/app.ts'
+import { deploymentName } from '../../platform/config.ts'
+import { setupProblem } from '../../platform/problem.ts'
+import { open, type SealingKey } from '../../platform/sealing/seal.ts'
+import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
+import { parts } from './parts.ts'
+import { recordsOf } from './records.ts'
+import { placeOf, type Row } from './rules.ts'
+import * as store from './store.ts'
+
+export async function requireTeam(app: App, team_id: string) {
+  const team = await store.findTeam(app.db, team_id)
+  if (!team) throw setupProblem('There is no such team; assay team lists them')
+  return team
+}
+
+/** What the file says about itself. */
+export async function headOf(app: App, team_id: string) {
+  const { id, name } = await requireTeam(app, team_id)
+  return {
+    assay_export: 1,
+    created_at: app.wall(),
+    deployment: deploymentName(app.config),
+    team: { id, name },
+    users: await store.countUsers(app.db, id),
+  }
+}
+
+/** The tests that the team made itself, which its orders name. */
+export async function testsOf(app: App, team_id: string) {
+  const tests = await store.ownTests(app.db, team_id)
+  const markers = await store.rowsBy(
+    app.db,
+    'lab_test_markers',
+    'lab_test_id',
+    tests.map(({ id }) => id),
+    'position',
+  )
+  return tests.map(({ id, row }) => ({ lab_test: row, markers: markers.filter(({ lab_test_id }) => lab_test_id === id) }))
+}
+
+const AT_ONCE = 50
+
+/** Every user with all that belongs to it, opened, in a fixed order after the one that is named: a line for the user, then those of its samples. */
+export async function* usersOf(app: App, team_id: string, after?: string) {
+  const by = await teamSealingKey(app, team_id)
+  for (let last = after; ; ) {
+    const users = await store.usersAfter(app.db, team_id, last, AT_ONCE)
+    for (const { user_id, key_id, wrapped, row } of users) {
+      const key = unwrap(by, { team_id, user_id }, { id: key_id, wrapped })
+      yield { user: opened(key, 'users', ['user_id'], row), ...(await belongings(app, key, user_id)) }
+      yield* recordsOf(app, key, { team_id, user_id })
+    }
+    last = users.at(-1)?.user_id
+    if (users.length < AT_ONCE) return
+  }
+}
+
+async function belongings(app: App, key: SealingKey, user_id: string) {
+  const found: Record<string, Row[]> = {}
+  for (const { table, by, sealed, order, drop = [], secret = [] } of parts) {
+    const ids = by === 'user_id' ? [user_id] : (found['orders'] ?? []).map(({ id }) => id as string)
+    const rows = ids.length ? await store.rowsBy(app.db, table, by, ids, order) : []
+    const open = (row: Row) => (sealed ? opened(key, table, sealed, row, secret) : row)
+    found[table] = rows
+      .filter((row) => table !== 'connections' || isLive(row))
+      .map((row) => without(open(row), [...drop, 'terms', 'team_id']))
+  }
+  return found
+}
+
+/** A connection that has ended is kept for its farewell only. */
+const isLive = ({ ended_at }: Row) => ended_at === null
+
+const without = (row: Row, names: string[]): Row => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
+
+function opened(key: SealingKey, table: string, columns: string[], row: Row, secret: string[] = []): Row {
+  if (typeof row['sealed'] !== 'string') return row
+  const document = open<Row>(key, placeOf(table, columns, row), Buffer.from(row['sealed'].slice(2), 'hex'))
+  return { ...row, sealed: secret.length ? without(document, secret) : document }
+}

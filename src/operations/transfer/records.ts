@@ -1,0 +1,67 @@
+import type { App } from '../../platform/app.ts'
+import type { SealingKey } from '../../platform/sealing/seal.ts'
+import { userSealingKey } from '../../platform/sealing/vault.ts'
+import { openDay, sealDay } from '../../wearables/data/days.ts'
+import type { Sample } from '../../wearables/data/rules-codec.ts'
+import { pieceOf } from '../../wearables/data/rules-pieces.ts'
+import { openStream, sealStream } from '../../wearables/data/streams.ts'
+import { type IdOf, type Row, renamedInside } from './rules.ts'
+import * as store from './store.ts'
+
+type Whose = { team_id: string; user_id: string }
+
+/** What would make the line of a user too long: samples by their days, and streams, a few at a time. */
+export type Records = {
+  records_of: string
+  sample_days?: (Omit<store.Day, 'sealed'> & { samples: Sample[] })[]
+  workout_streams?: (Row & { workout_id: string; stream: unknown })[]
+}
+
+const SAMPLES = 20_000
+const STREAMS = 20
+
+export async function* recordsOf(app: App, key: SealingKey, { team_id, user_id }: Whose): AsyncGenerator<Records> {
+  for (let last: store.Day | undefined; ; ) {
+    const days = await store.daysAfter(app.db, user_id, last, SAMPLES)
+    last = days.at(-1)
+    if (!last) break
+    const open = ({ sealed, ...day }: store.Day) => ({ ...day, samples: openDay(key, { team_id, user_id, ...day }, { ...day, sealed }) })
+    yield { records_of: user_id, sample_days: days.map(open) }
+  }
+  for (let last: string | undefined; ; ) {
+    const streams = await store.streamsAfter(app.db, user_id, last, STREAMS)
+    last = streams.at(-1)?.workout_id
+    if (!last) break
+    const open = ({ sealed, team_id: _, user_id: __, ...row }: (typeof streams)[number]) => ({
+      ...row,
+      stream: JSON.parse(openStream(key, row.workout_id, sealed)) as unknown,
+    })
+    yield { records_of: user_id, workout_streams: streams.map(open) }
+  }
+}
+
+/** Writes what is not there yet, under the keys of the team that it goes to. */
+export async function writeRecords(app: App, team_id: string, idOf: IdOf, { records_of, sample_days = [], workout_streams = [] }: Records) {
+  const user_id = idOf(records_of) as string
+  const key = await userSealingKey(app, team_id, user_id)
+  if (!key) return
+  const days = sample_days.map(({ samples, ...day }) => {
+    const sealed = sealDay(key, { team_id, user_id, ...day }, day, [pieceOf(samples.map(renamedSample(idOf)))])
+    return { ...day, team_id, user_id, samples: samples.length, sealed: hex(sealed) }
+  })
+  const streams = workout_streams.map(({ stream, ...row }) => {
+    const workout_id = idOf(row.workout_id) as string
+    return { ...row, workout_id, team_id, user_id, sealed: hex(sealStream(key, workout_id, JSON.stringify(stream))) }
+  })
+  await store.insertRows(app.db, 'sample_days', days, true)
+  await store.insertRows(app.db, 'workout_streams', streams, true)
+}
+
+/** What a sample says of itself may name a device. */
+const renamedSample = (idOf: IdOf) => (sample: Sample) => {
+  if (!sample.more.includes('device_id')) return sample
+  const { device_id } = JSON.parse(sample.more) as { device_id: string }
+  return { ...sample, more: JSON.stringify(renamedInside(JSON.parse(sample.more), new Set([device_id]), idOf)) }
+}
+
+const hex = (bytes: Buffer) => `\\x${bytes.toString('hex')}`

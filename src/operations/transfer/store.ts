@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+
+type Row = Record<string, unknown>
+
+/** The team, for its name and its place. */
+export const findTeam = (db: Db, team_id: string) =>
+  db.selectFrom('teams').select(['id', 'name', 'org_id']).where('id', '=', team_id).where('deleted_at', 'is', null).executeTakeFirst()
+
+export const countUsers = async (db: Db, team_id: string) =>
+  (
+    await db
+      .selectFrom('users')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('team_id', '=', team_id)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirstOrThrow()
+  ).count
+
+/** Users in a fixed order, each with its wrapped key. */
+export const usersAfter = (db: Db, team_id: string, after: string | undefined, limit: number) =>
+  db
+    .selectFrom('users')
+    .innerJoin('sealing_keys', 'sealing_keys.user_id', 'users.user_id')
+    .select(['users.user_id', 'sealing_keys.id as key_id', 'sealing_keys.wrapped'])
+    .select(sql<Row>`to_jsonb(users)`.as('row'))
+    .where('users.team_id', '=', team_id)
+    .where('users.deleted_at', 'is', null)
+    .$if(after !== undefined, (query) => query.where('users.user_id', '>', after as string))
+    .orderBy('users.user_id')
+    .limit(limit)
+    .execute()
+
+/** The rows of one of our own tables, named by us and never by a caller. */
+export async function rowsBy(db: Db, table: string, column: string, ids: string[], order: string): Promise<Row[]> {
+  const { rows } = await sql<{ row: Row }>`
+    select to_jsonb(t) as row from ${sql.table(table)} t where ${sql.ref(`t.${column}`)} = any(${ids}::uuid[]) order by ${sql.ref(`t.${order}`)}`.execute(
+    db,
+  )
+  return rows.map(({ row }) => row)
+}
+
+export async function insertRows(db: Db, table: string, rows: Row[], ifMissing = false) {
+  const [first] = rows
+  if (!first) return
+  const columns = sql.join(Object.keys(first).map((column) => sql.ref(column)))
+  await sql`insert into ${sql.table(table)} (${columns})
+    select ${columns} from jsonb_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows)}::jsonb)
+    ${ifMissing ? sql`on conflict do nothing` : sql``}`.execute(db)
+}
+
+export type Day = { resource: string; day: string; provider: string; source_type: string; revision: number; sealed: Buffer }
+
+/** The days of a user in a fixed order after the one that is named, as many as hold so many samples, or one more. */
+export async function daysAfter(db: Db, user_id: string, after: Day | undefined, samples: number) {
+  const { rows } = await sql<Day>`
+    select resource, day, provider, source_type, revision, sealed from (
+      select *, sum(samples) over (order by resource, day, provider, source_type) - samples as before
+      from sample_days where user_id = ${user_id}
+        ${after ? sql`and (resource, day, provider, source_type) > (${after.resource}, ${after.day}::date, ${after.provider}, ${after.source_type})` : sql``}
+    ) d
+    where before < ${samples} order by resource, day, provider, source_type`.execute(db)
+  return rows
+}
+
+/** The streams of a user's workouts in a fixed order after the one that is named. */
+export const streamsAfter = (db: Db, user_id: string, after: string | undefined, limit: number) =>
+  db
+    .selectFrom('workout_streams')
+    .selectAll()
+    .where('user_id', '=', user_id)
+    .$if(after !== undefined, (query) => query.where('workout_id', '>', after as string))
+    .orderBy('workout_id')
+    .limit(limit)
+    .execute()
+
+/** Whose user it is, whether of this team or another. */
+export const ownerOf = (db: Db, user_id: string) =>
+  db.selectFrom('users').select('team_id').where('user_id', '=', user_id).executeTakeFirst()
+
+export const isTaken = async (db: Db, team_id: string, client_user_id: string) =>
+  (await db
+    .selectFrom('users')
+    .select('user_id')
+    .where('team_id', '=', team_id)
+    .where('client_user_id', '=', client_user_id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()) !== undefined
+
+export const ownTests = (db: Db, team_id: string) =>
+  db
+    .selectFrom('lab_tests')
+    .select('id')
+    .select(sql<Row>`to_jsonb(lab_tests) - 'status'`.as('row'))
+    .where('team_id', '=', team_id)
+    .orderBy('id')
+    .execute()
+
+export const knownTests = async (db: Db, ids: string[]) =>
+  (await db.selectFrom('lab_tests').select('id').where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id }) => id)
+
+export const knownAccounts = async (db: Db, ids: string[]) =>
+  (await db.selectFrom('lab_accounts').select('id').where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id }) => id)

@@ -1,0 +1,159 @@
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { setupProblem } from '../problem.ts'
+import { gathered, openLine, openLines, type SharedLine } from './pipelined-connections.ts'
+import type { Tables } from './tables.ts'
+
+export type Db = Kysely<Tables>
+
+/** A connection of one's own, taken out of the pool. */
+export type Line = pg.PoolClient
+
+export type Database = { db: Db; pool: pg.Pool; close(): Promise<void> }
+
+const INT8 = 20
+const DATE = 1082
+const TIMESTAMPTZ = 1184
+
+pg.types.setTypeParser(INT8, Number)
+pg.types.setTypeParser(DATE, (text) => text)
+pg.types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text).toISOString())
+
+/** Our timestamps are UTC whatever the server's own setting is. */
+const options = '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000'
+
+/** How many of the connections requests share for their hot statements, where there are enough of them. */
+const WRITING = 3
+const SHARED = 1 + WRITING
+const ENOUGH = 2 * SHARED
+
+/** Whoever waits for a lock on a shared line keeps all behind it waiting; after this long it waits on a connection of its own. */
+const LOCKED_MS = 100
+
+export function openDatabase(url: string, size: number, log: Logger): Database {
+  const config = { connectionString: url, connectionTimeoutMillis: 10_000, application_name: 'assay', options }
+  const shares = size >= ENOUGH
+  const pool = new pg.Pool({ ...config, max: shares ? size - SHARED : size })
+  // A connection that breaks, idle or in a transaction, is replaced by the next query; without a listener it would end the process.
+  let closing = false
+  pool.on('connect', (client) => {
+    prepareHot(client)
+    client.on('error', (error) => {
+      if (!closing) log.warn({ code: (error as { code?: string }).code }, 'a database connection was lost')
+    })
+  })
+  pool.on('error', () => {})
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  const sharing = { ...config, options: `${options} -c lock_timeout=${LOCKED_MS}` }
+  const lines = shares ? { reading: gathered(openLine(sharing)), writing: openLines(sharing, WRITING) } : undefined
+  if (lines) shared.set(db, lines)
+  const close = async () => {
+    closing = true
+    await lines?.reading.close()
+    await lines?.writing.close()
+    await db.destroy()
+  }
+  return { db, pool, close }
+}
+
+type Lines = { reading: SharedLine; writing: SharedLine }
+
+/** Of the database outside any transaction; inside one, statements go where it is. */
+const shared = new WeakMap<Db, Lines>()
+
+const hot = new Map<string, string>()
+
+/** Runs a statement that was `prepared`. */
+export async function runHot<R>(db: Db, text: string, values: unknown[], kind: keyof Lines): Promise<R[]> {
+  const line = shared.get(db)?.[kind]
+  const alone = async () => (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
+  if (!line) return alone()
+  try {
+    return (await line.run({ name: hot.get(text) as string, text, values })).rows as R[]
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error
+    return alone()
+  }
+}
+
+/** A statement that the server parses once for each connection. For the few hot ones; the text is what Kysely is given too. */
+export function prepared(name: string, text: string) {
+  hot.set(text, name)
+  return text
+}
+
+type Build<A extends unknown[], R> = (db: Db, ...values: A) => { compile(db: Db): CompiledQuery<R> }
+
+/**
+ * A read of the hot path: built once, and planned once for each connection, since planning costs several times what the lookup does.
+ * `build` sees stand-ins for the values, so it puts them into the query as they are.
+ */
+export function preparedRead<A extends unknown[], R>(name: string, build: Build<A, R>) {
+  let known: { text: string; valuesOf(sent: A): unknown[] } | undefined
+  const compile = (db: Db, count: number) => {
+    const standIns = Array.from({ length: count }, () => Symbol(name))
+    const { sql, parameters } = build(db, ...(standIns as unknown[] as A)).compile(db)
+    const places = parameters.map((value) => standIns.indexOf(value as symbol))
+    return { text: prepared(name, sql), valuesOf: (sent: A) => places.map((place, i) => (place < 0 ? parameters[i] : sent[place])) }
+  }
+  return async (db: Db, ...sent: A) => {
+    known ??= compile(db, sent.length)
+    return runHot<R>(db, known.text, known.valuesOf(sent), 'reading')
+  }
+}
+
+/** Kysely hands text and values to the driver; what is known to be hot goes on by its name. */
+function prepareHot(client: pg.PoolClient) {
+  const query = client.query.bind(client) as (...sent: unknown[]) => unknown
+  const named = (text: unknown, values: unknown, ...rest: unknown[]) => {
+    const name = typeof text === 'string' ? hot.get(text) : undefined
+    return name ? query({ name, text, values }, ...rest) : query(text, values, ...rest)
+  }
+  client.query = named as typeof client.query
+}
+
+/** Refuses a server that cannot be reached or is too old, in one line and without the password. */
+export async function checkServer(database: Database, url: string) {
+  const { protocol, host, pathname } = new URL(url)
+  const where = `${protocol}//${host}${pathname}`
+  const version = await versionOf(database).catch((error: Error) => {
+    throw setupProblem(`DATABASE_URL ${where} cannot be used: ${error.message || (error as { code?: string }).code}`)
+  })
+  if (version < 150_000) throw setupProblem(`DATABASE_URL ${where} is PostgreSQL ${Math.floor(version / 10_000)}; 15 or newer is needed`)
+}
+
+async function versionOf({ pool }: Database) {
+  const { rows } = await pool.query<{ server_version_num: string }>('show server_version_num')
+  return Number(rows[0]?.server_version_num)
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+/** Of one index, if it is named. */
+export function isUniqueViolation(error: unknown, index?: string) {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  return code === UNIQUE_VIOLATION && (!index || index === constraint)
+}
+
+/** The user that a row is about was erased after it was read. */
+export function isUserGone(error: unknown) {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  return code === '23503' && /user_id_fkey/.test(constraint ?? '')
+}
+
+/** Two transactions that waited for each other, or could not be put in an order. */
+export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error as { code?: string }).code ?? '')
+
+/** Somebody else held a lock for longer than was to be waited. */
+export const isLockTimeout = (error: unknown) => (error as { code?: string }).code === '55P03'
+
+/** A statement waited or worked for longer than any may, and was ended. */
+export const isStatementTimeout = (error: unknown) => (error as { code?: string }).code === '57014'
+
+/** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */
+export function isDatabaseAway(error: unknown) {
+  const { code, message } = error as { code?: string; message?: string }
+  if (code) return /^(08|57P|53|40)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code)
+  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(message ?? '')
+}

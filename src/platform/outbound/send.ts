@@ -1,0 +1,69 @@
+import { Problem } from '../problem.ts'
+import type { Policy } from './address.ts'
+import { exchange } from './exchange.ts'
+import { type Failure, type Outcome, withoutExchange } from './outcome.ts'
+import { openPools } from './pools.ts'
+import { type Resolve, systemResolve } from './resolve.ts'
+import { checkUrl } from './url.ts'
+
+export type Settings = {
+  /** For all that is sent: a kept connection was judged by the policy under which it was opened. */
+  policy: Policy
+  resolve?: Resolve
+  timeoutMs?: number
+  ca?: string
+  /** At most so many connections to one origin; more deliveries at once wait, and their time runs. */
+  connections?: number
+  maxOrigins?: number
+}
+
+export type Message = { url: string; headers: Record<string, string>; body: string | Buffer }
+
+export type Sender = ReturnType<typeof openSender>
+
+/** Posts to receivers that nobody trusts. */
+export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_000, ca, connections = 256, maxOrigins = 1000 }: Settings) {
+  const pools = openPools({ policy, resolve, connectTimeoutMs: timeoutMs, ca, connections, maxOrigins })
+  const targets = new Map<string, URL | Failure>()
+  let isOpen = true
+
+  /** Never fails: whatever goes wrong on the way is an outcome. */
+  async function post({ url, headers, body }: Message): Promise<Outcome> {
+    if (!isOpen) return notSent('aborted')
+    const target = targets.get(url) ?? targetOf(url, policy)
+    if (targets.size > maxOrigins) targets.clear()
+    targets.set(url, target)
+    if (typeof target === 'string') return notSent(target)
+    const sent = { ...fixedHeaders, ...inLowerCase(headers) }
+    // Another host would be the one that the certificate is compared with.
+    if ('host' in sent) return notSent('bad_header')
+    const request = { path: target.pathname + target.search, headers: sent, body }
+    return exchange(pools.poolOf(target.origin), request, timeoutMs)
+  }
+
+  async function close() {
+    isOpen = false
+    await pools.close()
+  }
+
+  return { post, close, origins: pools.size }
+}
+
+/** Sent with everything, unless the webhook says otherwise. */
+export const fixedHeaders = { 'content-type': 'application/json', 'user-agent': 'Assay-Webhooks/1', accept: '*/*' }
+
+/** As they are sent. */
+export const inLowerCase = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** A policy may have become stricter since the URL was taken. */
+function targetOf(url: string, policy: Policy): URL | Failure {
+  try {
+    return new URL(checkUrl(url, policy))
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return (error.detail as { reason?: string }).reason === 'address' ? 'forbidden_address' : 'url_refused'
+  }
+}
+
+const notSent = (error: Failure) => withoutExchange(null, error)

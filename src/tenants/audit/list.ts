@@ -1,0 +1,57 @@
+import { type App, later, type ManagementCaller, MINUTE } from '../../platform/app.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { whoIs } from '../people/actions.ts'
+import { visibleTeams } from '../teams/rules.ts'
+import { reasonOf, verifyAudit } from './actions.ts'
+import * as store from './store.ts'
+
+type Query = Omit<store.AuditFilter, 'org_id' | 'team_ids'> & {
+  team_id?: string | null | undefined
+  limit: number
+  next_cursor?: string | null | undefined
+}
+
+export async function listAudit(app: App, caller: ManagementCaller, { team_id, limit, next_cursor, ...filter }: Query) {
+  const page = pageAfter(next_cursor, limit)
+  const found = await store.listRows(app.db, { ...filter, org_id: caller.org_id, team_ids: visibleTeams(caller, team_id) }, page)
+  const { rows, next_cursor: next } = pageOf(found, page, ({ at, id }) => ({ at, id }))
+  const names = await namesOf(
+    app,
+    rows.filter(({ actor_kind }) => actor_kind === 'person').map(({ actor_id }) => actor_id as string),
+  )
+  const entries = rows.map((row) => ({
+    ...row,
+    actor_name: names.get(row.actor_id ?? '') ?? null,
+    revealed: row.reason !== null && row.status < 400,
+    reason: reasonOf(app, row),
+  }))
+  return { entries, next_cursor: next }
+}
+
+async function namesOf(app: App, ids: string[]) {
+  const people = await Promise.all([...new Set(ids)].map((id) => whoIs(app, id)))
+  return new Map(people.flatMap((person) => (person ? [[person.id, person.name] as const] : [])))
+}
+
+type Verified = { verified_at: string; verdict: Awaited<ReturnType<typeof verifyAudit>> }
+
+const lately = new WeakMap<App['vault'], Promise<Verified>>()
+
+/** The chain is one for the whole deployment and long; whoever asks within a minute hears what was found last. */
+export async function verifyAuditLog(app: App) {
+  const known = await lately.get(app.vault)?.catch(() => undefined)
+  const fresh = known && known.verified_at > later(app.wall(), -MINUTE)
+  if (!fresh) lately.set(app.vault, walked(app))
+  const { verdict, verified_at } = await (lately.get(app.vault) as Promise<Verified>)
+  const { broken, rows, unchained } = verdict
+  // Whose row it is stays with the operator: it may be of another organisation.
+  return {
+    intact: !broken,
+    rows,
+    unchained,
+    broken: broken ? { seq: broken.seq, reason: broken.reason.split(';')[0] as string } : null,
+    verified_at,
+  }
+}
+
+const walked = async (app: App): Promise<Verified> => ({ verified_at: app.wall(), verdict: await verifyAudit(app) })

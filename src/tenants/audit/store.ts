@@ -1,0 +1,112 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+export type NewAuditRow = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
+
+export const insertRows = (db: Db, rows: NewAuditRow[]) => db.insertInto('audit_log').values(rows).execute()
+
+const LOCK = 4_117_202_602
+
+/** Answers whether the chain is ours until the transaction ends. */
+export async function lockChain(db: Db) {
+  const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as mine`.execute(db)
+  return rows[0]?.mine === true
+}
+
+/** The end of the chain as it was recorded, the hash of the row there, and the last row that there is, read at one moment. */
+export const recordedEnd = (db: Db) =>
+  db
+    .selectFrom('audit_head')
+    .leftJoin('audit_log', 'chain_seq', 'seq')
+    .select(['seq', 'mac', 'chain_hash as hash'])
+    .select((eb) =>
+      eb
+        .selectFrom('audit_log')
+        .select((eb) => eb.fn.max('chain_seq').as('last'))
+        .as('last'),
+    )
+    .executeTakeFirst()
+
+export const setHead = (db: Db, seq: number, mac: Buffer) =>
+  db
+    .insertInto('audit_head')
+    .values({ seq, mac })
+    .onConflict((conflict) => conflict.column('one').doUpdateSet({ seq, mac }))
+    .execute()
+
+export const unchained = (db: Db, limit: number) =>
+  db.selectFrom('audit_log').selectAll().where('chain_seq', 'is', null).orderBy('at').orderBy('id').limit(limit).execute()
+
+export const countUnchained = (db: Db) =>
+  db
+    .selectFrom('audit_log')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('chain_seq', 'is', null)
+    .executeTakeFirstOrThrow()
+
+export const chainedBetween = (db: Db, after: number, last: number, limit: number) =>
+  db
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('chain_seq', '>', after)
+    .where('chain_seq', '<=', last)
+    .orderBy('chain_seq')
+    .limit(limit)
+    .execute()
+
+export type AuditFilter = {
+  org_id: string
+  /** Whose rows; undefined is every team and what is of none. */
+  team_ids: string[] | undefined
+  actor_id?: string | null | undefined
+  action?: string | null | undefined
+  subject_id?: string | null | undefined
+  via?: 'console' | 'api' | null | undefined
+  revealed?: boolean | null | undefined
+  refused?: boolean | null | undefined
+  from?: string | null | undefined
+  to?: string | null | undefined
+}
+
+/**
+ * Rows of an organisation, newest first: those of each of its teams and those of none, each by its own index, so that a page costs
+ * the same however long the log is.
+ */
+export async function listRows(db: Db, filter: AuditFilter, page: Page) {
+  const { rows } = await sql<AuditRow>`
+    with own as (
+      select id from teams where org_id = ${filter.org_id} ${filter.team_ids ? sql`and id = any(${filter.team_ids}::uuid[])` : sql``}
+    )
+    select * from (
+      select a.* from own cross join lateral (
+        select * from audit_log where team_id = own.id and org_id = ${filter.org_id} ${wanted(filter, page)} order by at desc, id desc limit ${page.limit + 1}
+      ) a
+      ${filter.team_ids ? sql`` : sql`union all (select * from audit_log where team_id is null and org_id = ${filter.org_id} ${wanted(filter, page)} order by at desc, id desc limit ${page.limit + 1})`}
+    ) found order by at desc, id desc limit ${page.limit + 1}`.execute(db)
+  return rows
+}
+
+type AuditRow = Selectable<Tables['audit_log']>
+
+function wanted({ actor_id, action, subject_id, via, revealed, refused, from, to }: AuditFilter, { after }: Page) {
+  const parts = [
+    ...(actor_id ? [sql`and actor_id = ${actor_id}`] : []),
+    ...(action ? [sql`and action = ${action}`] : []),
+    ...(subject_id ? [sql`and position(${`:${subject_id}`} in subject) > 0`] : []),
+    ...(via ? [via === 'console' ? sql`and via = 'console'` : sql`and via is null`] : []),
+    ...(revealed ? [sql`and reason is not null and status < 400`] : []),
+    ...(refused ? [sql`and status >= 400`] : []),
+    ...(from ? [sql`and at >= ${from}::timestamptz`] : []),
+    ...(to ? [sql`and at < ${to}::timestamptz`] : []),
+    ...(after ? [sql`and (at, id) < (${after.at}::timestamptz, ${after.id}::uuid)`] : []),
+  ]
+  return parts.length ? sql.join(parts, sql` `) : sql``
+}
+
+export const setLinks = (db: Db, links: { id: string; seq: number; hash: Buffer }[]) =>
+  sql`update audit_log set chain_seq = link.seq, chain_hash = link.hash
+      from unnest(${links.map((link) => link.id)}::uuid[], ${links.map((link) => link.seq)}::bigint[], ${links.map((link) => link.hash)}::bytea[])
+        as link (id, seq, hash)
+      where audit_log.id = link.id`.execute(db)

@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+
+export type Slot = { team_id: string; operation: string; key_hash: Buffer }
+/** An outcome, sealed by the user's key where it names one and by the team's otherwise. */
+export type Kept = { status: number; sealed: Buffer; user_id: string | null }
+type Replayable = Kept & { user_deleted: boolean | null }
+type Held = { owner: string; fingerprint: Buffer } & (Replayable | { status: null })
+type Claim = Slot & { fingerprint: Buffer; owner: string; now: string; leased_until: string }
+
+/**
+ * Takes the slot if it is free or its holder died, and answers who holds it.
+ * Nothing comes back when somebody took it at the same moment; ask again.
+ */
+export async function claim(
+  db: Db,
+  { team_id, operation, key_hash, fingerprint, owner, now, leased_until }: Claim,
+): Promise<Held | undefined> {
+  const { rows } = await sql<Held>`
+    with claimed as (
+      insert into idempotency_keys as held (team_id, operation, key_hash, fingerprint, owner, leased_until, created_at)
+      values (${team_id}, ${operation}, ${key_hash}, ${fingerprint}, ${owner}, ${leased_until}, ${now})
+      on conflict (team_id, operation, key_hash) do update
+        set fingerprint = excluded.fingerprint, owner = excluded.owner, leased_until = excluded.leased_until,
+            created_at = excluded.created_at
+        where held.status is null and held.leased_until < ${now}
+      returning owner, fingerprint, status, sealed, user_id, null::boolean as user_deleted
+    )
+    select * from claimed
+    union all
+    select owner, fingerprint, status, sealed, user_id,
+           (select deleted_at is not null from users where users.user_id = idempotency_keys.user_id)
+    from idempotency_keys
+    where team_id = ${team_id} and operation = ${operation} and key_hash = ${key_hash} and not exists (select from claimed)`.execute(db)
+  return rows[0]
+}
+
+const mine = (slot: Slot, owner: string) =>
+  sql`team_id = ${slot.team_id} and operation = ${slot.operation} and key_hash = ${slot.key_hash} and owner = ${owner} and status is null`
+
+export const renew = (db: Db, slot: Slot, owner: string, leased_until: string) =>
+  sql`update idempotency_keys set leased_until = ${leased_until} where ${mine(slot, owner)}`.execute(db)
+
+/** Keeps the outcome; answers whether the slot was still held by this owner. */
+export async function complete(db: Db, slot: Slot, owner: string, { status, sealed, user_id }: Kept) {
+  const done =
+    await sql`update idempotency_keys set status = ${status}, sealed = ${sealed}, user_id = ${user_id} where ${mine(slot, owner)}`.execute(
+      db,
+    )
+  return done.numAffectedRows === 1n
+}
+
+export const release = (db: Db, slot: Slot, owner: string) => sql`delete from idempotency_keys where ${mine(slot, owner)}`.execute(db)
+
+export const deleteOlderThan = (db: Db, instant: string) => db.deleteFrom('idempotency_keys').where('created_at', '<', instant).execute()

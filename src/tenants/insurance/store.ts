@@ -1,0 +1,48 @@
+import { type Insertable, sql } from 'kysely'
+import { contains } from '../../platform/db/contains.ts'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+/** The payors that a team sees: the shared ones and its own. */
+const payors = (db: Db, team_id: string) =>
+  db
+    .selectFrom('payors')
+    .selectAll()
+    .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
+
+export const findPayor = (db: Db, team_id: string, payor_code: string) =>
+  payors(db, team_id).where('payor_code', '=', payor_code).executeTakeFirst()
+
+export type PayorFilter = {
+  insurance_name?: string | null | undefined
+  provider?: string | null | undefined
+  provider_payor_id?: string | null | undefined
+}
+
+export const searchPayors = (db: Db, team_id: string, filter: PayorFilter, limit: number) =>
+  payors(db, team_id)
+    .$if(!!filter.insurance_name, (query) =>
+      query.where(contains(sql`name || ' ' || array_to_string(aliases, ' ')`, filter.insurance_name as string)),
+    )
+    .$if(!!filter.provider, (query) => query.where('provider', '=', filter.provider as string))
+    .$if(!!filter.provider_payor_id, (query) => query.where('provider_payor_id', '=', filter.provider_payor_id as string))
+    .orderBy('name')
+    .orderBy('payor_code')
+    .limit(limit)
+    .execute()
+
+export const insertPayor = (db: Db, row: Insertable<Tables['payors']>) =>
+  db.insertInto('payors').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const findIcdCodes = (db: Db, codes: string[]) =>
+  db.selectFrom('icd_codes').selectAll().where('code', '=', sql<string>`any(${codes}::text[])`).execute()
+
+/** By the beginning of the code, with or without its dot, or by a part of the label. */
+export const searchIcdCodes = (db: Db, part: string, limit: number) =>
+  db
+    .selectFrom('icd_codes')
+    .selectAll()
+    .where((eb) => eb.or([contains(sql`label`, part), sql<boolean>`starts_with(replace(code, '.', ''), replace(upper(${part}), '.', ''))`]))
+    .orderBy('code')
+    .limit(limit)
+    .execute()

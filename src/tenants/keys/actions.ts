@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import type { Role } from '../../contract/common.ts'
+import { type App, inTransaction, later, type ManagementCaller, MINUTE } from '../../platform/app.ts'
+import { here, teamKeyPrefix } from '../../platform/config.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { problem } from '../../platform/problem.ts'
+import { requireTeam } from '../teams/actions.ts'
+import { checkFound, checkNamedDeployment, teamsNamed, visibleTeams } from '../teams/rules.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+const TOKEN_LIFE = 10 * MINUTE
+
+type NewTeamKey = { label: string; team_id: string; read_only: boolean; expires_at?: string | null | undefined }
+
+export const createTeamKey = (app: App, caller: ManagementCaller, input: NewTeamKey) =>
+  inTransaction(app, async (app) => {
+    const { label, team_id, read_only, expires_at = null } = input
+    rules.checkExpiry(expires_at, app.wall())
+    await requireTeam(app, caller, team_id)
+    const secret = rules.newSecret(teamKeyPrefix(app.config))
+    const key = await store.insertTeamKey(app.db, { ...newRow(app, secret, label, caller), team_id, read_only, expires_at })
+    return { ...key, value: secret }
+  })
+
+/** Keeps a team key that was made elsewhere. One that is known already stays as it is, revoked or not. */
+export const ensureTeamKey = (
+  app: App,
+  secret: string,
+  { label, team_id, read_only = false }: { label: string; team_id: string; read_only?: boolean },
+) => store.ensureTeamKey(app.db, { ...newRow(app, secret, label), team_id, read_only })
+
+/** The same for an Org Management Key. */
+export const ensureManagementKey = (app: App, secret: string, { label, org_id }: { label: string; org_id: string }) =>
+  store.ensureManagementKey(app.db, { ...newRow(app, secret, label), org_id, role: 'org_admin' })
+
+export async function listTeamKeys(
+  app: App,
+  caller: ManagementCaller,
+  query: { team_id?: string | null | undefined; next_cursor?: string | null | undefined },
+) {
+  const page = pageAfter(query.next_cursor)
+  const found = await store.listTeamKeys(app.db, caller.org_id, visibleTeams(caller, query.team_id), page)
+  const { rows, next_cursor } = pageOf(found, page, (key) => ({ at: key.created_at, id: key.id }))
+  return { api_keys: rows.map((key) => ({ ...key, value: rules.masked(key.prefix) })), next_cursor }
+}
+
+export const deleteTeamKeys = (app: App, caller: ManagementCaller, ids: string[]) =>
+  inTransaction(app, async (app) => {
+    const revoked = await store.revokeTeamKeys(app.db, caller.org_id, visibleTeams(caller), ids, app.wall())
+    const success = revoked.map((key) => key.id)
+    return { success, failure: [], not_found: ids.filter((id) => !success.includes(id.toLowerCase())) }
+  })
+
+type NewManagementKey = { label: string; role: Role; team_role_bindings?: { team_id: string }[] | null | undefined }
+
+export const createManagementKey = (app: App, caller: ManagementCaller, { label, role, team_role_bindings }: NewManagementKey) =>
+  inTransaction(app, async (app) => {
+    const { org_id } = caller
+    const team_ids = teamsNamed(team_role_bindings)
+    rules.checkBindings(role, team_ids)
+    const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
+    const key = await store.insertManagementKey(app.db, { ...newRow(app, secret, label, caller), org_id, role })
+    if (team_ids) checkFound(await store.bindTeams(app.db, org_id, key.id, team_ids), team_ids)
+    return { ...shown({ ...key, team_ids: team_ids ?? [] }), key: secret }
+  })
+
+type ListQuery = { team_id?: string | null | undefined; role?: Role | null | undefined; next_cursor?: string | null | undefined }
+
+export async function listManagementKeys(app: App, caller: ManagementCaller, query: ListQuery) {
+  const page = pageAfter(query.next_cursor)
+  const found = await store.listManagementKeys(app.db, caller.org_id, query, page)
+  const { rows, next_cursor } = pageOf(found, page, (key) => ({ at: key.created_at, id: key.id }))
+  return { data: rows.map(shown), next_cursor }
+}
+
+type KeyPatch = { label?: string | null | undefined; team_role_bindings?: { team_id: string }[] | null | undefined }
+
+export const patchManagementKey = (app: App, caller: ManagementCaller, id: string, patch: KeyPatch) =>
+  inTransaction(app, async (app) => {
+    await store.lockManagementKey(app.db, caller.org_id, id)
+    const key = await getManagementKey(app, caller, id)
+    const team_ids = teamsNamed(patch.team_role_bindings)
+    if (team_ids) {
+      rules.checkBindings(key.role, team_ids)
+      checkFound(await store.bindTeams(app.db, caller.org_id, id, team_ids), team_ids)
+    }
+    if (patch.label) await store.renameManagementKey(app.db, caller.org_id, id, patch.label)
+    return shown(await getManagementKey(app, caller, id))
+  })
+
+export const deleteManagementKey = (app: App, caller: ManagementCaller, id: string) =>
+  inTransaction(app, async (app) => {
+    const admins = await store.lockOrgAdmins(app.db, caller.org_id)
+    const key = await getManagementKey(app, caller, id)
+    if (admins.length === 1 && admins[0]?.id === key.id)
+      throw problem('LAST_ORG_KEY', 'This is the last Org Management Key; create another one before you revoke it.')
+    await store.revokeManagementKey(app.db, caller.org_id, id, app.wall())
+    return shown(key)
+  })
+
+export const createAccessToken = (app: App, caller: ManagementCaller, team_id: string, env: string) =>
+  inTransaction(app, async (app) => {
+    const { key_id } = caller
+    if (!key_id)
+      throw problem('MANAGEMENT_KEY_REQUIRED', 'An access token ends with the management key that minted it; send one in X-Management-Key.')
+    checkNamedDeployment(here(app.config), { environment: env })
+    await requireTeam(app, caller, team_id)
+    const access_token = rules.newSecret(rules.TOKEN_PREFIX)
+    const expires_at = later(app.wall(), TOKEN_LIFE)
+    await store.insertToken(app.db, {
+      hash: rules.hashOf(access_token),
+      team_id,
+      management_key_id: key_id,
+      expires_at,
+    })
+    return { access_token, expires_in: TOKEN_LIFE / 1000 }
+  })
+
+export const pruneTokens = (app: App) => store.deleteExpiredTokens(app.db, app.wall())
+
+async function getManagementKey(app: App, caller: ManagementCaller, id: string) {
+  const key = await store.getManagementKey(app.db, caller.org_id, id)
+  if (!key) throw problem('MANAGEMENT_KEY_NOT_FOUND', 'There is no such management key in this organisation; list them to see their ids.')
+  return key
+}
+
+/** What is kept of a new secret. */
+export const keptOf = (app: App, secret: string, label: string) => ({
+  id: randomUUID(),
+  label,
+  prefix: rules.visible(secret),
+  hash: rules.hashOf(secret),
+  created_at: app.wall(),
+})
+
+type Maker = Pick<ManagementCaller, 'key_id' | 'console'>
+
+const newRow = (app: App, secret: string, label: string, { key_id, console }: Maker = { key_id: null }) => ({
+  ...keptOf(app, secret, label),
+  created_by: key_id,
+  created_by_person: console?.kind === 'person' ? console.actor_id : null,
+})
+
+type KeyRow = { role: string; created_by: string | null; created_by_person: string | null; team_ids: string[] }
+
+const shown = <K extends KeyRow>(key: K) => ({
+  ...key,
+  creator: creatorOf(key),
+  team_role_bindings: key.role === 'team_admin' ? key.team_ids.map((team_id) => ({ team_id })) : null,
+})
+
+const creatorOf = ({ created_by, created_by_person }: KeyRow) =>
+  created_by_person ? { type: 'org_member', id: created_by_person } : { type: created_by ? 'management_key' : 'operator' }

@@ -1,0 +1,184 @@
+import { type Insertable, sql } from 'kysely'
+import type { Role } from '../../contract/common.ts'
+import { bindToTeams } from '../../platform/db/bind-teams.ts'
+import { type Db, preparedRead } from '../../platform/db/open.ts'
+import { onePage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+const withTeam = (db: Db) =>
+  db
+    .selectFrom('team_api_keys as key')
+    .innerJoin('teams', 'teams.id', 'key.team_id')
+    .innerJoin('orgs', 'orgs.id', 'teams.org_id')
+    .select(['key.id as key_id', 'key.read_only', 'key.expires_at', 'key.revoked_at', 'key.last_used_at'])
+    .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
+
+const teamKeys = preparedRead('find_team_key', (db, hash: Buffer) => withTeam(db).where('key.hash', '=', hash))
+
+/** The team key behind a hash, with what a request needs to know of its team and organisation. */
+export const findTeamKey = async (db: Db, hash: Buffer) => (await teamKeys(db, hash))[0]
+
+/** The same by the key's id, for who signed in with it. */
+export const findTeamKeyById = (db: Db, id: string) => withTeam(db).where('key.id', '=', id).executeTakeFirst()
+
+/** The same for an access token. It dies with the management key that minted it, and with that key's hold on the team. */
+export const findAccessToken = (db: Db, hash: Buffer) =>
+  db
+    .selectFrom('access_tokens as token')
+    .innerJoin('management_keys as minter', 'minter.id', 'token.management_key_id')
+    .innerJoin('teams', 'teams.id', 'token.team_id')
+    .innerJoin('orgs', 'orgs.id', 'teams.org_id')
+    .select(['minter.id as key_id', 'token.expires_at', 'minter.revoked_at'])
+    .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
+    .where('token.hash', '=', hash)
+    .where(
+      sql<boolean>`(minter.role = 'org_admin' or exists (select from management_key_teams where key_id = minter.id and team_id = token.team_id))`,
+    )
+    .executeTakeFirst()
+
+const teamsOfKey = sql<string[]>`array(select team_id from management_key_teams where key_id = management_keys.id order by team_id)`
+
+const withOrg = (db: Db) =>
+  db
+    .selectFrom('management_keys')
+    .innerJoin('orgs', 'orgs.id', 'management_keys.org_id')
+    .select(['management_keys.id as key_id', 'role', 'revoked_at', 'last_used_at', 'orgs.id as org_id', 'plan', teamsOfKey.as('team_ids')])
+
+export const findManagementKey = (db: Db, hash: Buffer) => withOrg(db).where('hash', '=', hash).executeTakeFirst()
+
+export const findManagementKeyById = (db: Db, id: string) => withOrg(db).where('management_keys.id', '=', id).executeTakeFirst()
+
+export const findLabKey = (db: Db, hash: Buffer) =>
+  db.selectFrom('lab_keys').select(['id as key_id', 'lab_id', 'revoked_at', 'last_used_at']).where('hash', '=', hash).executeTakeFirst()
+
+type TeamKeyRow = Insertable<Tables['team_api_keys']>
+type ManagementKeyRow = Insertable<Tables['management_keys']>
+
+export const insertTeamKey = (db: Db, row: TeamKeyRow) =>
+  db.insertInto('team_api_keys').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const insertManagementKey = (db: Db, row: ManagementKeyRow) =>
+  db.insertInto('management_keys').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const ensureTeamKey = (db: Db, row: TeamKeyRow) =>
+  db
+    .insertInto('team_api_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .execute()
+
+export const ensureManagementKey = (db: Db, row: ManagementKeyRow) =>
+  db
+    .insertInto('management_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .execute()
+
+export const insertToken = (db: Db, row: Insertable<Tables['access_tokens']>) => db.insertInto('access_tokens').values(row).execute()
+
+export const deleteExpiredTokens = (db: Db, now: string) => db.deleteFrom('access_tokens').where('expires_at', '<', now).execute()
+
+/** Live team keys of an organisation, oldest first; `team_ids` narrows it to the teams a caller may see. */
+export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
+  db
+    .selectFrom('team_api_keys as key')
+    .innerJoin('teams', 'teams.id', 'key.team_id')
+    .select(['key.id', 'key.team_id', 'key.label', 'key.prefix', 'key.read_only', 'key.created_by', 'key.created_at'])
+    .select(['key.expires_at', 'key.last_used_at', 'key.revoked_at'])
+    .where('teams.org_id', '=', org_id)
+    .where('teams.deleted_at', 'is', null)
+    .where('key.revoked_at', 'is', null)
+    .$if(team_ids !== undefined, (query) => query.where('key.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
+    .$call(onePage(page, 'key.created_at', 'key.id'))
+    .execute()
+
+/** Revokes what the caller may revoke and says which keys those were. */
+export const revokeTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[], at: string) =>
+  db
+    .updateTable('team_api_keys as key')
+    .from('teams')
+    .set({ revoked_at: at })
+    .whereRef('teams.id', '=', 'key.team_id')
+    .where('teams.org_id', '=', org_id)
+    .where('teams.deleted_at', 'is', null)
+    .where('key.revoked_at', 'is', null)
+    .where('key.id', '=', sql<string>`any(${ids}::uuid[])`)
+    .$if(team_ids !== undefined, (query) => query.where('key.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
+    .returning('key.id')
+    .execute()
+
+const live = (db: Db, org_id: string) =>
+  db
+    .selectFrom('management_keys')
+    .select(['id', 'label', 'prefix', 'role', 'created_by', 'created_by_person', 'created_at', 'last_used_at', teamsOfKey.as('team_ids')])
+    .where('org_id', '=', org_id)
+    .where('revoked_at', 'is', null)
+
+export const listManagementKeys = (
+  db: Db,
+  org_id: string,
+  filter: { team_id?: string | null | undefined; role?: Role | null | undefined },
+  page: Page,
+) =>
+  live(db, org_id)
+    .$if(!!filter.role, (query) => query.where('role', '=', filter.role as Role))
+    .$if(!!filter.team_id, (query) =>
+      query.where(
+        sql<boolean>`exists (select from management_key_teams where key_id = management_keys.id and team_id = ${filter.team_id})`,
+      ),
+    )
+    .$call(onePage(page, 'created_at', 'id'))
+    .execute()
+
+export const getManagementKey = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()
+
+/** Two changes of one key come one after the other. */
+export const lockManagementKey = (db: Db, org_id: string, id: string) =>
+  db.selectFrom('management_keys').select('id').where('org_id', '=', org_id).where('id', '=', id).forUpdate().execute()
+
+/** Locks the organisation's live keys, so that two revocations cannot both take the last one. */
+export const lockOrgAdmins = (db: Db, org_id: string) =>
+  db
+    .selectFrom('management_keys')
+    .select('id')
+    .where('org_id', '=', org_id)
+    .where('role', '=', 'org_admin')
+    .where('revoked_at', 'is', null)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+
+export const revokeManagementKey = (db: Db, org_id: string, id: string, at: string) =>
+  db.updateTable('management_keys').set({ revoked_at: at }).where('org_id', '=', org_id).where('id', '=', id).execute()
+
+export const renameManagementKey = (db: Db, org_id: string, id: string, label: string) =>
+  db.updateTable('management_keys').set({ label }).where('org_id', '=', org_id).where('id', '=', id).execute()
+
+export const bindTeams = (db: Db, org_id: string, key_id: string, team_ids: string[]) =>
+  bindToTeams(db, 'management_key_teams', org_id, key_id, team_ids)
+
+export const insertLabKey = (db: Db, row: Insertable<Tables['lab_keys']>) =>
+  db.insertInto('lab_keys').values(row).returning(['id', 'lab_id', 'label', 'prefix', 'created_at']).executeTakeFirstOrThrow()
+
+/** Live keys of one lab, or of all. */
+export const listLabKeys = (db: Db, lab_id: number | undefined) =>
+  db
+    .selectFrom('lab_keys as key')
+    .innerJoin('labs', 'labs.id', 'key.lab_id')
+    .select(['key.id', 'labs.slug as lab', 'key.label', 'key.prefix', 'key.created_at', 'key.last_used_at'])
+    .where('key.revoked_at', 'is', null)
+    .$if(lab_id !== undefined, (query) => query.where('key.lab_id', '=', lab_id as number))
+    .orderBy('key.lab_id')
+    .orderBy('key.created_at')
+    .orderBy('key.id')
+    .execute()
+
+export const revokeLabKey = (db: Db, id: string, at: string) =>
+  db.updateTable('lab_keys').set({ revoked_at: at }).where('id', '=', id).where('revoked_at', 'is', null).returning('id').executeTakeFirst()
+
+/** Records last uses, many at once. */
+export const touchKeys = (db: Db, table: 'team_api_keys' | 'management_keys' | 'lab_keys', uses: [string, string][]) =>
+  sql`update ${sql.table(table)} as key set last_used_at = used.at
+      from unnest(${uses.map(([id]) => id)}::uuid[], ${uses.map(([, at]) => at)}::timestamptz[]) as used (id, at)
+      where key.id = used.id`.execute(db)

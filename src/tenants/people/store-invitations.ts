@@ -1,0 +1,40 @@
+import type { Insertable } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import { onePage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+export type InvitationRow = NonNullable<Awaited<ReturnType<typeof findByToken>>>
+
+const pending = (db: Db, now: string) =>
+  db
+    .selectFrom('invitations')
+    .innerJoin('orgs', 'orgs.id', 'invitations.org_id')
+    .selectAll('invitations')
+    .select('orgs.name as org_name')
+    .where('invitations.expires_at', '>', now)
+
+export const findByToken = (db: Db, token_hash: Buffer, now: string) =>
+  pending(db, now).where('token_hash', '=', token_hash).executeTakeFirst()
+
+/** Two that accept at once come one after the other. */
+export const lockByToken = (db: Db, token_hash: Buffer, now: string) =>
+  pending(db, now).where('token_hash', '=', token_hash).forUpdate('invitations').executeTakeFirst()
+
+export const listInvitations = (db: Db, org_id: string, now: string, page: Page) =>
+  pending(db, now)
+    .where('invitations.org_id', '=', org_id)
+    .$call(onePage(page, 'invitations.invited_at', 'invitations.id'))
+    .execute()
+
+export const lockByEmail = (db: Db, org_id: string, email_hash: Buffer) =>
+  db.selectFrom('invitations').selectAll().where('org_id', '=', org_id).where('email_hash', '=', email_hash).forUpdate().executeTakeFirst()
+
+type NewInvitation = Insertable<Tables['invitations']>
+
+export const insertInvitation = (db: Db, row: NewInvitation) => db.insertInto('invitations').values(row).execute()
+
+export const deleteInvitation = (db: Db, org_id: string, id: string) =>
+  db.deleteFrom('invitations').where('org_id', '=', org_id).where('id', '=', id).returning('id').executeTakeFirst()
+
+export const deleteExpired = (db: Db, now: string) => db.deleteFrom('invitations').where('expires_at', '<=', now).execute()

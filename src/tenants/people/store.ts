@@ -1,0 +1,89 @@
+import { type Insertable, sql, type Updateable } from 'kysely'
+import { bindToTeams } from '../../platform/db/bind-teams.ts'
+import type { Db } from '../../platform/db/open.ts'
+import { onePage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+const teamsOfPerson = sql<string[]>`array(select team_id from person_teams where person_id = people.id order by team_id)`
+
+const people = (db: Db) =>
+  db
+    .selectFrom('people')
+    .innerJoin('orgs', 'orgs.id', 'people.org_id')
+    .select([
+      'people.id',
+      'people.org_id',
+      'people.role',
+      'people.every_team',
+      'people.sealed',
+      'people.created_on',
+      'people.last_sign_in_at',
+    ])
+    .select(['people.password', 'people.totp_step', 'orgs.plan', 'orgs.name as org_name', teamsOfPerson.as('team_ids')])
+
+export type PersonRow = NonNullable<Awaited<ReturnType<typeof findPersonById>>>
+
+/** Whoever a session belongs to, in whichever organisation. */
+export const findPersonById = (db: Db, id: string) => people(db).where('people.id', '=', id).executeTakeFirst()
+
+export const findPerson = (db: Db, org_id: string, id: string) =>
+  people(db).where('people.org_id', '=', org_id).where('people.id', '=', id).executeTakeFirst()
+
+/** One e-mail may belong to people of several organisations. */
+export const findByEmail = (db: Db, email_hash: Buffer, org_id: string | null | undefined, limit: number) =>
+  people(db)
+    .where('people.email_hash', '=', email_hash)
+    .$if(!!org_id, (query) => query.where('people.org_id', '=', org_id as string))
+    .orderBy('people.created_on')
+    .orderBy('people.id')
+    .limit(limit)
+    .execute()
+
+export const listPeople = (db: Db, org_id: string, page: Page) =>
+  people(db)
+    .where('people.org_id', '=', org_id)
+    .$call(onePage(page, 'people.created_on', 'people.id'))
+    .execute()
+
+export const insertPerson = (db: Db, row: Insertable<Tables['people']>) => db.insertInto('people').values(row).execute()
+
+export const updatePerson = (db: Db, org_id: string, id: string, change: Updateable<Tables['people']>) =>
+  db.updateTable('people').set(change).where('org_id', '=', org_id).where('id', '=', id).execute()
+
+export const deletePerson = (db: Db, org_id: string, id: string) =>
+  db.deleteFrom('people').where('org_id', '=', org_id).where('id', '=', id).returning('id').executeTakeFirst()
+
+export const bindTeams = (db: Db, org_id: string, person_id: string, team_ids: string[]) =>
+  bindToTeams(db, 'person_teams', org_id, person_id, team_ids)
+
+export const countTeams = (db: Db, org_id: string, team_ids: string[]) =>
+  db
+    .selectFrom('teams')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('org_id', '=', org_id)
+    .where('deleted_at', 'is', null)
+    .where('id', '=', sql<string>`any(${team_ids}::uuid[])`)
+    .executeTakeFirstOrThrow()
+
+/** Takes a step of the second factor, unless it or a later one was taken: two requests cannot use the same code. */
+export const takeStep = (db: Db, id: string, step: number) =>
+  db.updateTable('people').set({ totp_step: step }).where('id', '=', id).where('totp_step', '<', step).returning('id').executeTakeFirst()
+
+export const takeRecoveryCode = (db: Db, person_id: string, hash: Buffer) =>
+  db.deleteFrom('recovery_codes').where('person_id', '=', person_id).where('hash', '=', hash).returning('hash').executeTakeFirst()
+
+export const countRecoveryCodes = (db: Db, person_id: string) =>
+  db
+    .selectFrom('recovery_codes')
+    .select((eb) => eb.fn.countAll<number>().as('left'))
+    .where('person_id', '=', person_id)
+    .executeTakeFirstOrThrow()
+
+export async function replaceRecoveryCodes(db: Db, person_id: string, hashes: Buffer[]) {
+  await db.deleteFrom('recovery_codes').where('person_id', '=', person_id).execute()
+  await db
+    .insertInto('recovery_codes')
+    .values(hashes.map((hash) => ({ person_id, hash })))
+    .execute()
+}

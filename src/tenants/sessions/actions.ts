@@ -1,0 +1,67 @@
+import type { SignIn } from '../../contract/tenants/sessions.ts'
+import { type App, inTransaction, later, MINUTE, type SessionCaller, type Visitor } from '../../platform/app.ts'
+import { here } from '../../platform/config.ts'
+import { whoIs } from '../people/actions.ts'
+import { namedTeams } from '../teams/actions.ts'
+import { getOrg } from '../teams/orgs.ts'
+import * as rules from './rules.ts'
+import { capabilitiesOf } from './rules-roles.ts'
+import { openSession, signIn } from './sign-in.ts'
+import { forgetOldTurns } from './sign-in-limiter.ts'
+import * as store from './store.ts'
+
+export async function beginSession(app: App, body: SignIn) {
+  const visitor = app.visitor as Visitor
+  const holder = await signIn(app, visitor, body)
+  const { session, caller } = await openSession(app, visitor, holder)
+  return shownSession(app, caller, session)
+}
+
+export async function getSession(app: App, caller: SessionCaller) {
+  const session = await store.getSession(app.db, caller.org_id, caller.console.session_id)
+  if (!session) throw rules.sessionEnded()
+  return shownSession(app, caller, session)
+}
+
+export const endSession = (app: App, { org_id, console }: SessionCaller) =>
+  inTransaction(app, async (app) => {
+    await store.deleteSession(app.db, org_id, console.session_id)
+    app.visitor?.keepSession(null)
+  })
+
+/** Whoever else is signed in as the same person is not any more; answers how many that were. */
+export const endOtherSessions = async (app: App, { console }: SessionCaller) =>
+  (await store.deleteOthersOf(app.db, console.actor_id, console.session_id)).length
+
+/** Where the person is signed in, the latest use first. */
+export async function ownSessions(app: App, { console }: SessionCaller) {
+  const found = await store.listOfPerson(app.db, console.actor_id)
+  return found
+    .filter((session) => !rules.isOver(app.config, session, app.wall()))
+    .map((session) => ({ ...session, current: session.id === console.session_id, idle_ends_at: rules.idleEnd(app.config, session) }))
+}
+
+type Times = { seen_at: string; ends_at: string }
+
+export async function shownSession(app: App, caller: SessionCaller, session: Times) {
+  const { kind, actor_id, role, session_id } = caller.console
+  return {
+    id: session_id,
+    kind,
+    role,
+    person: kind === 'person' ? await whoIs(app, actor_id) : null,
+    org: await getOrg(app, caller),
+    teams: await namedTeams(app, caller),
+    team_id: caller.team_id ?? null,
+    ...here(app.config),
+    capabilities: capabilitiesOf(role),
+    idle_ends_at: rules.idleEnd(app.config, session),
+    ends_at: session.ends_at,
+  }
+}
+
+/** Takes away what has ended by itself. */
+export async function pruneSessions(app: App) {
+  await store.deleteEnded(app.db, app.wall(), later(app.wall(), -app.config.CONSOLE_IDLE_MINUTES * MINUTE))
+  await forgetOldTurns(app)
+}

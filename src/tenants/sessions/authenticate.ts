@@ -1,0 +1,114 @@
+import { isId } from '../../contract/common.ts'
+import type { Row } from '../../contract/endpoint.ts'
+import type { App, AtConsole, Caller, ManagementCaller, SessionCaller, TeamCaller } from '../../platform/app.ts'
+import { invalid, Problem, problem } from '../../platform/problem.ts'
+import { managementKeyHolder, teamKeyHolder } from '../keys/authenticate.ts'
+import { hashOf } from '../keys/rules.ts'
+import { personHolder } from '../people/actions.ts'
+import { requireTeam } from '../teams/actions.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type Headers = Parameters<typeof rules.sessionIn>[1]
+type Session = NonNullable<Awaited<ReturnType<typeof store.findSession>>>
+
+/** Whoever signed in, by what; `team` is the caller that a team key stands for. */
+export type Holder = Pick<SessionCaller, 'org_id' | 'plan' | 'team_ids'> &
+  Pick<AtConsole, 'kind' | 'actor_id' | 'role'> & { team?: TeamCaller }
+
+/** Who calls with a console session: the session itself, or what it stands for on a data or management route. */
+export async function sessionCaller(app: App, row: Row, secret: string, headers: Headers): Promise<Caller> {
+  const session = await liveSession(app, secret)
+  const holder = await holderOf(app, session)
+  if (rules.isWorthNoting(session, app.wall()) && !rules.isBackground(headers)) await store.noteUse(app.db, session.id, app.wall())
+  const console = consoleOf(session, holder, headers)
+  if (row.auth === 'session') return sessionOf(holder, console)
+  return row.auth === 'team' ? teamOf(app, holder, console, headers) : managementOf(holder, console)
+}
+
+async function liveSession(app: App, secret: string) {
+  const session = await store.findSession(app.db, hashOf(secret))
+  if (!session || rules.isOver(app.config, session, app.wall())) throw rules.sessionEnded()
+  return session
+}
+
+/** A key that was revoked and a person that was removed take their sessions along, with the next request. */
+async function holderOf(app: App, { management_key_id, team_api_key_id, person_id }: Session): Promise<Holder> {
+  try {
+    if (management_key_id) return ofManagementKey(await managementKeyHolder(app, management_key_id))
+    if (team_api_key_id) return ofTeamKey(await teamKeyHolder(app, team_api_key_id))
+  } catch (error) {
+    throw error instanceof Problem ? rules.sessionEnded() : error
+  }
+  const person = await personHolder(app, person_id as string)
+  if (!person) throw rules.sessionEnded()
+  return ofPerson(person)
+}
+
+type Person = NonNullable<Awaited<ReturnType<typeof personHolder>>>
+
+export const ofPerson = ({ id, org_id, plan, role, team_ids }: Person): Holder => ({
+  kind: 'person',
+  actor_id: id,
+  org_id,
+  plan,
+  role,
+  team_ids,
+})
+
+export const ofManagementKey = ({ key_id, org_id, plan, team_ids }: ManagementCaller & { key_id: string }): Holder => ({
+  kind: 'management',
+  actor_id: key_id,
+  org_id,
+  plan,
+  team_ids,
+  role: team_ids ? 'team_admin' : 'org_admin',
+})
+
+export const ofTeamKey = (team: TeamCaller): Holder => ({
+  kind: 'team',
+  actor_id: team.key_id,
+  org_id: team.org_id,
+  plan: team.plan,
+  team_ids: [team.team_id],
+  role: team.read_only ? 'read_only_key' : 'team_key',
+  team,
+})
+
+const consoleOf = ({ id }: Session, { kind, actor_id, role }: Holder, headers: Headers): AtConsole => ({
+  kind,
+  actor_id,
+  session_id: id,
+  role,
+  reason: rules.reasonIn(headers),
+  ...(rules.isBackground(headers) ? { background: true } : {}),
+})
+
+export const sessionOf = ({ org_id, plan, team_ids, team }: Holder, console: AtConsole): SessionCaller => ({
+  kind: 'session',
+  org_id,
+  plan,
+  team_ids,
+  team_id: team?.team_id,
+  console,
+})
+
+function managementOf({ kind, actor_id, org_id, plan, team_ids }: Holder, console: AtConsole): ManagementCaller {
+  if (kind === 'team')
+    throw problem(
+      'SESSION_NOT_ALLOWED',
+      'This session was begun with a team API key, which reaches the data of its team only; sign in with a management key or as a person.',
+    )
+  return { kind: 'management', org_id, plan, team_ids, key_id: kind === 'management' ? actor_id : null, console }
+}
+
+/** What an access token of that key or person would stand for, looked up anew for each request. */
+async function teamOf(app: App, holder: Holder, console: AtConsole, headers: Headers): Promise<TeamCaller> {
+  const team_id = rules.chosenTeam(headers) ?? holder.team?.team_id
+  if (!team_id) throw problem('TEAM_REQUIRED', 'Say of which team in the header x-assay-team; GET /console/session lists those in reach.')
+  if (!isId(team_id)) throw invalid(['header', 'x-assay-team'], 'Must be a UUID.')
+  const { id, betas, clock_offset_ms } = await requireTeam(app, holder, team_id)
+  if (holder.team) return { ...holder.team, console }
+  const { org_id, plan, actor_id } = holder
+  return { kind: 'team', org_id, team_id: id, key_id: actor_id, read_only: false, plan, betas, clock_offset_ms, console }
+}

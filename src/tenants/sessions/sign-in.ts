@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import type { SignIn } from '../../contract/tenants/sessions.ts'
+import { type App, type AtConsole, HOUR, inTransaction, later, type Visitor } from '../../platform/app.ts'
+import { invalid, Problem } from '../../platform/problem.ts'
+import { auditRow, recordChange } from '../audit/actions.ts'
+import { managementCaller, teamKeyCaller } from '../keys/authenticate.ts'
+import { hashOf, newSecret } from '../keys/rules.ts'
+import { personHolder } from '../people/actions.ts'
+import { personWith, signInRefused } from '../people/sign-in.ts'
+import { type Holder, ofManagementKey, ofPerson, ofTeamKey, sessionOf } from './authenticate.ts'
+import { SESSION_PREFIX, sessionEnded } from './rules.ts'
+import { forgetTurns, giveBackTurn, OF_ONE_ADDRESS, OF_ONE_PERSON, takeTurn } from './sign-in-limiter.ts'
+import * as store from './store.ts'
+
+/** Whoever can show a credential; every failure counts and is audited. */
+export async function signIn(app: App, visitor: Visitor, body: SignIn): Promise<Holder> {
+  const { management_key, team_api_key, email } = body
+  if ([management_key, team_api_key, email].filter(Boolean).length !== 1)
+    throw invalid(['body'], 'Send one of management_key, team_api_key, or email with password and code.')
+  // Who tries passwords keeps nobody from signing in with a key.
+  const address = `${email ? 'people' : 'keys'} at ${visitor.address}`
+  await takeTurn(app, address, OF_ONE_ADDRESS)
+  const holder = email ? await asPerson(app, visitor, { ...body, email }) : await byKey(app, visitor, body)
+  await giveBackTurn(app, address)
+  return holder
+}
+
+async function byKey(app: App, visitor: Visitor, { management_key, team_api_key }: SignIn): Promise<Holder> {
+  try {
+    if (management_key) return ofManagementKey(await managementCaller(app, management_key.trim()))
+    return ofTeamKey(await teamKeyCaller(app, team_api_key?.trim() ?? ''))
+  } catch (error) {
+    if (error instanceof Problem) await recordFailure(app, visitor)
+    throw error
+  }
+}
+
+async function asPerson(app: App, visitor: Visitor, body: SignIn & { email: string }): Promise<Holder> {
+  const who = `email ${body.email.trim().toLowerCase()}`
+  await takeTurn(app, who, OF_ONE_PERSON)
+  const found = await personWith(app, body)
+  if ('wrong' in found) {
+    await recordFailure(app, visitor, found.wrong)
+    throw signInRefused()
+  }
+  await forgetTurns(app, who)
+  return personAsHolder(app, found.person.id)
+}
+
+/** A person that was found a moment ago, in the shape of every other request. */
+export async function personAsHolder(app: App, id: string) {
+  const person = await personHolder(app, id)
+  if (!person) throw sessionEnded()
+  return ofPerson(person)
+}
+
+/** Whose account it was is known where there is one; the e-mail that was typed is not kept. */
+const recordFailure = (app: App, { request_id }: Visitor, person?: { id: string; org_id: string }) =>
+  inTransaction(app, (app) => {
+    const visitor = { kind: 'visitor', console: {}, ...(person && { org_id: person.org_id }) } as const
+    const subject = person && `person_id:${person.id}`
+    return recordChange(app, auditRow(app, visitor, { action: 'beginSession', subject, status: 401, request_id }))
+  })
+
+const columns = { management: 'management_key_id', team: 'team_api_key_id', person: 'person_id' } as const
+
+/** A new session with a new secret, whatever the browser had before. */
+export const openSession = (app: App, visitor: Visitor, holder: Holder) =>
+  inTransaction(app, async (app) => {
+    if (visitor.session) await store.deleteByHash(app.db, hashOf(visitor.session))
+    const secret = newSecret(SESSION_PREFIX)
+    const at = app.wall()
+    const { kind, actor_id, role, org_id } = holder
+    const session = await store.insertSession(app.db, {
+      id: randomUUID(),
+      hash: hashOf(secret),
+      org_id,
+      [columns[kind]]: actor_id,
+      created_at: at,
+      seen_at: at,
+      ends_at: later(at, app.config.CONSOLE_SESSION_HOURS * HOUR),
+    })
+    const console: AtConsole = { kind, actor_id, role, session_id: session.id }
+    const caller = sessionOf(holder, console)
+    const deed = { action: 'beginSession', subject: `session_id:${session.id}`, status: 200, request_id: visitor.request_id }
+    await recordChange(app, auditRow(app, caller, deed))
+    visitor.keepSession(secret)
+    return { session, caller }
+  })

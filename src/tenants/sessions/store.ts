@@ -1,0 +1,59 @@
+import { type Insertable, sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+export const insertSession = (db: Db, row: Insertable<Tables['console_sessions']>) =>
+  db.insertInto('console_sessions').values(row).returningAll().executeTakeFirstOrThrow()
+
+export const findSession = (db: Db, hash: Buffer) =>
+  db.selectFrom('console_sessions').selectAll().where('hash', '=', hash).executeTakeFirst()
+
+export const getSession = (db: Db, org_id: string, id: string) =>
+  db.selectFrom('console_sessions').selectAll().where('org_id', '=', org_id).where('id', '=', id).executeTakeFirst()
+
+export const noteUse = (db: Db, id: string, at: string) =>
+  db.updateTable('console_sessions').set({ seen_at: at }).where('id', '=', id).where('seen_at', '<', at).execute()
+
+export const deleteSession = (db: Db, org_id: string, id: string) =>
+  db.deleteFrom('console_sessions').where('org_id', '=', org_id).where('id', '=', id).execute()
+
+export const deleteOthersOf = (db: Db, person_id: string, but: string) =>
+  db.deleteFrom('console_sessions').where('person_id', '=', person_id).where('id', '<>', but).returning('id').execute()
+
+export const listOfPerson = (db: Db, person_id: string) =>
+  db
+    .selectFrom('console_sessions')
+    .select(['id', 'created_at', 'seen_at', 'ends_at'])
+    .where('person_id', '=', person_id)
+    .orderBy('seen_at', 'desc')
+    .orderBy('id')
+    .execute()
+
+export const deleteByHash = (db: Db, hash: Buffer) => db.deleteFrom('console_sessions').where('hash', '=', hash).execute()
+
+export const deleteEnded = (db: Db, now: string, seen_before: string) =>
+  db
+    .deleteFrom('console_sessions')
+    .where((eb) => eb.or([eb('ends_at', '<=', now), eb('seen_at', '<=', seen_before)]))
+    .execute()
+
+/** Counts a try before it is made, so that those that come together are counted too. Tries from before `fresh` are forgotten. */
+export const takeTurn = (db: Db, key: Buffer, now: string, fresh: string) =>
+  db
+    .insertInto('sign_in_turns')
+    .values({ key, taken: 1, since: now })
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet({
+        taken: sql<number>`case when sign_in_turns.since < ${fresh}::timestamptz then 1 else sign_in_turns.taken + 1 end`,
+        since: sql<string>`case when sign_in_turns.since < ${fresh}::timestamptz then excluded.since else sign_in_turns.since end`,
+      }),
+    )
+    .returning('taken')
+    .executeTakeFirstOrThrow()
+
+export const giveBackTurn = (db: Db, key: Buffer) =>
+  db.updateTable('sign_in_turns').set({ taken: sql<number>`greatest(taken - 1, 0)` }).where('key', '=', key).execute()
+
+export const forgetTurns = (db: Db, key: Buffer) => db.deleteFrom('sign_in_turns').where('key', '=', key).execute()
+
+export const deleteOldTurns = (db: Db, before: string) => db.deleteFrom('sign_in_turns').where('since', '<', before).execute()

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import { environments } from '../../contract/common.ts'
+import { switches, type TeamPatch } from '../../contract/tenants/management.ts'
+import { type App, DAY, inTransaction, later, type ManagementCaller } from '../../platform/app.ts'
+import { here } from '../../platform/config.ts'
+import { isUniqueViolation } from '../../platform/db/open.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { problem } from '../../platform/problem.ts'
+import { open, seal } from '../../platform/sealing/seal.ts'
+import { insertSealingKey } from '../../platform/sealing/store.ts'
+import { newSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
+import { auditRow, recordChange } from '../audit/actions.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type ListQuery = {
+  team_id?: string | null | undefined
+  region?: string[] | null | undefined
+  search_query?: string | null | undefined
+  next_cursor?: string | null | undefined
+}
+
+export async function listTeams(app: App, caller: ManagementCaller, query: ListQuery) {
+  const page = pageAfter(query.next_cursor)
+  const found = await store.listTeams(app.db, caller.org_id, { ...query, team_ids: rules.visibleTeams(caller, query.team_id) }, page)
+  const { rows, next_cursor } = pageOf(found, page, (team) => ({ at: team.created_on, id: team.id }))
+  return { teams: rows, next_cursor }
+}
+
+export async function getTeam(app: App, caller: ManagementCaller, team_id: string, wanted: string[] = []) {
+  const team = await shown(app, await requireTeam(app, caller, team_id))
+  if (!wanted.length) return team
+  return {
+    ...team,
+    sandbox: wanted.includes('sandbox') ? team.sandbox : null,
+    production: wanted.includes('production') ? team.production : null,
+  }
+}
+
+export async function resolveTeam(app: App, caller: ManagementCaller, integration_team_id: string) {
+  return shown(app, rules.reachable(caller, await store.findByIntegrationId(app.db, caller.org_id, integration_team_id)))
+}
+
+type SettingsIn = rules.ContactIn & Parameters<typeof rules.switchesFrom>[0]
+type NewTeam = SettingsIn & {
+  id?: string | null | undefined
+  name: string
+  region: string
+  integration_team_id?: string | null | undefined
+}
+
+export function createTeam(app: App, caller: ManagementCaller, input: NewTeam) {
+  rules.checkNamedDeployment(here(app.config), { region: input.region })
+  return refuseDuplicates(app, caller, input.integration_team_id, () =>
+    inTransaction(app, async (app) => shown(app, await insertTeam(app, caller.org_id, input))),
+  )
+}
+
+/** Makes the team, its sealing key and its settings. */
+export async function insertTeam(app: App, org_id: string, input: NewTeam) {
+  const { name, region, integration_team_id = null } = input
+  const id = input.id ?? randomUUID()
+  if (await store.wasErased(app.db, id)) throw idTaken()
+  const { key, row } = newSealingKey(app.vault.root, { team_id: id })
+  const contact = seal(key, place(id), rules.mergeContact(rules.noContact, input))
+  const settings = { ...switches, ...rules.switchesFrom(input), contact }
+  const team = await store.insertTeam(app.db, { id, org_id, name, region, integration_team_id, created_on: app.wall(), ...settings })
+  await insertSealingKey(app.db, { ...row, team_id: id })
+  return team
+}
+
+export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, patch: z.output<typeof TeamPatch>) =>
+  refuseDuplicates(app, caller, patch.integration_team_id, () =>
+    inTransaction(app, async (app) => {
+      const team = await requireTeam(app, caller, team_id, store.lockTeam)
+      for (const environment of environments) if (patch[environment]) rules.checkNamedDeployment(here(app.config), { environment })
+      const settings = patch[app.config.ENVIRONMENT] ?? {}
+      const change = {
+        name: patch.name ?? team.name,
+        integration_team_id: patch.integration_team_id === undefined ? team.integration_team_id : patch.integration_team_id,
+        contact: seal(await teamSealingKey(app, team.id), place(team.id), rules.mergeContact(await contactOf(app, team), settings)),
+        ...rules.switchesFrom(settings),
+        ...rules.orderSettings(settings, app.config.ENVIRONMENT),
+      }
+      await store.updateTeam(app.db, caller.org_id, team.id, change)
+      return shown(app, { ...team, ...change })
+    }),
+  )
+
+/** The keys stop at once, because a key looks at its team; the rows follow after the days of grace. */
+export const deleteTeam = (app: App, caller: ManagementCaller, team_id: string) =>
+  inTransaction(app, async (app) => {
+    const team = await requireTeam(app, caller, team_id, store.lockTeam)
+    const now = later(app.wall(), team.clock_offset_ms)
+    await store.updateTeam(app.db, caller.org_id, team.id, { deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) })
+    return { success: true }
+  })
+
+const NAMED = 500
+
+/** The teams that somebody at the console may choose from. */
+export const namedTeams = (app: App, { org_id, team_ids }: Reach) => store.namedTeams(app.db, org_id, team_ids, NAMED)
+
+/** Every live team of the deployment, for the operator. */
+export const listAllTeams = (app: App) => store.listAllTeams(app.db)
+
+/** Enables exactly these closed betas for a team. */
+export const setBetas = (app: App, team_id: string, betas: string[]) => inTransaction(app, (app) => store.setBetas(app.db, team_id, betas))
+
+/** Erases one deleted team whose grace has ended; answers whether there was one. */
+export const eraseNextTeam = (app: App) =>
+  inTransaction(app, async (app) => {
+    const team = await store.lockTeamToErase(app.db, app.wall())
+    if (!team) return false
+    const { id: team_id, org_id } = team
+    await store.insertErased(app.db, team_id, app.wall())
+    await store.deleteTeamRows(app.db, team_id)
+    await recordChange(
+      app,
+      auditRow(app, { kind: 'job', org_id, team_id }, { action: 'eraseTeam', subject: `team_id:${team_id}`, status: 200 }),
+    )
+    return true
+  })
+
+type Reach = Pick<ManagementCaller, 'org_id' | 'team_ids'>
+
+export async function requireTeam(app: App, caller: Reach, team_id: string, find = store.findTeam) {
+  return rules.reachable(caller, await find(app.db, caller.org_id, team_id))
+}
+
+type TeamRow = NonNullable<Awaited<ReturnType<typeof store.findTeam>>>
+
+async function shown(app: App, team: TeamRow) {
+  const settings = { ...team, ...(await contactOf(app, team)) }
+  const { ENVIRONMENT } = app.config
+  return {
+    ...team,
+    environments: [ENVIRONMENT],
+    sandbox: ENVIRONMENT === 'sandbox' ? settings : null,
+    production: ENVIRONMENT === 'production' ? settings : null,
+  }
+}
+
+const place = (team_id: string) => `teams.contact.${team_id}`
+
+const contactOf = async (app: App, team: TeamRow) => open<rules.Contact>(await teamSealingKey(app, team.id), place(team.id), team.contact)
+
+const idTaken = () => problem('TEAM_ID_TAKEN', 'A team has or had this id; leave id out to have one made.')
+
+/** The unique index decides, also between two requests of the same moment; the answer names the team that holds the id, to whom may know it. */
+async function refuseDuplicates<T>(
+  app: App,
+  caller: ManagementCaller,
+  integration_team_id: string | null | undefined,
+  write: () => Promise<T>,
+) {
+  try {
+    return await write()
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    const holder = integration_team_id ? await store.findByIntegrationId(app.db, caller.org_id, integration_team_id) : undefined
+    if (!holder) throw idTaken()
+    const known = rules.isReachable(caller, holder.id) ? { team_id: holder.id } : {}
+    throw problem('INTEGRATION_TEAM_ID_TAKEN', 'Another team has this integration_team_id; choose another one.', {}, known)
+  }
+}

@@ -1,0 +1,83 @@
+import { type Insertable, sql, type Updateable } from 'kysely'
+import type { Plan } from '../../contract/common.ts'
+import { contains } from '../../platform/db/contains.ts'
+import type { Db } from '../../platform/db/open.ts'
+import { onePage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+export const insertOrg = (db: Db, row: Insertable<Tables['orgs']>) => db.insertInto('orgs').values(row).execute()
+
+export const getOrg = (db: Db, id: string) => db.selectFrom('orgs').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+
+export const listOrgs = (db: Db) => db.selectFrom('orgs').selectAll().orderBy('created_at').orderBy('id').execute()
+
+export const updateOrg = (db: Db, id: string, change: { name?: string; plan?: Plan }) =>
+  db.updateTable('orgs').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+
+export const insertTeam = (db: Db, row: Insertable<Tables['teams']>) =>
+  db.insertInto('teams').values(row).returningAll().executeTakeFirstOrThrow()
+
+const live = (db: Db, org_id: string) => db.selectFrom('teams').selectAll().where('org_id', '=', org_id).where('deleted_at', 'is', null)
+
+export const findTeam = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()
+
+/** The teams that somebody reaches, oldest first. */
+export const namedTeams = (db: Db, org_id: string, team_ids: string[] | undefined, limit: number) =>
+  db
+    .selectFrom('teams')
+    .select(['id as team_id', 'name'])
+    .where('org_id', '=', org_id)
+    .where('deleted_at', 'is', null)
+    .$if(team_ids !== undefined, (query) => query.where('id', '=', sql<string>`any(${team_ids}::uuid[])`))
+    .orderBy('created_on')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+export const lockTeam = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+
+export const firstTeam = (db: Db, org_id: string) => live(db, org_id).orderBy('created_on').orderBy('id').limit(1).executeTakeFirst()
+
+export const findByIntegrationId = (db: Db, org_id: string, integration_team_id: string) =>
+  live(db, org_id).where('integration_team_id', '=', integration_team_id).executeTakeFirst()
+
+type TeamFilter = { team_ids: string[] | undefined; region?: string[] | null | undefined; search_query?: string | null | undefined }
+
+export const listTeams = (db: Db, org_id: string, filter: TeamFilter, page: Page) =>
+  live(db, org_id)
+    .$if(filter.team_ids !== undefined, (query) => query.where('id', '=', sql<string>`any(${filter.team_ids}::uuid[])`))
+    .$if(!!filter.region?.length, (query) => query.where('region', 'in', filter.region as string[]))
+    .$if(!!filter.search_query, (query) =>
+      query.where(contains(sql`name || ' ' || coalesce(integration_team_id, '')`, filter.search_query as string)),
+    )
+    .$call(onePage(page, 'created_on', 'id'))
+    .execute()
+
+export const updateTeam = (db: Db, org_id: string, id: string, change: Updateable<Tables['teams']>) =>
+  db.updateTable('teams').set(change).where('org_id', '=', org_id).where('id', '=', id).execute()
+
+/** The next deleted team whose time has come, on its own clock. Other workers pass over it. */
+export const lockTeamToErase = (db: Db, wall: string) =>
+  db
+    .selectFrom('teams')
+    .select(['id', 'org_id'])
+    .where(sql<boolean>`erase_at <= ${wall}::timestamptz + clock_offset_ms * interval '1 millisecond'`)
+    .orderBy('erase_at')
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+
+export const insertErased = (db: Db, id: string, erased_at: string) => db.insertInto('erased_teams').values({ id, erased_at }).execute()
+
+export const wasErased = (db: Db, id: string) => db.selectFrom('erased_teams').select('id').where('id', '=', id).executeTakeFirst()
+
+/** Takes everything of the team along: its keys first, so that nothing sealed by them can be read again. */
+export const deleteTeamRows = (db: Db, id: string) => db.deleteFrom('teams').where('id', '=', id).execute()
+
+export const setBetas = (db: Db, id: string, betas: string[]) =>
+  db.updateTable('teams').set({ betas }).where('id', '=', id).returning(['id', 'name', 'betas']).executeTakeFirst()
+
+export const listAllTeams = (db: Db) =>
+  db.selectFrom('teams').select(['id', 'name', 'betas']).where('deleted_at', 'is', null).orderBy('created_on').orderBy('id').execute()

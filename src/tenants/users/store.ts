@@ -1,0 +1,261 @@
+import { type Insertable, sql, type Updateable } from 'kysely'
+import { type Db, preparedRead } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+export type UserRow = NonNullable<Awaited<ReturnType<typeof findUser>>>
+
+/** Users come with their wrapped key, so that showing a page of them takes one query. */
+const users = (db: Db, team_id: string) =>
+  db
+    .selectFrom('users')
+    .innerJoin('sealing_keys', 'sealing_keys.user_id', 'users.user_id')
+    .selectAll('users')
+    .select(['sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
+    .where('users.team_id', '=', team_id)
+
+const liveUsers = (db: Db, team_id: string) => users(db, team_id).where('deleted_at', 'is', null)
+
+/** Inserts the user and its key in one statement; undefined when the client_user_id is taken. */
+export async function insertUser(db: Db, user: Insertable<Tables['users']>, key: { id: string; wrapped: Buffer }) {
+  return db
+    .with('new_user', (db) =>
+      db
+        .insertInto('users')
+        .values(user)
+        .onConflict((conflict) => conflict.columns(['team_id', 'client_user_id']).where('deleted_at', 'is', null).doNothing())
+        .returning(['user_id', 'team_id']),
+    )
+    .insertInto('sealing_keys')
+    .columns(['id', 'team_id', 'user_id', 'wrapped'])
+    .expression((eb) =>
+      eb
+        .selectFrom('new_user')
+        .select([sql<string>`${key.id}::uuid`.as('id'), 'team_id', 'user_id', sql<Buffer>`${key.wrapped}::bytea`.as('wrapped')]),
+    )
+    .returning('user_id')
+    .executeTakeFirst()
+}
+
+/** Also finds users that await deletion: `deleted_at` tells. */
+const oneUser = preparedRead('find_user', (db, team_id: string, user_id: string) => users(db, team_id).where('users.user_id', '=', user_id))
+
+export const findUser = async (db: Db, team_id: string, user_id: string) => (await oneUser(db, team_id, user_id))[0]
+
+/** Those of them that are alive. */
+export const findUsers = (db: Db, team_id: string, user_ids: string[]) =>
+  liveUsers(db, team_id).where('users.user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
+
+/** How far the team's clock is from real time. */
+export const clockOffset = (db: Db, team_id: string) =>
+  db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).executeTakeFirst()
+
+const patients = preparedRead('find_patient', (db, team_id: string, user_id: string) =>
+  users(db, team_id)
+    .innerJoin('teams', 'teams.id', 'users.team_id')
+    .leftJoin('user_info', 'user_info.user_id', 'users.user_id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('user_insurances')
+          .select(['id', 'sealed'])
+          .whereRef('user_insurances.user_id', '=', 'users.user_id')
+          .where('is_primary', '=', true)
+          .orderBy('seq', 'desc')
+          .limit(1)
+          .as('insurance'),
+      (join) => join.onTrue(),
+    )
+    .select([
+      'teams.minor_ordering_enabled',
+      'teams.time_zone as team_zone',
+      'user_info.sealed as info',
+      'insurance.id as insurance_id',
+      'insurance.sealed as insurance',
+    ])
+    .select((eb) =>
+      eb
+        .selectFrom('orders')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .whereRef('orders.user_id', '=', 'users.user_id')
+        .as('orders'),
+    )
+    .where('users.user_id', '=', user_id),
+)
+
+/** Everything of a user and its team that an order is judged by, read at one moment. */
+export const findPatient = async (db: Db, team_id: string, user_id: string) => (await patients(db, team_id, user_id))[0]
+
+export const lockUser = (db: Db, team_id: string, user_id: string) =>
+  users(db, team_id).where('users.user_id', '=', user_id).forUpdate('users').executeTakeFirst()
+
+export const findByClientId = (db: Db, team_id: string, client_user_id: string) =>
+  liveUsers(db, team_id).where('client_user_id', '=', client_user_id).executeTakeFirst()
+
+export const lockLatestDeleted = (db: Db, team_id: string, client_user_id: string) =>
+  users(db, team_id)
+    .where('client_user_id', '=', client_user_id)
+    .where('deleted_at', 'is not', null)
+    .orderBy('deleted_at', 'desc')
+    .limit(1)
+    .forUpdate('users')
+    .executeTakeFirst()
+
+export const listUsers = (db: Db, team_id: string, limit: number, offset: number) =>
+  liveUsers(db, team_id).orderBy('created_on', 'desc').orderBy('users.user_id', 'desc').limit(limit).offset(offset).execute()
+
+export const countUsers = (db: Db, team_id: string) =>
+  db
+    .selectFrom('users')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('team_id', '=', team_id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+
+export const countOrders = (db: Db, team_id: string) =>
+  db
+    .selectFrom('orders')
+    .select((eb) => eb.fn.countAll<number>().as('orders'))
+    .where('team_id', '=', team_id)
+    .where('user_id', 'is not', null)
+    .executeTakeFirstOrThrow()
+
+export const listSources = (db: Db, team_id: string, user_ids: string[]) =>
+  db
+    .selectFrom('connections')
+    .select(['user_id', 'provider', 'created_at'])
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`)
+    .where('ended_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+
+type Week = { date: string; value: number; all: number }
+
+/** How many sources are connected, how many of them are broken, and how many came in each week. */
+export async function countSources(db: Db, team_id: string) {
+  const { rows } = await sql<{ all: number; errored: number; by_week: Week[] }>`
+    with live as (select status, created_at from connections where team_id = ${team_id} and ended_at is null),
+    weeks as (select date_trunc('week', created_at) as week, count(*) as came from live group by 1)
+    select (select count(*) from live) as all, (select count(*) from live where status = 'error') as errored,
+      (select coalesce(json_agg(json_build_object('date', to_char(week, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'value', came, 'all', total) order by week), '[]')
+       from (select week, came, sum(came) over (order by week) as total from weeks) as summed) as by_week`.execute(db)
+  return rows[0] as { all: number; errored: number; by_week: Week[] }
+}
+
+type Leaving = { team_id: string; user_id: string; deleted_at: string; erase_at: string }
+
+/** With its connections; a job of theirs tells the sources. */
+export const markDeleted = (db: Db, { team_id, user_id, deleted_at, erase_at }: Leaving, wall: string) =>
+  db
+    .with('ended', (db) =>
+      db
+        .updateTable('connections')
+        .set({ ended_at: deleted_at, farewell_at: wall })
+        .where('team_id', '=', team_id)
+        .where('user_id', '=', user_id)
+        .where('ended_at', 'is', null)
+        .returning('id'),
+    )
+    .updateTable('users')
+    .set({ deleted_at, erase_at })
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .execute()
+
+const FOUND_AT_MOST = 50
+
+export const searchByIds = (db: Db, team_id: string, beginning: string) => {
+  const pattern = `${beginning.replace(/[\\%_]/g, '\\$&')}%`
+  return liveUsers(db, team_id)
+    .where((eb) => eb.or([eb(sql`users.user_id::text`, 'like', pattern.toLowerCase()), eb('client_user_id', 'like', pattern)]))
+    .orderBy('created_on', 'desc')
+    .limit(FOUND_AT_MOST)
+    .execute()
+}
+
+export const searchByTerms = (db: Db, team_id: string, terms: string[]) =>
+  liveUsers(db, team_id)
+    .innerJoin('user_info', 'user_info.user_id', 'users.user_id')
+    .select('user_info.sealed as info')
+    .where('user_info.team_id', '=', team_id)
+    .where(sql<boolean>`user_info.terms @> ${terms}::text[]`)
+    .orderBy('created_on', 'desc')
+    .limit(FOUND_AT_MOST)
+    .execute()
+
+export const updateUser = (db: Db, team_id: string, user_id: string, change: Updateable<Tables['users']>) =>
+  db.updateTable('users').set(change).where('team_id', '=', team_id).where('user_id', '=', user_id).execute()
+
+type Zone = Pick<Updateable<Tables['users']>, 'time_zone' | 'time_zone_source' | 'time_zone_updated_at'>
+
+/** Only where nobody, or the same source, has said it. */
+export const fillTimeZone = (db: Db, { team_id, user_id }: { team_id: string; user_id: string }, zone: Zone) =>
+  db
+    .updateTable('users')
+    .set(zone)
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where((eb) => eb.or([eb('time_zone', 'is', null), eb('time_zone_source', '=', zone.time_zone_source as string)]))
+    .execute()
+
+export const upsertInfo = (db: Db, row: Insertable<Tables['user_info']>) =>
+  db
+    .insertInto('user_info')
+    .values(row)
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ sealed: row.sealed, terms: row.terms, updated_at: row.updated_at }))
+    .execute()
+
+export const findInfo = (db: Db, team_id: string, user_id: string) =>
+  db.selectFrom('user_info').select('sealed').where('team_id', '=', team_id).where('user_id', '=', user_id).executeTakeFirst()
+
+export const insertInsurance = (db: Db, row: Insertable<Tables['user_insurances']>) =>
+  db.insertInto('user_insurances').values(row).execute()
+
+export const latestInsurance = (db: Db, team_id: string, user_id: string, is_primary: boolean) =>
+  db
+    .selectFrom('user_insurances')
+    .select(['id', 'sealed'])
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('is_primary', '=', is_primary)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+export const findInsurance = (db: Db, team_id: string, user_id: string, id: string) =>
+  db
+    .selectFrom('user_insurances')
+    .select(['id', 'sealed'])
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+/** Users whose grace has ended on their team's clock: of one team, or of any that no other worker has in hand. */
+export const lockUsersToErase = (db: Db, wall: string, limit: number, team_id?: string) =>
+  db
+    .selectFrom('users')
+    .innerJoin('teams', 'teams.id', 'users.team_id')
+    .select(['users.user_id', 'users.team_id'])
+    .where(sql<boolean>`users.erase_at <= ${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`)
+    .$if(team_id !== undefined, (query) => query.where('users.team_id', '=', team_id as string))
+    .orderBy('users.erase_at')
+    .limit(limit)
+    .forUpdate('users')
+    .$if(team_id === undefined, (query) => query.skipLocked())
+    .execute()
+
+export const nextErasure = (db: Db, team_id: string) =>
+  db
+    .selectFrom('users')
+    .select('erase_at')
+    .where('team_id', '=', team_id)
+    .where('erase_at', 'is not', null)
+    .orderBy('erase_at')
+    .limit(1)
+    .executeTakeFirst()
+
+/** Takes the users' keys and every row of theirs along. The caller holds their rows, whichever teams they are of. */
+export const deleteLockedUsers = (db: Db, user_ids: string[]) =>
+  db.deleteFrom('users').where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()

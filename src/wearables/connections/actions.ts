@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { isSource, type SourceSlug } from '../../contract/tenants/sources.ts'
+import { emit } from '../../delivery/events/emit.ts'
+import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
+import type { SealingKey } from '../../platform/sealing/seal.ts'
+import { providerOf } from '../../tenants/sources/actions.ts'
+import { keyOf, lockUser, requireUser, type UserRow } from '../../tenants/users/actions.ts'
+import { endPulls } from '../data/backfill.ts'
+import { type Account, accountHash, noAccount, openAccount, sealAccount } from './account.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+export type Connection = store.ConnectionRow
+export type Kind = 'push' | 'oauth' | 'password' | 'email' | 'demo'
+type Made = { kind: Kind; account?: Account; expires_at?: string | null }
+
+type Whose = { team_id: string; user_id: string }
+
+/** The user's connection to a source, if there is one. */
+export const connectionFor = (app: App, { team_id, user_id }: Whose, provider: SourceSlug) =>
+  store.findConnection(app.db, team_id, user_id, provider)
+
+/** Nothing is taken of a source that was disconnected, whoever sends it. */
+export async function refuseEnded(app: App, { team_id, user_id }: Whose, provider: SourceSlug) {
+  if (await store.findEnded(app.db, team_id, user_id, provider)) throw rules.hasEnded()
+}
+
+/** The user's connection to a source; the first time it is made, and told. One that is there stays as it is. */
+export const openConnection = (app: App, user: UserRow, provider: SourceSlug, kind: Kind) =>
+  inTransaction(
+    app,
+    async (app) =>
+      (await connectionFor(app, user, provider)) ?? (await makeConnection(app, user, provider, { kind }).then(({ row }) => row)),
+  )
+
+/** Connects an account at a source, or connects it anew. Told unless the user was connected already. */
+export const linkConnection = (app: App, user: UserRow, provider: SourceSlug, made: Made) =>
+  inTransaction(app, async (app) => {
+    const { row, isNew } = await makeConnection(app, user, provider, made)
+    return isNew ? row : renewConnection(app, user, row, made)
+  })
+
+async function makeConnection(app: App, user: UserRow, provider: SourceSlug, made: Made) {
+  const { team_id, user_id } = user
+  // Whoever is being deleted is connected to nothing any more.
+  await lockUser(app, team_id, user_id)
+  // One that is there may end while it is waited for; then there is room for a new one.
+  for (;;) {
+    const row = await insertConnection(app, user, provider, made)
+    if (row) return { row, isNew: true }
+    const there = await store.lockConnection(app.db, team_id, user_id, provider)
+    if (there) return { row: there, isNew: false }
+  }
+}
+
+async function insertConnection(app: App, user: UserRow, provider: SourceSlug, { kind, account = noAccount, expires_at = null }: Made) {
+  const { team_id, user_id } = user
+  const key = await keyOf(app, user)
+  const id = randomUUID()
+  const now = app.now()
+  const row = await store.insertConnection(app.db, {
+    ...{ id, team_id, user_id, provider, kind, expires_at },
+    account_hash: await accountHash(app, team_id, provider, account),
+    sealed: sealAccount(key, id, account),
+    ...{ created_at: now, updated_at: now },
+  })
+  if (!row) return undefined
+  await store.deleteClosed(app.db, team_id, user_id, provider)
+  await tellCreated(app, user, key, row)
+  return row
+}
+
+async function renewConnection(app: App, user: UserRow, before: Connection, { kind, account = noAccount, expires_at = null }: Made) {
+  const key = await keyOf(app, user)
+  const row = await store.updateConnection(app.db, before, {
+    ...{ kind, expires_at, status: 'connected', renewing_until: null, error_type: null, error_message: null, errored_at: null },
+    account_hash: await accountHash(app, before.team_id, before.provider, account),
+    sealed: sealAccount(key, before.id, account),
+    updated_at: app.now(),
+  })
+  if (row && before.status !== 'connected') await tellCreated(app, user, key, row)
+  return row as Connection
+}
+
+async function tellCreated(app: App, { team_id, user_id, client_user_id }: UserRow, key: SealingKey, row: Connection) {
+  if (!isSource(row.provider)) return
+  const provider = providerOf(app, row.provider)
+  const { external_user_id, grant } = openAccount(key, row)
+  const resource_availability = rules.availabilityOf(row.provider, grant)
+  await emit(app, key, {
+    ...{ team_id, user_id, client_user_id, event_type: 'provider.connection.created', key: keyOfEvents(row), at: row.updated_at },
+    data: { user_id, provider, source: provider, external_user_id, resource_availability },
+  })
+}
+
+const keyOfEvents = ({ user_id, provider }: Connection) => `connection ${user_id} ${provider}`
+
+/** The connection broke, and the customer is told once. */
+export const failConnection = (app: App, connection: Connection, because: { error_type: string; message: string; details?: string }) =>
+  inTransaction(app, async (app) => {
+    const { team_id, user_id, provider } = connection
+    const before = await store.lockConnection(app.db, team_id, user_id, provider)
+    if (before?.id !== connection.id || before.status !== 'connected') return
+    const now = app.now()
+    const { error_type, message } = because
+    await store.updateConnection(app.db, before, { status: 'error', error_type, error_message: message, errored_at: now, updated_at: now })
+    const user = await requireUser(app, team_id, user_id)
+    await emit(app, await keyOf(app, user), {
+      ...{
+        team_id,
+        user_id,
+        client_user_id: user.client_user_id,
+        event_type: 'provider.connection.error',
+        key: keyOfEvents(before),
+        at: now,
+      },
+      data: { user_id, provider, message, error_type, error_details: because.details ?? message },
+    })
+  })
+
+export async function listConnections(app: App, { team_id }: TeamCaller, user_id: string) {
+  const user = await requireUser(app, team_id, user_id)
+  const key = await keyOf(app, user)
+  const rows = await store.listConnections(app.db, team_id, [user_id])
+  return { providers: rows.flatMap((row) => shown(app, key, row)) }
+}
+
+function shown(app: App, key: SealingKey, row: Connection) {
+  if (!isSource(row.provider)) return []
+  const { external_user_id, grant } = openAccount(key, row)
+  return {
+    ...providerOf(app, row.provider),
+    created_on: row.created_at,
+    status: row.status,
+    external_user_id,
+    error_details:
+      row.error_type === null
+        ? null
+        : { error_type: row.error_type, error_message: row.error_message as string, errored_at: row.errored_at as string },
+    resource_availability: rules.availabilityOf(row.provider, grant),
+  }
+}
+
+/** Data that came through it stays. The source is told afterwards, by a job. */
+export const endConnection = (app: App, { team_id }: TeamCaller, user_id: string, provider: SourceSlug) =>
+  inTransaction(app, async (app) => {
+    await requireUser(app, team_id, user_id)
+    const connection = await store.lockConnection(app.db, team_id, user_id, provider)
+    if (!connection) throw rules.notConnected()
+    await endPulls(app, connection, { status: 'failure', error_details: 'non_retriable_error' })
+    await store.updateConnection(app.db, connection, { ended_at: app.now(), farewell_at: app.wall() })
+    return { success: true }
+  })
+
+/** A source that pushes is connected before its first data. */
+export const connectPushSource = (
+  app: App,
+  { team_id }: TeamCaller,
+  provider: SourceSlug,
+  { user_id, provider_id }: { user_id: string; provider_id?: string | null | undefined },
+) =>
+  inTransaction(app, async (app) => {
+    const user = await requireUser(app, team_id, user_id)
+    if (provider_id) await linkConnection(app, user, provider, { kind: 'push', account: { external_user_id: provider_id } })
+    else await openConnection(app, user, provider, 'push')
+    return { success: true }
+  })
+
+/** Whether another user of the team has this account, where the team allows that once only. */
+export async function isTaken(app: App, { team_id, user_id }: Whose, provider: SourceSlug, account_hash: Buffer) {
+  await store.lockAccount(app.db, account_hash)
+  return (await store.findSameAccount(app.db, team_id, user_id, provider, account_hash)) !== undefined
+}
+
+const PAUSED_AT_ONCE = 500
+
+/** Seven days after a user's ingestion_end nothing is late any more. Answers whether there may be more. */
+export const pauseLate = async (app: App) => (await store.pauseLate(app.db, app.wall(), PAUSED_AT_ONCE)) === PAUSED_AT_ONCE

@@ -1,0 +1,64 @@
+import { isSource, type SourceSlug } from '../../contract/tenants/sources.ts'
+import { type App, inTransaction, later, SECOND } from '../../platform/app.ts'
+import { Problem } from '../../platform/problem.ts'
+import { open } from '../../platform/sealing/seal.ts'
+import { keyOf, onTeamClock, requireUser, type UserRow } from '../../tenants/users/actions.ts'
+import { providerFor } from '../providers/index.ts'
+import { clientFor } from '../providers/oauth-client.ts'
+import { type Account, accountHash } from './account.ts'
+import { connectionFor, isTaken, linkConnection } from './actions.ts'
+import { orderPull, pullAll } from './pulls.ts'
+import type { Item, Op } from './store-bulk.ts'
+
+/** A connection that was made elsewhere. */
+export type Recipe = {
+  user_id: string
+  access_token: string
+  refresh_token: string
+  provider_id: string
+  expires_at: number
+  oauth_scopes?: string[] | null | undefined
+}
+
+export const place = (op_id: string, n: number) => `bulk_items.sealed.${op_id}.${n}`
+
+/** One user of many; whether it came to anything. What fails here fails for this user only. */
+export async function workOn(app: App, { team_id, type, provider }: Op, item: Item): Promise<boolean> {
+  if (!isSource(provider)) return false
+  try {
+    const own = await onTeamClock(app, team_id)
+    const user = await requireUser(own, team_id, item.user_id)
+    return await (type === 'link_bulk_import' ? importOne(own, user, provider, item) : pullOne(own, user, provider))
+  } catch (error) {
+    if (!(error instanceof Problem))
+      app.log.warn({ type, provider, code: (error as { code?: string }).code }, 'an item of a bulk operation failed')
+    return false
+  }
+}
+
+async function importOne(app: App, user: UserRow, provider: SourceSlug, { op_id, n, sealed }: Item) {
+  if (!sealed) return false
+  const recipe = open<Recipe>(await keyOf(app, user), place(op_id, n), sealed)
+  const account = await accountOf(app, user.team_id, provider, recipe)
+  const expires_at = recipe.expires_at ? later(new Date(0).toISOString(), recipe.expires_at * SECOND) : null
+  return inTransaction(app, async (app) => {
+    const hash = await accountHash(app, user.team_id, provider, account)
+    if (hash && (await isTaken(app, user, provider, hash))) return false
+    await linkConnection(app, user, provider, { kind: 'oauth', account, expires_at })
+    return true
+  })
+}
+
+async function accountOf(app: App, team_id: string, provider: SourceSlug, recipe: Recipe): Promise<Account> {
+  const { access_token, refresh_token, provider_id, oauth_scopes } = recipe
+  const needs = (await clientFor(app, team_id, provider))?.needs ?? {}
+  const grant = oauth_scopes ? { grant: { granted: oauth_scopes, denied: [], needs } } : {}
+  // An export writes nothing where there is nothing.
+  return { external_user_id: provider_id || null, tokens: { access_token, refresh_token: refresh_token || null }, ...grant }
+}
+
+async function pullOne(app: App, user: UserRow, provider: SourceSlug) {
+  const connection = await connectionFor(app, user, provider)
+  if (connection?.status !== 'connected' || !providerFor(connection).pull) return false
+  return (await pullAll(app, await orderPull(app, connection))) !== 'failure'
+}

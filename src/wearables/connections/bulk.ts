@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { type App, DAY, inTransaction, later, MINUTE, quietly, SECOND, type TeamCaller } from '../../platform/app.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { seal } from '../../platform/sealing/seal.ts'
+import { findUsers, keyOf } from '../../tenants/users/actions.ts'
+import { requireClient } from '../providers/oauth-client.ts'
+import { place, type Recipe, workOn } from './bulk-items.ts'
+import * as connections from './store.ts'
+import * as store from './store-bulk.ts'
+
+/** The job that works off what is ordered here. */
+export const BULK = 'bulk operations'
+
+const WAIT = 20 * SECOND
+/** Longer than any item takes. */
+const CLAIM = 2 * MINUTE
+const LISTED = 30 * DAY
+
+type Import = { provider: SourceSlug; connections: Recipe[]; wait_for_completion: boolean }
+
+export async function bulkImport(app: App, { team_id }: TeamCaller, { provider, connections, wait_for_completion }: Import) {
+  await requireClient(app, team_id, provider)
+  const op = await order(app, { team_id, provider, type: 'link_bulk_import' }, connections)
+  const { goes_on, done, failed } = await outcomeOf(app, op, wait_for_completion)
+  return { goes_on, user_ids_imported: done, user_ids_failed: failed }
+}
+
+type Pull = { provider: SourceSlug; user_ids: string[]; wait_for_completion: boolean }
+
+export async function bulkTriggerHistoricalPull(app: App, { team_id }: TeamCaller, { provider, user_ids, wait_for_completion }: Pull) {
+  const users = [...new Set(user_ids)].map((user_id) => ({ user_id }))
+  const op = await order(app, { team_id, provider, type: 'link_bulk_historical_trigger' }, users)
+  const { goes_on, done, failed } = await outcomeOf(app, op, wait_for_completion)
+  return { goes_on, user_ids_triggered: done, user_ids_failed: failed }
+}
+
+type Order = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' | 'link_bulk_historical_trigger' }
+
+/** Written down before anything is done, so that whatever restarts goes on with it. */
+const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id: string } | Recipe)[]) =>
+  inTransaction(quietly(app), async (app) => {
+    const id = randomUUID()
+    const users = await findUsers(app, team_id, [...new Set(wanted.map(({ user_id }) => user_id))])
+    const keys = new Map(await Promise.all(users.map(async (user) => [user.user_id, await keyOf(app, user)] as const)))
+    const items = wanted.flatMap((one, n) => {
+      const key = keys.get(one.user_id)
+      const sealed = key && 'access_token' in one ? seal(key, place(id, n), one) : null
+      return key ? [{ op_id: id, n, team_id, user_id: one.user_id, sealed }] : []
+    })
+    const unknown = wanted.filter(({ user_id }) => !keys.has(user_id)).map(({ user_id }) => user_id)
+    await store.insertOp(app.db, { id, team_id, type, provider, unknown, total: wanted.length, started_at: app.wall() })
+    if (items.length) await store.insertItems(app.db, items)
+    return store.getOp(app.db, team_id, id)
+  })
+
+/** What is done by now. Whoever waits works as well: a process that answers need not be one that runs jobs. */
+async function outcomeOf(app: App, op: store.Op, waits: boolean) {
+  const started = Date.now()
+  while (waits && Date.now() - started < WAIT && (await isOpen(app, op))) if (!(await workOff(quietly(app), op))) await pause(100)
+  await store.endOp(app.db, op, app.wall())
+  const goes_on = await isOpen(app, op)
+  if (goes_on) app.wake(BULK)
+  const items = await store.listItems(app.db, op)
+  const having = (state: string) => items.filter((item) => item.state === state).map(({ user_id }) => user_id)
+  return { goes_on, done: having('done'), failed: [...having('failed'), ...op.unknown] }
+}
+
+const isOpen = async (app: App, { team_id, id }: store.Op) => (await store.getOp(app.db, team_id, id)).status === 'in_progress'
+
+/** Works off one item; answers whether there was one. */
+async function workOff(app: App, op: store.Op) {
+  const now = app.wall()
+  const item = await store.claimItem(app.db, op, now, later(now, CLAIM))
+  if (item) await store.settleItem(app.db, item, (await workOn(app, op, item)) ? 'done' : 'failed')
+  else await store.endOp(app.db, op, now)
+  return item !== undefined
+}
+
+/** Works off a piece of what was ordered, of any team; answers whether there may be more. */
+export async function runBulk(app: App): Promise<boolean> {
+  const op = await store.nextOp(app.db, app.wall())
+  return op ? workOff(app, op) : false
+}
+
+export const pruneBulk = (app: App) => store.deleteOldOps(app.db, later(app.wall(), -LISTED))
+
+export async function listBulkOps(
+  app: App,
+  { team_id }: TeamCaller,
+  query: { next_cursor?: string | null | undefined; page_size: number },
+) {
+  const page = pageAfter(query.next_cursor, query.page_size)
+  const { rows, next_cursor } = pageOf(await store.listOps(app.db, team_id, page), page, ({ started_at, id }) => ({ at: started_at, id }))
+  return { data: rows.map((op) => ({ ...op, pending: op.pending ?? 0, processed: op.total - (op.pending ?? 0) })), next_cursor }
+}
+
+export const bulkPause = (app: App, { team_id }: TeamCaller, { provider, user_ids }: { provider: SourceSlug; user_ids: string[] }) =>
+  inTransaction(app, async (app) => {
+    const paused = await connections.pauseConnections(app.db, team_id, provider, user_ids, app.now())
+    const user_ids_paused = paused.map(({ user_id }) => user_id)
+    return { user_ids_paused, user_ids_failed: user_ids.filter((id) => !user_ids_paused.includes(id)) }
+  })

@@ -1,0 +1,40 @@
+import { type App, inTransaction, later, MINUTE } from '../../platform/app.ts'
+import { userSealingKey } from '../../platform/sealing/vault.ts'
+import { providerFor } from '../providers/index.ts'
+import { noAccount, openAccount, sealAccount } from './account.ts'
+import * as store from './store.ts'
+
+const GIVE_UP_AFTER = 5
+
+/** Tells the source of one connection that it has ended, then forgets the account; answers whether there may be more. */
+export async function sayFarewell(app: App): Promise<boolean> {
+  const connection = await claim(app)
+  if (!connection) return false
+  try {
+    const { team_id, user_id } = connection
+    const key = await userSealingKey(app, team_id, user_id)
+    if (key) await providerFor(connection).leave?.(app, connection, openAccount(key, connection))
+  } catch {
+    app.log.warn({ provider: connection.provider, tries: connection.farewells + 1 }, 'a source could not be told that a user left')
+    if (connection.farewells + 1 < GIVE_UP_AFTER) return true
+  }
+  await forget(app, connection)
+  return true
+}
+
+/** What stays says that the user left and nothing else, until the source is connected anew. */
+async function forget(app: App, connection: store.ConnectionRow) {
+  const { id, team_id, user_id, provider } = connection
+  const key = await userSealingKey(app, team_id, user_id)
+  if (!key) return
+  await store.closeEnded(app.db, connection, { sealed: sealAccount(key, id, noAccount), account_hash: null })
+  if (await store.findConnection(app.db, team_id, user_id, provider)) await store.deleteClosed(app.db, team_id, user_id, provider)
+}
+
+/** Whoever dies on the way leaves it to the next try. */
+const claim = (app: App) =>
+  inTransaction(app, async (app) => {
+    const connection = await store.lockNextFarewell(app.db, app.wall())
+    if (connection) await store.postponeFarewell(app.db, connection, later(app.wall(), MINUTE * 4 ** connection.farewells))
+    return connection
+  })

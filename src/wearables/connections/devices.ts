@@ -1,0 +1,84 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { emit } from '../../delivery/events/emit.ts'
+import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
+import { problem } from '../../platform/problem.ts'
+import { deriveSecret, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import { keyOf, requireUser, type UserRow } from '../../tenants/users/actions.ts'
+
+import * as store from './store-devices.ts'
+
+/** What a source says of a device; `device_id` is the maker's number of it. */
+export type About = {
+  app_id: string | null
+  device_manufacturer: string | null
+  device_model: string | null
+  device_version: string | null
+  device_id: string | null
+}
+type SeenDevice = { source_type: string } & Partial<About>
+
+export async function listDevices(app: App, { team_id }: TeamCaller, user_id: string) {
+  const key = await keyOf(app, await requireUser(app, team_id, user_id))
+  return (await store.listDevices(app.db, team_id, user_id)).map((row) => shown(key, row))
+}
+
+export async function getDevice(app: App, { team_id }: TeamCaller, user_id: string, device_id: string) {
+  const key = await keyOf(app, await requireUser(app, team_id, user_id))
+  const row = await store.findDevice(app.db, team_id, user_id, device_id)
+  if (!row) throw problem('DEVICE_NOT_FOUND', 'The user has no such device; GET /v2/user/{user_id}/device lists them.')
+  return shown(key, row)
+}
+
+/** Keeps a device that data came from, and tells of it when it is new or changed. Answers its id. */
+export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, { source_type, ...said }: SeenDevice) {
+  const { team_id, user_id } = user
+  const key = await keyOf(app, user)
+  const about = { ...nothing, ...said }
+  const fingerprint = fingerprintOf(key, about)
+  // Whoever does not know what it is contradicts nobody who does.
+  const typeOf = (row: store.DeviceRow) => (source_type === 'unknown' ? row.source_type : source_type)
+  const isSame = (row: store.DeviceRow) =>
+    row.source_type === typeOf(row) && isDeepStrictEqual(open<About>(key, place(row.id), row.sealed), about)
+  const seen = await store.findSame(app.db, team_id, user_id, provider, fingerprint)
+  if (seen && isSame(seen)) return seen.id
+  return inTransaction(app, async (app) => {
+    const id = randomUUID()
+    const now = app.now()
+    const row = { id, team_id, user_id, provider, source_type, fingerprint, created_at: now, updated_at: now }
+    const made = await store.insertDevice(app.db, { ...row, sealed: seal(key, place(id), about) })
+    if (made) return tell(app, user, key, 'provider.device.created', made)
+    const known = await store.lockSame(app.db, team_id, user_id, provider, fingerprint)
+    if (!known) throw new Error('The device went while it was being noted')
+    if (isSame(known)) return known.id
+    const change = { source_type: typeOf(known), sealed: seal(key, place(known.id), about), updated_at: now }
+    return tell(app, user, key, 'provider.device.updated', await store.updateDevice(app.db, known, change))
+  })
+}
+
+const nothing: About = { app_id: null, device_manufacturer: null, device_model: null, device_version: null, device_id: null }
+
+/** A new version of its software leaves a device what it was. */
+export function fingerprintOf(key: SealingKey, { device_version: _, ...rest }: About) {
+  const { app_id, device_manufacturer, device_model, device_id } = rest
+  const secret = deriveSecret(key, 'devices')
+  return createHmac('sha256', secret)
+    .update(JSON.stringify([app_id, device_manufacturer, device_model, device_id]))
+    .digest()
+}
+
+type Told = 'provider.device.created' | 'provider.device.updated'
+
+async function tell(app: App, { team_id, user_id, client_user_id }: UserRow, key: SealingKey, event_type: Told, row: store.DeviceRow) {
+  const data = shown(key, row)
+  await emit(app, key, { team_id, user_id, client_user_id, event_type, key: `device ${row.id}`, at: row.updated_at, data })
+  return row.id
+}
+
+const shown = (key: SealingKey, { id, user_id, provider, source_type, sealed }: store.DeviceRow) => ({
+  ...{ id, user_id, provider, source_type },
+  ...open<About>(key, place(id), sealed),
+})
+
+const place = (id: string) => `devices.sealed.${id}`

@@ -1,0 +1,65 @@
+import { type App, inTransaction, later, MINUTE } from '../../platform/app.ts'
+import { isDatabaseAway, isDeadlock, isLockTimeout } from '../../platform/db/open.ts'
+import { Problem } from '../../platform/problem.ts'
+import { onTeamClock } from '../../tenants/users/actions.ts'
+import { beginPulls, endPulls } from '../data/backfill.ts'
+import { providerFor } from '../providers/index.ts'
+import type { Connection } from './actions.ts'
+import * as rules from './rules-pulls.ts'
+import * as store from './store.ts'
+
+/** Longer than any source takes to give its past. Whoever dies on the way leaves it to the job. */
+const LEASE = 2 * MINUTE
+
+/** Puts the reading of a source's past in hand, so that it goes on whatever happens to the caller after its commit. */
+export const orderPull = (app: App, connection: Connection) =>
+  inTransaction(app, async (app) => {
+    const ordered = await store.updateConnection(app.db, connection, { pull_tries: 1, pull_due_at: later(app.wall(), LEASE) })
+    await beginPulls(app, connection, providerFor(connection).history ?? [])
+    return ordered ?? connection
+  })
+
+/** Reads the past of a source that was ordered, and what is new, which never waits for the past. What may pass is tried again by a job. */
+export async function pullAll(app: App, connection: Connection) {
+  const past = await attempt(app, connection, 'history')
+  const news = await attempt(app, connection, 'new')
+  const { waitMs } = past.status === 'success' ? news : past
+  await inTransaction(app, async (app) => {
+    await store.updateConnection(app.db, connection, { pull_due_at: waitMs === null ? null : later(app.wall(), waitMs) })
+    await endPulls(app, connection, past)
+  })
+  return past.status
+}
+
+async function attempt(app: App, connection: Connection, reach: 'history' | 'new'): Promise<rules.PullOutcome> {
+  const { renew, pull } = providerFor(connection)
+  const failed = (because: rules.Because) => rules.afterFailure(connection.pull_tries, because)
+  try {
+    const access = (await renew?.(app, connection)) ?? 'ready'
+    if (access === 'unavailable') return failed('provider_unavailable')
+    if (access === 'broken' || !pull) return failed('non_retriable_error')
+    await pull(app, connection, reach)
+    return rules.pulled
+  } catch (error) {
+    const because = becauseOf(error)
+    app.log.warn({ provider: connection.provider, reach, because, code: (error as { code?: string }).code }, 'a source could not be read')
+    return failed(because)
+  }
+}
+
+function becauseOf(error: unknown): rules.Because {
+  if (error instanceof Problem) return 'non_retriable_error'
+  if (isLockTimeout(error) || isDeadlock(error)) return 'resource_contention'
+  return isDatabaseAway(error) ? 'transport_failure' : 'unexpected_error'
+}
+
+/** Goes on with one source whose past is due; answers whether there may be more. */
+export async function pullDue(app: App): Promise<boolean> {
+  const now = app.wall()
+  const connection = await store.claimPull(app.db, now, later(now, LEASE))
+  if (!connection) return false
+  const own = await onTeamClock(app, connection.team_id)
+  await beginPulls(own, connection, [])
+  await pullAll(own, connection)
+  return true
+}

@@ -1,0 +1,51 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type App, HOUR, inTransaction, later, quietly, SECOND, type TeamCaller } from '../../platform/app.ts'
+import { lockUser } from '../../tenants/users/actions.ts'
+import { type Provider, providerFor } from '../providers/index.ts'
+import type { Connection } from './actions.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type Result = 'refreshed' | 'in_progress' | 'failed'
+
+/** Asks a user's sources for news and waits for them as long as the caller likes. */
+export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: string, timeoutSeconds: number) {
+  const quiet = quietly(app)
+  const connections = await inTransaction(quiet, async (app) => {
+    await lockUser(app, team_id, user_id)
+    rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)))
+    await store.insertRefresh(app.db, { team_id, user_id, at: app.wall() })
+    return store.listConnections(app.db, team_id, [user_id])
+  })
+  const able = connections.filter((one) => one.status === 'connected' && canBeAsked(providerFor(one)))
+  const results = await Promise.all(able.map((one) => withinTime(refresh(quiet, one), timeoutSeconds)))
+  const having = (result: Result) => able.filter((_, i) => results[i] === result).map(({ provider }) => provider)
+  const failed_sources = having('failed')
+  if (able.length && failed_sources.length === able.length) throw rules.noneRefreshed(user_id, failed_sources)
+  return {
+    success: true as const,
+    user_id,
+    refreshed_sources: having('refreshed'),
+    in_progress_sources: having('in_progress'),
+    failed_sources,
+  }
+}
+
+const canBeAsked = ({ renew, pull }: Provider) => Boolean(renew ?? pull)
+
+/** What takes longer goes on without anybody waiting. */
+const withinTime = (work: Promise<Result>, seconds: number) =>
+  Promise.race([work, pause(seconds * SECOND, 'in_progress' as const, { ref: false })])
+
+async function refresh(app: App, connection: Connection): Promise<Result> {
+  const { renew, pull } = providerFor(connection)
+  try {
+    const access = (await renew?.(app, connection)) ?? 'ready'
+    if (access !== 'ready') return 'failed'
+    await pull?.(app, connection, 'new')
+    return 'refreshed'
+  } catch (error) {
+    app.log.warn({ provider: connection.provider, code: (error as { code?: string }).code }, 'a source could not be refreshed')
+    return 'failed'
+  }
+}

@@ -1,0 +1,47 @@
+import { resourcesOf, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
+import { problem } from '../../platform/problem.ts'
+
+/** What a user allowed at a source, and what was asked for in vain; `needs` says which resources hang on which scopes. */
+export type Grant = { granted: string[]; denied: string[]; needs: Record<string, string[]> }
+
+/** Which resources of a source can be read through a connection. Where nothing is known of scopes, all of them. */
+export function availabilityOf(provider: SourceSlug, grant?: Grant) {
+  const each = resourcesOf(sources[provider]).map((resource) => [resource, available(grant, resource)] as const)
+  return Object.fromEntries(each)
+}
+
+function available(grant: Grant | undefined, resource: string) {
+  const needed = grant?.needs[resource]
+  if (!grant || !needed) return { status: 'available', scope_requirements: null }
+  const split = (scopes: string[]) => ({ required: needed.filter((scope) => scopes.includes(scope)), optional: [] })
+  const isOpen = needed.every((scope) => grant.granted.includes(scope))
+  return {
+    status: isOpen ? 'available' : 'unavailable',
+    scope_requirements: { user_granted: split(grant.granted), user_denied: split(grant.denied) },
+  }
+}
+
+const REFRESHES = 8
+
+export function checkRefreshes(inTheLastHour: number) {
+  if (inTheLastHour >= REFRESHES)
+    throw problem(
+      'TOO_MANY_REFRESHES',
+      `A user's sources can be refreshed ${REFRESHES} times an hour; wait until the first of them is an hour old.`,
+    )
+}
+
+/** In our own form, and beside it as the public clients read it. */
+export function noneRefreshed(user_id: string, failed_sources: string[]) {
+  const error = 'None of the sources could be refreshed; GET /v2/user/providers/{user_id} tells which have to be connected again.'
+  return problem('REFRESH_FAILED', error, {}, { success: false, user_id, error, failed_sources })
+}
+
+export const notConnected = () =>
+  problem('CONNECTION_NOT_FOUND', 'The user has not connected this source; GET /v2/user/providers/{user_id} lists what is connected.')
+
+export const hasEnded = () =>
+  problem(
+    'CONNECTION_ENDED',
+    'This source was disconnected, so that nothing more is taken from it; connect it again with POST /v2/link/provider/manual/{provider} or a link token.',
+  )

@@ -1,0 +1,86 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import { newestPage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+export type Op = Selectable<Tables['bulk_ops']>
+export type Item = Selectable<Tables['bulk_items']>
+
+export const insertOp = (db: Db, row: Insertable<Tables['bulk_ops']>) => db.insertInto('bulk_ops').values(row).execute()
+
+export const insertItems = (db: Db, rows: Insertable<Tables['bulk_items']>[]) => db.insertInto('bulk_items').values(rows).execute()
+
+export const getOp = (db: Db, team_id: string, id: string) =>
+  db.selectFrom('bulk_ops').selectAll().where('team_id', '=', team_id).where('id', '=', id).executeTakeFirstOrThrow()
+
+/** Of any team, the oldest first, of which something can be taken in hand or nothing waits. */
+export async function nextOp(db: Db, now: string) {
+  const { rows } = await sql<Op>`
+    select * from bulk_ops o where status = 'in_progress' and (
+      exists (select from bulk_items where op_id = o.id and state = 'waiting' and (claimed_until is null or claimed_until <= ${now}))
+      or not exists (select from bulk_items where op_id = o.id and state = 'waiting'))
+    order by started_at limit 1`.execute(db)
+  return rows[0]
+}
+
+/** An item that nobody has in hand, until so long. */
+export const claimItem = (db: Db, { team_id, id }: Op, now: string, until: string) =>
+  db
+    .updateTable('bulk_items')
+    .set({ claimed_until: until })
+    .where('op_id', '=', id)
+    .where('n', '=', (eb) =>
+      eb
+        .selectFrom('bulk_items')
+        .select('n')
+        .where('op_id', '=', id)
+        .where('team_id', '=', team_id)
+        .where('state', '=', 'waiting')
+        .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
+        .orderBy('n')
+        .limit(1)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returningAll()
+    .executeTakeFirst()
+
+export const settleItem = (db: Db, { op_id, team_id, n }: Item, state: 'done' | 'failed') =>
+  db
+    .updateTable('bulk_items')
+    .set({ state, sealed: null })
+    .where('op_id', '=', op_id)
+    .where('team_id', '=', team_id)
+    .where('n', '=', n)
+    .execute()
+
+/** Ends an operation of which nothing waits any more. */
+export const endOp = (db: Db, { team_id, id }: Op, ended_at: string) =>
+  sql`
+    update bulk_ops o set ended_at = ${ended_at},
+      status = case when exists (select from bulk_items where op_id = o.id and state = 'done') then 'success' else 'failure' end
+    where o.id = ${id} and o.team_id = ${team_id} and o.status = 'in_progress'
+      and not exists (select from bulk_items where op_id = o.id and state = 'waiting')`.execute(db)
+
+export const listItems = (db: Db, { team_id, id }: Op) =>
+  db.selectFrom('bulk_items').select(['user_id', 'state']).where('team_id', '=', team_id).where('op_id', '=', id).orderBy('n').execute()
+
+export const listOps = (db: Db, team_id: string, page: Page) =>
+  db
+    .selectFrom('bulk_ops')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .selectFrom('bulk_items')
+        .select((eb) => eb.fn.countAll<number>().as('waiting'))
+        .whereRef('op_id', '=', 'bulk_ops.id')
+        .where('state', '=', 'waiting')
+        .as('pending'),
+    )
+    .where('team_id', '=', team_id)
+    .$call(newestPage(page, 'started_at', 'id'))
+    .execute()
+
+/** Of any team; what was done stays listed for a while. */
+export const deleteOldOps = (db: Db, before: string) => db.deleteFrom('bulk_ops').where('ended_at', '<', before).execute()

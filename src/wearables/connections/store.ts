@@ -1,0 +1,185 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { type Db, preparedRead } from '../../platform/db/open.ts'
+import { onePage } from '../../platform/db/page.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+import type { Page } from '../../platform/paging.ts'
+
+export type ConnectionRow = Selectable<Tables['connections']>
+
+const live = (db: Db, team_id: string) =>
+  db.selectFrom('connections').selectAll().where('team_id', '=', team_id).where('ended_at', 'is', null)
+
+const oneConnection = preparedRead('find_connection', (db, team_id: string, user_id: string, provider: string) =>
+  live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider),
+)
+
+export const findConnection = async (db: Db, team_id: string, user_id: string, provider: string) =>
+  (await oneConnection(db, team_id, user_id, provider))[0]
+
+export const lockConnection = (db: Db, team_id: string, user_id: string, provider: string) =>
+  live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider).forUpdate().executeTakeFirst()
+
+export const listConnections = (db: Db, team_id: string, user_ids: string[]) =>
+  live(db, team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).orderBy('created_at').orderBy('id').execute()
+
+/** Those of a source, oldest first, of some users or of all. */
+export const pageOfConnections = (db: Db, team_id: string, provider: string, page: Page, user_ids: string[] | null) =>
+  live(db, team_id)
+    .where('provider', '=', provider)
+    .$if(user_ids !== null, (query) => query.where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`))
+    .$call(onePage(page, 'created_at', 'id'))
+    .execute()
+
+/** Undefined where the user has one already. */
+export const insertConnection = (db: Db, row: Insertable<Tables['connections']>) =>
+  db
+    .insertInto('connections')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['user_id', 'provider']).where('ended_at', 'is', null).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+export const updateConnection = (db: Db, { team_id, id }: { team_id: string; id: string }, change: Updateable<Tables['connections']>) =>
+  db
+    .updateTable('connections')
+    .set(change)
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+
+/** Only of a lease that is still ours: whoever connected anew meanwhile has better tokens. */
+export const endRenewal = (db: Db, { team_id, id, renewing_until }: ConnectionRow, change: Updateable<Tables['connections']>) =>
+  db
+    .updateTable('connections')
+    .set({ ...change, renewing_until: null })
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .where('renewing_until', '=', renewing_until)
+    .returning('id')
+    .executeTakeFirst()
+
+/** Two users who connect one account at the same moment come one after the other. */
+export const lockAccount = (db: Db, account_hash: Buffer) =>
+  sql`select pg_advisory_xact_lock(${account_hash.readBigInt64BE().toString()}::bigint)`.execute(db)
+
+/** Another user of the team who has connected this account, where the team allows it once only. */
+export const findSameAccount = (db: Db, team_id: string, user_id: string, provider: string, account_hash: Buffer) =>
+  live(db, team_id)
+    .where((eb) => eb.exists(eb.selectFrom('teams').select('id').where('id', '=', team_id).where('reject_duplicate_connection', '=', true)))
+    .where('provider', '=', provider)
+    .where('account_hash', '=', account_hash)
+    .where('user_id', '!=', user_id)
+    .limit(1)
+    .executeTakeFirst()
+
+export const pauseConnections = (db: Db, team_id: string, provider: string, user_ids: string[], updated_at: string) =>
+  db
+    .updateTable('connections')
+    .set({ status: 'paused', updated_at })
+    .where('team_id', '=', team_id)
+    .where('provider', '=', provider)
+    .where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`)
+    .where('ended_at', 'is', null)
+    .returning('user_id')
+    .execute()
+
+/** Connections of users whose data is no longer taken in on their team's clock, of any team; answers how many. */
+export async function pauseLate(db: Db, wall: string, most: number) {
+  const { rows } = await sql`
+    update connections set status = 'paused', updated_at = ${wall}
+    where id in (
+      select c.id from connections c join users u on u.user_id = c.user_id join teams t on t.id = u.team_id
+      where c.ended_at is null and c.status <> 'paused' and u.ingestion_end is not null
+        and u.ingestion_end + interval '7 days' < ${wall}::timestamptz + t.clock_offset_ms * interval '1 millisecond'
+      limit ${most} for update of c skip locked)
+    returning id`.execute(db)
+  return rows.length
+}
+
+export const countRefreshes = async (db: Db, team_id: string, user_id: string, since: string) => {
+  const { rows } = await sql<{ count: number }>`
+    with old as (delete from refreshes where user_id = ${user_id} and team_id = ${team_id} and at <= ${since})
+    select count(*) from refreshes where user_id = ${user_id} and team_id = ${team_id} and at > ${since}`.execute(db)
+  return rows[0]?.count as number
+}
+
+export const insertRefresh = (db: Db, row: Insertable<Tables['refreshes']>) => db.insertInto('refreshes').values(row).execute()
+
+/** Ended, but the source was not told yet; of any team, and nobody else has it in hand. */
+export const lockNextFarewell = (db: Db, now: string) =>
+  db
+    .selectFrom('connections')
+    .selectAll()
+    .where('ended_at', 'is not', null)
+    .where('farewell_at', '<=', now)
+    .orderBy('farewell_at')
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+
+export const postponeFarewell = (db: Db, { team_id, id }: ConnectionRow, farewell_at: string) =>
+  db
+    .updateTable('connections')
+    .set((eb) => ({ farewells: eb('farewells', '+', 1), farewell_at }))
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .execute()
+
+/** The source was told, or cannot be. */
+export const closeEnded = (
+  db: Db,
+  { team_id, id }: ConnectionRow,
+  left: Pick<Updateable<Tables['connections']>, 'sealed' | 'account_hash'>,
+) =>
+  db
+    .updateTable('connections')
+    .set({ ...left, farewell_at: null })
+    .where('team_id', '=', team_id)
+    .where('id', '=', id)
+    .where('ended_at', 'is not', null)
+    .execute()
+
+export const deleteClosed = (db: Db, team_id: string, user_id: string, provider: string) =>
+  db
+    .deleteFrom('connections')
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('provider', '=', provider)
+    .where('ended_at', 'is not', null)
+    .where('farewell_at', 'is', null)
+    .execute()
+
+/** One that the user had and that was ended. */
+export const findEnded = (db: Db, team_id: string, user_id: string, provider: string) =>
+  db
+    .selectFrom('connections')
+    .select('id')
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('provider', '=', provider)
+    .where('ended_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+
+/** A connection, of any team, whose past is due and that nobody has in hand, until so long. */
+export const claimPull = (db: Db, now: string, until: string) =>
+  db
+    .updateTable('connections')
+    .set((eb) => ({ pull_tries: eb('pull_tries', '+', 1), pull_due_at: until }))
+    .where('id', '=', (eb) =>
+      eb
+        .selectFrom('connections')
+        .select('id')
+        .where('ended_at', 'is', null)
+        .where('pull_due_at', '<=', now)
+        .orderBy('pull_due_at')
+        .limit(1)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returningAll()
+    .executeTakeFirst()

@@ -1,0 +1,96 @@
+import type { App, TeamCaller } from '../../platform/app.ts'
+import { connectionFor, openConnection, refuseEnded } from '../connections/actions.ts'
+import { isSource, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
+import { invalid } from '../../platform/problem.ts'
+import type { SealingKey } from '../../platform/sealing/seal.ts'
+import { keyOf, requireUser, type UserRow } from '../../tenants/users/actions.ts'
+import { fillTimeZone } from '../../tenants/users/fallbacks.ts'
+import { checkTimeZone } from '../../tenants/users/rules.ts'
+import { zoneClock } from './rules-time.ts'
+
+/** What a push says beside its data. */
+export type Pushed = {
+  stage: 'daily' | 'historical'
+  provider: string
+  start_date?: string | null | undefined
+  end_date?: string | null | undefined
+  time_zone?: string | null | undefined
+  modified_at?: string | null | undefined
+}
+
+/** Data on its way in: whose it is, where it comes from, and when. */
+export type Delivery = {
+  user: UserRow
+  key: SealingKey
+  provider: SourceSlug
+  stage: 'daily' | 'historical'
+  isConnected: boolean
+  window: { start: string | null; end: string | null }
+  time_zone: string | null
+  zoneAt(at: number): number | null
+  /** The team's clock, which nothing may be ahead of. */
+  now: number
+  /** Real time, in milliseconds: the version of what has none. */
+  received: number
+  /** The version that the sender gave to all of it. */
+  version: number | null
+  /** Gives up where it would have to wait for somebody. */
+  givesWay?: boolean
+}
+
+/** Gap: a sample's own zone comes first, then the one that the push names, then the fallback of the user. */
+export async function openDelivery(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string, pushed: Pushed): Promise<Delivery> {
+  const provider = sourceNamed(pushed.provider)
+  const [user, connection] = await Promise.all([requireUser(app, team_id, user_id), connectionFor(app, { team_id, user_id }, provider)])
+  if (!connection) await refuseEnded(app, user, provider)
+  const { stage, start_date, end_date, time_zone, modified_at } = pushed
+  if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
+  const now = Date.parse(app.now())
+  checkVersion(modified_at, now)
+  if (start_date && end_date && end_date < start_date) throw invalid(['body', 'end_date'], 'Must not lie before start_date.')
+  const zone = zoneOf(provider, time_zone ?? user.time_zone)
+  return {
+    ...{ user, provider, stage, now, key: await keyOf(app, user), isConnected: connection !== undefined },
+    window: { start: start_date ?? null, end: end_date ?? null },
+    time_zone: zone,
+    zoneAt: zoneClock(zone),
+    received: Date.parse(app.wall()),
+    version: modified_at ? Date.parse(modified_at) : null,
+  }
+}
+
+/** A clock on the wall has no place, so that a zone would move it. */
+function zoneOf(provider: SourceSlug, zone: string | null) {
+  const { timezone_affinity } = sources[provider]
+  if (timezone_affinity === 'floating') return null
+  return zone ?? (timezone_affinity === 'user_fallback_or_utc' ? 'UTC' : null)
+}
+
+/** Data that is pushed connects its source, if it is not, and tells where the user is now. */
+export async function connect(app: App, { user, provider, isConnected, stage }: Delivery, { time_zone }: Pushed) {
+  if (!isConnected) await openConnection(app, user, provider, 'push')
+  if (time_zone && stage === 'daily' && sources[provider].timezone_affinity !== 'floating')
+    await fillTimeZone(app, user, provider, time_zone)
+}
+
+const DAY = 86_400_000
+
+/** A version from the future could never be replaced. */
+export function checkVersion(modified_at: string | null | undefined, now: number) {
+  if (modified_at && Date.parse(modified_at) > now + DAY) throw invalid(['body', 'modified_at'], 'Must not lie in the future.')
+}
+
+export function sourceNamed(slug: string, loc: (string | number)[] = ['body', 'provider']): SourceSlug {
+  if (!isSource(slug)) throw invalid(loc, 'There is no such source; GET /v2/providers lists them.', 'enum')
+  return slug
+}
+
+/** The source that a query asks for; undefined for all. */
+export const sourceAsked = ({ provider }: { provider: string }) => (provider ? sourceNamed(provider, ['query', 'provider']) : undefined)
+
+/** Whether a moment, or some of a stretch of time, lies within the user's ingestion bounds. */
+export function within({ user }: Pick<Delivery, 'user'>) {
+  const start = user.ingestion_start ? Date.parse(user.ingestion_start) : Number.NEGATIVE_INFINITY
+  const end = user.ingestion_end ? Date.parse(user.ingestion_end) : Number.POSITIVE_INFINITY
+  return (from: number, to = from) => to >= start && from <= end
+}

@@ -1,0 +1,89 @@
+import type { App, TeamCaller } from '../../platform/app.ts'
+import { isId } from '../../contract/common.ts'
+import { isSource, resourcesOf, sources } from '../../contract/tenants/sources.ts'
+import { version } from '../../contract/version.ts'
+import { invalid } from '../../platform/problem.ts'
+import { requireUser } from '../../tenants/users/actions.ts'
+import { sourceAsked } from './incoming-push.ts'
+import * as store from './store-introspect.ts'
+import * as states from './store-states.ts'
+
+type Query = {
+  user_id?: string | null | undefined
+  provider: string
+  user_limit: number
+  next_cursor?: string | null | undefined
+  cursor?: string | null | undefined
+}
+
+/** What came in of each resource, by user and source. */
+export async function getUserResources(app: App, caller: TeamCaller, query: Query) {
+  const page = await pageOf(app, caller, query, store.statesOf)
+  return shown(page, (rows) =>
+    byName(rows, ({ oldest_data, newest_data, sent_count, last_attempt_at, last_status }) => ({
+      last_attempt: { timestamp: last_attempt_at, status: last_status },
+      ...{ oldest_data, newest_data, sent_count },
+    })),
+  )
+}
+
+/** How far the past was read, by user and source; what a source has and was not read is named too. */
+export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Query) {
+  const page = await pageOf(app, caller, query, store.pullsOf)
+  return shown(page, (rows, provider) => {
+    const pulled = byName(
+      rows,
+      ({ status, range_start, range_end, scheduled_at, started_at, ended_at, days_with_data, error_details }) => ({
+        ...{ status, range_start, range_end, days_with_data, error_details },
+        timeline: { scheduled_at, started_at, ended_at },
+        ...{ release: version, trace_id: null },
+      }),
+    )
+    const known = isSource(provider) ? resourcesOf(sources[provider]) : []
+    return { pulled, not_pulled: known.filter((resource) => !Object.hasOwn(pulled, resource)) }
+  })
+}
+
+/** When something live of a source came in last; undefined where nothing ever did. */
+export const lastReceived = async (app: App, { team_id, user_id }: { team_id: string; user_id: string }, provider: string) =>
+  (await states.lastReceived(app.db, team_id, user_id, provider))?.at ?? undefined
+
+type Row = { user_id: string; provider: string; resource: string }
+
+const byName = <R extends Row, T>(rows: R[], show: (row: R) => T) => Object.fromEntries(rows.map((row) => [row.resource, show(row)]))
+
+type Page<R> = { rows: R[]; users: string[]; limit: number }
+
+async function pageOf<R extends Row>(
+  app: App,
+  { team_id }: TeamCaller,
+  query: Query,
+  read: (db: App['db'], wanted: store.Wanted) => Promise<R[]>,
+): Promise<Page<R>> {
+  const { user_id, user_limit: limit } = query
+  if (user_id) await requireUser(app, team_id, user_id)
+  const provider = sourceAsked(query)
+  const after = placeOf(query.next_cursor ?? query.cursor)
+  const rows = await read(app.db, { team_id, user_id: user_id ?? undefined, provider, after, limit: limit + 1 })
+  const users = [...new Set(rows.map((row) => row.user_id))]
+  return { rows, users, limit }
+}
+
+/** The user after whom a page begins. */
+function placeOf(cursor: string | null | undefined) {
+  if (!cursor) return undefined
+  const id = Buffer.from(cursor, 'base64url').toString()
+  if (!isId(id)) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the page before, unchanged.')
+  return id
+}
+
+function shown<R extends Row, T>({ rows, users, limit }: Page<R>, show: (rows: R[], provider: string) => T) {
+  const of = Map.groupBy(rows, ({ user_id }) => user_id)
+  const data = users.slice(0, limit).map((user_id) => {
+    const providers = Map.groupBy(of.get(user_id) ?? [], ({ provider }) => provider)
+    return { user_id, provider: Object.fromEntries([...providers].map(([provider, rows]) => [provider, show(rows, provider)])) }
+  })
+  const last = users.length > limit ? data.at(-1)?.user_id : undefined
+  const next_cursor = last ? Buffer.from(last).toString('base64url') : null
+  return { data, next: next_cursor, next_cursor }
+}

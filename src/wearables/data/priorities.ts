@@ -1,0 +1,46 @@
+import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
+import { priorityTypes } from '../../contract/wearables/introspection.ts'
+import { type SourceSlug, sourceSlugs, sources } from '../../contract/tenants/sources.ts'
+import { providerOf } from '../../tenants/sources/actions.ts'
+import { sourceNamed } from './incoming-push.ts'
+import * as store from './store-priorities.ts'
+
+type DataType = (typeof priorityTypes)[number]
+
+/** Which source comes first, by kind of data. */
+export async function getSourcePriorities(app: App, { team_id }: TeamCaller, data_type?: DataType | null) {
+  const rows = await store.listPriorities(app.db, team_id)
+  return (data_type ? [data_type] : priorityTypes).flatMap((type) =>
+    orderOf(rows, type).map((slug, i) => ({
+      ...{ data_type: type, provider: slug, source_id: sources[slug].id, priority: i + 1 },
+      ...providerOf(app, slug),
+    })),
+  )
+}
+
+type Row = { data_type: string; provider: string }
+
+/** What the team put in front, then the catalogue. */
+function orderOf(rows: Row[], type: string): SourceSlug[] {
+  const first = rows.filter(({ data_type }) => data_type === type).map(({ provider }) => provider as SourceSlug)
+  const byId = sourceSlugs.toSorted((a, b) => sources[a].id - sources[b].id)
+  return [...first, ...byId.filter((slug) => !first.includes(slug))]
+}
+
+type Change = { data_type: DataType; providers: string[] }
+
+export const patchSourcePriorities = (app: App, caller: TeamCaller, changes: Change[]) =>
+  inTransaction(app, async (app) => {
+    for (const [i, { data_type, providers }] of changes.entries()) {
+      const named = providers.map((slug, j) => sourceNamed(slug, ['body', i, 'providers', j]))
+      await store.deletePriorities(app.db, caller.team_id, data_type)
+      await store.insertPriorities(app.db, caller.team_id, data_type, [...new Set(named)])
+    }
+    return getSourcePriorities(app, caller)
+  })
+
+/** The place of each source for one kind of data. */
+export async function priorityOf(app: App, team_id: string, type: DataType) {
+  const order = orderOf(await store.listPriorities(app.db, team_id), type)
+  return (provider: string) => order.indexOf(provider as SourceSlug) + 1
+}

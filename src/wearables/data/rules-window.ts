@@ -1,0 +1,60 @@
+import { invalid } from '../../platform/problem.ts'
+
+const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
+const DAY = 86_400_000
+
+export type Range = { from: number; to: number }
+
+/** The moments of a window: a date is its first moment as a start and its last as an end. Without an end it goes on until tomorrow. */
+export function rangeOf(start: string, end: string | null | undefined, now: string): Range {
+  const from = Date.parse(start)
+  if (!end) return { from, to: Math.max(from, Date.parse(now) + 2 * DAY) }
+  const to = DAY_ONLY.test(end) ? Date.parse(end) + DAY - 1 : Date.parse(end)
+  if (to < from) throw endsEarly()
+  return { from, to }
+}
+
+/** The days of a window on the calendar, whatever the hour. */
+export function daysOf(start: string, end: string | null | undefined, now: string) {
+  const from = start.slice(0, 10)
+  const to = (end ?? new Date(rangeOf(start, null, now).to).toISOString()).slice(0, 10)
+  if (to < from) throw endsEarly()
+  return { from, to }
+}
+
+const endsEarly = () => invalid(['query', 'end_date'], 'Must not lie before start_date.')
+
+/** How far a reader came: through a day, or to a sample within it. */
+export type Place = { day: string; provider: string; source_type: string; within?: { at: number; type: string } | undefined }
+
+export const cursorOf = ({ day, provider, source_type, within }: Place) =>
+  Buffer.from(JSON.stringify([day, provider, source_type, ...(within ? [within.at, within.type] : [])])).toString('base64url')
+
+export function placeOf(cursor: string): Place {
+  const parts = partsOf(cursor)
+  const [day, provider, source_type, at, type] = parts
+  const isPlace = typeof day === 'string' && isDay(day) && typeof provider === 'string' && typeof source_type === 'string'
+  const isWithin = parts.length === 3 || (parts.length === 5 && Number.isSafeInteger(at) && typeof type === 'string')
+  if (!isPlace || !isWithin) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the page before, unchanged.')
+  return { day, provider, source_type, within: parts.length === 5 ? { at: at as number, type: type as string } : undefined }
+}
+
+const isDay = (text: string) => DAY_ONLY.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
+
+function partsOf(cursor: string): unknown[] {
+  try {
+    const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(parts) && !JSON.stringify(parts).includes('\\u0000') ? parts : []
+  } catch {
+    return []
+  }
+}
+
+const lengths: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: DAY }
+
+/** The length of a stretch, which must divide a day: stretches then begin with the days. */
+export function stretchOf(text: string): number {
+  const length = Number(text.slice(0, -1)) * (lengths[text.at(-1) as string] as number)
+  if (DAY % length !== 0) throw invalid(['query', 'downsample'], 'Must divide a day, such as 1m, 5m, 15m, 1h, 6h or 1d.')
+  return length
+}

@@ -1,0 +1,50 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+
+export type Wanted = {
+  team_id: string
+  user_id?: string | undefined
+  provider?: string | undefined
+  after?: string | undefined
+  limit: number
+}
+
+/** Everything of a page of users who are there and have something. */
+const ofUsers = (db: Db, table: 'resource_states' | 'historical_pulls', { team_id, user_id, provider, after, limit }: Wanted) =>
+  db
+    .selectFrom(table)
+    .where('team_id', '=', team_id)
+    .$if(provider !== undefined, (query) => query.where('provider', '=', provider as string))
+    .where('user_id', 'in', (eb) =>
+      eb
+        .selectFrom(`${table} as seen` as 'resource_states as seen')
+        .innerJoin('users', 'users.user_id', 'seen.user_id')
+        .select('seen.user_id')
+        .distinct()
+        .where('seen.team_id', '=', team_id)
+        .where('users.deleted_at', 'is', null)
+        .$if(provider !== undefined, (query) => query.where('seen.provider', '=', provider as string))
+        .$if(user_id !== undefined, (query) => query.where('seen.user_id', '=', user_id as string))
+        .$if(after !== undefined, (query) => query.where(sql<boolean>`seen.user_id > ${after}::uuid`))
+        .orderBy('seen.user_id')
+        .limit(limit),
+    )
+    .orderBy('user_id')
+    .orderBy('provider')
+    .orderBy('resource')
+
+/** What is live and what is past, together. */
+export const statesOf = (db: Db, wanted: Wanted) =>
+  ofUsers(db, 'resource_states', wanted)
+    .select(['user_id', 'provider', 'resource'])
+    .select((eb) => [
+      eb.fn.min('oldest_data').as('oldest_data'),
+      eb.fn.max('newest_data').as('newest_data'),
+      eb.fn.max('last_attempt_at').as('last_attempt_at'),
+      sql<number>`sum(sent_count)::bigint`.as('sent_count'),
+      sql<string>`(array_agg(last_status order by last_attempt_at desc))[1]`.as('last_status'),
+    ])
+    .groupBy(['user_id', 'provider', 'resource'])
+    .execute()
+
+export const pullsOf = (db: Db, wanted: Wanted) => ofUsers(db, 'historical_pulls', wanted).selectAll().execute()

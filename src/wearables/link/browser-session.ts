@@ -1,0 +1,115 @@
+import { isSource, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
+import type { App, LinkCaller } from '../../platform/app.ts'
+import { Problem } from '../../platform/problem.ts'
+import { hashOf } from '../../tenants/keys/rules.ts'
+import { audited, callerOf, onClockOf } from './connect.ts'
+import { connectAsDemo } from './demo.ts'
+import * as pages from './page.ts'
+import * as rules from './rules.ts'
+import { completeMfa, connectByEmail, connectByPassword } from './sign-in.ts'
+import { offersOf } from './sources.ts'
+import type { LiveToken } from './store.ts'
+import { findToken } from './tokens.ts'
+
+/** What the browser gets: a page, or another place to go to. */
+export type Sight = { status: number; html: string } | { to: string }
+
+const shown = (html: string, status = 200): Sight => ({ status, html })
+
+export type Guest = { token: LiveToken; caller: LinkCaller; frame: pages.Frame }
+
+/** Lets a guest with a good token in; everybody else learns why not. */
+export async function welcome(app: App, secret: string | undefined, show: (guest: Guest) => Promise<Sight>): Promise<Sight> {
+  const token = secret ? await findToken(app, secret) : undefined
+  const spent = rules.spent(token, app.wall())
+  if (!token || !secret || spent) return shown(pages.endPage(undefined, rules.failed(spent ?? 'invalid_token')), 401)
+  const frame = frameOf(token, secret) as pages.Frame
+  return show({ token, caller: callerOf(token), frame })
+}
+
+/** Only with the secret of this very token. */
+export const frameOf = (token: LiveToken, secret: string | undefined): pages.Frame | undefined =>
+  secret && hashOf(secret).equals(token.hash)
+    ? { token: secret, team: token.team_name, closes: Boolean(token.redirect_url && token.on_close), chooses: !token.provider }
+    : undefined
+
+export async function showSources(app: App, { token, caller, frame }: Guest, search?: string): Promise<Sight> {
+  if (token.provider) return showSource(app, { token, caller, frame }, token.provider)
+  return shown(pages.pickPage(frame, await offersOf(app, caller), search))
+}
+
+export async function showSource(app: App, { caller, frame }: Guest, slug: string): Promise<Sight> {
+  const offer = await offerOf(app, caller, slug)
+  return offer ? shown(pages.sourcePage(frame, offer)) : shown(pages.endPage(frame, notOffered), 404)
+}
+
+const offerOf = async (app: App, caller: LinkCaller, slug: string) => (await offersOf(app, caller)).find((offer) => offer.slug === slug)
+
+const notOffered = {
+  ...rules.failed('provider_api_error'),
+  error: 'This source cannot be connected with this link. Choose another one.',
+} as const
+
+type Fields = Record<string, string>
+
+/** What a form was filled in with. */
+export async function submit(app: App, guest: Guest, { way, slug }: { way: string; slug: string }, fields: Fields): Promise<Sight> {
+  const { caller, frame, token } = guest
+  const { username, password, email, mfa_code, hint = '' } = fields
+  const inside = audited(onClockOf(app, token), token, 'connectOnPage')
+  if (way === 'demo') return submitDemo(inside, guest, slug)
+  if (!isSource(slug) || sources[slug].auth_type !== (way === 'code' ? 'password' : way)) return showSource(app, guest, slug)
+  const offer = { slug, demo: false }
+  const ask = async () => {
+    if (mfa_code) return completeMfa(inside, caller, slug, mfa_code)
+    if (email) return connectByEmail(inside, caller, slug, { email })
+    return username && password ? connectByPassword(inside, caller, slug, { username, password }) : undefined
+  }
+  const answer = await ask()
+  if (!answer) return shown(pages.sourcePage(frame, offer, 'Fill in every field.'), 422)
+  if (answer.provider_mfa) return shown(pages.codePage(frame, slug, answer.provider_mfa.hint))
+  if (answer.state === 'success') return ended(guest, rules.succeeded, { slug, fromForm: true })
+  const failure = answer.error ?? undefined
+  if (answer.redirect_url) return ended(guest, rules.failed(answer.error_type as rules.LinkError), { slug, fromForm: true })
+  return shown(way === 'code' ? pages.codePage(frame, slug, hint, failure) : pages.sourcePage(frame, offer, failure), 422)
+}
+
+/** Only what can be had in no other way: nobody's own data is mistaken for what is made up. */
+async function submitDemo(app: App, guest: Guest, slug: string): Promise<Sight> {
+  const offer = await offerOf(app, guest.caller, slug)
+  if (!offer?.demo) return showSource(app, guest, slug)
+  return ended(guest, await connectAsDemo(app, guest.token, offer.slug), { ...offer, fromForm: true })
+}
+
+/** The end of a way. `fromForm`: a redirect to another site is not possible, so the page leaves by itself. */
+export function ended(
+  { token, frame }: { token: LiveToken; frame: pages.Frame | undefined },
+  outcome: rules.Outcome,
+  { slug, demo, fromForm }: { slug: SourceSlug; demo?: boolean; fromForm?: boolean },
+): Sight {
+  const back = token.redirect_url ? rules.returnUrl(token.redirect_url, outcome) : undefined
+  const leaves = back !== undefined && (outcome.state === 'success' || token.on_error)
+  if (leaves && !fromForm) return { to: back }
+  return shown(pages.endPage(frame, outcome, { slug, demo, back, leaves }), outcome.state === 'success' ? 200 : 422)
+}
+
+/** The user gave up. */
+export function close({ token, frame }: Guest): Sight {
+  const outcome = rules.failed('user_cancelled')
+  if (token.redirect_url && token.on_close) return { to: rules.returnUrl(token.redirect_url, outcome) }
+  return shown(pages.endPage(frame, { ...outcome, error: 'Nothing was connected. You can close this window.' } as rules.Outcome))
+}
+
+/** Messages of problems are for those who build with the API; an end user reads something else. */
+const plainly: Record<string, string> = {
+  NO_SIGN_IN_WAITING: 'The sign-in has to begin anew. Go back and try again.',
+  CONNECTION_IS_NO_DEMO: 'This source is connected already, with your own data. Choose another one.',
+  TOO_MANY_LINKS: 'That was tried too often. Wait ten minutes and try again.',
+}
+
+/** A refusal as a page instead of JSON. */
+export function refused(error: unknown): Sight {
+  if (!(error instanceof Problem)) throw error
+  const { error_type } = error.detail as { error_type: string }
+  return shown(pages.endPage(undefined, { ...notOffered, error: plainly[error_type] ?? notOffered.error }), 400)
+}

@@ -1,0 +1,42 @@
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { type App, inTransaction, type LinkCaller, later } from '../../platform/app.ts'
+import { auditRow, recordChange } from '../../tenants/audit/actions.ts'
+import { lockUser } from '../../tenants/users/actions.ts'
+import { type Account, accountHash } from '../connections/account.ts'
+import { isTaken, type Kind, linkConnection } from '../connections/actions.ts'
+import * as rules from './rules.ts'
+import type { LinkToken, LiveToken } from './store.ts'
+import { consumeToken } from './tokens.ts'
+
+type Made = { kind: Kind; account: Account; expires_at?: string | null }
+
+/** The end of the way: the account is connected and the token used up, or neither. */
+export const finishLink = (app: App, { team_id, user_id, id }: LinkToken, provider: SourceSlug, made: Made): Promise<rules.Outcome> =>
+  inTransaction(app, async (app) => {
+    const user = await lockUser(app, team_id, user_id)
+    const hash = await accountHash(app, team_id, provider, made.account)
+    if (hash && (await isTaken(app, user, provider, hash))) return rules.failed('duplicate_connection')
+    const spent = await consumeToken(app, team_id, id)
+    if (spent) return rules.failed(spent)
+    await linkConnection(app, user, provider, made)
+    return rules.succeeded
+  })
+
+/** The domain clock of the token's team. */
+export const onClockOf = (app: App, { clock_offset_ms }: { clock_offset_ms: number }): App => ({
+  ...app,
+  now: () => later(app.wall(), clock_offset_ms),
+})
+
+/** Who acts with a token. */
+export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms }: LiveToken): LinkCaller => ({
+  ...{ kind: 'link', org_id, team_id, user_id, key_id, clock_offset_ms },
+})
+
+/** A page is no row of the API, so its changes bring their own line for the audit log. */
+export const audited = (app: App, token: LiveToken, action: string): App => ({
+  ...app,
+  beforeCommit: async (inside) => {
+    await recordChange(inside, auditRow(inside, callerOf(token), { action, subject: `user_id:${token.user_id}`, status: 200 }))
+  },
+})

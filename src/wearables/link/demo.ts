@@ -1,0 +1,19 @@
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { type App, inTransaction, quietly } from '../../platform/app.ts'
+import { lockUser } from '../../tenants/users/actions.ts'
+import { pullAll } from '../connections/pulls.ts'
+import { openDemo } from '../providers/demo/connect.ts'
+import * as rules from './rules.ts'
+import type { LiveToken } from './store.ts'
+import { consumeToken } from './tokens.ts'
+
+/** Connects a source with made-up data: the token is used up with it. The data comes afterwards, by whatever means. */
+export async function connectAsDemo(app: App, { team_id, user_id, id }: LiveToken, provider: SourceSlug): Promise<rules.Outcome> {
+  const made = await inTransaction(app, async (app) => {
+    const user = await lockUser(app, team_id, user_id)
+    const spent = await consumeToken(app, team_id, id)
+    return spent ? { outcome: rules.failed(spent) } : { outcome: rules.succeeded, ...(await openDemo(app, user, provider)) }
+  })
+  if ('connection' in made && made.isNew) await pullAll(quietly(app), made.connection)
+  return made.outcome
+}

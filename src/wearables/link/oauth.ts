@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import { isSource, type SourceSlug } from '../../contract/tenants/sources.ts'
+import { type App, inTransaction, type LinkCaller, later, MINUTE } from '../../platform/app.ts'
+import { problem } from '../../platform/problem.ts'
+import { deriveSecret } from '../../platform/sealing/seal.ts'
+import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { hashOf } from '../../tenants/keys/rules.ts'
+import { exchangeCode, revokeToken, type Tokens } from '../providers/oauth.ts'
+import { clientFor, requireClient } from '../providers/oauth-client.ts'
+import { authorizeUrl, type Client, challengeOf, isMissing, scopesToAsk, verifierOf } from '../providers/rules-oauth.ts'
+import { requirementsOf } from '../team-sources/requirements.ts'
+import { audited, finishLink, onClockOf } from './connect.ts'
+import * as rules from './rules.ts'
+import { linkSource } from './sources.ts'
+import * as store from './store.ts'
+
+/** How long a user may take at the source. */
+const AWAY = 10 * MINUTE
+const AT_ONCE = 20
+
+/** Sends a user to a source. `browser` is what only the browser knows that sets out, where our own page begins. */
+export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, provider: SourceSlug, browser?: string) {
+  const token = await store.getToken(app.db, team_id, key_id)
+  rules.checkWanted(token, provider)
+  const client = await requireClient(app, team_id, provider)
+  const scopes = scopesToAsk(client, await requirementsOf(app, team_id, provider))
+  const state = randomBytes(32).toString('base64url')
+  await inTransaction(app, async (app) => {
+    await store.lockToken(app.db, team_id, key_id)
+    if ((await store.countFlows(app.db, token, app.wall())).count >= AT_ONCE)
+      throw problem('TOO_MANY_LINKS', 'This link token was used to begin too often; wait ten minutes, or make a new one.')
+    await store.insertFlow(app.db, {
+      ...{ state_hash: hashOf(state), team_id, link_token_id: key_id, provider, scopes, redirect_uri: client.redirect_uri },
+      ...{ browser_hash: browser ? hashOf(browser) : null, expires_at: later(app.wall(), AWAY) },
+    })
+  })
+  const challenge = challengeOf(await verifier(app, team_id, state))
+  return { ...linkSource(app, provider), oauth_url: authorizeUrl(client, { state, challenge, scopes }) }
+}
+
+const verifier = async (app: App, team_id: string, state: string) =>
+  verifierOf(deriveSecret(await teamSealingKey(app, team_id), 'oauth verifiers'), state)
+
+type Back = { state?: string | undefined; code?: string | undefined; error?: string | undefined; browser?: string | undefined }
+
+/** A user comes back from a source. Without a token nobody knows whence: then there is only an outcome to show. */
+export async function comeBack(app: App, { state, code, error, browser }: Back) {
+  const flow = state ? await store.takeFlow(app.db, hashOf(state)) : undefined
+  if (!flow || !state || !isSource(flow.provider) || flow.expires_at <= app.wall() || !isSameBrowser(flow, browser))
+    return { outcome: rules.failed('invalid_token') }
+  const token = await store.getLiveToken(app.db, flow.team_id, flow.link_token_id)
+  const spent = rules.spent(token, app.wall())
+  if (!token || spent) return { outcome: rules.failed(spent ?? 'invalid_token') }
+  const began = flow.browser_hash ? ('page' as const) : ('api' as const)
+  const outcome = await outcomeOf(onClockOf(app, token), token, { ...flow, provider: flow.provider }, { state, code, error })
+  return { token, began, provider: flow.provider, outcome }
+}
+
+const isSameBrowser = ({ browser_hash }: store.Flow, browser: string | undefined) =>
+  !browser_hash || (browser !== undefined && hashOf(browser).equals(browser_hash))
+
+type Token = NonNullable<Awaited<ReturnType<typeof store.getLiveToken>>>
+type Way = Omit<store.Flow, 'provider'> & { provider: SourceSlug }
+
+async function outcomeOf(app: App, token: Token, flow: Way, { state, code, error }: Back & { state: string }) {
+  if (error === 'access_denied') return rules.failed('user_cancelled')
+  if (error || !code) return rules.failed('provider_api_error')
+  const found = await clientFor(app, flow.team_id, flow.provider)
+  if (!found) return rules.failed('provider_credential_error')
+  const client = { ...found, redirect_uri: flow.redirect_uri }
+  const tokens = await exchangeCode(app, client, { code, verifier: await verifier(app, flow.team_id, state), asked: flow.scopes })
+  if (tokens.state !== 'granted')
+    return rules.failed(tokens.state === 'refused' && tokens.because === 'client' ? 'provider_credential_error' : 'provider_api_error')
+  const outcome = await connect(app, token, flow, client, tokens)
+  // The user allowed something that leads to nothing, so it is given back.
+  if (outcome.state === 'error') await revokeToken(app, client, tokens.granted.refresh_token ?? tokens.granted.access_token)
+  return outcome
+}
+
+async function connect(app: App, token: Token, { provider, scopes }: Way, client: Client, tokens: Tokens & { state: 'granted' }) {
+  const { access_token, refresh_token, granted, external_user_id } = tokens.granted
+  if (isMissing(await requirementsOf(app, token.team_id, provider), granted)) return rules.failed('required_scopes_not_granted')
+  const denied = scopes.filter((scope) => !granted.includes(scope))
+  const grant = { granted, denied, needs: client.needs }
+  const account = { external_user_id, tokens: { access_token, refresh_token }, grant }
+  return finishLink(audited(app, token, 'finishOAuth'), token, provider, { kind: 'oauth', account, expires_at: tokens.expires_at })
+}
+
+/** Proof that a browser is the one that set out; kept by it alone. */
+export const newBrowserSecret = () => randomBytes(32).toString('base64url')

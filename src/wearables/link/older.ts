@@ -1,0 +1,18 @@
+import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
+import type { App, LinkCaller, TeamCaller } from '../../platform/app.ts'
+import { startOAuth } from './oauth.ts'
+import * as rules from './rules.ts'
+import { linkSource } from './sources.ts'
+import * as store from './store.ts'
+import { linkCaller } from './tokens.ts'
+
+/** A token of another team is none. */
+export async function startLink(app: App, { team_id }: TeamCaller, { link_token, provider }: { link_token: string; provider: SourceSlug }) {
+  const caller = await linkCaller(app, link_token)
+  if (caller.team_id !== team_id) rules.checkToken(undefined, app.wall())
+  if (sources[provider].auth_type === 'oauth') return startOAuth({ ...app, beforeCommit: undefined }, caller, provider)
+  rules.checkWanted(await store.getToken(app.db, team_id, caller.key_id), provider)
+  return linkSource(app, provider)
+}
+
+export const getLinkState = (app: App, { team_id, key_id }: LinkCaller) => store.getToken(app.db, team_id, key_id)

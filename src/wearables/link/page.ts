@@ -1,0 +1,120 @@
+import type { Source } from '../../contract/tenants/source.ts'
+import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
+import { type Html, html } from '../../platform/html.ts'
+import type { Outcome } from './rules.ts'
+import type { Offer } from './sources.ts'
+
+/** What every page of one link has in common. */
+export type Frame = { token: string; team: string; closes: boolean; chooses: boolean }
+
+/** The sources to choose from; `search` narrows them where the browser runs no script. */
+export function pickPage(frame: Frame, offers: Offer[], search = '') {
+  const found = offers
+    .filter(({ slug }) => sources[slug].name.toLowerCase().includes(search.trim().toLowerCase()))
+    .sort((a, b) => sources[a.slug].name.localeCompare(sources[b.slug].name, 'en'))
+  return page(
+    frame,
+    'Connect a source',
+    html`<h1>Connect a source</h1>
+<p class="lead">Choose where your health data is now. ${frame.team} can read it once you allow it.</p>
+${
+  offers.length
+    ? html`<form method="get" action="/link" role="search">
+<input type="hidden" name="token" value="${frame.token}">
+<label for="q">Search</label>
+<div class="row"><input id="q" name="q" type="search" value="${search}" autocomplete="off" placeholder="Name of the source"><button class="plain" id="go">Search</button></div>
+</form>
+<p id="count" role="status" class="quiet">${counted(found.length)}</p>
+<ul class="sources" id="sources">${found.map((offer) => choice(frame, offer))}</ul>`
+    : html`<p role="status">There is nothing to connect here yet. Whoever sent you this link has to set up a source first.</p>`
+}`,
+  )
+}
+
+const counted = (count: number) => (count === 1 ? '1 source' : `${count} sources`)
+
+const choice = ({ token }: Frame, { slug, demo }: Offer) => {
+  const { name, description } = sources[slug]
+  return html`<li><a href="/link/source/${slug}?token=${token}" data-name="${name.toLowerCase()}"><img src="/assets/sources/${slug}.svg" alt="" width="44" height="44"><span><strong>${name}</strong>${demo && badge}<small>${description}</small></span></a></li>`
+}
+
+const badge = html` <span class="badge">Demo data</span>`
+
+/** What connecting one source takes. */
+export function sourcePage(frame: Frame, { slug, demo }: Offer, failure?: string) {
+  const source = sources[slug]
+  const ways: Partial<Record<Source['auth_type'], Html>> = {
+    oauth: html`<p class="lead">You will sign in at ${source.name} and choose what ${frame.team} may read. Your password stays there.</p>
+<p><a class="button" href="/link/oauth/${slug}?token=${frame.token}">Continue to ${source.name}</a></p>`,
+    password: html`<p class="lead">Sign in with your ${source.name} account. The password is used once and not kept.</p>
+${form(frame, `/link/password/${slug}`, [field('username', 'User name or e-mail address', 'username'), field('password', 'Password', 'current-password', 'password')])}`,
+    email: html`<p class="lead">Enter the e-mail address of your ${source.name} account.</p>
+${form(frame, `/link/email/${slug}`, [field('email', 'E-mail address', 'email', 'email')])}`,
+  }
+  return page(
+    frame,
+    `Connect ${source.name}`,
+    html`${heading(slug, `Connect ${source.name}`)}
+${alarm(failure)}
+${demo ? asDemo(frame, slug) : (ways[source.auth_type] ?? html`<p class="lead">${source.name} is connected from its own app on your phone.</p>`)}
+${frame.chooses && html`<p><a href="/link?token=${frame.token}">Choose another source</a></p>`}`,
+  )
+}
+
+const asDemo = (frame: Frame, slug: SourceSlug) => html`<p class="lead">${badge} ${sources[slug].name} is not set up here. You can try it
+with data that is made up: ${frame.team} will see a month of it, and nothing of yours.</p>
+${form(frame, `/link/demo/${slug}`, [], 'Connect with demo data')}`
+
+export function codePage(frame: Frame, slug: SourceSlug, hint: string, failure?: string) {
+  const { name } = sources[slug]
+  return page(
+    frame,
+    `Code from ${name}`,
+    html`${heading(slug, 'Enter your code')}
+<p class="lead">${name} sent a code to ${hint}.</p>
+${alarm(failure)}
+${form(frame, `/link/code/${slug}`, [html`<input type="hidden" name="hint" value="${hint}">`, field('mfa_code', 'Code', 'one-time-code')])}`,
+  )
+}
+
+type End = { slug?: SourceSlug | undefined; demo?: boolean | undefined; back?: string | undefined; leaves?: boolean | undefined }
+
+/** The end. A page that `leaves` goes back by itself: after a form a redirect to another site would be stopped by our own policy. */
+export function endPage(frame: Frame | undefined, outcome: Outcome, { slug, demo, back, leaves }: End = {}) {
+  const done = outcome.state === 'success'
+  const title = done ? 'You are connected' : 'That did not work'
+  const name = slug ? sources[slug].name : 'The source'
+  return page(
+    frame,
+    title,
+    html`<div class="end"><p class="mark ${done ? 'good' : 'bad'}" aria-hidden="true">${done ? '✓' : '!'}</p>
+<h1>${title}</h1>
+<p class="lead" role="${done ? 'status' : 'alert'}">${done ? `${name} is connected${demo ? ' with demo data' : ''}. You can close this window.` : outcome.error}</p>
+${frame && slug && !done && html`<p><a class="button" href="/link/source/${slug}?token=${frame.token}">Try again</a></p>`}
+${back && html`<p><a class="${done ? 'button' : ''}" href="${back}">Go back to the app</a></p>`}</div>`,
+    { closes: false, leavesTo: leaves ? back : undefined },
+  )
+}
+
+const heading = (slug: SourceSlug, text: string) =>
+  html`<p class="logo"><img src="/assets/sources/${slug}.svg" alt="" width="64" height="64"></p><h1>${text}</h1>`
+
+const alarm = (failure: string | undefined) => failure && html`<p class="alarm" role="alert">${failure}</p>`
+
+const form = ({ token }: Frame, action: string, fields: Html[], label = 'Connect') =>
+  html`<form method="post" action="${action}"><input type="hidden" name="token" value="${token}">${fields}<button>${label}</button></form>`
+
+const field = (name: string, label: string, autocomplete: string, type = 'text') =>
+  html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" autocapitalize="none" spellcheck="false" required>`
+
+type More = { closes?: boolean | undefined; leavesTo?: string | undefined }
+
+const page = (frame: Frame | undefined, title: string, content: Html, { closes = frame?.closes, leavesTo }: More = {}) =>
+  `<!doctype html>${
+    html`<html lang="en"><head><meta charset="utf-8"><title>${title}</title>
+${leavesTo && html`<meta http-equiv="refresh" content="0;url=${leavesTo}">`}
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="/link/assets/link.css"><script src="/link/assets/link.js" defer></script></head>
+<body><main>${content}${closes && frame && html`<p class="quiet"><a href="/link/close?token=${frame.token}">Cancel</a></p>`}</main></body></html>`
+      .html
+  }`

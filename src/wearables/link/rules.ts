@@ -1,0 +1,86 @@
+import { isSource, type SourceSlug, sourceSlugs } from '../../contract/tenants/sources.ts'
+import type { linkErrorTypes } from '../../contract/wearables/link.ts'
+import { invalid, problem } from '../../platform/problem.ts'
+
+/** What may go wrong on the way to a connection, as the public clients know it. */
+export const linkErrors = {
+  invalid_token: 'This link is not valid. Ask for a new one.',
+  token_expired: 'This link has expired. Ask for a new one.',
+  token_consumed: 'This link was used already. Ask for a new one to connect another source.',
+  provider_credential_error: 'The source did not accept the sign-in. Check it and try again.',
+  provider_password_expired: 'The password has expired at the source. Change it there and try again.',
+  provider_api_error: 'The source could not be reached or gave no usable answer. Try again later.',
+  unsupported_region: 'The source does not work in this region.',
+  duplicate_connection: 'This account is connected for somebody else already.',
+  required_scopes_not_granted: 'Not everything that is needed was allowed at the source. Try again and allow it.',
+  incorrect_mfa_code: 'The code is not right. Try again.',
+  user_cancelled: 'Connecting was cancelled at the source.',
+} as const satisfies Partial<Record<(typeof linkErrorTypes)[number], string>>
+
+export type LinkError = keyof typeof linkErrors
+
+export type Outcome = { state: 'success' } | { state: 'error'; error_type: LinkError; error: string }
+
+export const succeeded: Outcome = { state: 'success' }
+
+type Failure = Extract<Outcome, { state: 'error' }>
+
+export const failed = (error_type: LinkError): Failure => ({ state: 'error', error_type, error: linkErrors[error_type] })
+
+/** Where the browser goes with an outcome; what the customer put into the address stays in it. */
+export function returnUrl(redirect_url: string, outcome: Outcome) {
+  const url = new URL(redirect_url)
+  for (const [name, value] of Object.entries(outcome)) url.searchParams.set(name, value)
+  return url.href
+}
+
+type Token = { expires_at: string; consumed_at: string | null }
+
+/** Why a token can no longer be used. */
+export function spent(token: Token | undefined, now: string): LinkError | undefined {
+  if (!token) return 'invalid_token'
+  if (token.consumed_at) return 'token_consumed'
+  return token.expires_at <= now ? 'token_expired' : undefined
+}
+
+const names = { invalid_token: 'INVALID_LINK_TOKEN', token_expired: 'LINK_TOKEN_EXPIRED', token_consumed: 'LINK_TOKEN_CONSUMED' } as const
+
+/** The refusal in our own form, and beside it the three keys that the public clients read. */
+export function checkToken<T extends Token>(token: T | undefined, now: string): T {
+  const error_type = spent(token, now) as keyof typeof names | undefined
+  if (!error_type) return token as T
+  throw problem(names[error_type], `${linkErrors[error_type]} POST /v2/link/token makes one.`, {}, failed(error_type))
+}
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
+
+/** https without user and password; in the sandbox also http on this machine. */
+export function isReturnable(text: string, isSandbox: boolean) {
+  const url = /^[!-~]{1,2048}$/.test(text) ? URL.parse(text) : null
+  if (!url || url.username || url.password) return false
+  return url.protocol === 'https:' || (isSandbox && url.protocol === 'http:' && LOOPBACK.test(url.hostname))
+}
+
+/** A browser is sent to no other place than the one that the customer named with its key. */
+export function checkRedirectUrl(text: string, isSandbox: boolean) {
+  if (!isReturnable(text, isSandbox))
+    throw invalid(
+      ['body', 'redirect_url'],
+      `Must be an https address${isSandbox ? ', or http on this machine,' : ''} without user and password, of at most 2048 characters.`,
+    )
+}
+
+type Wanted = { provider: string | null; filter_on_providers: string[] | null }
+
+/** The sources that a token is for. */
+export function sourcesOf({ provider, filter_on_providers }: Wanted): SourceSlug[] {
+  const wanted = provider ? [provider] : filter_on_providers
+  return wanted ? wanted.filter(isSource) : sourceSlugs
+}
+
+export function checkWanted(token: Wanted, slug: SourceSlug) {
+  if (!sourcesOf(token).includes(slug))
+    throw problem('SOURCE_NOT_OFFERED', 'This link token is for other sources; GET /v2/link/providers lists those that it connects.')
+}
+
+export const WRONG_CODES = 5

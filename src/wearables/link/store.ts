@@ -1,0 +1,57 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Db } from '../../platform/db/open.ts'
+import type { Tables } from '../../platform/db/tables.ts'
+
+export type LinkToken = Selectable<Tables['link_tokens']>
+export type Flow = Selectable<Tables['oauth_flows']>
+
+export const insertToken = (db: Db, row: Insertable<Tables['link_tokens']>) => db.insertInto('link_tokens').values(row).execute()
+
+/** With its team, while user and team are alive. */
+const liveTokens = (db: Db) =>
+  db
+    .selectFrom('link_tokens as token')
+    .innerJoin('users', 'users.user_id', 'token.user_id')
+    .innerJoin('teams', 'teams.id', 'token.team_id')
+    .selectAll('token')
+    .select(['teams.org_id', 'teams.clock_offset_ms', 'teams.name as team_name'])
+    .where('users.deleted_at', 'is', null)
+    .where('teams.deleted_at', 'is', null)
+
+export type LiveToken = NonNullable<Awaited<ReturnType<typeof findToken>>>
+
+export const findToken = (db: Db, hash: Buffer) => liveTokens(db).where('token.hash', '=', hash).executeTakeFirst()
+
+const tokens = (db: Db, team_id: string, id: string) =>
+  db.selectFrom('link_tokens').selectAll().where('team_id', '=', team_id).where('id', '=', id)
+
+export const getToken = (db: Db, team_id: string, id: string) => tokens(db, team_id, id).executeTakeFirstOrThrow()
+
+export const lockToken = (db: Db, team_id: string, id: string) => tokens(db, team_id, id).forUpdate().executeTakeFirstOrThrow()
+
+export const updateToken = (db: Db, { team_id, id }: LinkToken, change: Updateable<Tables['link_tokens']>) =>
+  db.updateTable('link_tokens').set(change).where('team_id', '=', team_id).where('id', '=', id).execute()
+
+export const insertFlow = (db: Db, row: Insertable<Tables['oauth_flows']>) => db.insertInto('oauth_flows').values(row).execute()
+
+/** A way back is gone once: whoever comes with the same state again finds nothing. */
+export const takeFlow = (db: Db, state_hash: Buffer) =>
+  db.deleteFrom('oauth_flows').where('state_hash', '=', state_hash).returningAll().executeTakeFirst()
+
+/** How many ways a token has begun that can still be gone to their end. */
+export const countFlows = (db: Db, { team_id, id }: LinkToken, now: string) =>
+  db
+    .selectFrom('oauth_flows')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('team_id', '=', team_id)
+    .where('link_token_id', '=', id)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+
+/** Of any team. Tokens are kept for a day after their end, so that their holder learns why they no longer work. */
+export const deleteOld = (db: Db, now: string) =>
+  sql`with flows as (delete from oauth_flows where expires_at < ${now}::timestamptz)
+    delete from link_tokens where expires_at < ${now}::timestamptz - interval '1 day'`.execute(db)
+
+export const getLiveToken = (db: Db, team_id: string, id: string) =>
+  liveTokens(db).where('token.team_id', '=', team_id).where('token.id', '=', id).executeTakeFirst()

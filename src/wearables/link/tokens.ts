@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { type App, HOUR, inTransaction, type LinkCaller, later, type TeamCaller } from '../../platform/app.ts'
+import { publicUrl } from '../../platform/config.ts'
+import { hashOf, LINK_TOKEN_PREFIX, newSecret } from '../../tenants/keys/rules.ts'
+import { requireUser } from '../../tenants/users/actions.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+const LIFE = HOUR
+
+type NewToken = {
+  user_id: string
+  provider?: SourceSlug | null | undefined
+  redirect_url?: string | null | undefined
+  filter_on_providers?: SourceSlug[] | null | undefined
+  on_error?: 'redirect' | null | undefined
+  on_close?: 'redirect' | null | undefined
+}
+
+/** A token with which an end user connects one source, and the address of the page where that happens. */
+export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ...wanted }: NewToken) =>
+  inTransaction(app, async (app) => {
+    await requireUser(app, team_id, user_id)
+    if (wanted.redirect_url) rules.checkRedirectUrl(wanted.redirect_url, app.config.ENVIRONMENT === 'sandbox')
+    const link_token = newSecret(LINK_TOKEN_PREFIX)
+    const now = app.wall()
+    await store.insertToken(app.db, {
+      ...{ id: randomUUID(), hash: hashOf(link_token), team_id, user_id, created_at: now, expires_at: later(now, LIFE) },
+      ...{ provider: wanted.provider ?? null, filter_on_providers: wanted.filter_on_providers ?? null },
+      ...{ redirect_url: wanted.redirect_url ?? null, on_error: wanted.on_error === 'redirect', on_close: wanted.on_close === 'redirect' },
+    })
+    return { link_token, link_web_url: `${publicUrl(app.config)}/link?token=${link_token}` }
+  })
+
+/** Whom a link token stands for. */
+export async function linkCaller(app: App, secret: string): Promise<LinkCaller> {
+  const { org_id, team_id, user_id, id: key_id, clock_offset_ms } = await readToken(app, secret)
+  return { kind: 'link', org_id, team_id, user_id, key_id, clock_offset_ms }
+}
+
+/** The token that somebody came with, while it can be used. */
+const readToken = async (app: App, secret: string) => rules.checkToken(await store.findToken(app.db, hashOf(secret)), app.wall())
+
+export const findToken = (app: App, secret: string) => store.findToken(app.db, hashOf(secret))
+
+export async function isTokenValid(app: App, { team_id }: TeamCaller, secret: string) {
+  const token = await store.findToken(app.db, hashOf(secret))
+  return { valid: token?.team_id === team_id && !rules.spent(token, app.wall()) }
+}
+
+/** Uses the token up in the caller's transaction; of two who come at once, one succeeds, and the other learns why not. */
+export async function consumeToken(app: App, team_id: string, id: string) {
+  const token = await store.lockToken(app.db, team_id, id)
+  const spent = rules.spent(token, app.wall())
+  if (!spent) await store.updateToken(app.db, token, { consumed_at: app.wall(), mfa_provider: null, mfa_sealed: null })
+  return spent
+}
+
+export const pruneLinks = (app: App) => store.deleteOld(app.db, app.wall())

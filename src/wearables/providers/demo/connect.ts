@@ -1,0 +1,41 @@
+import { type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
+import { type App, inTransaction, quietly, type TeamCaller } from '../../../platform/app.ts'
+import { invalid, problem } from '../../../platform/problem.ts'
+import { lockUser, requireUser, type UserRow } from '../../../tenants/users/actions.ts'
+import { connectionFor, linkConnection } from '../../connections/actions.ts'
+import { orderPull, pullAll } from '../../connections/pulls.ts'
+import { calendarOf, deliverDemo } from './index.ts'
+
+type Asked = { user_id: string; provider: SourceSlug; day?: string | null | undefined }
+
+/** Connects a source that makes up its data, and reads it: the past and what is live, or one day that was asked for. */
+export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, provider, day }: Asked) {
+  const quiet = quietly(app)
+  const { connection, isNew } = await inTransaction(quiet, async (app) => {
+    const user = await lockUser(app, team_id, user_id)
+    if (day && day > calendarOf(app, user).today) throw invalid(['body', 'day'], "Must not lie in the future of the team's clock.")
+    if (day && day < '1901') throw invalid(['body', 'day'], 'Must be 1901-01-01 or later.')
+    return openDemo(app, user, provider)
+  })
+  if (isNew) await pullAll(quiet, connection)
+  if (day) await deliverDay(quiet, await requireUser(quiet, team_id, user_id), provider, day)
+  const { name } = sources[provider]
+  return { success: true, detail: isNew ? `${name} is connected as a demo.` : `${name} is connected as a demo already.` }
+}
+
+const deliverDay = (app: App, user: UserRow, provider: SourceSlug, day: string) =>
+  deliverDemo(app, user, provider, { dates: [day], stage: day < calendarOf(app, user).yesterday ? 'historical' : 'daily' })
+
+/** A demo connection whose data is ordered, in the caller's transaction; one that is there stays as it is. */
+export async function openDemo(app: App, user: UserRow, provider: SourceSlug) {
+  const before = await connectionFor(app, user, provider)
+  if (before && before.kind !== 'demo') throw isReal(provider)
+  if (before?.status === 'connected') return { connection: before, isNew: false }
+  return { connection: await orderPull(app, await linkConnection(app, user, provider, { kind: 'demo' })), isNew: true }
+}
+
+const isReal = (provider: SourceSlug) =>
+  problem(
+    'CONNECTION_IS_NO_DEMO',
+    `The user has connected ${sources[provider].name}; end that with DELETE /v2/user/{user_id}/${provider}, or choose another source for the demo.`,
+  )

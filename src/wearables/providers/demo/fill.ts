@@ -1,0 +1,44 @@
+import type { SourceSlug } from '../../../contract/tenants/sources.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import { Problem } from '../../../platform/problem.ts'
+import { createUser, requireUser, resolveUser } from '../../../tenants/users/actions.ts'
+import { connectionFor, linkConnection } from '../../connections/actions.ts'
+import { openDelivery } from '../../data/incoming-push.ts'
+import { keepDelivered, readDelivered } from '../../data/ingest.ts'
+import { MOST_SAMPLES } from '../../data/rules-samples.ts'
+import { bulkReport } from './rules-bulk.ts'
+import { dayAfter } from './rules-day.ts'
+
+export type Filling = { team_id: string; days: number; samples: number }
+
+const SOURCE: SourceSlug = 'fitbit'
+
+/** A user with so many past days of demo data. Answers false where an earlier run made all of it: user and data come together. */
+export const fillUser = (app: App, { team_id, days, samples }: Filling, client_user_id: string) =>
+  inTransaction(app, async (app) => {
+    const user = await requireUser(app, team_id, await userNamed(app, team_id, client_user_id))
+    if (await connectionFor(app, user, SOURCE)) return false
+    await linkConnection(app, user, SOURCE, { kind: 'demo' })
+    const today = app.now().slice(0, 10)
+    const dates = Array.from({ length: days }, (_, i) => dayAfter(today, i - days))
+    for (const some of chunks(dates, Math.max(1, Math.floor(MOST_SAMPLES / samples)))) {
+      const [start_date, end_date] = [`${some[0]}T00:00:00.000Z`, `${dayAfter(some.at(-1) as string)}T00:00:00.000Z`]
+      const pushed = { stage: 'historical', provider: SOURCE, time_zone: 'UTC', start_date, end_date } as const
+      const delivery = await openDelivery(app, user, user.user_id, pushed)
+      const report = bulkReport({ source: SOURCE, user_id: user.user_id, dates: some, samples })
+      const read = (['heartrate', 'glucose'] as const).map((name) => readDelivered(delivery, name, report[name]))
+      await keepDelivered(app, delivery, read)
+    }
+    return true
+  })
+
+async function userNamed(app: App, team_id: string, client_user_id: string) {
+  const known = await resolveUser(app, { team_id }, client_user_id).catch((error) => {
+    if (error instanceof Problem && error.kind === 'not_found') return undefined
+    throw error
+  })
+  return (known ?? (await createUser(app, { team_id }, { client_user_id }))).user_id
+}
+
+const chunks = <T>(list: T[], size: number) =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))

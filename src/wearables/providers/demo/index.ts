@@ -1,0 +1,98 @@
+import { isSource, type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
+import { series } from '../../../contract/wearables/series.ts'
+import type { SummaryName } from '../../../contract/wearables/summaries.ts'
+import type { App } from '../../../platform/app.ts'
+import { requireUser, type UserRow } from '../../../tenants/users/actions.ts'
+import { type Connection, connectionFor } from '../../connections/actions.ts'
+import { openDelivery, within } from '../../data/incoming-push.ts'
+import { keepDelivered, readDelivered } from '../../data/ingest.ts'
+import { lastReceived } from '../../data/introspect.ts'
+import { summaryId } from '../../data/rules-summary.ts'
+import { localDay, zoneClock } from '../../data/rules-time.ts'
+import { pushStreams } from '../../data/streams.ts'
+import { keepMade, madeOf } from '../../data/summaries.ts'
+import { daysWanted } from '../../team-sources/preferences.ts'
+import { dayAfter, startOf } from './rules-day.ts'
+import { demoReport, demoResources } from './rules-report.ts'
+
+const HISTORY_DAYS = 30
+
+/** What is new: the days since live data came last, as far back as the source goes, and yesterday at least. Or the past once more. */
+export async function pullDemo(app: App, { team_id, user_id, provider, created_at }: Connection, reach: 'new' | 'history') {
+  if (!isSource(provider)) return
+  const user = await requireUser(app, team_id, user_id)
+  const { zoneAt, today, yesterday } = calendarOf(app, user)
+  if (reach === 'history') return pullHistory(app, user, provider, yesterday)
+  const since = Date.parse((await lastReceived(app, user, provider)) ?? created_at)
+  const earliest = dayAfter(today, -sources[provider].backfill_days)
+  const first = [localDay(since, zoneAt(since)), yesterday].sort()[0] as string
+  await deliverDemo(app, user, provider, { dates: datesBetween(first > earliest ? first : earliest, today), stage: 'daily' })
+}
+
+/** Every resource as far back as the team wants it, and those that go equally far back together. */
+async function pullHistory(app: App, user: UserRow, provider: SourceSlug, yesterday: string) {
+  const wanted = await daysWanted(app, user.team_id, provider)
+  for (const [days, resources] of Map.groupBy(demoResources, (resource) => wanted(resource) ?? HISTORY_DAYS)) {
+    const dates = datesBetween(dayAfter(yesterday, -days), dayAfter(yesterday, -1))
+    await deliverDemo(app, user, provider, { dates, stage: 'historical', resources })
+  }
+}
+
+/** Gap: today may have hardly begun, so that what is live begins with yesterday. Then every resource is told of, whatever the hour. */
+export function calendarOf(app: App, { time_zone }: UserRow) {
+  const zone = time_zone ?? 'UTC'
+  const zoneAt = zoneClock(zone)
+  const now = Date.parse(app.now())
+  const today = localDay(now, zoneAt(now))
+  return { zone, zoneAt, now, today, yesterday: dayAfter(today, -1) }
+}
+
+function datesBetween(first: string, last: string) {
+  const dates: string[] = []
+  for (let date = first; date <= last; date = dayAfter(date)) dates.push(date)
+  return dates
+}
+
+type Wanted = { dates: string[]; stage: 'daily' | 'historical'; resources?: string[] }
+
+/** Takes in some days as if a real source had pushed them, by the same way. The past gives way to whoever holds what it would write. */
+export async function deliverDemo(
+  app: App,
+  user: UserRow,
+  provider: SourceSlug,
+  { dates, stage, resources = demoResources }: Wanted,
+): Promise<void> {
+  const { user_id } = user
+  const { zone, zoneAt, now } = calendarOf(app, user)
+  const window = windowOf(dates, zoneAt, now)
+  if (!window) return
+  const { start, end } = window
+  const opened = await openDelivery(app, user, user_id, { stage, provider, time_zone: zone, start_date: start, end_date: end })
+  const delivery = { ...opened, givesWay: stage === 'historical' }
+  const report = demoReport({ source: provider, user_id, dates, zoneAt, until: now, isLive: stage === 'daily' })
+  // Nothing more is taken once the source is disconnected, or connected for real.
+  const goesOn = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
+  for (const [resource, data] of Object.entries(report.summaries) as [SummaryName, unknown[]][])
+    if (resources.includes(resource) && (await goesOn()))
+      await keepMade(app, delivery, resource, madeOf(delivery, resource, data), data.length)
+  if (!(await goesOn())) return
+  const own = report.samples.filter(({ name }) => resources.includes(series[name].event ?? name))
+  await keepDelivered(
+    app,
+    delivery,
+    own.map(({ name, samples }) => readDelivered(delivery, name, samples)),
+  )
+  // A stream goes with its workout.
+  if (!resources.includes('workouts') || !(await goesOn())) return
+  const isWithin = within(delivery)
+  const streams = report.streams.filter(({ from, to }) => isWithin(from, to))
+  const named = streams.map(({ workout, stream }) => ({ workout_id: summaryId(user_id, provider, 'workouts', workout), stream }))
+  await pushStreams(app, user, { stage, window }, named)
+}
+
+function windowOf(dates: string[], zoneAt: (at: number) => number | null, now: number) {
+  const [first, last] = [dates[0], dates.at(-1)]
+  if (!first || !last) return undefined
+  const end = Math.min(now, startOf(dayAfter(last), zoneAt))
+  return { start: new Date(startOf(first, zoneAt)).toISOString(), end: new Date(end).toISOString() }
+}

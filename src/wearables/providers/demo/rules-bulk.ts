@@ -1,0 +1,35 @@
+import type { SourceSlug } from '../../../contract/tenants/sources.ts'
+import { dayOf } from './rules-day.ts'
+import { deviceOf } from './rules-devices.ts'
+import { heartAt } from './rules-heart.ts'
+import { glucoseAt } from './rules-intake.ts'
+import { type NewSample, point, rounded } from './rules-times.ts'
+
+type Asked = { source: SourceSlug; user_id: string; dates: string[]; samples: number }
+
+/** Days of heart rate and glucose, with as many samples a day as are wanted: half of them each. */
+export function bulkReport({ source, user_id, dates, samples }: Asked) {
+  const days = dates.map((date) => dayOf(source, user_id, date, () => 0))
+  const half = Math.ceil(samples / 2)
+  const series = (count: number, type: string, valueAt: (day: (typeof days)[number], minute: number) => number, places: number) =>
+    days.flatMap((day) => {
+      const random = quick(day.random(type)())
+      return Array.from({ length: count }, (_, i): NewSample => {
+        const minute = (i * 1440) / count
+        return point(day, minute, rounded(valueAt(day, minute) * (0.98 + 0.04 * random()), places), { type })
+      })
+    })
+  return {
+    heartrate: series(half, deviceOf(source, 'heartrate'), heartAt, 0),
+    glucose: series(samples - half, deviceOf(source, 'glucose'), glucoseAt, 1),
+  }
+}
+
+/** Noise by a linear congruence: there are so many samples that hashing for each would take as long as all the rest. */
+function quick(seed: number) {
+  let state = Math.floor(seed * 2 ** 32)
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}

@@ -1,0 +1,110 @@
+import { type Random, seeded, whole } from '../../../platform/seeded.ts'
+import { type Person, personOf } from './rules-person.ts'
+import { type Stage, stagesOf } from './rules-stages.ts'
+
+export const QUARTER = 15
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+export type Workout = { sport: Sport; from: number; to: number }
+
+/** One day of a person, from midnight to midnight where she is. Times in it are minutes from its beginning. */
+export type Day = {
+  person: Person
+  date: string
+  start: number
+  /** How many minutes the day has: the clocks may change. */
+  minutes: number
+  /** The night that ends on this day; it begins before midnight. */
+  night: { bed: number; wake: number }
+  stages: Stage[]
+  /** When she goes to bed in the evening. */
+  evening: number
+  workout: Workout
+  meals: { name: string; at: number; carbs: number; dish: string }[]
+  random(about: string): Random
+}
+
+type Zone = (at: number) => number | null
+
+/** The first moment of a day on the calendar of the user. */
+export function startOf(date: string, zoneAt: Zone) {
+  const midnight = Date.parse(date)
+  const guess = midnight - (zoneAt(midnight) ?? 0) * 1000
+  return midnight - (zoneAt(guess) ?? 0) * 1000
+}
+
+export const dayAfter = (date: string, days = 1) => new Date(Date.parse(date) + days * DAY).toISOString().slice(0, 10)
+
+/** Night, workout and meals follow from the user and the date alone: sources tell of the same day, each with errors of its own. */
+export function dayOf(source: string, user_id: string, date: string, zoneAt: Zone): Day {
+  const person = personOf(user_id)
+  const start = startOf(date, zoneAt)
+  const night = nightOf(person, date)
+  const random = (about: string) => seeded('demo', user_id, source, date, about)
+  return {
+    ...{ person, date, start, random },
+    minutes: (startOf(dayAfter(date), zoneAt) - start) / MINUTE,
+    night,
+    stages: stagesOf(night, random('stages')),
+    evening: 1440 + nightOf(person, dayAfter(date)).bed,
+    workout: workoutOf(person, date),
+    meals: mealsOf(seeded('demo meals', user_id, date)),
+  }
+}
+
+function nightOf({ user_id, bed, wake }: Person, date: string) {
+  const random = seeded('demo night', user_id, date)
+  return { bed: bed + whole(random, -15, 15), wake: wake + whole(random, -20, 20) }
+}
+
+export type Sport = {
+  slug: string
+  title: string
+  /** Metres a second, steps, strokes and kilocalories a minute. */
+  speed: number
+  steps: number
+  strokes: number
+  energy: number
+  /** How hard it is, from rest to all that the heart can. */
+  share: number
+  intensity: 'low' | 'medium' | 'high'
+}
+
+const sports: [Sport, ...Sport[]] = [
+  { slug: 'walking', title: 'Walk', speed: 1.4, steps: 112, strokes: 0, energy: 4, share: 0.35, intensity: 'low' },
+  { slug: 'running', title: 'Run', speed: 2.7, steps: 162, strokes: 0, energy: 10, share: 0.7, intensity: 'high' },
+  { slug: 'cycling', title: 'Ride', speed: 5.8, steps: 0, strokes: 0, energy: 7, share: 0.55, intensity: 'medium' },
+  { slug: 'swimming', title: 'Swim', speed: 0.8, steps: 0, strokes: 24, energy: 8, share: 0.6, intensity: 'medium' },
+]
+
+/** There is one every day, if only a walk: whoever looks at a single day sees what a workout looks like. */
+function workoutOf({ user_id }: Person, date: string): Workout {
+  const random = seeded('demo workout', user_id, date)
+  const sport = sports[(Date.parse(date) / DAY + (user_id.codePointAt(0) ?? 0)) % sports.length] ?? sports[0]
+  const from = QUARTER * whole(random, 68, 74)
+  return { sport, from, to: from + QUARTER * whole(random, 2, 4) }
+}
+
+const dishes = {
+  breakfast: ['Oats with apple', 'Bread with cheese', 'Yoghurt with berries'],
+  lunch: ['Lentil soup', 'Rice with vegetables', 'Potato salad'],
+  dinner: ['Pasta with spinach', 'Fish with potatoes', 'Bean stew'],
+}
+
+const mealsOf = (random: Random) =>
+  Object.entries(dishes).map(([name, list], i) => ({
+    name,
+    at: ([480, 750, 1170][i] as number) + whole(random, -20, 20),
+    carbs: whole(random, 35, 75),
+    dish: list[whole(random, 0, list.length - 1)] as string,
+  }))
+
+export const isAwake = ({ night, evening }: Day, minute: number) => minute >= night.wake && minute < evening
+
+/** The hours that she is up for, each from its beginning. */
+export const wakingHours = (day: Day) =>
+  Array.from({ length: 24 }, (_, hour) => hour * 60).filter((minute) => isAwake(day, minute) && isAwake(day, minute + 59))
+
+/** The moments of a day that are so many minutes apart. */
+export const every = ({ minutes }: Day, length: number) => Array.from({ length: Math.floor(minutes / length) }, (_, i) => i * length)

@@ -1,0 +1,42 @@
+import { seeded, whole } from '../../../platform/seeded.ts'
+
+/** Somebody who does not exist. The same user is always the same person, whatever the source. */
+export type Person = {
+  user_id: string
+  sex: 'female'
+  birth_date: string
+  height: number
+  weight: number
+  fat: number
+  resting: number
+  highest: number
+  /** When she goes to bed and gets up, in minutes from the midnight between. */
+  bed: number
+  wake: number
+  /** Steps of an ordinary day, without its workout. */
+  steps: number
+  glucose: number
+  cycle: { length: number; first: number }
+}
+
+/** Gap: the demo has every resource, menstrual cycles among them, so that its people are women. */
+export function personOf(user_id: string): Person {
+  const random = seeded('demo person', user_id)
+  const year = whole(random, 1972, 2002)
+  const height = whole(random, 156, 182)
+  return {
+    ...{ user_id, sex: 'female', height },
+    birth_date: `${year}-${two(whole(random, 1, 12))}-${two(whole(random, 1, 28))}`,
+    weight: Math.round((21 + random() * 5) * (height / 100) ** 2 * 10) / 10,
+    fat: whole(random, 22, 31),
+    resting: whole(random, 52, 66),
+    highest: 205 - Math.round((2024 - year) / 2),
+    bed: -whole(random, 20, 90),
+    wake: whole(random, 370, 440),
+    steps: whole(random, 5500, 9500),
+    glucose: 4.9 + random() * 0.6,
+    cycle: { length: whole(random, 26, 30), first: whole(random, 0, 29) },
+  }
+}
+
+const two = (number: number) => String(number).padStart(2, '0')

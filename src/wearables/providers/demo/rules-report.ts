@@ -1,0 +1,47 @@
+import type { SourceSlug } from '../../../contract/tenants/sources.ts'
+import { series, seriesNames } from '../../../contract/wearables/series.ts'
+import { summaries } from '../../../contract/wearables/summaries.ts'
+import { type Day, dayOf } from './rules-day.ts'
+import { deviceOf } from './rules-devices.ts'
+import { knownSamples, type OwnSeries, ownSeries } from './rules-series.ts'
+import { streamOf } from './rules-stream.ts'
+import { demoSummaries, workoutId } from './rules-summaries.ts'
+import { isOver } from './rules-times.ts'
+
+type Asked = {
+  source: SourceSlug
+  user_id: string
+  /** Days on the calendar of the user, in their order. */
+  dates: string[]
+  zoneAt(at: number): number | null
+  /** Nothing is known that had not ended by then. */
+  until: number
+  isLive: boolean
+}
+
+/** What a demo source has a past of: everything, whatever the source that it stands for has. */
+export const demoResources = [
+  ...new Set([...Object.keys(summaries), ...seriesNames.map((name) => series[name].event ?? name), 'workout_stream']),
+]
+
+/** What a demo source has to say of some days, as pushes: always the same for the same user, source and days. */
+export function demoReport({ source, user_id, dates, zoneAt, until, isLive }: Asked) {
+  const days = dates.map((date) => {
+    const day = dayOf(source, user_id, date, zoneAt)
+    return { ...day, known: knownSamples(day, source, until) }
+  })
+  return {
+    summaries: demoSummaries(days, { until, isLive, deviceFor: (resource) => deviceOf(source, resource) }),
+    samples: ownSeries.map((name: OwnSeries) => ({ name, samples: days.flatMap(({ known }) => known[name]) })),
+    streams: days.filter((day) => isOver(day, day.workout.to, until)).map(streamed),
+  }
+}
+
+const streamed = (day: Day) => ({
+  workout: workoutId(day),
+  from: day.start + day.workout.from * MINUTE,
+  to: day.start + day.workout.to * MINUTE,
+  stream: streamOf(day),
+})
+
+const MINUTE = 60_000

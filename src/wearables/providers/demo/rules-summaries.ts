@@ -1,0 +1,142 @@
+import type { SummaryName } from '../../../contract/wearables/summaries.ts'
+import { bodyOf, weighedAt } from './rules-body.ts'
+import { cyclesOf } from './rules-cycle.ts'
+import { type Day, QUARTER } from './rules-day.ts'
+import { heartAt, recordingOf } from './rules-heart.ts'
+import { mealsPushed } from './rules-intake.ts'
+import { metresOf, minutesOf, quartersOf } from './rules-motion.ts'
+import { temperatureDelta } from './rules-night.ts'
+import type { Known } from './rules-series.ts'
+import { isOver, moment, type NewSample, point, rounded } from './rules-times.ts'
+
+/** How a demo source reports: what it knows by then, and from which of its devices. */
+type Report = { until: number; isLive: boolean; deviceFor(resource: string): string }
+
+type KnownDay = Day & { known: Known }
+
+const valuesOf = (samples: NewSample[]) => samples.map(({ value }) => value as number)
+const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0)
+const sumOf = (samples: NewSample[]) => rounded(total(valuesOf(samples)), 1)
+const mean = (values: number[]) => (values.length ? rounded(total(values) / values.length, 1) : null)
+
+/** The day so far: the sums of its samples. */
+function activity({ known, ...day }: KnownDay, { until, deviceFor }: Report) {
+  const beats = valuesOf(known.heartrate)
+  return {
+    source_type: deviceFor('activity'),
+    day_summary: {
+      date: day.date,
+      active_energy_burned_sum: sumOf(known.calories_active),
+      basal_energy_burned_sum: sumOf(known.calories_basal),
+      steps_sum: sumOf(known.steps),
+      distance_sum: sumOf(known.distance),
+      floors_climbed_sum: sumOf(known.floors_climbed),
+      ...effortOf(day, until),
+      heart_rate_mean: mean(beats),
+      heart_rate_minimum: beats.length ? Math.min(...beats) : null,
+      heart_rate_maximum: beats.length ? Math.max(...beats) : null,
+      heart_rate_resting: day.person.resting,
+    },
+  }
+}
+
+/** Minutes by how hard they were: the workout, and the quarters of hours with a walk in them. */
+function effortOf(day: Day, until: number) {
+  const { sport, from, to } = day.workout
+  const walks = quartersOf(day).filter((quarter) => quarter.steps > 200 && (quarter.from < from || quarter.from >= to))
+  const effort = { low: QUARTER * walks.filter((walk) => isOver(day, walk.from + QUARTER, until)).length, medium: 0, high: 0 }
+  if (isOver(day, to, until)) effort[sport.intensity] += minutesOf(day)
+  return effort
+}
+
+function sleep({ known, ...day }: KnownDay, { deviceFor }: Report) {
+  const { bed, wake } = day.night
+  const beats = Array.from({ length: Math.floor((wake - bed) / 5) }, (_, i) => heartAt(day, bed + 5 * i))
+  return {
+    id: `demo-sleep-${day.date}`,
+    ...{ source_type: deviceFor('sleep'), product_type: 'Demo wearable' },
+    start_date: moment(day, bed),
+    end_date: moment(day, wake),
+    sleep_stages: day.stages.map(({ stage, from, to }) => ({ stage, start_date: moment(day, from), end_date: moment(day, to) })),
+    ...{ type: 'long_sleep', state: 'confirmed' },
+    heart_rate_mean: mean(beats),
+    heart_rate_minimum: Math.min(...beats),
+    heart_rate_maximum: Math.max(...beats),
+    heart_rate_resting: day.person.resting,
+    hrv_mean_sdnn: mean(valuesOf(known.hrv)),
+    respiratory_rate_mean: mean(valuesOf(known.respiratory_rate)),
+    temperature_delta: temperatureDelta(day),
+    score: Math.min(100, Math.round((wake - bed) / 5)),
+  }
+}
+
+export const workoutId = ({ date }: Day) => `demo-workout-${date}`
+
+function workout(day: Day, { deviceFor }: Report) {
+  const { sport, from, to } = day.workout
+  const beats = Array.from({ length: to - from }, (_, i) => heartAt(day, from + i))
+  return {
+    id: workoutId(day),
+    ...{ source_type: deviceFor('workouts'), product_type: 'Demo wearable' },
+    ...{ start_date: moment(day, from), end_date: moment(day, to), sport: sport.slug, title: sport.title },
+    calories: sport.energy * minutesOf(day),
+    distance: metresOf(day),
+    steps: sport.steps * minutesOf(day),
+    moving_time: 60 * minutesOf(day),
+    average_speed: sport.speed,
+    heart_rate_mean: mean(beats),
+    heart_rate_maximum: Math.max(...beats),
+    hr_zones: zonesOf(beats, day.person.highest),
+  }
+}
+
+/** Seconds below half of the highest heart rate, and in each tenth above. */
+function zonesOf(beats: number[], highest: number) {
+  const zones = [0, 0, 0, 0, 0, 0]
+  for (const bpm of beats) {
+    const zone = Math.min(5, Math.max(0, Math.floor((bpm / highest) * 10) - 4))
+    zones[zone] = (zones[zone] as number) + 60
+  }
+  return zones
+}
+
+function electrocardiogram(day: Day, { deviceFor }: Report) {
+  const { from, to, count, rate, bpm } = recordingOf(day)
+  return {
+    id: `demo-recording-${day.date}`,
+    ...{ source_type: deviceFor('electrocardiogram'), session_start: moment(day, from), session_end: moment(day, to) },
+    ...{ voltage_sample_count: count, sampling_frequency_hz: rate, heart_rate_mean: bpm, classification: 'sinus_rhythm' },
+  }
+}
+
+/** The lists of samples that the scale wrote on these days. */
+function body(days: Day[], { deviceFor }: Report) {
+  const type = deviceFor('body_weight')
+  const measured = days.flatMap((day) =>
+    Object.entries(bodyOf(day)).map(([name, value]) => ({ name, sample: point(day, weighedAt(day), value, { type }) })),
+  )
+  const lists = [...Map.groupBy(measured, ({ name }) => name)].map(([name, found]) => [name, found.map(({ sample }) => sample)])
+  return { source_type: type, ...Object.fromEntries(lists) }
+}
+
+const profile = ({ person: { sex, birth_date, height } }: Day) => ({ biological_sex: sex, gender: sex, date_of_birth: birth_date, height })
+
+type Pushed = Exclude<SummaryName, 'sleep_cycle'>
+
+/** The summaries of some days. Live ones tell of the day and the cycle that are not over, too, and of the person. */
+export function demoSummaries(days: KnownDay[], report: Report): Record<Pushed, unknown[]> {
+  const { isLive } = report
+  const past = (minuteOf: (day: Day) => number) => days.filter((day) => isOver(day, minuteOf(day), report.until))
+  const up = past(({ night }) => night.wake)
+  const weighed = past(weighedAt)
+  return {
+    activity: days.map((day) => activity(day, report)),
+    sleep: up.map((day) => sleep(day, report)),
+    workouts: past(({ workout }) => workout.to).map((day) => workout(day, report)),
+    body: weighed.length ? [body(weighed, report)] : [],
+    electrocardiogram: past((day) => recordingOf(day).to).map((day) => electrocardiogram(day, report)),
+    meal: days.flatMap(mealsPushed).filter(({ timestamp }) => Date.parse(timestamp) <= report.until),
+    menstrual_cycle: cyclesOf(up, isLive).map((cycle) => ({ cycle })),
+    profile: isLive ? days.slice(-1).map(profile) : [],
+  }
+}

@@ -1,0 +1,118 @@
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import type { OAuthSetting } from '../../contract/wearables/oauth-setting.ts'
+
+/** Scopes of a source: which resources hang on each, and which others there are. */
+type Known = OAuthSetting & { reads?: Record<string, string[]>; other?: string[] }
+
+const google = {
+  authorize_url: 'https://accounts.google.com/o/oauth2/v2/auth',
+  token_url: 'https://oauth2.googleapis.com/token',
+  revoke_url: 'https://oauth2.googleapis.com/revoke',
+  client_auth: 'body',
+  authorize_params: { access_type: 'offline', prompt: 'consent' },
+} as const
+
+const fitness = (name: string) => `https://www.googleapis.com/auth/fitness.${name}.read`
+const health = (name: string) => `https://www.googleapis.com/auth/googlehealth.${name}.readonly`
+
+/**
+ * What the makers document of their OAuth 2. None of them was asked from here; OAUTH_SOURCES corrects and completes this table.
+ * A source that is missing needs addresses there.
+ */
+export const knownSources: Partial<Record<SourceSlug, Known>> = {
+  fitbit: {
+    authorize_url: 'https://www.fitbit.com/oauth2/authorize',
+    token_url: 'https://api.fitbit.com/oauth2/token',
+    revoke_url: 'https://api.fitbit.com/oauth2/revoke',
+    client_auth: 'basic',
+    account_field: 'user_id',
+    reads: {
+      activity: ['activity', 'workouts', 'steps', 'distance', 'calories_active', 'floors_climbed'],
+      heartrate: ['heartrate', 'hrv'],
+      sleep: ['sleep'],
+      weight: ['body', 'weight', 'fat'],
+      profile: ['profile'],
+      oxygen_saturation: ['blood_oxygen'],
+      respiratory_rate: ['respiratory_rate'],
+    },
+    other: ['cardio_fitness', 'location', 'nutrition', 'settings', 'social', 'temperature'],
+  },
+  oura: {
+    authorize_url: 'https://cloud.ouraring.com/oauth/authorize',
+    token_url: 'https://api.ouraring.com/oauth/token',
+    client_auth: 'body',
+    reads: {
+      daily: ['activity', 'sleep', 'hrv', 'respiratory_rate', 'body_temperature_delta'],
+      heartrate: ['heartrate'],
+      workout: ['workouts'],
+      personal: ['body', 'profile'],
+    },
+    other: ['email', 'tag', 'session'],
+  },
+  strava: {
+    authorize_url: 'https://www.strava.com/oauth/authorize',
+    token_url: 'https://www.strava.com/oauth/token',
+    client_auth: 'body',
+    scope_separator: ',',
+    account_field: 'athlete.id',
+    reads: { 'activity:read_all': ['workouts', 'workout_stream', 'heartrate', 'distance'] },
+    other: ['activity:write', 'profile:write', 'profile:read_all'],
+  },
+  whoop_v2: {
+    authorize_url: 'https://api.prod.whoop.com/oauth/oauth2/auth',
+    token_url: 'https://api.prod.whoop.com/oauth/oauth2/token',
+    client_auth: 'body',
+    scopes: ['read:sleep', 'read:workout', 'read:cycles', 'read:profile', 'read:body_measurement', 'offline'],
+    reads: {
+      'read:sleep': ['sleep'],
+      'read:workout': ['workouts'],
+      'read:cycles': ['sleep_cycle'],
+      'read:profile': ['profile'],
+      'read:body_measurement': ['body'],
+    },
+    other: ['read:recovery', 'offline'],
+  },
+  wahoo: {
+    authorize_url: 'https://api.wahooligan.com/oauth/authorize',
+    token_url: 'https://api.wahooligan.com/oauth/token',
+    client_auth: 'body',
+    scopes: ['workouts_read', 'user_read', 'offline_data'],
+    reads: { workouts_read: ['workouts'] },
+    other: ['email', 'user_read', 'offline_data'],
+  },
+  polar: {
+    authorize_url: 'https://flow.polar.com/oauth2/authorization',
+    token_url: 'https://polarremote.com/v2/oauth2/token',
+    client_auth: 'basic',
+    account_field: 'x_user_id',
+    scopes: ['accesslink.read_all'],
+  },
+  dexcom_v3: {
+    authorize_url: 'https://api.dexcom.com/v2/oauth2/login',
+    token_url: 'https://api.dexcom.com/v2/oauth2/token',
+    client_auth: 'body',
+    scopes: ['offline_access'],
+  },
+  google_fit: {
+    ...google,
+    reads: {
+      [fitness('activity')]: ['activity', 'workouts', 'steps', 'calories_active'],
+      [fitness('body')]: ['body', 'weight'],
+      [fitness('sleep')]: ['sleep'],
+      [fitness('blood_glucose')]: ['glucose'],
+      [fitness('blood_pressure')]: ['blood_pressure'],
+      [fitness('heart_rate')]: ['heartrate'],
+      [fitness('location')]: ['distance'],
+    },
+    other: ['openid', 'email', fitness('nutrition')],
+  },
+  google_health: {
+    ...google,
+    reads: {
+      [health('activity_and_fitness')]: ['activity', 'workouts', 'steps', 'distance', 'calories_active'],
+      [health('sleep')]: ['sleep'],
+      [health('health_metrics_and_measurements')]: ['body', 'heartrate', 'hrv', 'blood_oxygen', 'respiratory_rate', 'weight'],
+    },
+    other: ['openid', 'email', ...['nutrition', 'ecg', 'irn', 'location', 'profile', 'settings'].map(health)],
+  },
+}

@@ -1,0 +1,62 @@
+import { type App, later, SECOND } from '../../platform/app.ts'
+import { policyOf } from '../../platform/outbound/address.ts'
+import { openSender } from '../../platform/outbound/send.ts'
+import { type Client, clientRequest, type Granted, grantedBy } from './rules-oauth.ts'
+
+/** What came of a request for tokens. `refused` is for good; what is `unavailable` may come back. */
+export type Tokens =
+  | { state: 'granted'; granted: Granted; expires_at: string | null }
+  | { state: 'refused'; because: 'client' | 'grant' }
+  | { state: 'unavailable' }
+
+export const exchangeCode = (app: App, client: Client, { code, verifier, asked }: { code: string; verifier: string; asked: string[] }) =>
+  askTokens(app, client, { grant_type: 'authorization_code', code, redirect_uri: client.redirect_uri, code_verifier: verifier }, asked)
+
+/** A source that rotates its refresh tokens gives a new one; the old one stays where it does not. */
+export async function renewTokens(app: App, client: Client, { refresh_token, scopes }: { refresh_token: string; scopes: string[] }) {
+  const answer = await askTokens(app, client, { grant_type: 'refresh_token', refresh_token }, scopes)
+  if (answer.state !== 'granted') return answer
+  return { ...answer, granted: { ...answer.granted, refresh_token: answer.granted.refresh_token ?? refresh_token } }
+}
+
+/** RFC 7009. Whether the source took notice. */
+export async function revokeToken(app: App, client: Client, token: string) {
+  if (!client.revoke_url) return true
+  const { ok, status } = await post(app, client.revoke_url, clientRequest(client, { token }))
+  // The source knows the token no longer, or us: telling it again would change nothing.
+  return ok || (status !== null && status >= 400 && status < 500 && status !== 429)
+}
+
+async function askTokens(app: App, client: Client, fields: Record<string, string>, asked: string[]): Promise<Tokens> {
+  const { ok, status, response_body } = await post(app, client.token_url, clientRequest(client, fields))
+  const answer = jsonOf(response_body)
+  if (!ok) return refusalOf(status, answer)
+  const granted = grantedBy(client, answer, asked)
+  if (!granted) return { state: 'unavailable' }
+  return { state: 'granted', granted, expires_at: granted.expires_in === null ? null : later(app.wall(), granted.expires_in * SECOND) }
+}
+
+/** RFC 6749 §5.2: a refusal is 400 or 401, and JSON. Whatever else comes is of a proxy, or of a source that is not well. */
+function refusalOf(status: number | null, answer: unknown): Tokens {
+  if ((status !== 400 && status !== 401) || !answer || typeof answer !== 'object') return { state: 'unavailable' }
+  const { error } = answer as { error?: unknown }
+  return { state: 'refused', because: error === 'invalid_client' || error === 'unauthorized_client' ? 'client' : 'grant' }
+}
+
+/** Sources are strangers as webhooks are: no private addresses, no redirects, a limit of time and size. */
+async function post(app: App, url: string, { headers, body }: { headers: Record<string, string>; body: string }) {
+  const sender = openSender({ policy: policyOf(app.config) })
+  try {
+    return await sender.post({ url, headers, body })
+  } finally {
+    await sender.close()
+  }
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,109 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { publicUrl } from '../../platform/config.ts'
+import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { deriveSecret, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { requireTeam } from '../../tenants/teams/actions.ts'
+import { visibleTeams } from '../../tenants/teams/rules.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+/** What a team has of its own at a source. */
+type Secrets = { client_id: string | null; client_secret: string | null; details: rules.Details | null }
+
+type NewCredential = Partial<{ [K in keyof Secrets]: Secrets[K] | undefined }> & {
+  team_id: string
+  provider: SourceSlug
+  redirect_url_override?: string | null | undefined
+}
+
+/** Sets a team's account at a source, or changes what is sent of it; what is left out stays. */
+export const putCredential = (
+  app: App,
+  caller: ManagementCaller,
+  { team_id, provider, redirect_url_override: url, ...sent }: NewCredential,
+) =>
+  inTransaction(app, async (app) => {
+    await requireTeam(app, caller, team_id)
+    if (url) rules.checkOverride(url, app.config.ENVIRONMENT === 'sandbox')
+    const key = await teamSealingKey(app, team_id)
+    const before = await store.lockCredential(app.db, team_id, provider)
+    const known = before ? opened(key, before) : { client_id: null, client_secret: null, details: null }
+    const secrets = { ...known, ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) }
+    rules.checkComplete(secrets)
+    const id = before?.id ?? randomUUID()
+    const now = app.wall()
+    const row = await store.upsertCredential(app.db, {
+      ...{ id, team_id, provider, created_at: now, updated_at: now },
+      sealed: seal(key, place(id), secrets),
+      redirect_url_override: url === undefined ? (before?.redirect_url_override ?? null) : url,
+    })
+    return shown(key, row)
+  })
+
+type Query = { team_id?: string[] | undefined; provider?: SourceSlug | null | undefined; next_cursor?: string | null | undefined }
+
+export async function listCredentials(app: App, caller: ManagementCaller, query: Query) {
+  const page = pageAfter(query.next_cursor)
+  const teams = rules.narrowed(visibleTeams(caller), query.team_id)
+  const found = await store.listCredentials(app.db, caller.org_id, teams, query.provider ?? undefined, page)
+  const { rows, next_cursor } = pageOf(found, page, ({ created_at, id }) => ({ at: created_at, id }))
+  const credentials = await Promise.all(rows.map(async (row) => shown(await teamSealingKey(app, row.team_id), row)))
+  return { credentials, next_cursor }
+}
+
+export const deleteCredentials = (app: App, caller: ManagementCaller, ids: string[]) =>
+  inTransaction(app, async (app) => {
+    const success = (await store.deleteCredentials(app.db, caller.org_id, visibleTeams(caller), ids)).map(({ id }) => id)
+    return { success, failure: [], not_found: ids.filter((id) => !success.includes(id)) }
+  })
+
+/** What a team has to set at the source before its credentials work here. */
+export async function prepareCredential(
+  app: App,
+  caller: ManagementCaller,
+  { team_id, provider }: { team_id: string; provider: SourceSlug },
+) {
+  await requireTeam(app, caller, team_id)
+  const override = (await store.findCredential(app.db, team_id, provider))?.redirect_url_override
+  const description = 'Register this as the redirect URI of your application at the source.'
+  const step = { type: 'redirect_uri', key: null, value: override ?? callbackUrl(app), description }
+  return { status: 'preparations_required', preparation_steps: [step] }
+}
+
+/** Where sources send users back to. */
+export const callbackUrl = ({ config }: App) => `${publicUrl(config)}/v2/link/oauth/callback`
+
+/** The sources at which a team has an account of its own. */
+export const ownSources = async (app: App, team_id: string) =>
+  new Set<string>((await store.listOwn(app.db, team_id)).map(({ provider }) => provider))
+
+/** The team's own client at a source, if it has one. */
+export async function ownClient(app: App, team_id: string, provider: SourceSlug) {
+  const row = await store.findCredential(app.db, team_id, provider)
+  if (!row) return undefined
+  const { client_id, client_secret } = opened(await teamSealingKey(app, team_id), row)
+  return client_id && client_secret ? { client_id, client_secret, redirect_uri: row.redirect_url_override ?? callbackUrl(app) } : undefined
+}
+
+function shown(key: SealingKey, row: store.CredentialRow) {
+  const { client_id, client_secret, details } = opened(key, row)
+  return {
+    ...row,
+    source: row.provider,
+    client_id,
+    client_secret_hash: client_secret && fingerprint(key, client_secret),
+    details: details && rules.masked(details),
+    app_url: null,
+  }
+}
+
+/** Tells two secrets apart and gives nothing of them away. */
+const fingerprint = (key: SealingKey, secret: string) =>
+  createHmac('sha256', deriveSecret(key, 'client secrets')).update(secret).digest('hex').slice(0, 16)
+
+const opened = (key: SealingKey, { id, sealed }: store.CredentialRow) => open<Secrets>(key, place(id), sealed)
+
+const place = (id: string) => `team_credentials.sealed.${id}`

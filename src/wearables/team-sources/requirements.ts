@@ -1,0 +1,35 @@
+import type { SourceSlug } from '../../contract/tenants/sources.ts'
+import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { requireTeam } from '../../tenants/teams/actions.ts'
+import { scopesKnownOf } from '../providers/oauth-client.ts'
+import * as rules from './rules.ts'
+import * as store from './store.ts'
+
+type Required = { user_must_grant: string[]; user_may_grant: string[] }
+
+export async function listRequirements(app: App, caller: ManagementCaller, team_id: string, provider: SourceSlug | null | undefined) {
+  await requireTeam(app, caller, team_id)
+  return { requirements: await store.listRequirements(app.db, team_id, provider ?? undefined) }
+}
+
+/** Sets what users must and may allow at the sources that are named; null lifts it. The others stay. */
+export const putRequirements = (
+  app: App,
+  caller: ManagementCaller,
+  team_id: string,
+  body: { [P in SourceSlug]?: Required | null | undefined },
+) =>
+  inTransaction(app, async (app) => {
+    await requireTeam(app, caller, team_id)
+    for (const [provider, required] of Object.entries(body) as [SourceSlug, Required | null | undefined][]) {
+      if (required === undefined) continue
+      if (required === null) await store.deleteRequirements(app.db, team_id, provider)
+      else {
+        rules.checkScopes(provider, scopesKnownOf(app, provider), required)
+        await store.upsertRequirements(app.db, { team_id, provider, ...required })
+      }
+    }
+    return listRequirements(app, caller, team_id, undefined)
+  })
+
+export const requirementsOf = (app: App, team_id: string, provider: SourceSlug) => store.findRequirements(app.db, team_id, provider)

@@ -1,0 +1,53 @@
+import { resourcesOf, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
+import { invalid, problem } from '../../platform/problem.ts'
+import { isReturnable } from '../link/rules.ts'
+
+export type Details = { [name: string]: unknown }
+
+const SECRET = /secret|token|password|key/i
+
+/** Details of a credential as they are shown: names and switches, never a secret. */
+export const masked = (details: Details): Details =>
+  Object.fromEntries(Object.entries(details).map(([name, value]) => [name, SECRET.test(name) && value !== null ? '…' : maskedIn(value)]))
+
+function maskedIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskedIn)
+  return value && typeof value === 'object' ? masked(value as Details) : value
+}
+
+/** One without the other opens nothing. */
+export function checkComplete({ client_id, client_secret }: { client_id: string | null; client_secret: string | null }) {
+  if (!client_id || !client_secret)
+    throw problem('CREDENTIALS_INCOMPLETE', 'Send client_id and client_secret; a credential needs both the first time.')
+}
+
+export function checkOverride(text: string, isSandbox: boolean) {
+  if (!isReturnable(text, isSandbox) || text.includes('#'))
+    throw invalid(['body', 'redirect_url_override'], 'Must be an https address without a fragment; it has to lead to our callback.')
+}
+
+/** The teams that are asked for, of those that the caller may see; undefined means every one of the organisation. */
+export function narrowed(visible: string[] | undefined, wanted: string[] | undefined) {
+  if (!wanted?.length) return visible
+  return visible ? wanted.filter((id) => visible.includes(id)) : wanted
+}
+
+/** A scope that the source does not have would make every connection fail. */
+export function checkScopes(provider: string, known: string[] | undefined, { user_must_grant, user_may_grant }: Record<string, string[]>) {
+  for (const [field, scopes] of Object.entries({ user_must_grant, user_may_grant }))
+    for (const scope of scopes ?? [])
+      if (known && !known.includes(scope))
+        throw invalid(['body', provider, field], `Must be scopes of ${provider}: ${known.join(', ')}.`, 'enum')
+}
+
+/** A source gives no more than it has, and of nothing that it does not have. */
+export function checkDays(provider: SourceSlug, days: number, overrides: readonly (readonly [string, number])[]) {
+  const { backfill_days } = sources[provider]
+  const known = resourcesOf(sources[provider])
+  const at = (field: string) => ['body', 'providers', provider, field]
+  if (days > backfill_days) throw invalid(at('default'), `Must be at most ${backfill_days} days for ${provider}.`)
+  for (const [resource, wanted] of overrides) {
+    if (!known.includes(resource)) throw invalid(at('resource_overrides'), `Must be resources of ${provider}: ${known.join(', ')}.`, 'enum')
+    if (wanted > backfill_days) throw invalid(at('resource_overrides'), `Must be at most ${backfill_days} days for ${provider}.`)
+  }
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { type Catalogue, readCatalogue } from '../../src/labs/catalog/file/file.ts'
+
+const builtIn = readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8')
+
+/** The built-in file with something changed. */
+function changed(change: (file: Catalogue) => unknown) {
+  const file = JSON.parse(builtIn) as Catalogue
+  change(file)
+  return JSON.stringify(file)
+}
+const faultsOf = (text: string) => {
+  try {
+    readCatalogue(text)
+  } catch (error) {
+    return (error as Error).message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim())
+  }
+  return []
+}
+
+test('the built-in file can be loaded, whole', () => {
+  const read = readCatalogue(builtIn)
+  expect([read.labs.length, read.lab_markers.length, read.lab_tests.length]).toEqual([5, 122, 21])
+  expect(read.lab_markers[0]).toMatchObject({ id: 1001, provider_id: 'QM10007', price: '18.00' })
+})
+
+test('payors, diagnosis codes and service centers may be left out', () => {
+  const { labs, analytes, markers, lab_markers, lab_tests } = JSON.parse(builtIn)
+  expect(readCatalogue(JSON.stringify({ labs, analytes, markers, lab_markers, lab_tests }))).toMatchObject({
+    payors: [],
+    icd10_starter: [],
+  })
+})
+
+describe('a file is refused by the place that is wrong', () => {
+  test.each<[string, (file: Catalogue) => unknown, string]>([
+    ['a wrong type', (file) => Object.assign(file.labs[0] as object, { zipcode: 85004 }), 'labs[0].zipcode: '],
+    ['a missing field', (file) => Reflect.deleteProperty(file.lab_tests[2] as object, 'method'), 'lab_tests[2].method: '],
+    [
+      'an unknown method',
+      (file) => Object.assign(file.labs[1] as object, { collection_methods: ['by_post'] }),
+      'labs[1].collection_methods[0]: ',
+    ],
+    [
+      'a zone that is none',
+      (file) => Object.assign(file.labs[2] as object, { iana_timezone: 'Phoenix' }),
+      'labs[2].iana_timezone: Must be',
+    ],
+    ['a state that is none', (file) => file.labs[0]?.excluded_states.push('ZZ'), 'labs[0].excluded_states[0]: Must be the two letters'],
+    [
+      'a price that is none',
+      (file) => Object.assign(file.lab_markers[0] as object, { price: '$18' }),
+      'lab_markers[0].price: Must be US dollars',
+    ],
+    [
+      'a code of a team',
+      (file) => Object.assign(file.payors[0] as object, { payor_code: 'TEAM-1' }),
+      'payors[0].payor_code: Must not begin with TEAM-',
+    ],
+    ['no list of labs', (file) => Reflect.deleteProperty(file, 'labs'), 'labs: '],
+    [
+      'an id that is there twice',
+      (file) => Object.assign(file.lab_tests[4] as object, { id: file.lab_tests[0]?.id }),
+      'lab_tests[4].id: Is there twice.',
+    ],
+    [
+      'a code twice at one lab',
+      (file) => Object.assign(file.lab_markers[1] as object, { provider_id: 'QM10007' }),
+      'lab_markers[1].provider_id: Is there twice.',
+    ],
+    [
+      'a marker of nowhere',
+      (file) => Object.assign(file.lab_markers[3] as object, { marker_slug: 'moon' }),
+      'lab_markers[3].marker_slug: Is not in markers.',
+    ],
+    ['a lab of nowhere', (file) => Object.assign(file.lab_tests[0] as object, { lab_id: 9 }), 'lab_tests[0].lab_id: Is not in labs.'],
+    [
+      'an unknown analyte',
+      (file) => file.markers[0]?.expected_results.unshift('moon'),
+      'markers[0].expected_results[0]: Is not in analytes.',
+    ],
+    [
+      'a center of no lab',
+      (file) => Object.assign(file.patient_service_centers[0] as object, { lab_slug: 'moon' }),
+      'patient_service_centers[0].lab_slug: Is not in labs.',
+    ],
+    [
+      'a marker of another lab',
+      (file) => file.lab_tests[0]?.marker_ids.push(2001),
+      'lab_tests[0].marker_ids[5]: The lab has no such marker',
+    ],
+    ['a marker named twice', (file) => file.lab_tests[0]?.marker_ids.push(1001), 'lab_tests[0].marker_ids: Is there twice.'],
+    [
+      'a method the lab has not',
+      (file) => Object.assign(file.lab_tests[0] as object, { method: 'testkit' }),
+      'lab_tests[0].method: The lab does not collect',
+    ],
+  ])('%s', (_, change, fault) => {
+    const faults = faultsOf(changed(change))
+    expect(faults).toHaveLength(1)
+    expect(faults[0]).toContain(fault)
+  })
+
+  test('and by every one of them, up to twenty', () => {
+    const text = changed((file) => {
+      for (const marker of file.lab_markers) Object.assign(marker, { price: 'much' })
+    })
+    expect(faultsOf(text)).toHaveLength(21)
+    expect(faultsOf(text).at(-1)).toBe('and 102 more')
+  })
+
+  test('what is no JSON, or no object', () => {
+    expect(() => readCatalogue('{')).toThrow('The catalogue is not JSON')
+    expect(faultsOf('[]')[0]).toMatch(/^the file: /)
+  })
+})

@@ -1,0 +1,22 @@
+import { openEvent } from '../../src/delivery/events/emit.ts'
+import type { App } from '../../src/platform/app.ts'
+import type { SealingKey } from '../../src/platform/sealing/seal.ts'
+import { teamSealingKey, userSealingKey } from '../../src/platform/sealing/vault.ts'
+
+/** Everything a team was told, in the order it was written, whether or not it has a place in the log yet. */
+export async function toldTo(app: App, team_id: string, after = 0, limit = 1000) {
+  const rows = await app.db
+    .selectFrom('events')
+    .select(['id', 'seq', 'team_id', 'user_id', 'order_id', 'event_type', 'sealed', 'created_at'])
+    .where('team_id', '=', team_id)
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute()
+  return Promise.all(
+    rows.map(async ({ sealed, ...row }) => {
+      const key = row.user_id ? await userSealingKey(app, team_id, row.user_id) : await teamSealingKey(app, team_id)
+      return { ...row, ...openEvent(key as SealingKey, row.id, sealed) }
+    }),
+  )
+}
