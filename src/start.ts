@@ -18,13 +18,14 @@ import { encryptionKey } from './platform/data-dir.ts'
 import { type Embedded, startEmbedded } from './platform/db/embedded.ts'
 import { migrate } from './platform/db/migrate.ts'
 import { checkServer, type Database, openDatabase } from './platform/db/open.ts'
+import { noLastUses } from './platform/last-uses.ts'
 import { safeError } from './platform/log.ts'
 import { policyOf } from './platform/outbound/address.ts'
 import { openSender } from './platform/outbound/send.ts'
 import { makePrivateFolder } from './platform/private-files.ts'
 import { setupProblem } from './platform/problem.ts'
 import { openVault } from './platform/sealing/vault.ts'
-import { flushLastUses, noLastUses } from './tenants/keys/last-use.ts'
+import { flushLastUses } from './tenants/keys/last-use.ts'
 
 export type Service = { app: App; listening: string; credentials: Credentials; close(): Promise<void> }
 

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import * as data from '../operations/doctor/database.ts'
+import type { Check, Examine } from '../operations/doctor/finding.ts'
 import * as machine from '../operations/doctor/machine.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { borrowEmbedded, hasCluster } from '../platform/db/embedded.ts'
@@ -7,10 +8,6 @@ import type { Database } from '../platform/db/open.ts'
 import { openServer } from '../start.ts'
 import { command, print } from './command.ts'
 import { reasonOf } from './failure.ts'
-
-export type Finding = { state: 'ok' | 'warning' | 'wrong' | 'skipped'; text: string; remedy?: string }
-
-type Check = { name: string; finding: Finding }
 
 export const doctorCommand = command({
   name: 'doctor',
@@ -81,7 +78,7 @@ async function ofDatabase(config: Config, quick: boolean): Promise<Check[]> {
 }
 
 /** A check that fails by itself is a finding too. */
-export async function check(name: string, examine: () => Finding | Promise<Finding>): Promise<Check> {
+const check: Examine = async (name, examine) => {
   try {
     return { name, finding: await examine() }
   } catch (error) {

@@ -1,10 +1,9 @@
 import type { Logger } from 'pino'
 import type { ConsoleRole } from '../contract/tenants/sessions.ts'
-import type { NewAuditRow } from '../tenants/audit/actions.ts'
-import type { KeptOutcome } from '../tenants/idempotency/actions.ts'
-import type { LastUses } from '../tenants/keys/last-use.ts'
 import type { Config } from './config.ts'
 import { type Db, isDeadlock } from './db/open.ts'
+import type { RequestRows } from './db/request-rows.ts'
+import type { LastUses } from './last-uses.ts'
 import type { SealingKey } from './sealing/seal.ts'
 import type { Vault } from './sealing/vault.ts'
 
@@ -32,10 +31,8 @@ export type App = {
   /** What a request commits together with the action: its audit row and its idempotent outcome. */
   beforeCommit?: ((app: App, result: unknown) => Promise<void>) | undefined
   /** The same rows for an action that writes everything in one statement of its own. */
-  along?: ((result: unknown, user: SealingKey) => Promise<Along>) | undefined
+  along?: ((result: unknown, user: SealingKey) => Promise<RequestRows>) | undefined
 }
-
-export type Along = { audit: NewAuditRow; kept?: KeptOutcome | undefined }
 
 /** Where a request comes from, for those that begin or end a console session. */
 export type Visitor = {

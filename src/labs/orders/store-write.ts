@@ -1,5 +1,5 @@
 import { type Db, prepared, runHot } from '../../platform/db/open.ts'
-import { type Along, alongValues, auditColumns, auditText, keptText } from '../../platform/db/request-rows.ts'
+import { auditColumns, auditText, keptText, type RequestRows, requestRowValues } from '../../platform/db/request-rows.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { OrderRow } from './store.ts'
 
@@ -51,7 +51,7 @@ type NewEvent = { id: string; event_type: string; key: string; partial: boolean;
 type Info = { sealed: Buffer; terms: string[] }
 
 /** Everything that placing an order writes. */
-export type Placing = { row: NewRow; event: NewEvent; info?: Info | undefined; along?: Along | undefined }
+export type Placing = { row: NewRow; event: NewEvent; info?: Info | undefined; along?: RequestRows | undefined }
 
 const at = (i: number) => `$${i + 1}`
 const ORDER = columns.length
@@ -93,7 +93,7 @@ const placeKept = prepared('place_order_kept', `${insertOrder + insertInfo},\n${
 export function insertPlaced(db: Db, { row, event, info, along }: Placing) {
   const values: unknown[] = columns.map((column) => row[column])
   values.push(event.id, event.event_type, event.key, event.sealed, info?.sealed ?? null, info?.terms ?? null)
-  if (along) values.push(...alongValues(along))
+  if (along) values.push(...requestRowValues(along))
   const text = along?.kept ? placeKept : along ? placeAlong : placeAlone
   return toldBy(db, text, values)
 }

@@ -8,8 +8,8 @@ import type { Database, Line } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
 import type { Vault } from '../../platform/sealing/vault.ts'
+import { deploymentOf, holdsAnything } from '../deployment/actions.ts'
 import * as rules from '../deployment/rules.ts'
-import * as store from '../deployment/store.ts'
 import { backupReader, backupWriter, type Head, type Reader } from './file.ts'
 
 export type Step = (rows: number) => void
@@ -32,7 +32,7 @@ export async function writeBackup(database: Database, path: string, step: Step) 
 }
 
 async function headOf({ db }: Database, line: Line): Promise<Head> {
-  const deployment = await store.findDeployment(db)
+  const deployment = await deploymentOf(db)
   if (!deployment) throw setupProblem('The database is empty; there is nothing to back up')
   const { environment, region, key_check } = deployment
   return {
@@ -79,7 +79,7 @@ export async function restoreBackup(database: Database, { config, vault }: Place
   const ours = { environment: config.ENVIRONMENT, region: config.REGION, key_check: derive(vault.root, 'check value') }
   rules.checkDatabase({ environment, region, key_check: Buffer.from(key_check, 'hex') }, ours, 'backup')
   rules.checkVersions(migrations, await migrationFiles())
-  if (await store.holdsAnything(database.db)) throw rules.notEmpty()
+  if (await holdsAnything(database.db)) throw rules.notEmpty()
   await migrate(database.pool, migrations)
   const rows = await loadAll(database, file, step)
   await migrate(database.pool)

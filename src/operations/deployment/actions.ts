@@ -31,6 +31,9 @@ export const claimDatabase = (app: App, founding = false) =>
 /** Which deployment and key a database belongs to; undefined for one that is nobody's yet. */
 export const deploymentOf = (db: Db) => store.findDeployment(db)
 
+/** Whether a database holds more than an empty one does after its migrations. */
+export const holdsAnything = (db: Db) => store.holdsAnything(db)
+
 export const isClaimed = async (db: Db) => (await store.findDeployment(db)) !== undefined
 
 export const databaseAnswers = (app: App) =>

@@ -1,22 +1,22 @@
 import { connect } from 'node:net'
 import { pino } from 'pino'
-import type { check, Finding } from '../../cli/doctor.ts'
 import type { App } from '../../platform/app.ts'
 import { type Config, here } from '../../platform/config.ts'
 import { encryptionKey } from '../../platform/data-dir.ts'
 import { inspectServer, oldestUnnumbered, type Server, webhookUrls } from '../../platform/db/inspect.ts'
 import { pendingMigrations } from '../../platform/db/migrate.ts'
 import type { Database } from '../../platform/db/open.ts'
+import { noLastUses } from '../../platform/last-uses.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
 import { openVault, type Vault } from '../../platform/sealing/vault.ts'
 import { verifyAudit } from '../../tenants/audit/actions.ts'
-import { noLastUses } from '../../tenants/keys/last-use.ts'
 import { deploymentOf } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
+import type { Examine, Finding } from './finding.ts'
 
 /** Each looks only; a schema that is not ours ends the looking, because nothing behind it could be read. */
-export async function checks(config: Config, database: Database, quick: boolean, examine: typeof check) {
+export async function checks(config: Config, database: Database, quick: boolean, examine: Examine) {
   const server = await inspectServer(database)
   const found = [
     await examine('database', () => serverFinding(config, server)),

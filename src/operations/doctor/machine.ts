@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import type { Finding } from '../../cli/doctor.ts'
 import type { Config } from '../../platform/config.ts'
+import type { Finding } from './finding.ts'
 
 export function nodeVersion(version: string): Finding {
   const isNew = Number(version.split('.')[0]) >= 24

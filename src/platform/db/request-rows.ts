@@ -5,7 +5,7 @@ type Audit = Omit<Insertable<Tables['audit_log']>, 'chain_seq' | 'chain_hash'>
 type Kept = { team_id: string; operation: string; key_hash: Buffer; owner: string; status: number; sealed: Buffer; user_id: string | null }
 
 /** What a request commits together with the one statement of its action: its audit row, and its outcome where that is kept. */
-export type Along = { audit: Audit; kept?: Kept | undefined }
+export type RequestRows = { audit: Audit; kept?: Kept | undefined }
 
 export const auditColumns = [
   ...(['id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status', 'request_id'] as const),
@@ -23,7 +23,7 @@ export const auditText = (first: number) =>
 export const keptText = (first: number) =>
   `keep_outcome(${keptTypes.map((type, i) => `${at(first + auditColumns.length + i)}::${type}`).join(', ')})`
 
-export const alongValues = ({ audit, kept }: Along): unknown[] => [
+export const requestRowValues = ({ audit, kept }: RequestRows): unknown[] => [
   ...auditColumns.map((column) => audit[column]),
   ...(kept ? [kept.team_id, kept.operation, kept.key_hash, kept.owner, kept.status, kept.sealed, kept.user_id] : []),
 ]

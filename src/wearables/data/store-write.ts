@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Along, alongValues, auditText } from '../../platform/db/request-rows.ts'
+import { type RequestRows, requestRowValues, auditText } from '../../platform/db/request-rows.ts'
 import { type Db, prepared, runHot } from '../../platform/db/open.ts'
 import type { DayRow, Shelf } from './store-days.ts'
 import { type Received, receivedText, receivedValues } from './store-states.ts'
@@ -13,13 +13,13 @@ export type Batch = { shelf: Shelf; days: WrittenDay[]; state: Received; events:
  * Writes days, the state of their resource, the events about them and the request's audit row in one round trip: all of it, or nothing
  * where somebody else wrote one of the days meanwhile. Answers which webhooks are told.
  */
-export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, audit?: Along['audit']): Promise<string[]> {
+export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, audit?: RequestRows['audit']): Promise<string[]> {
   const values = [
     ...receivedValues(state),
     ...(days.length ? [shelf.resource] : []),
     ...days.flatMap(({ day, source_type, samples, revision, sealed }) => [day, source_type, samples, revision, sealed]),
     ...events.flatMap(({ id, event_type, key, sealed }) => [id, event_type, key, sealed]),
-    ...(audit ? alongValues({ audit }) : []),
+    ...(audit ? requestRowValues({ audit }) : []),
   ]
   const text = textFor(days.length, events.length, audit !== undefined)
   const rows = await runHot<{ told: string[] }>(db, text, values, 'writing')

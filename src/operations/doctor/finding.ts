@@ -1,0 +1,6 @@
+export type Finding = { state: 'ok' | 'warning' | 'wrong' | 'skipped'; text: string; remedy?: string }
+
+export type Check = { name: string; finding: Finding }
+
+/** Runs one check. The caller turns a thrown error into a finding, so that the checks behind it still run. */
+export type Examine = (name: string, examine: () => Finding | Promise<Finding>) => Promise<Check>
