@@ -8,6 +8,7 @@ import { credentialsIn, root, type Service, startProcess } from '../support/proc
 import { ENCRYPTION_KEY, newDatabase, temporaryFolder } from '../support/world.ts'
 import { blocksOf, isRun, nameOf, pages, runnable, shown } from './support/blocks.ts'
 import { follow } from './support/follow.ts'
+import { shellHelpers } from './support/helpers.ts'
 import { freePort, tools } from './support/tools.ts'
 
 const all = pages.flatMap((page) => blocksOf(page))
@@ -19,7 +20,7 @@ const notRun = [
   ['docs/pipelines.md', 'needs a broker, and stays in the foreground'],
   ['docs/pipelines.md', 'needs the emulator of Pub/Sub, and both stay in the foreground'],
   ['docs/pipelines.md', 'needs the emulator of Pub/Sub'],
-  ['docs/quick-start.md', 'needs the address of a repository, and stays in the foreground'],
+  ['docs/quick-start.md', 'needs a repository URL and stays in the foreground'],
 ]
 
 test('what is not run is known by name', () => {
@@ -55,14 +56,14 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   test.concurrent.each(followed)('%s', { timeout: 300_000 }, async (page) => {
     const addresses = { '127.0.0.1:8080': new URL(service.url).host, 9099: String(await freePort()) }
     const env = { DATABASE_URL: database, ENCRYPTION_KEY, EMPTY_DATABASE_URL: await emptyDatabase() }
-    const { faults, skipped } = await follow(page, { folder: await aFolder(page, data), addresses, env })
+    const { faults, skipped } = await follow(page, { folder: await readersFolder(page, data, addresses), addresses, env })
     for (const one of skipped) console.log(`skipped: ${one}`)
     expect(faults.join('\n\n')).toBe('')
   })
 })
 
-/** What a reader has: a folder with the keys of a team of its own, and what was installed. */
-async function aFolder(page: string, data: string) {
+/** A reader's checkout: the keys of a team of its own, the dependencies, the command line and the helpers of the quick start. */
+async function readersFolder(page: string, data: string, addresses: Record<string, string>) {
   const { base_url, org_id, management_key } = credentialsIn(data)
   const admin = client(base_url, { 'x-management-key': management_key })
   const { id: team_id } = await admin.createTeam({ params: { org_id }, body: { name: page.replace(/\W/g, ' '), region: 'us' } })
@@ -71,7 +72,8 @@ async function aFolder(page: string, data: string) {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'data'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const name of ['node_modules', 'bin']) symlinkSync(join(root, name), join(folder, name))
+  writeFileSync(join(folder, 'data/helpers.sh'), shellHelpers(addresses))
   const credentials = { base_url, org_id, team_id, team_api_key, management_key }
   writeFileSync(join(folder, 'data/credentials.json'), `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
   return folder

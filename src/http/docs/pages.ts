@@ -8,7 +8,7 @@ export const REFERENCE = 'reference'
 
 /** THE table of pages: navigation, their order, previous and next, and the index follow from it. `docs/{slug}.md` is the page. */
 export const groups: { title: string; pages: DocsPage[] }[] = [
-  { title: 'Start', pages: [page('quick-start', 'Quick start', 'From a clone to a verified webhook in five minutes.')] },
+  { title: 'Start', pages: [page('quick-start', 'Quick start', 'Order a lab test and receive a verified webhook in five minutes.')] },
   {
     title: 'Concepts',
     pages: [
