@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { placeAlong, placeParameters } from '../src/labs/orders/store-write.ts'
+import { placeAlong, placeParameters } from '../src/labs/orders/placing/store-write.ts'
 import { query } from '../test/support/cluster.ts'
 import { run } from '../test/support/process.ts'
 

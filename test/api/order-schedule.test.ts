@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
-import { dispatchDue } from '../../src/labs/orders/dispatch.ts'
+import { dispatchDue } from '../../src/labs/orders/progress/dispatch.ts'
 import { toldTo } from '../support/events.ts'
 import { aUser, place, steps, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'

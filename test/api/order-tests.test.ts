@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Named } from '../../src/labs/orders/rules-tests.ts'
-import { labTestOf, resolveTests } from '../../src/labs/orders/tests.ts'
+import type { Named } from '../../src/labs/orders/checks/rules-tests.ts'
+import { labTestOf, resolveTests } from '../../src/labs/orders/placing/tests.ts'
 import type { TeamCaller } from '../../src/platform/app.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { lockName } from '../../src/platform/db/embedded/lock.ts'
-import { borrowEmbedded } from '../../src/platform/db/embedded.ts'
+import { borrowEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { eventually, isAlive, optionsFor, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
 

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type SourceSlug, sourceSlugs } from '../../src/contract/tenants/sources.ts'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
-import { readSamples } from '../../src/wearables/data/rules-samples.ts'
 import { zoneClock } from '../../src/wearables/data/rules-time.ts'
-import { cyclesOf } from '../../src/wearables/providers/demo/rules-cycle.ts'
+import { readSamples } from '../../src/wearables/data/samples/rules-samples.ts'
 import { dayAfter, startOf } from '../../src/wearables/providers/demo/rules-day.ts'
 import { personOf } from '../../src/wearables/providers/demo/rules-person.ts'
 import { demoReport } from '../../src/wearables/providers/demo/rules-report.ts'
+import { cyclesOf } from '../../src/wearables/providers/demo/series/rules-cycle.ts'
 
 const DAY = 86_400_000
 const MINUTE = 60_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { countryCode, stateCode, stateOfZip, zipMatches } from '../../src/labs/orders/rules-states.ts'
-import { dayIn, mayActivateOn, startOfDay, zoneOf } from '../../src/labs/orders/rules-zones.ts'
+import { countryCode, stateCode, stateOfZip, zipMatches } from '../../src/labs/orders/checks/rules-states.ts'
+import { dayIn, mayActivateOn, startOfDay, zoneOf } from '../../src/labs/orders/checks/rules-zones.ts'
 
 const inUS = (state: string, zip: string) => zoneOf({ state, zip, country: 'US' })
 

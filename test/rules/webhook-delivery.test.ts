@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { checkHeaders } from '../../src/delivery/webhooks/management/rules-headers.ts'
 import { type Answered, afterAttempt, isGone, later, waits } from '../../src/delivery/webhooks/rules.ts'
-import { checkHeaders } from '../../src/delivery/webhooks/rules-headers.ts'
 import {
   type Breaker,
   breaker,

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { borrowEmbedded } from '../../src/platform/db/embedded.ts'
+import { borrowEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { query } from '../support/cluster.ts'
 import { type Env, eventually } from '../support/process.ts'
 

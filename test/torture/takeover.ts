@@ -1,4 +1,4 @@
-import { WORKERS } from '../../src/delivery/webhooks/store-lanes.ts'
+import { WORKERS } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { query } from '../support/cluster.ts'
 import { eventually, type Service } from '../support/process.ts'
 import type { Place } from './webhook-receiver.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { SUSPECT } from '../../src/delivery/webhooks/rules-health.ts'
-import { claimLanes } from '../../src/delivery/webhooks/store-lanes.ts'
+import { claimLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { HOUR, later } from '../../src/platform/app.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, emitTo } from '../support/lanes.ts'

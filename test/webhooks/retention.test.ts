@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { keepDays } from '../../src/delivery/webhooks/retention.ts'
+import { keepDays } from '../../src/delivery/webhooks/repair/retention.ts'
 import { DAY, later } from '../../src/platform/app.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, emitTo, waitingFor } from '../support/lanes.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { startWorker } from '../../src/delivery/webhooks/worker.ts'
+import { startWorker } from '../../src/delivery/webhooks/sending/worker.ts'
 import { type Line, openDatabase } from '../../src/platform/db/open.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { query } from '../support/cluster.ts'

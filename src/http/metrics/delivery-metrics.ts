@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { type Backlog, backlogs } from '../../delivery/webhooks/backlog.ts'
+import { type Backlog, backlogs } from '../../delivery/webhooks/sending/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 
 type Attempt = { outcome: string; event_at: string; at: string; ms: number }

@@ -1,5 +1,5 @@
 import type { App } from '../../platform/app.ts'
-import type { Loaded } from '../orders/present.ts'
+import type { Loaded } from '../orders/reading/present.ts'
 import { simulator } from './simulator/index.ts'
 
 /** What a lab answers to an order that it takes at once. */

@@ -1,10 +1,10 @@
-import { banner, facts, footer, heading, row } from './blocks.ts'
+import { banner, facts, footer, heading, row } from './layout/blocks.ts'
+import { closePaper, openPaper, type Paper } from './layout/page.ts'
+import { signatureLines } from './layout/signature.ts'
+import { writeText } from './layout/text.ts'
+import { color, ink } from './layout/theme.ts'
 import { letterhead } from './letterhead.ts'
-import { closePaper, openPaper, type Paper } from './page.ts'
 import { birth, type Laboratory, nameOf, type Patient } from './people.ts'
-import { signatureLines } from './signature.ts'
-import { writeText } from './text.ts'
-import { color, ink } from './theme.ts'
 
 export type UncertainTest = { name: string; code: string | null; reason: string; estimated_cost: string | null }
 

@@ -1,10 +1,10 @@
 import type { Method } from '../../contract/labs/lifecycle.ts'
-import { banner, facts, footer, heading, row } from './blocks.ts'
 import { type SampleType, stepsFor } from './instruction-steps.ts'
 import { inWords } from './labels-text.ts'
-import { closePaper, openPaper, type Paper } from './page.ts'
-import { writeLine, writeText } from './text.ts'
-import { color, ink } from './theme.ts'
+import { banner, facts, footer, heading, row } from './layout/blocks.ts'
+import { closePaper, openPaper, type Paper } from './layout/page.ts'
+import { writeLine, writeText } from './layout/text.ts'
+import { color, ink } from './layout/theme.ts'
 
 export type CollectionInstructions = {
   created_at: string

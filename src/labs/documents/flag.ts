@@ -1,5 +1,5 @@
-import { type RangeBar, rangeBar } from './range-bar.ts'
-import { color, type Ink, ink } from './theme.ts'
+import { type RangeBar, rangeBar } from './layout/range-bar.ts'
+import { color, type Ink, ink } from './layout/theme.ts'
 
 export type Interpretation = 'normal' | 'abnormal' | 'critical' | 'unknown'
 

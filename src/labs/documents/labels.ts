@@ -1,9 +1,9 @@
-import { drawBarcode } from './barcode.ts'
 import { dayInWords } from './labels-text.ts'
-import { closePaper, letter, mm, openPaper, type Paper } from './page.ts'
+import { drawBarcode } from './layout/barcode.ts'
+import { closePaper, letter, mm, openPaper, type Paper } from './layout/page.ts'
+import { drawLine, linesOf, widthOf, writeLine } from './layout/text.ts'
+import { ink, lineHeight } from './layout/theme.ts'
 import { listed, type Patient } from './people.ts'
-import { drawLine, linesOf, widthOf, writeLine } from './text.ts'
-import { ink, lineHeight } from './theme.ts'
 
 export type Labels = {
   created_at: string

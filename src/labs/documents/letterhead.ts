@@ -1,8 +1,8 @@
-import { rule } from './blocks.ts'
-import { type Paper, right } from './page.ts'
+import { rule } from './layout/blocks.ts'
+import { type Paper, right } from './layout/page.ts'
+import { writeLine, writeText } from './layout/text.ts'
+import { color, ink, lineHeight } from './layout/theme.ts'
 import { joined, type Laboratory, placeOf } from './people.ts'
-import { writeLine, writeText } from './text.ts'
-import { color, ink, lineHeight } from './theme.ts'
 
 /** The laboratory at the left, what the document is at the right. */
 export function letterhead(paper: Paper, lab: Laboratory, title: string) {

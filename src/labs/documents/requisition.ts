@@ -1,12 +1,12 @@
-import { drawBarcode } from './barcode.ts'
-import { banner, type Fact, facts, footer, heading, row } from './blocks.ts'
 import { instantInWords, inWords } from './labels-text.ts'
+import { drawBarcode } from './layout/barcode.ts'
+import { banner, type Fact, facts, footer, heading, row } from './layout/blocks.ts'
+import { closePaper, openPaper, type Paper } from './layout/page.ts'
+import { signatureLines } from './layout/signature.ts'
+import { writeText } from './layout/text.ts'
+import { color, ink } from './layout/theme.ts'
 import { letterhead } from './letterhead.ts'
-import { closePaper, openPaper, type Paper } from './page.ts'
 import { addressOf, birth, type Laboratory, listed, nameOf, type Patient, type Physician } from './people.ts'
-import { signatureLines } from './signature.ts'
-import { writeText } from './text.ts'
-import { color, ink } from './theme.ts'
 
 export type OrderedTest = {
   name: string

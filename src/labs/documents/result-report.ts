@@ -1,12 +1,12 @@
-import { banner, facts, footer, heading, row, rule } from './blocks.ts'
 import type { Interpretation, Result } from './flag.ts'
 import { instantInWords, inWords } from './labels-text.ts'
+import { banner, facts, footer, heading, row, rule } from './layout/blocks.ts'
+import { closePaper, openPaper, type Paper } from './layout/page.ts'
+import { writeText } from './layout/text.ts'
+import { color, ink } from './layout/theme.ts'
 import { letterhead } from './letterhead.ts'
-import { closePaper, openPaper, type Paper } from './page.ts'
 import { birth, type Laboratory, nameOf, type Patient, type Physician } from './people.ts'
 import { resultTable } from './result-table.ts'
-import { writeText } from './text.ts'
-import { color, ink } from './theme.ts'
 
 export type ReportStatus = 'partial' | 'final' | 'corrected'
 

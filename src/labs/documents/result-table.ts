@@ -1,9 +1,9 @@
-import { row, rule } from './blocks.ts'
 import { barOf, type Flag, flagOf, type Result, rangeInWords } from './flag.ts'
-import { keep, type Paper } from './page.ts'
-import type { RangeBar } from './range-bar.ts'
-import { linesOf, writeLine, writeText } from './text.ts'
-import { color, type Ink, ink, lineHeight } from './theme.ts'
+import { row, rule } from './layout/blocks.ts'
+import { keep, type Paper } from './layout/page.ts'
+import type { RangeBar } from './layout/range-bar.ts'
+import { linesOf, writeLine, writeText } from './layout/text.ts'
+import { color, type Ink, ink, lineHeight } from './layout/theme.ts'
 
 const columns = {
   name: { title: 'Test', x: 6, width: 148 },

@@ -2,7 +2,7 @@ import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { kindOf } from '../../tenants/audit/actions.ts'
 import { whoIs } from '../../tenants/people/actions.ts'
-import { requireOrder } from '../orders/present.ts'
+import { requireOrder } from '../orders/reading/present.ts'
 import * as store from './store.ts'
 
 export async function getCriticalResult(app: App, { team_id }: TeamCaller, order_id: string) {

@@ -1,8 +1,8 @@
 import type { App, TeamCaller } from '../../platform/app.ts'
 import { draw } from '../documents/draw.ts'
 import type { ReportSection } from '../documents/result-report.ts'
-import { papersOf } from '../orders/order-pdfs.ts'
-import { type Loaded, requireOrder } from '../orders/present.ts'
+import { papersOf } from '../orders/reading/order-pdfs.ts'
+import { type Loaded, requireOrder } from '../orders/reading/present.ts'
 import { type Report, requireReport, transactionReports } from './actions.ts'
 import * as rules from './rules.ts'
 

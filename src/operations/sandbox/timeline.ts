@@ -1,5 +1,5 @@
 import { takeDueSteps } from '../../labs/adapters/simulator/advance.ts'
-import { dispatchDue, nextDispatch, nextDueStep } from '../../labs/orders/dispatch.ts'
+import { dispatchDue, nextDispatch, nextDueStep } from '../../labs/orders/progress/dispatch.ts'
 import type { App } from '../../platform/app.ts'
 import { eraseDueUsers, nextErasure } from '../../tenants/users/actions.ts'
 

@@ -1,5 +1,5 @@
 import type { OrderDocument } from '../../labs/orders/encrypted-document.ts'
-import { termsOf } from '../../labs/orders/insert.ts'
+import { termsOf } from '../../labs/orders/placing/insert.ts'
 import type { App } from '../../platform/app.ts'
 import { indexTerms } from '../../platform/sealing/blind-index.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'

@@ -6,7 +6,7 @@ import { emit, eventRow } from '../../delivery/events/emit.ts'
 import { chunks } from '../../delivery/events/rules-size.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import type { Delivery } from './incoming-push.ts'
-import type { Sample } from './rules-codec.ts'
+import type { Sample } from './samples/rules-codec.ts'
 import { byOrigin, type Origin, shower } from './rules-present.ts'
 
 type Verb = 'created' | 'updated'

@@ -1,5 +1,5 @@
 import type { Series } from '../../contract/wearables/series.ts'
-import type { Sample } from './rules-codec.ts'
+import type { Sample } from './samples/rules-codec.ts'
 
 const DAY = 86_400_000
 const two = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { onTestFinished, type TestContext } from 'vitest'
-import { type EmbeddedOptions, startEmbedded } from '../../../src/platform/db/embedded.ts'
+import { type EmbeddedOptions, startEmbedded } from '../../../src/platform/db/embedded/start.ts'
 
 export const isRoot = process.getuid?.() === 0
 export const nobody = { uid: 65534, gid: 65534 }

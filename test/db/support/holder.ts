@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { startEmbedded } from '../../../src/platform/db/embedded.ts'
+import { startEmbedded } from '../../../src/platform/db/embedded/start.ts'
 import { query } from './query.ts'
 
 // A service of its own: says where its database is, and at SIGTERM asks it once more before stopping it.

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { later } from '../../../platform/app.ts'
-import type { Loaded } from '../../orders/present.ts'
+import type { Loaded } from '../../orders/reading/present.ts'
 import { nextStep } from '../../orders/rules.ts'
 import type { Lab } from '../index.ts'
 import { stepDelay } from './delays.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Shipment } from '../../../contract/labs/orders.ts'
 import { oneOf, seeded, whole } from '../../../platform/seeded.ts'
-import type { Loaded } from '../../orders/present.ts'
+import type { Loaded } from '../../orders/reading/present.ts'
 
 /** Somebody who registers the kit that was asked to be walked through: the recipient, or nobody in particular. */
 export function someone({ document: { shipping_details: sent }, seed }: Loaded) {

@@ -1,9 +1,9 @@
 import type { SourceSlug } from '../../../contract/tenants/sources.ts'
 import { dayOf } from './rules-day.ts'
 import { deviceOf } from './rules-devices.ts'
-import { heartAt } from './rules-heart.ts'
-import { glucoseAt } from './rules-intake.ts'
 import { type NewSample, point, rounded } from './rules-times.ts'
+import { heartAt } from './series/rules-heart.ts'
+import { glucoseAt } from './series/rules-intake.ts'
 
 type Asked = { source: SourceSlug; user_id: string; dates: string[]; samples: number }
 

@@ -1,6 +1,6 @@
 import { type Random, seeded, whole } from '../../../platform/seeded.ts'
 import { type Person, personOf } from './rules-person.ts'
-import { type Stage, stagesOf } from './rules-stages.ts'
+import { type Stage, stagesOf } from './series/rules-stages.ts'
 
 export const QUARTER = 15
 const MINUTE = 60_000

@@ -3,10 +3,10 @@ import { series, seriesNames } from '../../../contract/wearables/series.ts'
 import { summaries } from '../../../contract/wearables/summaries.ts'
 import { type Day, dayOf } from './rules-day.ts'
 import { deviceOf } from './rules-devices.ts'
-import { knownSamples, type OwnSeries, ownSeries } from './rules-series.ts'
 import { streamOf } from './rules-stream.ts'
 import { demoSummaries, workoutId } from './rules-summaries.ts'
 import { isOver } from './rules-times.ts'
+import { knownSamples, type OwnSeries, ownSeries } from './series/rules-series.ts'
 
 type Asked = {
   source: SourceSlug

@@ -1,6 +1,6 @@
 import type { Day } from './rules-day.ts'
-import { heartAt } from './rules-heart.ts'
 import { rounded } from './rules-times.ts'
+import { heartAt } from './series/rules-heart.ts'
 
 const EVERY_SECONDS = 10
 const METRES_A_DEGREE = 111_320

@@ -1,13 +1,13 @@
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
-import { bodyOf, weighedAt } from './rules-body.ts'
-import { cyclesOf } from './rules-cycle.ts'
 import { type Day, QUARTER } from './rules-day.ts'
-import { heartAt, recordingOf } from './rules-heart.ts'
-import { mealsPushed } from './rules-intake.ts'
-import { metresOf, minutesOf, quartersOf } from './rules-motion.ts'
-import { temperatureDelta } from './rules-night.ts'
-import type { Known } from './rules-series.ts'
 import { isOver, moment, type NewSample, point, rounded } from './rules-times.ts'
+import { bodyOf, weighedAt } from './series/rules-body.ts'
+import { cyclesOf } from './series/rules-cycle.ts'
+import { heartAt, recordingOf } from './series/rules-heart.ts'
+import { mealsPushed } from './series/rules-intake.ts'
+import { metresOf, minutesOf, quartersOf } from './series/rules-motion.ts'
+import { temperatureDelta } from './series/rules-night.ts'
+import type { Known } from './series/rules-series.ts'
 
 /** How a demo source reports: what it knows by then, and from which of its devices. */
 type Report = { until: number; isLive: boolean; deviceFor(resource: string): string }

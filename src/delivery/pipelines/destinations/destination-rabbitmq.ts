@@ -1,0 +1,107 @@
+import { isIP } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type ChannelModel, type ConfirmChannel, connect, type Message as Returned } from 'amqplib'
+import { SECOND } from '../../../platform/app.ts'
+import { isForbidden } from '../../../platform/outbound/address.ts'
+import { coded, guardedLookup } from '../../../platform/outbound/pools.ts'
+import type { Failure } from '../rules-failure.ts'
+import type { Broker } from '../uri.ts'
+import { type Outlet, type Reach, within } from './destination.ts'
+import type { Message } from './message.ts'
+
+const CONNECT_WITHIN = 10 * SECOND
+const CONFIRM_WITHIN = 30 * SECOND
+const CLOSE_WITHIN = SECOND
+/** A broker from which nothing came for two of these is taken for dead. */
+const HEARTBEAT_SECONDS = 10
+/** Brokers send us replies, and unroutable events back; nobody needs to make us buffer more. */
+const MAX_FRAME = 1024 * 1024
+
+/** A connection to a broker on which every message is confirmed. It is given up when we end. */
+export async function openRabbitMq(broker: Broker, exchange: string, reach: Reach, ends?: AbortSignal): Promise<Outlet> {
+  const cut = new AbortController()
+  const late = AbortSignal.any([AbortSignal.timeout(CONNECT_WITHIN), ...(ends ? [ends] : [])])
+  const giveUp = () => cut.abort()
+  late.addEventListener('abort', giveUp)
+  if (late.aborted) giveUp()
+  try {
+    const connection = await connectTo(broker, reach, cut.signal)
+    // Whatever happens to it also ends what waits for a confirm, which is where it is judged; unheard it would end the process.
+    connection.on('error', () => {})
+    return outletOn(connection, await connection.createConfirmChannel(), exchange, cut)
+  } catch (error) {
+    cut.abort()
+    throw late.aborted ? coded('timeout' satisfies Failure) : error
+  } finally {
+    late.removeEventListener('abort', giveUp)
+  }
+}
+
+function connectTo({ secure, hostname, port, username, password, vhost }: Broker, { policy, resolve, ca }: Reach, signal: AbortSignal) {
+  if (isIP(hostname) && isForbidden(hostname, policy)) throw coded('FORBIDDEN_ADDRESS')
+  const target = { protocol: secure ? 'amqps' : 'amqp', hostname, port, username, password, vhost }
+  const tls = { minVersion: 'TLSv1.2' as const, rejectUnauthorized: true, ...(ca && { ca }) }
+  // The types of the library leave out the signal, which Node takes for either kind of socket.
+  const socket = {
+    lookup: guardedLookup(policy, resolve),
+    signal,
+    noDelay: true,
+    ...(secure && tls),
+    clientProperties: { product: 'Assay' },
+  }
+  return connect({ ...target, heartbeat: HEARTBEAT_SECONDS, maxFrameSize: MAX_FRAME }, socket)
+}
+
+function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: string, cut: AbortController): Outlet {
+  const returned = new Set<string>()
+  let fault: unknown
+  let isOpen = true
+  let isBlocked = false
+  channel.on('error', (error) => {
+    fault = error
+  })
+  // A message that nobody takes comes back before it is confirmed.
+  channel.on('return', ({ properties }: Returned) => returned.add(String(properties.messageId)))
+  channel.on('close', () => {
+    isOpen = false
+  })
+  connection.on('blocked', () => {
+    isBlocked = true
+  })
+  connection.on('unblocked', () => {
+    isBlocked = false
+  })
+
+  const confirmed = (message: Message) =>
+    new Promise<void>((resolve, reject) => {
+      channel.publish(exchange, message.event_type, message.content, propertiesOf(message), (error) => {
+        if (returned.delete(message.event_id)) reject(coded('unroutable' satisfies Failure))
+        else if (error) reject(fault ?? error)
+        else resolve()
+      })
+    })
+
+  const publish = (message: Message) => within(CONFIRM_WITHIN, confirmed(message), () => (isBlocked ? 'blocked' : 'timeout'))
+
+  /** The library waits for ever for the answer of a broker that is gone. */
+  async function close() {
+    const late = pause(CLOSE_WITHIN, undefined, { signal: cut.signal }).catch(() => {})
+    await Promise.race([connection.close().catch(() => {}), late])
+    cut.abort()
+  }
+
+  return { isOpen: () => isOpen, publish, close }
+}
+
+/** Content-Type and Content-Encoding stand where AMQP has a place for them, and among the headers, where the public interface has them. */
+const propertiesOf = ({ event_id, event_type, timestamp, gzipped }: Message) => ({
+  mandatory: true,
+  persistent: true,
+  messageId: event_id,
+  type: event_type,
+  timestamp,
+  appId: 'assay',
+  contentType: 'application/json',
+  ...(gzipped && { contentEncoding: 'gzip' }),
+  headers: { 'Content-Type': 'application/json', ...(gzipped && { 'Content-Encoding': 'gzip' }) },
+})

@@ -1,0 +1,28 @@
+import type { Logged } from '../../events/log.ts'
+import type { Outlet } from '../destinations/destination.ts'
+import { messageOf } from '../destinations/message.ts'
+
+type Published = { confirmed: number; error?: unknown }
+
+/** Publishes in the order of the log and stops at the first event that is refused, or when told to. Answers how many from the beginning on were confirmed. */
+export async function publishAll(outlet: Pick<Outlet, 'publish'>, logged: Logged[], isOver: () => boolean): Promise<Published> {
+  const messages = await Promise.all(logged.map(({ key, event }) => messageOf(event, key)))
+  const underWay = new Map<string, Promise<void>>()
+  const confirms: Promise<void>[] = []
+  let isRefused = false
+  for (const message of messages) {
+    // Of one key one event is under way at a time: were it refused, a later one would overtake it.
+    await underWay.get(message.key)?.catch(() => {})
+    if (isRefused || isOver()) break
+    const confirm = outlet.publish(message)
+    confirm.catch(() => {
+      isRefused = true
+    })
+    underWay.set(message.key, confirm)
+    confirms.push(confirm)
+  }
+  const settled = await Promise.allSettled(confirms)
+  const first = settled.findIndex(({ status }) => status === 'rejected')
+  const refused = settled[first]
+  return refused?.status === 'rejected' ? { confirmed: first, error: refused.reason } : { confirmed: confirms.length }
+}

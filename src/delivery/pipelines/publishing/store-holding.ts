@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import type { OutletName } from '../../../contract/delivery/pipelines.ts'
+import type { Db } from '../../../platform/db/open.ts'
+import { well } from '../store-destinations.ts'
+
+/** By the clock of the database: those of two processes may differ by more than a lease. */
+const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
+
+type Named = { team_id: string; destination: OutletName }
+
+/** Takes destinations that nobody publishes to, or whose process has not been heard of: of any team, for the worker. */
+export async function claimFree(db: Db, holder: string, { seconds, most }: { seconds: number; most: number }) {
+  const { rows } = await sql<Named>`
+    update pipeline_outlets set holder = ${holder}, leased_until = ${fromNow(seconds)} where (team_id, destination) in (
+      select o.team_id, o.destination from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
+      where o.destination = any(p.enabled) and t.deleted_at is null and (o.holder is null or o.leased_until < now())
+      order by o.team_id, o.destination limit ${most} for update of o skip locked
+    ) returning team_id, destination`.execute(db)
+  return rows
+}
+
+/** In the order in which whoever changes pipelines locks them, so that neither waits for the other for ever. */
+const inHand = (holder: string) => sql`
+  (team_id, destination) in (
+    select team_id, destination from pipeline_outlets where holder = ${holder} order by team_id, destination for update
+  )`
+
+export const renew = (db: Db, holder: string, seconds: number) =>
+  sql`update pipeline_outlets set leased_until = ${fromNow(seconds)} where ${inHand(holder)}`.execute(db)
+
+export const release = (db: Db, holder: string) =>
+  sql`update pipeline_outlets set holder = null, leased_until = null where ${inHand(holder)}`.execute(db)
+
+export type Held = Named & {
+  created_at: string
+  revision: number
+  event_type_prefixes: string[] | null
+  sealed: Buffer
+  after_no: number
+  failures: number
+  retry_at: string | null
+  is_behind: boolean
+}
+
+/** What a process publishes to, and whether the log has gone on. */
+export async function held(db: Db, holder: string) {
+  const { rows } = await sql<Held>`
+    select o.team_id, o.destination, o.created_at, o.revision, p.event_type_prefixes, o.sealed, o.after_no, o.failures, o.retry_at,
+      exists (select from events e where e.team_id = o.team_id and e.no > o.after_no) as is_behind
+    from pipeline_outlets o join pipelines p on p.team_id = o.team_id join teams t on t.id = o.team_id
+    where o.holder = ${holder} and o.destination = any(p.enabled) and t.deleted_at is null`.execute(db)
+  return rows
+}
+
+type Advance = { holder: string; from: number; place: number; delivered: number; at: string }
+
+/**
+ * Records what was confirmed; false where somebody else publishes by now, or did meanwhile. Nor does it count once other settings or types were
+ * sent: what happens from then on goes by those.
+ */
+export async function advance(db: Db, row: Held, { holder, from, place, delivered, at }: Advance) {
+  const { team_id, destination, sealed, event_type_prefixes } = row
+  const { numUpdatedRows } = await db
+    .updateTable('pipeline_outlets')
+    .set((eb) => ({
+      after_no: place,
+      ...(delivered && {
+        delivered: eb('delivered', '+', delivered),
+        last_delivered_at: at,
+        ...well,
+      }),
+    }))
+    .where('team_id', '=', team_id)
+    .where('destination', '=', destination)
+    .where('holder', '=', holder)
+    .where('after_no', '=', from)
+    .where('sealed', '=', sealed)
+    .where(
+      sql<boolean>`(select event_type_prefixes from pipelines where team_id = ${team_id}) is not distinct from ${event_type_prefixes}::text[]`,
+    )
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+type Setback = { holder: string; error: string; at: string; retry_at: string }
+
+/** Of the settings that it happened with: whoever sent others meanwhile does not wait. */
+export const setBack = (db: Db, { team_id, destination, revision }: Held, { holder, error, at, retry_at }: Setback) =>
+  db
+    .updateTable('pipeline_outlets')
+    .set((eb) => ({
+      failures: eb('failures', '+', 1),
+      first_failure_at: eb.fn.coalesce('first_failure_at', eb.val(at)),
+      last_failure_at: at,
+      last_error: error,
+      retry_at,
+    }))
+    .where('team_id', '=', team_id)
+    .where('destination', '=', destination)
+    .where('holder', '=', holder)
+    .where('revision', '=', revision)
+    .execute()

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type App, SECOND } from '../../../platform/app.ts'
+import type { Reach } from '../destinations/destination.ts'
+import { closeOutlet, type Desk, type Noted, publishWaiting, type Runner } from './runner.ts'
+import * as store from './store-holding.ts'
+
+const POLL = SECOND / 4
+/** Others take a destination over so long after its process was last heard of. */
+const LEASE_SECONDS = 6
+const RENEW_EVERY = 2 * SECOND
+/** So many are taken at a look, so that processes that start together share them. */
+const CLAIMED_AT_ONCE = 8
+const END_WITHIN = 5 * SECOND
+
+export type Publisher = { stop(): Promise<void> }
+
+/** Publishes until it is stopped. Of all processes one holds a destination of a pipeline at a time. */
+export function startPublisher(app: App, reach: Reach, failed: (error: unknown) => void, noted: Noted = () => {}): Publisher {
+  const ending = new AbortController()
+  const desk: Desk = { app, holder: randomUUID(), reach, noted, ends: ending.signal }
+  const runners = new Map<string, Runner>()
+  let renewedAt = 0
+  let stopping = false
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> | undefined
+
+  async function look() {
+    const { holder } = desk
+    if (performance.now() - renewedAt > RENEW_EVERY) {
+      await store.renew(app.db, holder, LEASE_SECONDS)
+      renewedAt = performance.now()
+    }
+    const taken = await store.claimFree(app.db, holder, { seconds: LEASE_SECONDS, most: CLAIMED_AT_ONCE })
+    for (const { team_id, destination } of taken) app.log.info({ team_id, destination, holder }, 'pipeline taken in hand')
+    const now = app.wall()
+    const rows = new Map((await store.held(app.db, holder)).map((row) => [nameOf(row), row]))
+    for (const [name, runner] of runners) if (runner.isOver || rows.get(name)?.revision !== runner.revision) end(name, runner)
+    for (const [name, row] of rows) if (row.is_behind && !(row.retry_at && row.retry_at > now)) begin(name, row)
+  }
+
+  function begin(name: string, row: store.Held) {
+    const runner = runners.get(name) ?? { revision: row.revision, place: row.after_no, isOver: false }
+    if (runner.running || runner.isOver || stopping) return
+    // Another process had it meanwhile.
+    runner.place = Math.max(runner.place, row.after_no)
+    runners.set(name, runner)
+    runner.running = publishWaiting(desk, runner, row)
+      .catch((error) => {
+        failed(error)
+        runner.isOver = true
+      })
+      .finally(() => {
+        runner.running = undefined
+      })
+  }
+
+  /** It stays in hand until what is under way has ended, so that its successor does not overtake it. */
+  function end(name: string, runner: Runner) {
+    runner.isOver = true
+    runner.ended ??= closeInTime(runner)
+      .catch(failed)
+      .finally(() => runners.delete(name))
+  }
+
+  function lookNow() {
+    looking = look()
+      .catch(failed)
+      .finally(() => {
+        if (!stopping) timer = setTimeout(lookNow, POLL)
+      })
+  }
+  lookNow()
+
+  return {
+    async stop() {
+      stopping = true
+      clearTimeout(timer)
+      const all = [...runners]
+      for (const [name, runner] of all) end(name, runner)
+      ending.abort()
+      await looking
+      await Promise.all(all.map(([, { ended }]) => ended))
+      await store.release(app.db, desk.holder).catch(failed)
+    },
+  }
+}
+
+/** What is on its way may still be confirmed, but nobody waits long for that. */
+async function closeInTime(runner: Runner) {
+  await Promise.race([runner.running, pause(END_WITHIN, undefined, { ref: false })])
+  await closeOutlet(runner)
+  await runner.running
+  // It may have been opened only since.
+  await closeOutlet(runner)
+}
+
+/** A pipeline that was deleted and made again is another one. */
+const nameOf = ({ team_id, destination, created_at }: store.Held) => `${team_id} ${destination} ${created_at}`

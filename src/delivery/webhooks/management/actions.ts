@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import type { NewWebhook, WebhookPatch } from '../../../contract/delivery/webhooks.ts'
+import { type App, inTransaction, type ManagementCaller } from '../../../platform/app.ts'
+import { policyOf } from '../../../platform/outbound/address.ts'
+import { checkUrl } from '../../../platform/outbound/url.ts'
+import { pageAfter, pageOf } from '../../../platform/paging.ts'
+import { problem } from '../../../platform/problem.ts'
+import { requireTeam } from '../../../tenants/teams/actions.ts'
+import { openSecrets, sealSecrets } from '../endpoints.ts'
+import { triedAt } from '../rules-health.ts'
+import { newSecret, parseSecret } from '../sign.ts'
+import { newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
+import * as store from '../store.ts'
+import { PURGE } from './ends.ts'
+import { checkFilter } from './rules-filter.ts'
+
+type Path = { team_id: string }
+
+export async function listWebhooks(
+  app: App,
+  caller: ManagementCaller,
+  { team_id }: Path,
+  query: { limit: number; next_cursor?: string | null | undefined },
+) {
+  await requireTeam(app, caller, team_id)
+  const page = pageAfter(query.next_cursor, query.limit)
+  const found = await store.listWebhooks(app.db, team_id, page)
+  const { rows, next_cursor } = pageOf(found, page, (webhook) => ({ at: webhook.created_at, id: webhook.id }))
+  return { data: await shown(app, rows), next_cursor }
+}
+
+export const createWebhook = (app: App, caller: ManagementCaller, { team_id }: Path, body: z.output<typeof NewWebhook>) =>
+  inTransaction(app, async (app) => {
+    await requireTeam(app, caller, team_id)
+    checkUrl(body.url, policyOf(app.config))
+    checkFilter(body.filter_types)
+    const id = randomUUID()
+    const key = body.secret ?? newSecret()
+    parseSecret(key)
+    const pairs = body.asymmetric ? [newPair()] : []
+    const now = app.wall()
+    const row = await store.insertWebhook(app.db, {
+      id,
+      team_id,
+      url: body.url,
+      description: body.description ?? '',
+      filter_types: body.filter_types?.length ? body.filter_types : null,
+      rate_limit: body.rate_limit ?? null,
+      ordering: body.ordering ?? 'per_key',
+      sealed: await sealSecrets(app, { id, team_id }, { keys: [{ key, until: null }], pairs, headers: {}, sensitive: [] }),
+      created_at: now,
+      updated_at: now,
+      disabled_at: body.disabled ? now : null,
+    })
+    return one(app, row)
+  })
+
+export const getWebhook = async (app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) =>
+  one(app, await requireWebhook(app, caller, path))
+
+export const patchWebhook = (
+  app: App,
+  caller: ManagementCaller,
+  path: Path & { webhook_id: string },
+  patch: z.output<typeof WebhookPatch>,
+) =>
+  inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    if (patch.url) checkUrl(patch.url, policyOf(app.config))
+    checkFilter(patch.filter_types)
+    const now = app.wall()
+    const row = await store.updateWebhook(app.db, path.team_id, webhook.id, {
+      updated_at: now,
+      ...(await switchedKeys(app, webhook, patch.asymmetric)),
+      ...(patch.url ? { url: patch.url } : {}),
+      ...(patch.description === undefined ? {} : { description: patch.description ?? '' }),
+      ...(patch.rate_limit === undefined ? {} : { rate_limit: patch.rate_limit }),
+      ...(patch.filter_types === undefined ? {} : { filter_types: patch.filter_types?.length ? patch.filter_types : null }),
+      ...(patch.ordering ? { ordering: patch.ordering } : {}),
+      ...switched(webhook, patch.disabled, now),
+    })
+    return one(app, row)
+  })
+
+/** Whoever turns it off and on again gets another key. */
+async function switchedKeys(app: App, webhook: store.WebhookRow, asymmetric: boolean | null | undefined) {
+  if (typeof asymmetric !== 'boolean') return {}
+  const known = await openSecrets(app, webhook)
+  if (asymmetric && known.pairs?.length) return {}
+  return { sealed: await sealSecrets(app, webhook, { ...known, pairs: asymmetric ? [newPair()] : [] }) }
+}
+
+const newPair = () => ({ private_key: newKeyPair().private_key, until: null })
+
+/** Enabling it forgets that it was ill. */
+function switched({ disabled_at }: store.WebhookRow, disabled: boolean | null | undefined, now: string) {
+  if (disabled === true) return { disabled_at: disabled_at ?? now }
+  if (disabled !== false) return {}
+  return {
+    disabled_at: null,
+    disabled_because: null,
+    failures: 0,
+    trips: 0,
+    paused_until: null,
+    first_failure_at: null,
+    last_failure_at: null,
+    clock_started_at: null,
+  }
+}
+
+/** Gone at once, whatever waits for it: that is taken away afterwards. */
+export async function deleteWebhook(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
+  await inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    await store.markDeleted(app.db, path.team_id, webhook.id, app.wall())
+  })
+  app.wake(PURGE)
+}
+
+export async function requireWebhook(
+  app: App,
+  caller: ManagementCaller,
+  { team_id, webhook_id }: Path & { webhook_id: string },
+  find = store.findWebhook,
+) {
+  await requireTeam(app, caller, team_id)
+  const webhook = await find(app.db, team_id, webhook_id)
+  if (!webhook) throw problem('WEBHOOK_NOT_FOUND', 'There is no such webhook of this team; list the webhooks to see their ids.')
+  return webhook
+}
+
+const one = async (app: App, row: store.WebhookRow) => (await shown(app, [row]))[0] as Awaited<ReturnType<typeof shown>>[number]
+
+async function shown(app: App, rows: store.WebhookRow[]) {
+  const ids = rows.map(({ id }) => id)
+  const backlog = new Map((await store.backlogOf(app.db, ids)).map((one) => [one.webhook_id, one]))
+  const keys = await Promise.all(rows.map(async (row) => (await openSecrets(app, row)).pairs?.[0]?.private_key))
+  return rows.map((row, i) => ({
+    ...row,
+    public_key: keys[i] ? publicKeyOf(keys[i]) : null,
+    disabled: row.disabled_at !== null,
+    waiting: Number(backlog.get(row.id)?.waiting ?? 0),
+    failing_since: row.first_failure_at,
+    next_try_at: triedAt(row, backlog.get(row.id)?.next_at ?? null),
+  }))
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import { exampleOf } from '../../../contract/delivery/events.ts'
+import type { App, ManagementCaller } from '../../../platform/app.ts'
+import { policyOf } from '../../../platform/outbound/address.ts'
+import { openSender } from '../../../platform/outbound/send.ts'
+import { teamSealingKey } from '../../../platform/sealing/vault.ts'
+import { requireEventType } from '../../events/catalog.ts'
+import { type Endpoint, endpointsOf } from '../endpoints.ts'
+import { shown } from '../repair/attempts.ts'
+import { afterAttempt } from '../rules.ts'
+import { attemptOf, headersOfMessage, signatureOf } from '../sending/contents.ts'
+import { logAttempt, type Message } from '../sending/store-lanes.ts'
+import { requireWebhook } from './actions.ts'
+
+/** One attempt that is never repeated. It stands outside of every lane, so it has no number in one. */
+export async function sendWebhookExample(app: App, caller: ManagementCaller, path: { team_id: string; webhook_id: string }, name: string) {
+  const webhook = await requireWebhook(app, caller, path)
+  const event_type = requireEventType(name)
+  const endpoint = (await endpointsOf(app, [{ webhook_id: webhook.id }])).get(webhook.id) as Endpoint
+  const { team_id } = path
+  const at = app.wall()
+  const event_id = randomUUID()
+  const message = { event_id, event_type, team_id, user_id: null, event_at: at, n: 0, key: 'example' } satisfies Partial<Message>
+  const body = JSON.stringify(exampleOf(event_type, { team_id, event_id, created_at: app.now() }))
+  const signature = signatureOf(endpoint, message, body, at)
+  const headers = { ...endpoint.headers, ...headersOfMessage(message, signature, at) }
+  const outcome = await post(app, { url: endpoint.url, headers, body })
+  const verdict = afterAttempt({ attempts: 1, outcome, at, random: 0, schedule: [] })
+  const attempt = attemptOf(await teamSealingKey(app, team_id), endpoint, message, { attempt: 1, at, outcome, verdict, signature, body })
+  await logAttempt(app.db, attempt)
+  return shown(attempt)
+}
+
+/** The process that answers may not be one that delivers, so it opens a connection for this one message. */
+async function post(app: App, message: Parameters<ReturnType<typeof openSender>['post']>[0]) {
+  const sender = openSender({ policy: policyOf(app.config) })
+  try {
+    return await sender.post(message)
+  } finally {
+    await sender.close()
+  }
+}

@@ -1,0 +1,28 @@
+import { type App, inTransaction, type ManagementCaller } from '../../../platform/app.ts'
+import { openSecrets } from '../endpoints.ts'
+import * as store from '../store.ts'
+import { requireWebhook } from './actions.ts'
+import { keepSecrets } from './keys.ts'
+import { checkHeaders } from './rules-headers.ts'
+
+type Path = { team_id: string; webhook_id: string }
+
+export async function getWebhookHeaders(app: App, caller: ManagementCaller, path: Path) {
+  const { headers, sensitive } = await openSecrets(app, await requireWebhook(app, caller, path))
+  const open = Object.entries(headers).filter(([name]) => !sensitive.includes(name))
+  return { headers: Object.fromEntries(open), sensitive }
+}
+
+const credentials = /authorization|token|secret|api-?key|password|cookie/i
+
+type NewHeaders = { headers: Record<string, string>; sensitive?: string[] | null | undefined }
+
+export const putWebhookHeaders = (app: App, caller: ManagementCaller, path: Path, { headers, sensitive }: NewHeaders) =>
+  inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    checkHeaders(headers)
+    const known = await openSecrets(app, webhook)
+    const named = (sensitive ?? []).map((name) => name.toLowerCase())
+    const hidden = Object.keys(headers).filter((name) => credentials.test(name) || named.includes(name.toLowerCase()))
+    await keepSecrets(app, webhook, { ...known, headers, sensitive: hidden })
+  })

@@ -1,0 +1,50 @@
+import { type App, inTransaction, type ManagementCaller } from '../../../platform/app.ts'
+import { problem } from '../../../platform/problem.ts'
+import { openSecrets, type Secrets, sealSecrets, stillSigning, validAt } from '../endpoints.ts'
+import { newSecret, parseSecret } from '../sign.ts'
+import { jwkOf, newKeyPair, publicKeyOf } from '../sign-ed25519.ts'
+import * as store from '../store.ts'
+import { requireWebhook } from './actions.ts'
+
+type Path = { team_id: string; webhook_id: string }
+
+export async function getWebhookSecret(app: App, caller: ManagementCaller, path: Path) {
+  const { keys } = await openSecrets(app, await requireWebhook(app, caller, path))
+  return { key: keys[0]?.key as string }
+}
+
+export const rotateWebhookSecret = (app: App, caller: ManagementCaller, path: Path, sent: string | null | undefined) =>
+  inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    const key = sent ?? newSecret()
+    parseSecret(key)
+    const known = await openSecrets(app, webhook)
+    const old = stillSigning(known.keys, app.wall())
+    await keepSecrets(app, webhook, { ...known, keys: [{ key, until: null }, ...old.filter((one) => one.key !== key)] })
+  })
+
+export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Path) =>
+  inTransaction(app, async (app) => {
+    const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
+    const known = await openSecrets(app, webhook)
+    if (!known.pairs?.length)
+      throw problem('WEBHOOK_NOT_ASYMMETRIC', 'The webhook has no ed25519 key; set asymmetric to true, and it gets one.')
+    const { private_key } = newKeyPair()
+    await keepSecrets(app, webhook, { ...known, pairs: [{ private_key, until: null }, ...stillSigning(known.pairs, app.wall())] })
+  })
+
+/** For anybody, as public keys are. The ids of webhooks cannot be guessed, and one without keys is as unknown as one that never was. */
+export async function getWebhookJwks(app: App, webhook_id: string) {
+  const [webhook] = await store.findByIds(app.db, [webhook_id])
+  const { pairs = [] } = webhook && !webhook.deleted_at ? await openSecrets(app, webhook) : {}
+  const keys = validAt(pairs, app.wall()).map(({ private_key }) => publicKeyOf(private_key))
+  if (!keys.length) throw problem('WEBHOOK_NOT_FOUND', 'There is no such webhook, or it has no public key; set asymmetric to true on it.')
+  return { keys: keys.map((kid) => ({ ...jwkOf(kid), kid, use: 'sig', alg: 'EdDSA' }) as const) }
+}
+
+export async function keepSecrets(app: App, webhook: store.WebhookRow, secrets: Secrets) {
+  await store.updateWebhook(app.db, webhook.team_id, webhook.id, {
+    updated_at: app.wall(),
+    sealed: await sealSecrets(app, webhook, secrets),
+  })
+}

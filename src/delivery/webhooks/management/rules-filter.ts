@@ -1,0 +1,22 @@
+import { eventNames } from '../../../contract/delivery/events.ts'
+import { nearest } from '../../../contract/nearest.ts'
+import { Problem } from '../../../platform/problem.ts'
+
+/** The beginnings of types that end at a dot, as somebody filters by them. */
+const beginnings = [...new Set(eventNames.flatMap((name) => name.split('.').map((_, i, words) => [...words.slice(0, i), '*'].join('.'))))]
+
+/** A filter that no event can pass is a typo: it would be taken and never fire. */
+export function checkFilter(patterns: readonly string[] | null | undefined) {
+  const faults = (patterns ?? []).flatMap((pattern, i) =>
+    eventNames.some((name) => matches(pattern, name)) ? [] : [{ type: 'enum', loc: ['body', 'filter_types', i], msg: remedyFor(pattern) }],
+  )
+  if (faults.length) throw new Problem('invalid', faults)
+}
+
+const matches = (pattern: string, name: string) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern)
+
+function remedyFor(pattern: string) {
+  const near = nearest(pattern, pattern.endsWith('*') ? beginnings : eventNames)
+  const what = pattern.endsWith('*') ? 'No event type begins so.' : 'Is no event type.'
+  return `${what} ${near ? `Did you mean ${near}?` : 'GET /event-types lists them all.'}`
+}

@@ -1,0 +1,44 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../platform/db/open.ts'
+
+/** Lanes of deleted webhooks of any team that nobody has in hand, locked until the transaction ends. */
+export async function lockDeletedLanes(db: Db, most: number) {
+  const { rows } = await sql<{ id: number }>`
+    select l.id from webhooks w cross join lateral (
+      select id from lanes where webhook_id = w.id and worker is null limit ${most} for update skip locked
+    ) l where w.deleted_at is not null limit ${most}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Messages of lanes, at most so many; answers how many it were. */
+export async function deleteMessages(db: Db, lane_ids: number[], most: number) {
+  const { numAffectedRows } = await sql`
+    delete from deliveries where ctid = any (array(
+      select ctid from deliveries where lane_id = any(${lane_ids}::bigint[]) limit ${most}))`.execute(db)
+  return Number(numAffectedRows ?? 0)
+}
+
+export const deleteLanes = (db: Db, lane_ids: number[]) => sql`delete from lanes where id = any(${lane_ids}::bigint[])`.execute(db)
+
+/** Of any team: deleted before a moment, with nothing left on any lane. */
+export const deleteEnded = (db: Db, before: string) =>
+  sql`
+    delete from webhooks w where w.deleted_at < ${before} and not exists (select from lanes l where l.webhook_id = w.id)`.execute(db)
+
+/**
+ * Takes lanes away on which nothing waits and nothing happened since a moment, and keeps where they had come to. Goes through all lanes
+ * by their ids; answers where to go on. One that is written to right now is not idle, and is left alone.
+ */
+export async function endIdleLanes(db: Db, since: string, after: number, most: number) {
+  const { rows } = await sql<{ last: number | null }>`
+    with looked as materialized (select id from lanes where id > ${after} order by id limit ${most}),
+    idle as materialized (
+      select l.id, l.webhook_id, l.key, l.tail from lanes l join looked on looked.id = l.id
+      where not l.passing and l.run_at is null and l.worker is null and l.head = l.tail and l.settled_at < ${since}
+      for update of l skip locked
+    ),
+    kept as (insert into ended_lanes (webhook_id, key_hash, tail) select webhook_id, key_hash(key), tail from idle),
+    gone as (delete from lanes using idle where lanes.id = idle.id)
+    select max(id) as last from looked`.execute(db)
+  return rows[0]?.last ?? null
+}

@@ -1,0 +1,46 @@
+import type { App, ManagementCaller } from '../../../platform/app.ts'
+import { type Failure, failures } from '../../../platform/outbound/outcome.ts'
+import { fixedHeaders, inLowerCase } from '../../../platform/outbound/send.ts'
+import { pageAfter, pageOf } from '../../../platform/paging.ts'
+import { problem } from '../../../platform/problem.ts'
+import { open } from '../../../platform/sealing/seal.ts'
+import { requireWebhook } from '../management/actions.ts'
+import { bodyOf, headersOfMessage, type Kept, keyOfMessage, placeOfAttempt } from '../sending/contents.ts'
+import * as store from './store-attempts.ts'
+
+type Path = { team_id: string; webhook_id: string }
+type Query = store.AttemptFilter & { limit: number; next_cursor?: string | null | undefined }
+
+export async function listWebhookAttempts(app: App, caller: ManagementCaller, path: Path, { limit, next_cursor, ...filter }: Query) {
+  await requireWebhook(app, caller, path)
+  const page = pageAfter(next_cursor, limit)
+  const found = await store.listAttempts(app.db, path, filter, page)
+  const { rows, next_cursor: next } = pageOf(found, page, ({ at, id }) => ({ at, id }))
+  return { data: rows.map(shown), next_cursor: next }
+}
+
+export async function getWebhookAttempt(app: App, caller: ManagementCaller, path: Path & { attempt_id: string }) {
+  await requireWebhook(app, caller, path)
+  const found = await store.findAttempt(app.db, path, path.attempt_id)
+  if (!found) throw problem('ATTEMPT_NOT_FOUND', 'There is no such attempt of this webhook, or it is no longer kept; list its attempts.')
+  const key = await keyOfMessage(app, found)
+  const { url, signature, headers, body, timing = null, ...answer } = open<Kept>(key, placeOfAttempt(found.id), found.sealed)
+  const { event_sealed, created_at } = found
+  const told = event_sealed && created_at ? bodyOf(key, { ...found, created_at, sealed: event_sealed }) : null
+  return {
+    ...shown(found),
+    url,
+    request_headers: { ...fixedHeaders, ...inLowerCase(headers), ...headersOfMessage(found, signature, found.at) },
+    request_body: body ?? told,
+    timing,
+    ...answer,
+  }
+}
+
+export const shown = (row: Omit<store.AttemptRow, 'user_id' | 'event_at'>) => ({
+  ...row,
+  sequence: row.n,
+  example: row.n === 0,
+  error_message: row.error && (failures[row.error as Failure] ?? failures.failed),
+  next_try_at: row.next_at,
+})

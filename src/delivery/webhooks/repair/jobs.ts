@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import { type App, inTransaction, type ManagementCaller } from '../../../platform/app.ts'
+import { pageAfter, pageOf } from '../../../platform/paging.ts'
+import { problem } from '../../../platform/problem.ts'
+import { requireWebhook } from '../management/actions.ts'
+import { checkWindow } from './rules-jobs.ts'
+import * as store from './store-jobs.ts'
+
+/** The job that works off what is ordered here. */
+export const REPAIR = 'repair webhooks'
+
+type Path = { team_id: string; webhook_id: string }
+type Order = { kind: 'recover' | 'replay'; from: string; to: string; event_types?: string[] | null | undefined; names: [string, string] }
+
+export const recoverWebhook = (
+  app: App,
+  caller: ManagementCaller,
+  path: Path,
+  body: { since: string; until?: string | null | undefined },
+) => order(app, caller, path, { kind: 'recover', from: body.since, to: body.until ?? app.wall(), names: ['since', 'until'] })
+
+type Window = { from: string; to?: string | null | undefined; event_types?: string[] | null | undefined }
+
+export const replayWebhook = (app: App, caller: ManagementCaller, path: Path, { from, to, event_types }: Window) =>
+  order(app, caller, path, { kind: 'replay', from, to: to ?? app.wall(), event_types, names: ['from', 'to'] })
+
+async function order(app: App, caller: ManagementCaller, path: Path, { kind, from, to, event_types, names }: Order) {
+  checkWindow(from, to, names)
+  const job = await inTransaction(app, async (app) => {
+    const { id: webhook_id, team_id } = await requireWebhook(app, caller, path)
+    const now = app.wall()
+    const window = { window_from: from, window_to: to, event_types: event_types ?? null }
+    return shown(
+      await store.insertJob(app.db, { id: randomUUID(), team_id, webhook_id, kind, ...window, created_at: now, updated_at: now }),
+    )
+  })
+  app.wake(REPAIR)
+  return job
+}
+
+type Query = { limit: number; next_cursor?: string | null | undefined }
+
+export async function listWebhookJobs(app: App, caller: ManagementCaller, path: Path, query: Query) {
+  await requireWebhook(app, caller, path)
+  const page = pageAfter(query.next_cursor, query.limit)
+  const { rows, next_cursor } = pageOf(await store.listJobs(app.db, path, page), page, ({ created_at, id }) => ({ at: created_at, id }))
+  return { data: rows.map(shown), next_cursor }
+}
+
+export async function getWebhookJob(app: App, caller: ManagementCaller, path: Path & { job_id: string }) {
+  await requireWebhook(app, caller, path)
+  const job = await store.findJob(app.db, path, path.job_id)
+  if (!job) throw problem('WEBHOOK_JOB_NOT_FOUND', 'There is no such job of this webhook; list its jobs to see their ids.')
+  return shown(job)
+}
+
+export const stopWebhookJob = (app: App, caller: ManagementCaller, path: Path & { job_id: string }) =>
+  inTransaction(app, async (app) => {
+    await getWebhookJob(app, caller, path)
+    await store.stopJob(app.db, path, path.job_id, app.wall())
+    return getWebhookJob(app, caller, path)
+  })
+
+const shown = (job: store.JobRow) => ({ ...job, from: job.window_from, to: job.window_to })

@@ -1,0 +1,49 @@
+import { type App, inTransaction, told } from '../../../platform/app.ts'
+import { isLockTimeout } from '../../../platform/db/open.ts'
+import { waitAtMost } from '../store.ts'
+import * as store from './store-jobs.ts'
+
+/** Messages that one turn puts in line. */
+const PIECE = 200
+/** A job puts no more in line while so many messages wait, so that what happens meanwhile does not wait behind all of it. */
+const AHEAD = 5000
+const COUNTED = 100_000
+const GIVE_UP_AFTER = 20
+/** A job holds many lanes at once, and whoever happens to wait for one of them must not wait in a circle. */
+const PATIENCE = 200
+
+/** Works off a piece of one job that somebody ordered; answers whether there may be more. */
+export async function repairWebhooks(app: App): Promise<boolean> {
+  let job: store.JobRow | undefined
+  try {
+    return await inTransaction(app, async (app) => {
+      await waitAtMost(app.db, PATIENCE)
+      job = await store.claimJob(app.db, AHEAD)
+      return job ? goOn(app, job) : false
+    })
+  } catch (error) {
+    if (isLockTimeout(error)) return false
+    if (job) await store.noteFailure(app.db, job, GIVE_UP_AFTER, app.wall())
+    throw error
+  }
+}
+
+async function goOn(app: App, job: store.JobRow) {
+  const total = job.counted ? job.total : await store.countJob(app.db, job, COUNTED)
+  const piece = await (job.kind === 'recover' ? store.recoverPiece : store.replayPiece)(app.db, job, PIECE)
+  const isOver = piece.looked < PIECE && !(job.kind === 'replay' && (await store.hasUnnumbered(app.db, job)))
+  await store.updateJob(app.db, job, {
+    counted: true,
+    total,
+    done: job.done + piece.looked,
+    sent: job.sent + piece.sent,
+    after_at: piece.after_at ?? job.after_at,
+    after_id: piece.after_id ?? job.after_id,
+    after_no: piece.after_no ?? job.after_no,
+    state: isOver ? 'done' : 'running',
+    failures: 0,
+    updated_at: app.wall(),
+  })
+  if (piece.sent) told(app, [job.webhook_id])
+  return isOver || piece.looked === PIECE
+}

@@ -1,0 +1,70 @@
+import { type Selectable, sql } from 'kysely'
+import type { Db } from '../../../platform/db/open.ts'
+import { newestPage } from '../../../platform/db/page.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
+import type { Page } from '../../../platform/paging.ts'
+
+export type AttemptRow = Omit<Selectable<Tables['attempts']>, 'sealed'>
+
+export type AttemptFilter = {
+  outcome?: string | null | undefined
+  event_type?: string | null | undefined
+  event_id?: string | null | undefined
+  since?: string | null | undefined
+  until?: string | null | undefined
+}
+
+const columns = [
+  'id',
+  'at',
+  'team_id',
+  'webhook_id',
+  'user_id',
+  'event_id',
+  'event_at',
+  'event_type',
+  'key',
+  'n',
+  'attempt',
+  'outcome',
+  'status',
+  'error',
+  'ms',
+  'next_at',
+] as const
+
+type Of = { team_id: string; webhook_id: string }
+
+export const listAttempts = (db: Db, { team_id, webhook_id }: Of, filter: AttemptFilter, page: Page): Promise<AttemptRow[]> =>
+  db
+    .selectFrom('attempts')
+    .select(columns)
+    .where('webhook_id', '=', webhook_id)
+    .where('team_id', '=', team_id)
+    .$if(!!filter.outcome, (query) => query.where('outcome', '=', filter.outcome as string))
+    .$if(!!filter.event_type, (query) => query.where(sql<boolean>`takes(array[${filter.event_type}::text], event_type)`))
+    .$if(!!filter.event_id, (query) => query.where('event_id', '=', filter.event_id as string))
+    .$if(!!filter.since, (query) => query.where('at', '>=', filter.since as string))
+    .$if(!!filter.until, (query) => query.where('at', '<', filter.until as string))
+    .$call(newestPage(page, 'at', 'id'))
+    .execute()
+
+export type WholeAttempt = AttemptRow & {
+  sealed: Buffer
+  key_id: string | null
+  wrapped_key: Buffer | null
+  /** Of the event, while it is kept. */
+  event_sealed: Buffer | null
+  created_at: string | null
+}
+
+/** An attempt with its event. An attempt knows the moment of its event to the millisecond only. */
+export async function findAttempt(db: Db, { team_id, webhook_id }: Of, id: string) {
+  const { rows } = await sql<WholeAttempt>`
+    select a.*, k.id as key_id, k.wrapped as wrapped_key, e.sealed as event_sealed, e.created_at
+    from attempts a
+    left join sealing_keys k on k.user_id = a.user_id
+    left join events e on e.id = a.event_id and e.logged_at >= a.event_at and e.logged_at < a.event_at + interval '1 millisecond'
+    where a.id = ${id} and a.webhook_id = ${webhook_id} and a.team_id = ${team_id}`.execute(db)
+  return rows[0]
+}

@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../platform/db/open.ts'
+
+export type WaitingMessage = {
+  event_id: string
+  event_type: string
+  key: string
+  sequence: number
+  created_at: string
+  attempts: number
+  behind: number
+  run_at: string
+  /** Where it stands in the list: its moment in microseconds, its lane and its number. */
+  run_us: number
+  lane_id: number
+}
+
+type Of = { team_id: string; webhook_id: string }
+export type Place = { run_us: number; lane_id: number; n: number }
+
+const waiting = ({ team_id, webhook_id }: Of) => sql`
+  select d.event_id, e.event_type, l.key, d.n as sequence, e.created_at, case when d.n = l.head + 1 then l.attempts else 0 end as attempts,
+    (d.n - l.head - 1)::int as behind, l.run_at, (extract(epoch from l.run_at) * 1000000)::bigint as run_us, l.id as lane_id
+  from lanes l
+  join deliveries d on d.lane_id = l.id and d.n > l.head
+  join events e on e.id = d.event_id and e.logged_at = d.event_at and e.team_id = ${team_id}
+  where l.webhook_id = ${webhook_id} and l.run_at is not null`
+
+/** Messages that wait, those that are tried next first. Whoever was erased waits no longer, though its place is passed only then. */
+export async function listWaiting(db: Db, of: Of, limit: number, after?: Place) {
+  const from = after && sql`timestamptz 'epoch' + ${after.run_us}::float8 * interval '1 microsecond'`
+  const { rows } = await sql<WaitingMessage>`${waiting(of)}
+    ${after ? sql`and l.run_at >= ${from} and (l.run_at, l.id, d.n) > (${from}, ${after.lane_id}::bigint, ${after.n}::bigint)` : sql``}
+    order by l.run_at, l.id, d.n limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+/** The last message with the event, if it waits. */
+export async function findWaiting(db: Db, of: Of, event_id: string) {
+  const { rows } = await sql<WaitingMessage>`${waiting(of)} and d.event_id = ${event_id} order by d.n desc limit 1`.execute(db)
+  return rows[0]
+}
+
+/** Puts a lane in front of all others of its webhook, due now. One that is in hand is being tried. */
+export const hurryLane = (db: Db, { team_id, webhook_id }: Of, lane_id: number, now: string) =>
+  sql`
+    update lanes l set run_at = least(${now}::timestamptz, (select min(run_at) from lanes where webhook_id = ${webhook_id})) - interval '1 microsecond'
+    from webhooks w where w.id = l.webhook_id and w.team_id = ${team_id} and l.id = ${lane_id} and l.worker is null`.execute(db)
+
+/** Puts an event of the team in line, at the end of its lane; answers whether it is kept. */
+export async function resend(db: Db, { team_id, webhook_id }: Of, event_id: string) {
+  const { rows } = await sql`
+    select enqueue_event(${webhook_id}, id, logged_at, key) from events where id = ${event_id} and team_id = ${team_id}`.execute(db)
+  return rows.length > 0
+}

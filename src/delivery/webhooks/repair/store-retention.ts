@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../platform/db/open.ts'
+
+export const makePartitions = (db: Db, day: string) =>
+  sql`select make_partition(parent, ${day}::date) from unnest(array['events', 'attempts']) as parent`.execute(db)
+
+/** Of events and attempts; their names end in their day. */
+export async function partitionsBefore(db: Db, day: string) {
+  const { rows } = await sql<{ name: string }>`
+    select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid join pg_class parent on parent.oid = inhparent
+    where parent.relname in ('events', 'attempts') and child.relname ~ '_\\d{8}$' and right(child.relname, 8) < ${day.replaceAll('-', '')}`.execute(
+    db,
+  )
+  return rows
+}
+
+export const dropPartition = (db: Db, name: string) => sql`drop table if exists ${sql.ref(name)}`.execute(db)
+
+/** What came while its day had no partition of its own. */
+export const deleteFromDefaults = (db: Db, before: string) =>
+  sql`with old as (delete from events_default where logged_at < ${before}) delete from attempts_default where at < ${before}`.execute(db)
+
+/**
+ * Lanes of disabled webhooks go past messages whose event is no longer kept; enabled ones do so by themselves.
+ * `last`: the highest number of the messages that this statement sees, which may not be the newest of the lane.
+ */
+export async function passGone(db: Db, before: string, after: number, most: number) {
+  const { rows } = await sql<{ last: number | null }>`
+    with old as materialized (
+      select l.id, l.head from lanes l join webhooks w on w.id = l.webhook_id
+      where w.disabled_at is not null and l.run_at < ${before} and l.worker is null and l.id > ${after}
+      order by l.id limit ${most} for update of l skip locked
+    ),
+    kept as (
+      select old.id, coalesce((
+        select d.n - 1 from deliveries d join events e on e.id = d.event_id and e.logged_at = d.event_at
+        where d.lane_id = old.id and d.n > old.head order by d.n limit 1
+      ), (select max(d.n) from deliveries d where d.lane_id = old.id)) as head
+      from old
+    ),
+    passed as (
+      update lanes l set head = kept.head, attempts = 0, run_at = case when l.tail > kept.head then l.run_at end
+      from kept where l.id = kept.id and kept.head > l.head
+      returning l.id, l.head
+    ),
+    gone as (delete from deliveries d using passed where d.lane_id = passed.id and d.n <= passed.head)
+    select max(id) as last from old`.execute(db)
+  return rows[0]?.last ?? null
+}
+
+export async function sweepPassing(db: Db, most: number) {
+  const { numAffectedRows } = await sql`
+    delete from lanes where id in (select id from lanes where passing and run_at is null and worker is null and head = tail limit ${most})`.execute(
+    db,
+  )
+  return Number(numAffectedRows ?? 0)
+}

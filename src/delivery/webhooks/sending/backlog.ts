@@ -1,0 +1,9 @@
+import type { Db } from '../../../platform/db/open.ts'
+import * as store from './store-backlog.ts'
+
+/** The webhooks with the most messages that wait, so that the metrics stay of a bounded size. */
+const SHOWN = 1000
+
+export type Backlog = { webhook_id: string; waiting: number; oldest_at: string | null }
+
+export const backlogs = (db: Db): Promise<Backlog[]> => store.backlogs(db, SHOWN)

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import type { App } from '../../../platform/app.ts'
+import type { Outcome } from '../../../platform/outbound/outcome.ts'
+import { type SealingKey, seal } from '../../../platform/sealing/seal.ts'
+import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
+import { openEventText } from '../../events/emit.ts'
+import type { Endpoint } from '../endpoints.ts'
+import type { Next } from '../rules.ts'
+import { headersOf, signatures } from '../sign.ts'
+import { signEd25519 } from '../sign-ed25519.ts'
+import type { Message, NewAttempt } from './store-lanes.ts'
+
+type Sealed = Pick<Message, 'team_id' | 'user_id' | 'key_id' | 'wrapped_key'>
+
+/** What seals a message: the user's key, or the team's where it is about nobody. */
+export async function keyOfMessage(app: App, { team_id, user_id, key_id, wrapped_key }: Sealed) {
+  const team = await teamSealingKey(app, team_id)
+  return user_id && key_id && wrapped_key ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped: wrapped_key }) : team
+}
+
+type Told = Pick<Message, 'event_id' | 'event_type' | 'team_id' | 'user_id' | 'created_at' | 'sealed'>
+
+/**
+ * The envelope of the spec; what is added to it is additive only.
+ * `client_user_id` and `data` go into it as they were sealed: reading and writing them again would be most of the work.
+ */
+export function bodyOf(key: SealingKey, { event_id, event_type, team_id, user_id, created_at, sealed }: Told) {
+  const envelope = JSON.stringify({ event_type, team_id, user_id, event_id, created_at })
+  return `${envelope.slice(0, -1)},${openEventText(key, event_id, sealed).slice(1)}`
+}
+
+type Numbered = Pick<Message, 'event_id' | 'n' | 'key'>
+
+/** Signed by every secret and every key that is valid now. */
+export const signatureOf = ({ secrets, private_keys }: Endpoint, { event_id }: Numbered, body: string, at: string) =>
+  [signatures(secrets, event_id, secondsOf(at), body), ...private_keys.map((key) => signEd25519(key, event_id, secondsOf(at), body))].join(
+    ' ',
+  )
+
+/** What is sent with a message besides the headers of its webhook. */
+export const headersOfMessage = ({ event_id, n, key }: Numbered, signature: string, at: string) => ({
+  'content-type': 'application/json',
+  ...headersOf({ id: event_id, timestamp: secondsOf(at), signature, sequence: n, key }),
+})
+
+const secondsOf = (at: string) => Math.floor(Date.parse(at) / 1000)
+
+/** What is kept of an attempt, sealed; the rest of what was sent can be told from its row and from the event. */
+export type Kept = {
+  url: string
+  signature: string
+  /** Those of the webhook, as they may be shown. */
+  headers: Record<string, string>
+  /** Of an example, which has no event. */
+  body?: string | undefined
+  response_headers: Record<string, string>
+  response_body: string
+  truncated: boolean
+  /** Older attempts have none. */
+  timing?: Outcome['ms']
+}
+
+export const placeOfAttempt = (id: string) => `attempts.sealed.${id}`
+
+type Tried = { attempt: number; at: string; outcome: Outcome; verdict: Next; signature: string; body?: string }
+type Attempted = Pick<Message, 'team_id' | 'user_id' | 'event_id' | 'event_at' | 'event_type' | 'key' | 'n'>
+
+export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempted, tried: Tried): NewAttempt {
+  const { outcome, verdict } = tried
+  const id = randomUUID()
+  const kept: Kept = {
+    url: endpoint.url,
+    signature: tried.signature,
+    headers: endpoint.shown_headers,
+    body: tried.body,
+    response_headers: outcome.response_headers,
+    response_body: outcome.response_body.toString(),
+    truncated: outcome.truncated,
+    timing: outcome.ms,
+  }
+  return {
+    id,
+    at: tried.at,
+    team_id: message.team_id,
+    webhook_id: endpoint.id,
+    user_id: message.user_id,
+    event_id: message.event_id,
+    event_at: message.event_at,
+    event_type: message.event_type,
+    key: message.key,
+    n: message.n,
+    attempt: tried.attempt,
+    outcome: verdict.state === 'waiting' ? 'retried' : verdict.state,
+    status: outcome.status,
+    error: outcome.error,
+    ms: Math.round(outcome.ms.total),
+    next_at: verdict.state === 'waiting' ? verdict.due_at : null,
+    sealed: seal(key, placeOfAttempt(id), kept),
+  }
+}

@@ -1,0 +1,53 @@
+import { type App, inTransaction } from '../../../platform/app.ts'
+import type { Outcome } from '../../../platform/outbound/outcome.ts'
+import { emitForTeam } from '../../events/emit.ts'
+import type { Endpoint } from '../endpoints.ts'
+import { isGone } from '../rules.ts'
+import * as rules from '../rules-health.ts'
+import * as store from '../store.ts'
+
+type Turn = { endpoint: Endpoint; outcomes: Outcome[] }
+
+/** Health changes only where something fails or recovers, so that a good webhook's row is left alone. */
+export async function noteHealth(app: App, turns: Turn[]) {
+  for (const [webhook_id, its] of Map.groupBy(turns, (turn) => turn.endpoint.id)) if (!its.every(isWell)) await judge(app, webhook_id, its)
+}
+
+const isWell = ({ endpoint, outcomes }: Turn) =>
+  outcomes.every(({ ok }) => ok) && endpoint.failures === 0 && endpoint.first_failure_at === null
+
+/** Many workers may have something to say about one webhook, so they say it one after the other. */
+const judge = (app: App, webhook_id: string, turns: Turn[]) =>
+  inTransaction(app, async (app) => {
+    const row = await store.lockHealth(app.db, webhook_id)
+    if (!row || row.disabled_at) return
+    const at = app.wall()
+    let breaker = { failures: row.failures, trips: row.trips, open_until: row.paused_until, probing: false }
+    let health: rules.Health = row
+    let because: string | null = null
+    for (const { endpoint, outcomes } of turns) {
+      // Whatever was claimed after the pause began is the probe at its end.
+      const probing = endpoint.paused_until !== null && endpoint.paused_until === breaker.open_until
+      for (const outcome of outcomes) {
+        breaker = rules.breaker({ ...breaker, probing }, outcome, at)
+        health = rules.healthAfter(health, outcome, at)
+        if (isGone(outcome)) because = 'gone'
+        else if (rules.mayDisable(health, outcome, at)) because ??= 'failing'
+      }
+    }
+    const { first_failure_at, last_failure_at, clock_started_at } = health
+    const { failures, trips, open_until: paused_until } = breaker
+    const change = { failures, trips, paused_until, first_failure_at, last_failure_at, clock_started_at }
+    await store.updateHealth(app.db, webhook_id, { ...change, ...(because ? { disabled_at: at, disabled_because: because } : {}) })
+    if (because) await tellDisabled(app, row.team_id, webhook_id, because)
+  })
+
+/** Nothing more is sent to it until somebody enables it; what waits for it is kept. */
+const tellDisabled = (app: App, team_id: string, webhook_id: string, because: string) =>
+  emitForTeam(app, {
+    team_id,
+    event_type: 'endpoint.disabled',
+    key: `webhook:${webhook_id}`,
+    data: { webhook_id, because },
+    at: app.wall(),
+  })

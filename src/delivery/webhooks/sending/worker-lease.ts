@@ -1,0 +1,64 @@
+import { randomInt } from 'node:crypto'
+import type { Line } from '../../../platform/db/open.ts'
+import { CHANNEL, WORKERS } from './store-lanes.ts'
+
+const RETRY = 100
+
+type Holding = {
+  connect(): Promise<Line>
+  /** The worker lives, by this number. */
+  held(worker: number): void
+  heard(payload: string | undefined): void
+  failed(error: unknown): void
+}
+
+/**
+ * The connection that tells others that a worker lives: it holds the lock on its number. Without it a worker counts as dead. It comes back as
+ * another one, so that lanes are freed of which it never learned that it had them.
+ */
+export function newLine({ connect, held, heard, failed }: Holding) {
+  let line: Line | undefined
+  let ended = false
+
+  async function hold(): Promise<void> {
+    if (ended) return
+    const client = await connect().catch(failed)
+    if (!client) return void setTimeout(hold, RETRY)
+    let lost = false
+    const lose = () => {
+      if (lost) return
+      lost = true
+      line = undefined
+      client.release(true)
+      setTimeout(hold, RETRY)
+    }
+    client.once('error', lose)
+    client.on('notification', ({ payload }) => heard(payload))
+    const worker = newWorkerNumber()
+    try {
+      await client.query('select pg_advisory_lock($1, $2)', [WORKERS, worker])
+      await client.query(`listen ${CHANNEL}`)
+    } catch (error) {
+      failed(error)
+      return lose()
+    }
+    if (lost) return
+    // Nobody would give it back any more, and the pool would wait for it.
+    if (ended) return lose()
+    line = client
+    held(worker)
+  }
+
+  return {
+    hold,
+    isHeld: () => line !== undefined,
+    end() {
+      ended = true
+      line?.removeAllListeners('notification')
+      line?.release(true)
+      line = undefined
+    },
+  }
+}
+
+export const newWorkerNumber = () => randomInt(1, 2 ** 31 - 1)

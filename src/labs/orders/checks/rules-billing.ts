@@ -1,0 +1,116 @@
+import type { NewOrder } from '../../../contract/labs/new-order.ts'
+import { icdCode } from '../../../tenants/insurance/rules.ts'
+import { advised, type Finding, refused, when } from './rules-findings.ts'
+import { stateCode } from './rules-states.ts'
+
+export type Account = { allowed_billing: Record<string, string[]>; delegated_flow: string; org_id: string | null }
+export type Billing = {
+  lab: { name: string; supported_bill_types: string[] }
+  account: Account
+  /** The user's latest primary insurance. */
+  insurance?: { relationship: string; has_guarantor: boolean } | undefined
+  /** False where an insurance names a payor that neither the catalogue nor the team has. */
+  payor_known: boolean
+}
+
+export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
+  const path = ['billing_type']
+  const { lab, account } = billing
+  const insured = order.billing_type === 'commercial_insurance'
+  const supported = lab.supported_bill_types.includes(order.billing_type)
+  return [
+    ...when(!supported, () =>
+      refused(
+        'BILLING_TYPE_NOT_SUPPORTED',
+        path,
+        `${lab.name} does not bill that way.`,
+        `It takes ${lab.supported_bill_types.join(', ')}.`,
+      ),
+    ),
+    ...when(supported && !mayBill(account, order), () =>
+      refused(
+        'BILLING_TYPE_NOT_ALLOWED',
+        path,
+        "The lab account may not bill that way in the patient's state.",
+        'GET /v3/lab_test/lab_account lists where it may, in allowed_billing.',
+      ),
+    ),
+    ...(insured ? insuranceFindings(order, billing) : []),
+    ...codeFindings(order, insured),
+    ...when(!billing.payor_known, () =>
+      advised(
+        'payor_unknown',
+        ['health_insurance', 'payor_code'],
+        'The payor is not in the catalogue.',
+        'Find its code with GET /v3/insurance/search/payor, or make the payor with POST /v3/payor.',
+      ),
+    ),
+  ]
+}
+
+/** The platform's account works wherever the lab does; its list has the fifty states and neither the capital nor the territories. */
+function mayBill({ org_id, allowed_billing }: Account, { billing_type, patient_address }: NewOrder) {
+  return !org_id || !!allowed_billing[billing_type]?.includes(stateCode(patient_address.state) ?? '')
+}
+
+/** Enough to find the policy: the payor with the member's number, or the card itself. */
+const namesPolicy = (given: NewOrder['health_insurance']) => !!(given?.front_image || (given?.payor_code && given.insurance_id))
+
+function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
+  const given = namesPolicy(order.health_insurance) ? order.health_insurance : undefined
+  const through = given ? (given.responsible_relationship ?? 'Self') : insurance?.relationship
+  const guaranteed = given ? given.responsible_details : insurance?.has_guarantor
+  return [
+    ...when(!given && !insurance, () =>
+      refused(
+        'INSURANCE_REQUIRED',
+        ['health_insurance'],
+        'Commercial insurance needs an insurance of the patient.',
+        'Record it with POST /v2/user/{user_id}/insurance, or send health_insurance with payor_code and insurance_id.',
+      ),
+    ),
+    ...when(through && through !== 'Self' && !guaranteed, () =>
+      refused(
+        'GUARANTOR_REQUIRED',
+        ['health_insurance', 'responsible_details'],
+        'The patient is insured through somebody else, who must be named.',
+        'Send responsible_details, or record the insurance with its guarantor.',
+      ),
+    ),
+    ...when(!codesOf(order).length, () =>
+      refused(
+        'ICD_CODES_REQUIRED',
+        ['icd_codes'],
+        'Commercial insurance needs a diagnosis.',
+        'Send at least one ICD-10-CM code, such as E78.5.',
+      ),
+    ),
+  ]
+}
+
+type Code = { path: Finding['path']; code: string }
+
+const codesOf = ({ icd_codes, health_insurance }: NewOrder): Code[] => [
+  ...(icd_codes ?? []).map((code, i) => ({ code, path: ['icd_codes', i] })),
+  ...(health_insurance?.diagnosis_codes ?? []).map((code, i) => ({ code, path: ['health_insurance', 'diagnosis_codes', i] })),
+]
+
+const codeFindings = (order: NewOrder, insured: boolean): Finding[] =>
+  codesOf(order)
+    .filter(({ code }) => !icdCode(code))
+    .map(({ path }) => {
+      const said = [path, 'The code is not written as ICD-10-CM has it.', 'Write it like E78.5.'] as const
+      return insured ? refused('ICD_CODE_INVALID', ...said) : advised('icd_code_malformed', ...said)
+    })
+
+/** Every diagnosis once, as the code book writes it; what is no code stays as it was sent. */
+export const normalisedIcd = (codes: string[]): string[] => [...new Set(codes.map((code) => icdCode(code) ?? code))]
+
+/** Examinations and screenings without a complaint, which Medicare does not pay for. */
+const isScreening = (code: string) => /^Z(0[01]|1[123])/.test(code)
+
+/** An advance beneficiary notice: Medicare itself is the payor, and no diagnosis speaks for its paying. */
+export const abnNeeded = ({ payor_name, icd_codes }: { payor_name: string; icd_codes: string[] }) =>
+  /\bmedicare\b/i.test(payor_name) &&
+  !/\badvantage\b/i.test(payor_name) &&
+  icd_codes.flatMap((code) => icdCode(code) ?? []).every(isScreening)

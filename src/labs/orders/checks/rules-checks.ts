@@ -1,0 +1,131 @@
+import type { NewOrder } from '../../../contract/labs/new-order.ts'
+import { type Asking, aoeFindings } from './rules-aoe.ts'
+import { type Billing, billingFindings } from './rules-billing.ts'
+import { advised, type Finding, faulty, refused, when } from './rules-findings.ts'
+import { addressFindings, ageFindings, type Care, nameFindings, phoneFindings, proxyFindings } from './rules-patients.ts'
+import { isNpi } from './rules-people.ts'
+import { stateCode } from './rules-states.ts'
+import { mayActivateOn } from './rules-zones.ts'
+
+type Lab = Billing['lab'] & {
+  collection_methods: string[]
+  excluded_states: string[]
+  physician_required_states: string[]
+  supports_stat: boolean
+  name_rules: Record<string, unknown>
+}
+
+/** What an order is judged by, once its tests, lab and account are known. */
+export type Context = Care & Billing & { lab: Lab; markers: Asking[] }
+
+/** Everything that refuses an order of the right shape, or deserves a second look, in one list. */
+export const findings = (order: NewOrder, context: Context): Finding[] => [
+  ...ageFindings(order, context),
+  ...proxyFindings(order),
+  ...aoeFindings(context.markers, order.aoe_answers ?? []),
+  ...scheduleFindings(order, context),
+  ...labFindings(order, context),
+  ...billingFindings(order, context),
+  ...physicianFindings(order, context),
+  ...nameFindings(order, context.lab),
+  ...phoneFindings(order),
+  ...addressFindings(order),
+  ...consentFindings(order),
+  ...imageFindings(order),
+]
+
+/** The part of it that can be said before tests, lab and account are known. */
+export const generalFindings = (order: NewOrder, care: Care): Finding[] => [
+  ...ageFindings(order, care),
+  ...proxyFindings(order),
+  ...scheduleFindings(order, care),
+  ...(order.physician ? doctorFindings(order.physician, order) : []),
+  ...phoneFindings(order),
+  ...addressFindings(order),
+  ...consentFindings(order),
+  ...imageFindings(order),
+]
+
+function scheduleFindings({ activate_by }: NewOrder, { now, zone }: Care): Finding[] {
+  return when(activate_by && !mayActivateOn(activate_by, now, zone), () =>
+    faulty('activate_by_in_the_past', ['activate_by'], 'The day has passed.', 'Send today or a later day, or leave it out.'),
+  )
+}
+
+function labFindings({ priority, patient_address }: NewOrder, { lab }: Context): Finding[] {
+  const state = stateCode(patient_address.state)
+  return [
+    ...when(state && lab.excluded_states.includes(state), () =>
+      refused(
+        'LAB_DOES_NOT_SERVE_STATE',
+        ['patient_address', 'state'],
+        `${lab.name} does not work in ${state}.`,
+        'Order the tests of another lab.',
+      ),
+    ),
+    ...when(priority && !lab.supports_stat, () =>
+      advised('stat_not_supported', ['priority'], `${lab.name} has no STAT orders.`, 'The order is processed like any other.'),
+    ),
+  ]
+}
+
+const bringsPhysician = ['order_delegated', 'fully_delegated']
+
+function physicianFindings({ physician, patient_address }: NewOrder, { lab, account }: Context): Finding[] {
+  if (physician) return doctorFindings(physician, { patient_address })
+  const path = ['physician']
+  const state = stateCode(patient_address.state)
+  const required = state && lab.physician_required_states.includes(state)
+  return [
+    ...when(required, () =>
+      refused('PHYSICIAN_REQUIRED', path, `${lab.name} takes orders from ${state} only with a physician.`, 'Send physician.'),
+    ),
+    ...when(!required && account.org_id && bringsPhysician.includes(account.delegated_flow), () =>
+      advised('physician_expected', path, 'Orders of this lab account bring their own physician.', 'Send physician.'),
+    ),
+  ]
+}
+
+type Physician = NonNullable<NewOrder['physician']>
+
+function doctorFindings(physician: Physician, { patient_address }: Pick<NewOrder, 'patient_address'>): Finding[] {
+  const state = stateCode(patient_address.state)
+  return [...npiFindings(physician), ...(state ? licenceFindings(physician, state) : [])]
+}
+
+const npiFindings = ({ npi }: Physician) =>
+  when(!isNpi(npi), () =>
+    advised('npi_invalid', ['physician', 'npi'], 'This is no valid NPI.', 'Send its ten digits; the last one is a check digit.'),
+  )
+
+const licenceFindings = ({ licensed_states }: Physician, state: string) =>
+  when(licensed_states.length && !licensed_states.some((licensed) => stateCode(licensed) === state), () =>
+    advised(
+      'physician_not_licensed',
+      ['physician', 'licensed_states'],
+      "The physician is not licensed in the patient's state.",
+      `Add ${state}, or name a physician who is.`,
+    ),
+  )
+
+/** A physician of the customer's has heard the patient's consent already. */
+const consentFindings = ({ consents, physician }: NewOrder) =>
+  when(!consents.length && !physician, () =>
+    advised('consents_missing', ['consents'], 'No consent of the patient came with the order.', 'Send the consents that were given.'),
+  )
+
+const beginnings = { 'image/jpeg': '/9j/', 'image/png': 'iVBORw0KGgo' }
+
+function imageFindings({ physician, health_insurance }: NewOrder): Finding[] {
+  const images = {
+    'physician.signature_image': physician?.signature_image,
+    'health_insurance.front_image': health_insurance?.front_image,
+    'health_insurance.back_image': health_insurance?.back_image,
+    'health_insurance.patient_signature_image': health_insurance?.patient_signature_image,
+  }
+  return Object.entries(images)
+    .filter(([, image]) => image && !image.content.startsWith(beginnings[image.content_type]))
+    .map(([place]) =>
+      advised('image_unlike_its_type', place.split('.'), 'The bytes do not begin like such an image.', 'Check content_type.'),
+    )
+}

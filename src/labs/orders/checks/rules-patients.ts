@@ -1,0 +1,128 @@
+import type { NewOrder } from '../../../contract/labs/new-order.ts'
+import { ageOn } from '../../results/rules.ts'
+import { advised, type Finding, faulty, refused, when } from './rules-findings.ts'
+import { ADULT, ageOfConsent, type ConsentAges, longest, normalisedPhone, transmissionName } from './rules-people.ts'
+import { isUnitedStates, stateCode, zipMatches } from './rules-states.ts'
+import { dayIn } from './rules-zones.ts'
+
+export type Care = {
+  /** ISO. */
+  now: string
+  zone: string
+  method: string
+  minor_ordering_enabled: boolean
+  /** The operator's table, where a state has an age of its own. */
+  consent_ages: ConsentAges
+  /** The user's demographics name a medical proxy already. */
+  known_proxy: boolean
+}
+type Patient = Pick<NewOrder, 'patient_details' | 'patient_address'>
+type Lab = { name: string; name_rules: Record<string, unknown> }
+
+const OLDEST = 125
+
+/** Whether the patient may be tested, and who speaks for one who is too young. */
+export const personFindings = (patient: Patient, care: Care): Finding[] => [...ageFindings(patient, care), ...proxyFindings(patient)]
+
+export function ageFindings({ patient_details: { dob, medical_proxy }, patient_address }: Patient, care: Care): Finding[] {
+  const today = dayIn(care.zone, care.now)
+  const path = ['patient_details', 'dob']
+  // A child born today is not from the future because UTC is a day behind or ahead.
+  if (dob > today && dob > care.now.slice(0, 10))
+    return [faulty('birth_date_in_the_future', path, 'The birth date lies in the future.', 'Send the day on which the patient was born.')]
+  const age = ageOn(dob, today)
+  const minor = age < ageOfConsent(stateCode(patient_address.state), care.consent_ages)
+  return [
+    ...when(minor && !care.minor_ordering_enabled, () =>
+      refused(
+        'MINORS_NOT_ALLOWED',
+        path,
+        'The patient is a minor, and this team does not order for minors.',
+        'Have the team setting minor_ordering_enabled turned on.',
+      ),
+    ),
+    ...when(minor && !medical_proxy && !care.known_proxy, () =>
+      faulty(
+        'minor_without_proxy',
+        ['patient_details', 'medical_proxy'],
+        'The patient is a minor and needs a medical proxy.',
+        'Send medical_proxy, or record it in the demographics of the user.',
+      ),
+    ),
+    ...when(age < ADULT && care.method === 'at_home_phlebotomy', () =>
+      advised('minor_at_home', ['collection_method'], 'No phlebotomist visits minors at home.', 'Choose another collection_method.'),
+    ),
+    ...when(age > OLDEST, () =>
+      advised('birth_date_implausible', path, `The patient would be older than ${OLDEST} years.`, 'Check the birth date.'),
+    ),
+  ]
+}
+
+export function proxyFindings({ patient_details }: Patient): Finding[] {
+  const { medical_proxy: proxy } = patient_details
+  const nameOf = (person: { first_name: string; last_name: string }) =>
+    `${person.first_name.trim()} ${person.last_name.trim()}`.toLowerCase()
+  return when(proxy && nameOf(proxy) === nameOf(patient_details), () =>
+    advised(
+      'proxy_is_patient',
+      ['patient_details', 'medical_proxy'],
+      'The medical proxy has the name of the patient.',
+      'Name the adult who decides for the patient.',
+    ),
+  )
+}
+
+/** A lab that takes names its own way gets them that way; only a strict one has them sent back. */
+export function nameFindings({ patient_details }: Patient, lab: Lab): Finding[] {
+  const say = lab.name_rules['strict'] === true ? faulty : advised
+  return (['first_name', 'last_name'] as const).flatMap((field) => {
+    const path = ['patient_details', field]
+    const name = patient_details[field]
+    const sent = transmissionName(name, lab)
+    const max = longest(lab, field) ?? Number.POSITIVE_INFINITY
+    return [
+      ...when(sent.split('?').length > name.split('?').length, () =>
+        say('name_not_transmissible', path, `${lab.name} cannot hold some letters of the name.`, 'Send the name in Latin letters.'),
+      ),
+      ...when(sent !== name && !sent.includes('?'), () =>
+        say(
+          'name_transliterated',
+          path,
+          `${lab.name} holds the name in plainer letters.`,
+          'Nothing is to be done, unless the lab must write it otherwise.',
+        ),
+      ),
+      ...when(sent.length > max, () =>
+        say('name_too_long', path, `${lab.name} holds at most ${max} letters of the name.`, 'Shorten it as the patient would.'),
+      ),
+    ]
+  })
+}
+
+export function phoneFindings({ patient_details, patient_address }: Patient): Finding[] {
+  const phones: [Finding['path'], string | null | undefined][] = [
+    [['patient_details', 'phone_number'], patient_details.phone_number],
+    [['patient_details', 'medical_proxy', 'phone_number'], patient_details.medical_proxy?.phone_number],
+    [['patient_address', 'phone_number'], patient_address.phone_number],
+  ]
+  return phones
+    .filter(([, phone]) => phone?.trim() && !normalisedPhone(phone))
+    .map(([path]) => advised('phone_unusual', path, 'Messages may not reach this number.', 'Write it like +14155550123.'))
+}
+
+export function addressFindings({ patient_address: { state, zip, country } }: Patient): Finding[] {
+  const at = (field: string) => ['patient_address', field]
+  if (!isUnitedStates(country))
+    return [advised('country_not_us', at('country'), 'The labs work in the United States.', 'Write US, if that is meant.')]
+  const code = stateCode(state)
+  if (!code)
+    return [advised('state_unknown', at('state'), 'This is no state or territory that we know.', 'Send its two letters, such as CA.')]
+  return [
+    ...when(code !== state, () =>
+      advised('state_normalised', at('state'), 'The state was read as its two letters.', 'Send those, such as CA.'),
+    ),
+    ...when(!zipMatches(code, zip), () =>
+      advised('zip_not_in_state', at('zip'), 'The ZIP code lies in another state.', 'Check the state and the ZIP code.'),
+    ),
+  ]
+}

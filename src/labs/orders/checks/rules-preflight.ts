@@ -1,0 +1,61 @@
+import type { Problem } from '../../../platform/problem.ts'
+import { type Finding, findingsOf } from './rules-findings.ts'
+import type { Named } from './rules-tests.ts'
+
+type Json = Record<string, unknown>
+type Place = Finding['path']
+
+/** What no rule minds, for the parts that an order cannot do without. */
+const harmless: Json = {
+  user_id: '00000000-0000-4000-8000-000000000000',
+  patient_details: {
+    first_name: 'A',
+    last_name: 'A',
+    dob: '1980-01-01',
+    gender: 'unknown',
+    phone_number: '+12025550100',
+    email: 'a@example.org',
+  },
+  patient_address: { first_line: '1', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' },
+}
+
+/** The body with its faulty parts left out, or replaced where something must be there. */
+export function mended(sent: Json, faults: Finding[]): Json {
+  const body = structuredClone(sent)
+  for (const { path } of faults) mend(body, harmless, path)
+  return body
+}
+
+function mend(body: Json, good: Json, [name, ...rest]: Place) {
+  if (typeof name !== 'string') return
+  const inside = good[name]
+  if (isObject(inside) && isObject(body[name]) && rest.length) mend(body[name], inside, rest)
+  else if (inside === undefined) delete body[name]
+  else body[name] = structuredClone(inside)
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What is worth saying although parts are faulty: nothing that leans on one of them. */
+export const besideFaults = (findings: Finding[], faults: Finding[]) =>
+  findings.filter(
+    (found) =>
+      !faults.some(({ path }) => within(found.path, path) || within(path, found.path) || (!found.status && found.path[0] === path[0])),
+  )
+
+const within = (inner: Place, outer: Place) => outer.every((step, i) => inner[i] === step)
+
+/** What an order names but for the part that was refused; undefined where nothing is left that could be looked up. */
+export function withoutRefused({ lab_test_id, order_set, collection_method, lab_account_id }: Named, refusal: Problem): Named | undefined {
+  const part = findingsOf(refusal)[0]?.path.join('.')
+  const account = lab_account_id ?? order_set?.lab_account_id
+  if (part === 'lab_account_id')
+    return account ? { lab_test_id, order_set: order_set && { ...order_set, lab_account_id: null }, collection_method } : undefined
+  if (part === 'order_set.add_on' && (lab_test_id || order_set?.lab_test_ids?.length))
+    return { lab_test_id, order_set: { ...order_set, add_on: null }, collection_method, lab_account_id }
+  const refused = (refusal.detail as { lab_test_ids?: string[] }).lab_test_ids
+  if (part !== 'order_set.lab_test_ids' || !refused) return undefined
+  const left = [...(lab_test_id ? [lab_test_id] : []), ...(order_set?.lab_test_ids ?? [])].filter((id) => !refused.includes(id))
+  if (!left.length && !order_set?.add_on) return undefined
+  return { order_set: { ...order_set, lab_test_ids: left }, collection_method, lab_account_id }
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import type { NewOrder } from '../../../contract/labs/new-order.ts'
+import { problem } from '../../../platform/problem.ts'
+import { termsOf } from '../../catalog/rules.ts'
+
+export type Named = Pick<NewOrder, 'lab_test_id' | 'order_set' | 'collection_method' | 'lab_account_id'>
+type Marker = Parameters<typeof termsOf>[0][number] & { name: string; fasting: boolean }
+type Test = { id: string; name: string; method: string; sample_type: string; fasting: boolean; markers: { id: number }[] }
+
+/** One set of what an order names: lab_test_id is an older way to name a test, and adds to the set. */
+export function orderSetOf({ lab_test_id, order_set, collection_method, lab_account_id }: Named) {
+  const lab_test_ids = [...new Set([...(lab_test_id ? [lab_test_id] : []), ...(order_set?.lab_test_ids ?? [])])]
+  const add_on = order_set?.add_on
+  if (!lab_test_ids.length && !add_on)
+    throw problem('NO_TESTS_NAMED', 'Nothing is ordered: name lab tests in order_set.lab_test_ids or markers in order_set.add_on.')
+  if (add_on && !collection_method)
+    throw problem('COLLECTION_METHOD_REQUIRED', 'Markers of add_on need a collection_method: say how the sample is collected.')
+  if (lab_account_id && order_set?.lab_account_id && lab_account_id !== order_set.lab_account_id)
+    throw problem('LAB_ACCOUNTS_DIFFER', 'lab_account_id and order_set.lab_account_id differ; send one of them.')
+  return { lab_test_ids, add_on, lab_account_id: lab_account_id ?? order_set?.lab_account_id }
+}
+
+export function methodFor(tests: Test[], collection_method: Named['collection_method']): string {
+  if (collection_method) return collection_method
+  const [method, ...others] = new Set(tests.map((test) => test.method))
+  if (others.length)
+    throw problem('SEVERAL_METHODS', 'The tests are collected in different ways; say with collection_method which one to use.')
+  if (!method) throw new Error('nothing that has a method')
+  return method
+}
+
+/** The test that needs no other to be made: it stands alone, has every marker, and is collected that way. */
+export const standsAlone = <T extends Test>(tests: T[], markers: { id: number }[], method: string): T | undefined =>
+  tests.find((test) => tests.length === 1 && test.method === method && test.markers.length === markers.length)
+
+type Recipe = { lab: { id: number; sample_types: string[] }; tests: Test[]; markers: Marker[]; method: string }
+
+/** What several tests or single markers come to on an order: one test of their markers. */
+export function recipeOf({ lab, tests, markers, method }: Recipe) {
+  const fasting = tests.length ? tests.some((test) => test.fasting) : markers.some((marker) => marker.fasting)
+  const names = [...tests.map(({ name }) => name), ...namesBeyond(tests, markers)]
+  return {
+    lab_id: lab.id,
+    name: names.join(' + ').slice(0, 200),
+    method,
+    fasting,
+    sample_type: sampleOf(lab, tests, markers),
+    ...termsOf(markers),
+    auto_key: autoKey(lab.id, method, fasting, markers),
+  }
+}
+
+const namesBeyond = (tests: Test[], markers: Marker[]) =>
+  markers.filter(({ id }) => !tests.some((test) => test.markers.some((marker) => marker.id === id))).map(({ name }) => name)
+
+/** One sample for all where there is one; otherwise the first that is needed, since a test names only one. */
+function sampleOf(lab: Recipe['lab'], tests: Test[], markers: Marker[]): string {
+  const serving = (type: string) => markers.every((marker) => marker.sample_types.includes(type))
+  const wanted = [...tests.map(({ sample_type }) => sample_type), ...lab.sample_types]
+  return wanted.find(serving) ?? wanted[0] ?? 'serum'
+}
+
+function autoKey(lab_id: number, method: string, fasting: boolean, markers: { id: number }[]) {
+  const ids = markers.map(({ id }) => id).sort((one, other) => one - other)
+  return createHash('sha256')
+    .update(JSON.stringify([lab_id, method, fasting, ids]))
+    .digest('hex')
+}

@@ -1,0 +1,44 @@
+import type { z } from 'zod'
+import type { ImageIn, NewOrder } from '../../../contract/labs/new-order.ts'
+import type { App } from '../../../platform/app.ts'
+import { type SealingKey, seal } from '../../../platform/sealing/seal.ts'
+import { insertInsurance } from '../../../tenants/users/records.ts'
+import * as store from '../store.ts'
+
+type Image = z.output<typeof ImageIn>
+type WithImages = Pick<NewOrder, 'physician' | 'health_insurance'>
+
+/** Keeps the pictures that came with an order, each sealed for itself. */
+export async function keepImages(app: App, order: { id: string; key: SealingKey }, { physician, health_insurance }: WithImages) {
+  const images: Record<string, Image | null | undefined> = {
+    physician_signature: physician?.signature_image,
+    insurance_front: health_insurance?.front_image,
+    insurance_back: health_insurance?.back_image,
+    patient_signature: health_insurance?.patient_signature_image,
+  }
+  const rows = Object.entries(images).flatMap(([name, image]) =>
+    image ? [{ order_id: order.id, name, sealed: seal(order.key, `order_images.sealed.${order.id}.${name}`, image) }] : [],
+  )
+  if (rows.length) await store.insertImages(app.db, rows)
+}
+
+type Patient = { team_id: string; user_id: string; key: SealingKey }
+type Insured = Pick<NewOrder, 'health_insurance' | 'patient_details' | 'patient_address'>
+
+/** The deprecated health_insurance becomes an insurance of the user where it names payor and member; answers its id. */
+export async function recordInsurance(app: App, patient: Patient, { health_insurance: sent, patient_details, patient_address }: Insured) {
+  if (!sent?.payor_code || !sent.insurance_id) return undefined
+  const { first_name, last_name, email, phone_number, gender, dob } = patient_details
+  const { receiver_name: _, phone_number: __, ...place } = patient_address
+  const address = { ...place, second_line: place.second_line ?? null }
+  const responsible = sent.responsible_details
+  return insertInsurance(app, patient, patient.key, {
+    payor_code: sent.payor_code,
+    member_id: sent.insurance_id,
+    group_id: null,
+    relationship: sent.responsible_relationship ?? 'Self',
+    insured: { first_name, last_name, email, phone_number, gender, dob, address },
+    guarantor: responsible ? { ...responsible, household_income: null, household_size: null, email: null } : null,
+    is_primary: true,
+  })
+}

@@ -1,0 +1,58 @@
+import type { z } from 'zod'
+import type { Method } from '../../../contract/labs/lifecycle.ts'
+import type { ImportOrder } from '../../../contract/labs/new-order.ts'
+import { type App, inTransaction, type TeamCaller } from '../../../platform/app.ts'
+import { patientOf, recordInfo } from '../../../tenants/users/records.ts'
+import { refusalOf, warningsOf } from '../checks/rules-findings.ts'
+import { personFindings } from '../checks/rules-patients.ts'
+import { zoneOf } from '../checks/rules-zones.ts'
+import { emptyDocument, withoutImages } from '../encrypted-document.ts'
+import { advanceOrder } from '../progress/advance.ts'
+import { keepImages } from './extras.ts'
+import { drafted, insertDrafted, refuseTakenSample, replied, seedOf } from './insert.ts'
+import { infoOf, normalised } from './patient.ts'
+import { careOf } from './review.ts'
+import { labTestOf, resolveTests } from './tests.ts'
+
+/** Takes over an order that the lab has already: it was accepted there, so its answers and address are not judged again. */
+export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof ImportOrder>) =>
+  refuseTakenSample(() =>
+    inTransaction(app, async (app) => {
+      const patient = await patientOf(app, caller.team_id, sent.user_id)
+      const resolved = await resolveTests(app, caller, sent, ['active', 'pending'])
+      const body = normalised({ ...sent, patient_address: { ...sent.patient_address, phone_number: null } }, patient.info)
+      const { patient_details, patient_address } = body
+      const zone = zoneOf(patient_address, patient.team_zone)
+      const found = personFindings(sent, careOf(app, patient, zone, resolved.method))
+      const refusal = refusalOf(found)
+      if (refusal) throw refusal
+      await recordInfo(app, patient, infoOf(body, patient.info))
+      const now = app.now()
+      const order = drafted(
+        {
+          ...patient,
+          document: {
+            ...emptyDocument,
+            patient_details,
+            patient_address,
+            ...withoutImages(sent),
+            warnings: warningsOf(found),
+          },
+          lab_test: await labTestOf(app, caller, resolved),
+          lab_account_id: resolved.account.id,
+          method: resolved.method as Method,
+          zone,
+          activate_by: null,
+          dispatch_at: null,
+          sent_at: now,
+          seed: seedOf(patient, resolved.recipe.name),
+          billing_type: sent.billing_type,
+          sample_id: sent.sample_id,
+        },
+        now,
+      )
+      await insertDrafted(app, order)
+      await keepImages(app, order, sent)
+      return replied(app, await advanceOrder(app, order, 'requisition_bypassed'), 'Order imported successfully')
+    }),
+  )

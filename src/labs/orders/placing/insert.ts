@@ -1,0 +1,115 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type App, told } from '../../../platform/app.ts'
+import { isUniqueViolation } from '../../../platform/db/open.ts'
+import { isLostTurn } from '../../../platform/db/request-rows.ts'
+import { invalid } from '../../../platform/problem.ts'
+import { indexTerms } from '../../../platform/sealing/blind-index.ts'
+import { teamSealingKey } from '../../../platform/sealing/vault.ts'
+import { lostTurn } from '../../../tenants/idempotency/actions.ts'
+import { type OrderDocument, sealDocument } from '../encrypted-document.ts'
+import { orderEvent } from '../progress/advance.ts'
+import { type Loaded, shown } from '../reading/present.ts'
+import * as write from './store-write.ts'
+
+/** What a new order is made of; the rest follows. */
+export type Draft = Pick<
+  Loaded,
+  | 'team_id'
+  | 'user_id'
+  | 'client_user_id'
+  | 'key'
+  | 'document'
+  | 'lab_test'
+  | 'lab_account_id'
+  | 'method'
+  | 'zone'
+  | 'activate_by'
+  | 'dispatch_at'
+  | 'seed'
+> &
+  Partial<Pick<Loaded, 'registrable' | 'billing_type' | 'priority' | 'has_abn' | 'health_insurance_id' | 'sample_id' | 'sent_at'>> & {
+    parent?: Pick<Loaded, 'id' | 'transaction_id' | 'siblings'>
+    origin?: 'redraw' | 'recreation'
+  }
+
+/** An order at its first step. */
+export function drafted({ parent, origin, ...draft }: Draft, at: string): Loaded {
+  const id = randomUUID()
+  const transaction_id = parent?.transaction_id ?? randomUUID()
+  const row = {
+    ...draft,
+    id,
+    transaction_id,
+    parent_id: parent?.id ?? null,
+    origin: origin ?? 'initial',
+    lab_id: draft.lab_test.lab_id,
+    lab_test_id: draft.lab_test.id,
+    low_level: 'ordered',
+    last_event: 1,
+    last_event_at: at,
+    created_at: at,
+    updated_at: at,
+    registrable: draft.registrable ?? false,
+    scheduled: draft.activate_by !== null,
+    sent_at: draft.sent_at ?? null,
+    step_at: null,
+    simulation: null,
+    sample_id: draft.sample_id ?? null,
+    billing_type: draft.billing_type ?? 'client_bill',
+    priority: draft.priority ?? false,
+    has_abn: draft.has_abn ?? false,
+    health_insurance_id: draft.health_insurance_id ?? null,
+    collected_at: null,
+    expected_result_by_date: null,
+    worst_case_result_by_date: null,
+    interpretation: null,
+    has_missing_results: null,
+    result_version: 0,
+    sealed: sealDocument(draft.key, id, draft.document),
+    events: [{ id: 1, low_level: 'ordered', status_detail: null, created_at: at }],
+  }
+  return { ...row, siblings: [...(parent?.siblings ?? []), row] }
+}
+
+/** `data`: the order as it is shown, where that is known already. */
+type Extra = { data?: ReturnType<typeof shown>; info?: write.Placing['info']; along?: write.Placing['along'] }
+
+/** Writes a drafted order with its first event and tells the customer, in one statement. */
+export async function insertDrafted(app: App, order: Loaded, { data, info, along }: Extra = {}) {
+  const terms = await termsOf(app, order.team_id, order.document)
+  const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
+  const webhooks = await write.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, along }).catch((error) => {
+    throw isLostTurn(error) ? lostTurn() : error
+  })
+  told(app, webhooks)
+  return order
+}
+
+/** What an order is found by: the names of the patient and of the recipient, kept apart. */
+export async function termsOf(app: App, team_id: string, { patient_details: patient, shipping_details, patient_address }: OrderDocument) {
+  const team = await teamSealingKey(app, team_id)
+  const recipients = [shipping_details?.receiver_name, patient_address?.receiver_name].filter((name) => name !== undefined)
+  return [
+    ...(patient ? indexTerms(team, [patient.first_name, patient.last_name], 'patient') : []),
+    ...indexTerms(team, recipients, 'recipient'),
+  ]
+}
+
+/** What a simulation is drawn from: the same calls give the same. Hashed, since a client's id is nothing to leave behind. */
+export const seedOf = ({ client_user_id, orders }: { client_user_id: string; orders: number | null }, test: string) =>
+  createHash('sha256')
+    .update(`${client_user_id}/${test}/${orders ?? 0}`)
+    .digest('base64url')
+    .slice(0, 22)
+
+export const replied = (app: App, order: Loaded, message: string) => ({ order: shown(app, order), status: 'success', message })
+
+/** A sample is one order's: the unique index decides, also between two requests of the same moment. */
+export async function refuseTakenSample<T>(write: () => Promise<T>) {
+  try {
+    return await write()
+  } catch (error) {
+    if (!isUniqueViolation(error, 'orders_sample')) throw error
+    throw invalid(['body', 'sample_id'], 'Another order of the lab has this sample_id; each sample has one of its own.', 'sample_id_taken')
+  }
+}

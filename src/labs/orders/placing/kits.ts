@@ -1,0 +1,109 @@
+import type { z } from 'zod'
+import type { NewTestkitOrder, RegisterTestkit } from '../../../contract/labs/new-order.ts'
+import { type App, inTransaction, type TeamCaller } from '../../../platform/app.ts'
+import { invalid, problem } from '../../../platform/problem.ts'
+import { patientOf, recordInfo } from '../../../tenants/users/records.ts'
+import { answeredAoE, aoeFindings } from '../checks/rules-aoe.ts'
+import { asAdvice, refusalOf, warningsOf } from '../checks/rules-findings.ts'
+import { personFindings } from '../checks/rules-patients.ts'
+import { stateCode } from '../checks/rules-states.ts'
+import { dispatchAt, mayActivateOn, zoneOf } from '../checks/rules-zones.ts'
+import { emptyDocument, type OrderDocument, type Warning, withoutImages } from '../encrypted-document.ts'
+import { advanceOrder } from '../progress/advance.ts'
+import { DISPATCH } from '../progress/dispatch.ts'
+import { type Loaded, lockedOrder } from '../reading/present.ts'
+import * as rules from '../rules.ts'
+import * as store from '../store.ts'
+import { keepImages, recordInsurance } from './extras.ts'
+import { drafted, insertDrafted, replied, seedOf, termsOf } from './insert.ts'
+import { infoOf, normalised } from './patient.ts'
+import { careOf } from './review.ts'
+import { resolveTests } from './tests.ts'
+
+type NewKit = z.output<typeof NewTestkitOrder>
+type Registration = z.output<typeof RegisterTestkit>
+
+/** Sends out a kit whose patient is named when it is registered. */
+export async function createTestkitOrder(app: App, caller: TeamCaller, body: NewKit) {
+  const { shipping_details, passthrough = null, activate_by = null } = body
+  const patient = await patientOf(app, caller.team_id, body.user_id)
+  const { lab_test, account, lab } = await resolveTests(app, caller, { lab_test_id: body.lab_test_id, lab_account_id: body.lab_account_id })
+  rules.checkKit(lab_test)
+  const zone = zoneOf(shipping_details, patient.team_zone)
+  const now = app.now()
+  if (activate_by && !mayActivateOn(activate_by, now, zone))
+    throw invalid(['body', 'activate_by'], 'The day has passed. Send today or a later day, or leave it out.', 'activate_by_in_the_past')
+  rules.checkServed(lab, stateCode(shipping_details.state) ?? '')
+  const order = drafted(
+    {
+      ...patient,
+      document: {
+        ...emptyDocument,
+        shipping_details: { ...shipping_details, second_line: shipping_details.second_line ?? null },
+        passthrough,
+      },
+      lab_test,
+      lab_account_id: account.id,
+      method: 'testkit',
+      zone,
+      activate_by,
+      dispatch_at: dispatchAt(activate_by, app, zone),
+      seed: seedOf(patient, lab_test.slug),
+      registrable: true,
+    },
+    now,
+  )
+  const reply = replied(app, order, 'Order created successfully')
+  await insertDrafted(app, order, { data: reply.order, along: await app.along?.(reply, order.key) })
+  app.wake(DISPATCH)
+  return reply
+}
+
+/**
+ * Tells whose kit it is; the sandbox's lab writes the requisition at once.
+ * It may bind the order to another user of the team; what was told before stays with the first.
+ */
+export const registerTestkit = (app: App, caller: TeamCaller, body: Registration) =>
+  inTransaction(app, async (app) => {
+    const found = await store.findBySample(app.db, caller.team_id, body.sample_id)
+    if (!found)
+      throw problem('KIT_NOT_FOUND', 'There is no kit with this sample_id in this team; it is printed on the kit and shown on the order.')
+    const order = await lockedOrder(app, caller.team_id, found.id)
+    rules.checkRegistrable(order)
+    const patient = await patientOf(app, caller.team_id, body.user_id ?? order.user_id)
+    const { patient_details, patient_address } = normalised(body, patient.info)
+    rules.checkServed(order.lab_test.lab, patient_address.state)
+    const zone = zoneOf(patient_address, patient.team_zone)
+    const answers = body.aoe_answers ?? []
+    const findings = [
+      ...personFindings(body, careOf(app, patient, zone, 'testkit')),
+      ...aoeFindings(order.lab_test.markers, answers).map((found) => (answers.length ? found : asAdvice(found))),
+    ]
+    const refusal = refusalOf(findings)
+    if (refusal) throw refusal
+    await recordInfo(app, patient, infoOf({ patient_details, patient_address }, patient.info))
+    const health_insurance_id = (await recordInsurance(app, patient, body)) ?? null
+    const { key, user_id, client_user_id } = patient
+    const bound = { ...order, key, user_id, client_user_id, health_insurance_id, zone }
+    const registered = await registerKit(app, bound, { ...body, patient_details, patient_address }, warningsOf(findings))
+    await keepImages(app, registered, body)
+    const ready = app.config.ENVIRONMENT === 'sandbox' ? await advanceOrder(app, registered, 'requisition_created') : registered
+    return replied(app, ready, 'Kit registered successfully')
+  })
+
+/** The kit has a patient now. */
+export async function registerKit(app: App, order: Loaded, registration: Omit<Registration, 'sample_id' | 'user_id'>, warnings: Warning[]) {
+  const { patient_details, patient_address, consents, aoe_answers } = registration
+  const { markers, fasting } = order.lab_test
+  const document: OrderDocument = {
+    ...order.document,
+    patient_details,
+    patient_address,
+    ...withoutImages(registration),
+    consents,
+    aoe_answers: answeredAoE(markers, aoe_answers ?? [], fasting),
+    warnings,
+  }
+  await store.setTerms(app.db, order.id, await termsOf(app, order.team_id, document))
+  return advanceOrder(app, order, 'registered', { document })
+}

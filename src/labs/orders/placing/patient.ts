@@ -1,0 +1,46 @@
+import type { NewOrder } from '../../../contract/labs/new-order.ts'
+import type { Info } from '../../../tenants/users/records.ts'
+import { normalisedIcd } from '../checks/rules-billing.ts'
+import { normalisedPhone } from '../checks/rules-people.ts'
+import { countryCode, stateCode } from '../checks/rules-states.ts'
+
+type Given = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
+
+/** Gap 45: as given, but for what a lab reads in one way only: state, country, phone, diagnosis codes; with the proxy that is known already. */
+export function normalised<O extends Given>(order: O, known: Info | undefined): O {
+  const { patient_details: patient, patient_address: address, icd_codes } = order
+  return {
+    ...order,
+    patient_details: {
+      ...patient,
+      phone_number: normalisedPhone(patient.phone_number) ?? patient.phone_number,
+      medical_proxy: patient.medical_proxy ?? known?.medical_proxy ?? null,
+    },
+    patient_address: {
+      ...address,
+      state: stateCode(address.state) ?? address.state,
+      country: countryCode(address.country) ?? address.country,
+    },
+    ...(icd_codes ? { icd_codes: normalisedIcd(icd_codes) } : {}),
+  }
+}
+
+/** The demographics that an order brings. */
+export function infoOf({ patient_details, patient_address }: Given, known: Info | undefined): Info {
+  const { first_name, last_name, email, phone_number, gender, dob, race, ethnicity, sexual_orientation, gender_identity } = patient_details
+  const { first_line, second_line, country, zip, city, state, access_notes } = patient_address
+  return {
+    first_name,
+    last_name,
+    email,
+    phone_number,
+    gender,
+    dob,
+    address: { first_line, second_line: second_line ?? '', country, zip, city, state, access_notes: access_notes ?? null },
+    medical_proxy: patient_details.medical_proxy ?? null,
+    race: race ?? known?.race ?? null,
+    ethnicity: ethnicity ?? known?.ethnicity ?? null,
+    sexual_orientation: sexual_orientation ?? known?.sexual_orientation ?? null,
+    gender_identity: gender_identity ?? known?.gender_identity ?? null,
+  }
+}

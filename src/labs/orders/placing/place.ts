@@ -1,0 +1,125 @@
+import type { Method } from '../../../contract/labs/lifecycle.ts'
+import type { NewOrder } from '../../../contract/labs/new-order.ts'
+import { type App, inTransaction, type TeamCaller } from '../../../platform/app.ts'
+import { infoRow, patientOf } from '../../../tenants/users/records.ts'
+import { answeredAoE } from '../checks/rules-aoe.ts'
+import { abnNeeded } from '../checks/rules-billing.ts'
+import { generalFindings } from '../checks/rules-checks.ts'
+import { type Finding, refusalOf, warningsOf } from '../checks/rules-findings.ts'
+import { dispatchAt, zoneOf } from '../checks/rules-zones.ts'
+import { type OrderDocument, withoutImages } from '../encrypted-document.ts'
+import { DISPATCH } from '../progress/dispatch.ts'
+import { keepImages, recordInsurance } from './extras.ts'
+import { drafted, insertDrafted, replied, seedOf } from './insert.ts'
+import { infoOf, normalised } from './patient.ts'
+import { careOf, judged } from './review.ts'
+import { labTestOf, resolveTests } from './tests.ts'
+
+type Plan = Awaited<ReturnType<typeof planOf>>
+
+/** Places an order: one statement, unless pictures, an insurance or a new combination of tests come with it. */
+export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
+  const plan = await planOf(app, caller, body)
+  const refusal = refusalOf(plan.findings)
+  if (refusal) throw refusal
+  const alone = plan.resolved.lab_test && !body.health_insurance && !body.physician?.signature_image
+  const reply = alone ? await placeAtOnce(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
+  if (!plan.body.activate_by) app.wake(DISPATCH)
+  return reply
+}
+
+async function placeAtOnce(app: App, plan: Plan) {
+  const order = drafted({ ...draftOf(app, plan), lab_test: plan.resolved.lab_test as NonNullable<Plan['resolved']['lab_test']> }, app.now())
+  const reply = replied(app, order, PLACED)
+  await insertDrafted(app, order, { data: reply.order, info: await changedInfo(app, plan), along: await app.along?.(reply, order.key) })
+  return reply
+}
+
+async function placeWithExtras(app: App, caller: TeamCaller, plan: Plan) {
+  const lab_test = await labTestOf(app, caller, plan.resolved)
+  const draft = draftOf(app, plan)
+  const health_insurance_id = plan.body.health_insurance
+    ? ((await recordInsurance(app, plan.patient, plan.body)) ?? null)
+    : draft.health_insurance_id
+  const order = drafted({ ...draft, lab_test, health_insurance_id }, app.now())
+  await insertDrafted(app, order, { info: await changedInfo(app, plan) })
+  await keepImages(app, order, plan.body)
+  return replied(app, order, PLACED)
+}
+
+const PLACED = 'Order created successfully'
+
+const isInsured = ({ billing_type, health_insurance }: NewOrder) => billing_type === 'commercial_insurance' || Boolean(health_insurance)
+
+/** What an order comes to and what is to be said about it. */
+async function planOf(app: App, caller: TeamCaller, sent: NewOrder) {
+  const tests = resolveTests(app, caller, sent)
+  // Who the order is for is judged first; what becomes of the tests is awaited below.
+  tests.catch(() => {})
+  const patient = await patientOf(app, caller.team_id, sent.user_id)
+  const resolved = await tests.catch((error) => {
+    throw faultsBeside(app, sent, patient) ?? error
+  })
+  return { body: normalised(sent, patient.info), patient, resolved, ...(await judged(app, caller, sent, { patient, resolved })) }
+}
+
+/** What is wrong with the request itself is told before that its tests do not fit together. */
+function faultsBeside(app: App, sent: NewOrder, patient: Awaited<ReturnType<typeof patientOf>>) {
+  const zone = zoneOf(sent.patient_address, patient.team_zone)
+  const found = generalFindings(sent, careOf(app, patient, zone, sent.collection_method ?? ''))
+  return refusalOf(found.filter(({ status }) => status === 422))
+}
+
+function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: Plan) {
+  const activate_by = body.activate_by ?? null
+  return {
+    team_id: patient.team_id,
+    user_id: patient.user_id,
+    client_user_id: patient.client_user_id,
+    key: patient.key,
+    document: documentOf(body, resolved, findings),
+    lab_account_id: resolved.account.id,
+    method: resolved.method as Method,
+    zone,
+    activate_by,
+    dispatch_at: dispatchAt(activate_by, app, zone),
+    seed: seedOf(patient, resolved.lab_test?.slug ?? resolved.recipe.name),
+    billing_type: body.billing_type,
+    priority: body.priority,
+    has_abn: abnNeeded({
+      payor_name: payor?.name ?? '',
+      icd_codes: [...(body.icd_codes ?? []), ...(body.health_insurance?.diagnosis_codes ?? [])],
+    }),
+    health_insurance_id: isInsured(body) ? (patient.insurance?.id ?? null) : null,
+  }
+}
+
+function documentOf(body: NewOrder, { markers, tests, account }: Plan['resolved'], found: Finding[]): OrderDocument {
+  const notes = [account.default_clinical_notes, body.clinical_notes].filter(Boolean)
+  return {
+    patient_details: body.patient_details,
+    patient_address: body.patient_address,
+    shipping_details: null,
+    shipment: null,
+    ...withoutImages(body),
+    icd_codes: body.icd_codes ?? null,
+    consents: body.consents,
+    aoe_answers: answeredAoE(
+      markers,
+      body.aoe_answers ?? [],
+      tests.some((test) => test.fasting),
+    ),
+    passthrough: body.passthrough ?? null,
+    clinical_notes: notes.length ? notes.join('\n') : null,
+    notes: null,
+    creator_member_id: body.creator_member_id ?? null,
+    warnings: warningsOf(found),
+  }
+}
+
+/** The demographics that an order brings, unless they are known already. */
+async function changedInfo(app: App, { body, patient }: Plan) {
+  const info = infoOf(body, patient.info)
+  if (JSON.stringify(info) === JSON.stringify(patient.info)) return undefined
+  return infoRow(app, patient.team_id, patient.user_id, patient.key, info)
+}

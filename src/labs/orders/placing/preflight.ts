@@ -1,0 +1,69 @@
+import { faultsOf } from '../../../contract/faults.ts'
+import { NewOrder } from '../../../contract/labs/new-order.ts'
+import type { App, TeamCaller } from '../../../platform/app.ts'
+import { Problem } from '../../../platform/problem.ts'
+import { patientOf } from '../../../tenants/users/records.ts'
+import { generalFindings } from '../checks/rules-checks.ts'
+import { type Finding, findingsOf } from '../checks/rules-findings.ts'
+import { besideFaults, mended, withoutRefused } from '../checks/rules-preflight.ts'
+import type { Named } from '../checks/rules-tests.ts'
+import { zoneOf } from '../checks/rules-zones.ts'
+import { careOf, judged } from './review.ts'
+import { type Resolved, resolveTests } from './tests.ts'
+
+/** Everything that placing would stumble over or warn of, without writing anything. */
+export async function validateOrder(app: App, caller: TeamCaller, sent: Record<string, unknown>) {
+  const problems = await preflight(app, caller, sent)
+  return {
+    valid: problems.every(({ severity }) => severity === 'advisory'),
+    problems: problems.map((found) => ({ ...found, path: ['body', ...found.path], status: found.status ?? null })),
+  }
+}
+
+/** A part of the wrong shape is told, and the rest judged as if that part were in order. */
+async function preflight(app: App, caller: TeamCaller, sent: Record<string, unknown>): Promise<Finding[]> {
+  const parsed = NewOrder.safeParse(sent)
+  if (parsed.success) return judgedAll(app, caller, parsed.data)
+  const faults = findingsOf(new Problem('invalid', faultsOf(parsed.error, 'body', sent)))
+  const rest = NewOrder.safeParse(mended(sent, faults))
+  return [...faults, ...(rest.success ? besideFaults(await judgedAll(app, caller, rest.data), faults) : [])]
+}
+
+/** Somebody of whom nothing is known. */
+const nobody = { team_zone: null, minor_ordering_enabled: true, info: undefined, insurance: undefined }
+
+/** Looks on where placing would stop: at a user or tests that are not there. */
+async function judgedAll(app: App, caller: TeamCaller, order: NewOrder): Promise<Finding[]> {
+  const [known, { resolved, refused }] = await Promise.all([
+    attempt(patientOf(app, caller.team_id, order.user_id)),
+    resolveAll(app, caller, order),
+  ])
+  const patient = known instanceof Problem ? nobody : known
+  const refusals = [...(known instanceof Problem ? findingsOf(known) : []), ...refused]
+  if (resolved && !refused.length) return [...refusals, ...(await judged(app, caller, order, { patient, resolved })).findings]
+  const care = careOf(app, patient, zoneOf(order.patient_address, patient.team_zone), order.collection_method ?? '')
+  return [...refusals, ...generalFindings(order, care)]
+}
+
+const isAboutAccount = ({ path }: Finding) => path[0] === 'lab_account_id'
+
+/** What is refused about tests, markers, method and account: each part is told, and the rest looked up as if that part had not been named. */
+async function resolveAll(app: App, caller: TeamCaller, order: NewOrder) {
+  const refused: Finding[] = []
+  let named: Named | undefined = order
+  while (named) {
+    const resolved: Resolved | Problem = await attempt(resolveTests(app, caller, named))
+    if (!(resolved instanceof Problem)) return { resolved, refused }
+    const findings = findingsOf(resolved)
+    // Without the account that was named there may be several; to whoever named one that says nothing.
+    if (!refused.some(isAboutAccount) || !findings.some(isAboutAccount)) refused.push(...findings)
+    named = withoutRefused(named, resolved)
+  }
+  return { refused }
+}
+
+const attempt = <T>(work: Promise<T>): Promise<T | Problem> =>
+  work.catch((error) => {
+    if (error instanceof Problem) return error
+    throw error
+  })

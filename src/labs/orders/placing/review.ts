@@ -1,0 +1,44 @@
+import type { NewOrder } from '../../../contract/labs/new-order.ts'
+import type { App, TeamCaller } from '../../../platform/app.ts'
+import { findPayor } from '../../../tenants/insurance/actions.ts'
+import type { patientOf } from '../../../tenants/users/records.ts'
+import { findings } from '../checks/rules-checks.ts'
+import { zoneOf } from '../checks/rules-zones.ts'
+import type { Resolved } from './tests.ts'
+
+type Patient = Pick<Awaited<ReturnType<typeof patientOf>>, 'team_zone' | 'minor_ordering_enabled' | 'info' | 'insurance'>
+
+/** What is to be said about an order of a patient for tests that are known. */
+export async function judged(
+  app: App,
+  caller: TeamCaller,
+  order: NewOrder,
+  { patient, resolved }: { patient: Patient; resolved: Resolved },
+) {
+  const { lab, markers, method, account } = resolved
+  const zone = zoneOf(order.patient_address, patient.team_zone)
+  const payor_code = order.health_insurance?.payor_code ?? patient.insurance?.payor_code
+  const payor = payor_code && isBilled(order) ? await findPayor(app, caller.team_id, payor_code) : undefined
+  const context = {
+    ...careOf(app, patient, zone, method),
+    lab,
+    markers,
+    account,
+    insurance: patient.insurance && { relationship: patient.insurance.relationship, has_guarantor: Boolean(patient.insurance.guarantor) },
+    payor_known: !payor_code || !isBilled(order) || Boolean(payor),
+  }
+  return { zone, payor, findings: findings(order, context) }
+}
+
+/** With client_bill the customer pays, so nobody asks a payor. */
+const isBilled = ({ billing_type }: NewOrder) => billing_type !== 'client_bill'
+
+/** What a patient is judged by, whoever does the test. */
+export const careOf = (app: App, patient: Pick<Patient, 'minor_ordering_enabled' | 'info'>, zone: string, method: string) => ({
+  now: app.now(),
+  zone,
+  method,
+  minor_ordering_enabled: patient.minor_ordering_enabled,
+  known_proxy: Boolean(patient.info?.medical_proxy),
+  consent_ages: app.config.CONSENT_AGES,
+})

@@ -1,0 +1,152 @@
+import { type Db, prepared, runHot } from '../../../platform/db/open.ts'
+import { auditColumns, auditText, keptText, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
+import type { OrderRow } from '../store.ts'
+
+const columns = [
+  'id',
+  'team_id',
+  'user_id',
+  'transaction_id',
+  'parent_id',
+  'origin',
+  'lab_id',
+  'lab_test_id',
+  'lab_account_id',
+  'method',
+  'low_level',
+  'last_event',
+  'last_event_at',
+  'created_at',
+  'updated_at',
+  'registrable',
+  'zone',
+  'activate_by',
+  'scheduled',
+  'dispatch_at',
+  'sent_at',
+  'step_at',
+  'simulation',
+  'seed',
+  'sample_id',
+  'billing_type',
+  'priority',
+  'has_abn',
+  'health_insurance_id',
+  'collected_at',
+  'expected_result_by_date',
+  'worst_case_result_by_date',
+  'interpretation',
+  'has_missing_results',
+  'result_version',
+  'sealed',
+  'terms',
+] as const satisfies (keyof Tables['orders'])[]
+
+type NewRow = {
+  [C in (typeof columns)[number]]: C extends 'terms' ? string[] : C extends 'simulation' ? string | null : OrderRow[C & keyof OrderRow]
+}
+
+type NewEvent = { id: string; event_type: string; key: string; partial: boolean; sealed: Buffer }
+type Info = { sealed: Buffer; terms: string[] }
+
+/** Everything that placing an order writes. */
+export type Placing = { row: NewRow; event: NewEvent; info?: Info | undefined; along?: RequestRows | undefined }
+
+const at = (i: number) => `$${i + 1}`
+const ORDER = columns.length
+const place = (column: (typeof columns)[number]) => at(columns.indexOf(column))
+/** Where the parameters of the event, the demographics and what comes along begin. */
+const EVENT = ORDER
+const INFO = EVENT + 4
+const ALONG = INFO + 2
+
+const insertOrder = `
+with placed as (insert into orders (${columns.join(', ')}) values (${columns.map((_, i) => at(i)).join(', ')})),
+first as (insert into order_events (order_id, id, low_level, created_at)
+  values (${place('id')}, ${place('last_event')}, ${place('low_level')}, ${place('last_event_at')}))`
+
+const insertInfo = `,
+info as (insert into user_info (user_id, team_id, sealed, terms, updated_at)
+  select ${place('user_id')}, ${place('team_id')}, ${at(INFO)}::bytea, ${at(INFO + 1)}::text[], ${place('created_at')}
+  where ${at(INFO)}::bytea is not null
+  on conflict (user_id) do update set sealed = excluded.sealed, terms = excluded.terms, updated_at = excluded.updated_at)`
+
+const tell = `
+select emit(${at(EVENT)}, ${place('team_id')}, ${place('user_id')}, ${place('id')}, ${at(EVENT + 1)}, ${at(EVENT + 2)}, ${at(EVENT + 3)},
+  ${place('created_at')}, false) as told`
+
+/** What the parameters are of an order that is placed along with its audit row, for whoever measures the statement by itself. */
+export const placeParameters = [
+  ...columns,
+  ...['id', 'event_type', 'key', 'sealed'].map((column) => `event.${column}`),
+  ...['sealed', 'terms'].map((column) => `info.${column}`),
+  ...auditColumns.map((column) => `audit.${column}`),
+]
+
+/** The hot write: one round trip, prepared once for each connection. */
+const placeAlone = prepared('place_order', insertOrder + insertInfo + tell)
+export const placeAlong = prepared('place_order_along', `${insertOrder + insertInfo},\n${auditText(ALONG)}${tell}`)
+const placeKept = prepared('place_order_kept', `${insertOrder + insertInfo},\n${auditText(ALONG)}${tell}, ${keptText(ALONG)}`)
+
+/** Writes the order, its first event, the demographics, the log entry and what the request commits along, in one statement. */
+export function insertPlaced(db: Db, { row, event, info, along }: Placing) {
+  const values: unknown[] = columns.map((column) => row[column])
+  values.push(event.id, event.event_type, event.key, event.sealed, info?.sealed ?? null, info?.terms ?? null)
+  if (along) values.push(...requestRowValues(along))
+  const text = along?.kept ? placeKept : along ? placeAlong : placeAlone
+  return toldBy(db, text, values)
+}
+
+const mutable = [
+  'user_id',
+  'low_level',
+  'last_event',
+  'last_event_at',
+  'updated_at',
+  'zone',
+  'activate_by',
+  'dispatch_at',
+  'sent_at',
+  'step_at',
+  'simulation',
+  'sample_id',
+  'has_abn',
+  'health_insurance_id',
+  'collected_at',
+  'expected_result_by_date',
+  'worst_case_result_by_date',
+  'interpretation',
+  'has_missing_results',
+  'result_version',
+  'sealed',
+] as const satisfies (keyof Tables['orders'])[]
+
+const M = mutable.length + 1
+
+const changeOrder = `
+with changed as (update orders set changed_at = date_trunc('milliseconds', now()), ${mutable.map((column, i) => `${column} = ${at(i + 1)}`).join(', ')} where id = $1)`
+const appendEvent = `,
+event as (insert into order_events (order_id, id, low_level, status_detail, created_at)
+  values ($1, ${at(mutable.indexOf('last_event') + 1)}, ${at(mutable.indexOf('low_level') + 1)}, ${at(M + 7)}, ${at(mutable.indexOf('last_event_at') + 1)}))`
+const tellChange = `
+select emit(${at(M)}, ${at(M + 1)}, ${at(mutable.indexOf('user_id') + 1)}, $1, ${at(M + 2)}, ${at(M + 3)}, ${at(M + 4)}, ${at(M + 5)}, ${at(M + 6)}) as told`
+
+const advance = prepared('advance_order', changeOrder + appendEvent + tellChange)
+const change = prepared('change_order', changeOrder + tellChange)
+
+/** A change of a locked order and the log entry that tells of it, with the step it took if it took one. */
+export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: string }, step?: { status_detail: string | null }) {
+  const values: unknown[] = [row.id, ...mutable.map((column) => (column === 'simulation' ? json(row.simulation) : row[column]))]
+  values.push(event.id, row.team_id, event.event_type, event.key, event.sealed, event.at, event.partial)
+  if (step) values.push(step.status_detail)
+  return toldBy(db, step ? advance : change, values)
+}
+
+/** The webhooks that a statement has something for. */
+async function toldBy(db: Db, text: string, values: unknown[]) {
+  const [row] = await runHot<{ told: string[] }>(db, text, values, 'writing')
+  return row?.told ?? []
+}
+
+const json = (value: unknown) => (value === null ? null : JSON.stringify(value))

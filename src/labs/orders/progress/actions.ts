@@ -1,0 +1,82 @@
+import { emitRow } from '../../../delivery/events/emit.ts'
+import { type App, DAY, inTransaction, later, type TeamCaller } from '../../../platform/app.ts'
+import { invalid, problem } from '../../../platform/problem.ts'
+import { labFor } from '../../adapters/index.ts'
+import { dispatchAt, mayActivateOn } from '../checks/rules-zones.ts'
+import { replied } from '../placing/insert.ts'
+import { lockedOrder, lockedOrders, ordersOfTransaction, requireOrder, shown } from '../reading/present.ts'
+import * as rules from '../rules.ts'
+import * as store from '../store.ts'
+import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
+import { DISPATCH } from './dispatch.ts'
+
+export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) => shown(app, await requireOrder(app, team_id, id))
+
+/** Changes the day on which a held order goes to the lab; without one it goes at once. */
+export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: string, activate_by: string | null) {
+  const reply = await inTransaction(app, async (app) => {
+    const order = await lockedOrder(app, team_id, id)
+    const now = app.now()
+    rules.checkReschedule(order, activate_by === null || mayActivateOn(activate_by, now, order.zone))
+    if (activate_by === order.activate_by) return replied(app, order, 'order updated')
+    const held = order.low_level === 'ordered'
+    const moved = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, app, order.zone) : null })
+    return replied(app, moved, 'order updated')
+  })
+  app.wake(DISPATCH)
+  return reply
+}
+
+export const cancelOrder = (app: App, { team_id }: TeamCaller, id: string) =>
+  inTransaction(app, async (app) => {
+    const order = await lockedOrder(app, team_id, id)
+    if (rules.isCancelled(order)) return replied(app, order, 'order already cancelled')
+    rules.checkCancellable(order)
+    await labFor(app, order).cancel(app, order)
+    const cancelled = await advanceOrder(app, order, 'cancelled', { step_at: null, simulation: null })
+    return replied(app, cancelled, 'order cancelled')
+  })
+
+export const completeDraw = (app: App, { team_id }: TeamCaller, id: string) =>
+  inTransaction(app, async (app) => {
+    const order = await lockedOrder(app, team_id, id)
+    rules.checkDraw(order)
+    return replied(app, await advanceOrder(app, order, 'draw_completed'), 'draw completed')
+  })
+
+export async function getOrderTransaction(app: App, { team_id }: TeamCaller, id: string) {
+  const orders = await ordersOfTransaction(app, team_id, id)
+  return {
+    id,
+    team_id,
+    status: rules.transactionStatus(orders),
+    orders: orders.map((order) => ({ ...order, last_status: order.low_level, last_status_created_at: order.last_event_at })),
+  }
+}
+
+const LONGEST_WINDOW = 60 * DAY
+const RESENT_AT_ONCE = 1000
+
+type Which = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
+
+/** Tells the latest event of orders once more, as they are now. */
+export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids, start_at, end_at }: Which) =>
+  inTransaction(app, async (app) => {
+    const until = end_at ?? app.now()
+    if (!order_ids?.length && !start_at) throw invalid(['body'], 'Send order_ids or start_at.')
+    if (start_at && (start_at > until || until > later(start_at, LONGEST_WINDOW)))
+      throw invalid(['body', 'end_at'], 'Must lie after start_at, at most 60 days.')
+    const rows = await store.listChanged(app.db, team_id, { order_ids, start_at, end_at: start_at ? until : null }, RESENT_AT_ONCE + 1)
+    if (rows.length > RESENT_AT_ONCE)
+      throw problem('TOO_MANY_TO_RESEND', `More than ${RESENT_AT_ONCE} orders changed then; resend a shorter window at a time.`)
+    const orders = await lockedOrders(
+      app,
+      team_id,
+      rows.map(({ id }) => id),
+    )
+    for (const order of orders) {
+      const type = order.last_event === 1 ? 'labtest.order.created' : 'labtest.order.updated'
+      await emitRow(app, orderEvent(app, order, type, app.now()))
+    }
+    return { order_ids: orders.map((order) => order.id) }
+  })

@@ -1,0 +1,91 @@
+import type { StatusDetail } from '../../../contract/labs/orders.ts'
+import { eventRow } from '../../../delivery/events/emit.ts'
+import { type App, told } from '../../../platform/app.ts'
+import { problem } from '../../../platform/problem.ts'
+import { labFor } from '../../adapters/index.ts'
+import { datesOf } from '../../results/rules.ts'
+import { dayIn } from '../checks/rules-zones.ts'
+import { type OrderDocument, sealDocument } from '../encrypted-document.ts'
+import { updateOrder } from '../placing/store-write.ts'
+import { type Loaded, shown } from '../reading/present.ts'
+import * as rules from '../rules.ts'
+import type { OrderRow } from '../store.ts'
+
+export type Change = Partial<
+  Pick<
+    OrderRow,
+    | 'activate_by'
+    | 'dispatch_at'
+    | 'sent_at'
+    | 'step_at'
+    | 'simulation'
+    | 'sample_id'
+    | 'collected_at'
+    | 'interpretation'
+    | 'has_missing_results'
+    | 'result_version'
+  >
+> & { document?: Partial<OrderDocument>; status_detail?: StatusDetail | null }
+
+/**
+ * The only way to a later status: appends the step with the next id, changes the row and tells the customer, in the caller's
+ * transaction, on an order that is locked. Whoever calls has judged the step; that arrows lead there is checked once more.
+ */
+export async function advanceOrder(app: App, order: Loaded, low: string, change: Change = {}) {
+  const { status_detail = null, ...rest } = change
+  if (rules.judgeReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is past ${low} already.`)
+  const at = app.now()
+  const step = { id: order.last_event + 1, low_level: low, status_detail, created_at: at }
+  const moved = changed(
+    { ...order, low_level: low, last_event: step.id, last_event_at: at, events: [...order.events, step] },
+    { dispatch_at: null, ...collectedBy(order, low, at), ...rest },
+    at,
+  )
+  if (rest.step_at === undefined) moved.step_at = labFor(app, moved).nextAt(moved, at)
+  const event = orderEvent(app, moved, 'labtest.order.updated', at, { partial: low === 'partial_results' })
+  told(app, await updateOrder(app.db, moved, event, { status_detail }))
+  return moved
+}
+
+/** A change without a step, told all the same. */
+export async function changeOrder(app: App, order: Loaded, change: Omit<Change, 'status_detail'>) {
+  const at = app.now()
+  const moved = changed(order, change, at)
+  told(app, await updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at)))
+  return moved
+}
+
+function changed(order: Loaded, { document, ...change }: Omit<Change, 'status_detail'>, at: string): Loaded {
+  const next = { ...order, ...(change as Partial<Loaded>), updated_at: at, document: { ...order.document, ...document } }
+  const dated = { ...next, ...resultDates(next) }
+  const siblings = order.siblings.map((sibling) =>
+    sibling.id === order.id ? { ...sibling, low_level: next.low_level, last_event_at: next.last_event_at, updated_at: at } : sibling,
+  )
+  return { ...dated, siblings, sealed: document ? sealDocument(order.key, order.id, next.document) : order.sealed }
+}
+
+/** The moment of collection: what the lab said, else the first step that shows that the sample was taken. */
+const collectedBy = (order: Loaded, low: string, at: string): Change =>
+  !order.collected_at && rules.isCollected(order.method, low) ? { collected_at: at } : {}
+
+function resultDates({ collected_at, zone, lab_test }: Loaded) {
+  if (!collected_at) return {}
+  return datesOf(dayIn(zone, collected_at), lab_test.common_tat_days, lab_test.worst_case_tat_days)
+}
+
+type OrderEventName = 'labtest.order.created' | 'labtest.order.updated'
+type Telling = { data?: ReturnType<typeof shown> | undefined; partial?: boolean }
+
+/** The log entry that tells of an order as it is now. */
+export const orderEvent = (app: App, order: Loaded, event_type: OrderEventName, at: string, { data, partial = false }: Telling = {}) =>
+  eventRow(app, order.key, {
+    team_id: order.team_id,
+    user_id: order.user_id,
+    order_id: order.id,
+    client_user_id: order.client_user_id,
+    event_type,
+    key: `order:${order.id}`,
+    data: data ?? shown(app, order),
+    at,
+    partial,
+  })

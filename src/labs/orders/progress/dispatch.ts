@@ -1,0 +1,97 @@
+import type { Simulation } from '../../../contract/labs/orders.ts'
+import { type App, inTransaction, later, MINUTE } from '../../../platform/app.ts'
+import { isDatabaseAway } from '../../../platform/db/open.ts'
+import { labFor } from '../../adapters/index.ts'
+import { type Loaded, lockedOrder } from '../reading/present.ts'
+import * as store from '../store.ts'
+import { advanceOrder } from './advance.ts'
+import * as dueStore from './store-due.ts'
+
+const AT_ONCE = 100
+
+export const DISPATCH = 'dispatch orders'
+
+/** Sends to the lab what is due on its team's clock, of one team or of any; answers whether there may be more. */
+export async function dispatchDue(app: App, team_id?: string) {
+  const due = await dueStore.dueDispatches(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
+  await forEach(app, due, (order) => dispatch(inTeamTime(app, order.clock_offset_ms), order))
+  return due.length === AT_ONCE
+}
+
+const PUT_OFF = MINUTE
+const put = { until: new Map<string, string>(), off: (now: string) => [...put.until].filter(([, until]) => until > now).map(([id]) => id) }
+
+/** An order that fails holds up no other: it is put off for a while, and its failure is told in the end. */
+async function forEach<T extends { id: string }>(app: App, due: T[], work: (one: T) => Promise<unknown>) {
+  const failures: unknown[] = []
+  for (const one of due)
+    await work(one).then(
+      () => put.until.delete(one.id),
+      (error) => {
+        // No order's fault: the whole turn comes again.
+        if (isDatabaseAway(error)) throw error
+        failures.push(error)
+        if (!app.transaction) put.until.set(one.id, later(app.wall(), PUT_OFF))
+      },
+    )
+  if (failures.length) throw failures[0]
+}
+
+export const nextDispatch = async (app: App, team_id: string) => (await dueStore.nextDispatch(app.db, team_id))?.at ?? undefined
+
+/** In a journey of the clock, time stands still at the due moment already. */
+export const inTeamTime = (app: App, clock_offset_ms: number): App =>
+  app.transaction ? app : { ...app, now: () => later(app.wall(), clock_offset_ms) }
+
+/**
+ * Work on an order that is in our hands. What somebody else has is left to them; a journey of the clock, which is a transaction already,
+ * waits for it, since it goes on only from there.
+ */
+function onClaimed(
+  app: App,
+  { id, team_id }: Due,
+  work: (app: App, locked: { dispatch_at: string | null; step_at: string | null }) => Promise<unknown>,
+) {
+  const journey = app.transaction
+  return inTransaction(app, async (app) => {
+    const [locked] = journey ? await store.lockOrders(app.db, team_id, [id]) : [await store.tryLockOrder(app.db, team_id, id)]
+    if (locked) await work(app, locked)
+  })
+}
+
+type Due = { id: string; team_id: string }
+
+const dispatch = (app: App, due: Due) =>
+  onClaimed(app, due, async (app, { dispatch_at }) => {
+    if (dispatch_at && dispatch_at <= app.now()) await sendOrder(app, await lockedOrder(app, due.team_id, due.id))
+  })
+
+/** Hands an order that is locked, or nobody knows of yet, to the lab. */
+export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
+  const accepted = await labFor(app, order).send(app, order)
+  const sent_at = app.now()
+  if (accepted) return advanceOrder(app, order, accepted.low_level, { sent_at, sample_id: order.sample_id ?? accepted.sample_id })
+  const sent = { ...order, dispatch_at: null, sent_at, updated_at: sent_at }
+  await store.setSent(app.db, order.id, sent.updated_at)
+  return sent
+}
+
+/** Does the work on every order whose next simulated step is due; answers whether there may be more. */
+export async function onDueSteps(app: App, team_id: string | undefined, work: (app: App, order: Loaded) => Promise<unknown>) {
+  const due = await dueStore.dueSteps(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
+  await forEach(app, due, (one) =>
+    onClaimed(inTeamTime(app, one.clock_offset_ms), one, async (app, { step_at }) => {
+      if (step_at && step_at <= app.now()) await work(app, await lockedOrder(app, one.team_id, one.id))
+    }),
+  )
+  return due.length === AT_ONCE
+}
+
+export const nextDueStep = async (app: App, team_id: string) => (await dueStore.nextStep(app.db, team_id))?.at ?? undefined
+
+/** The steps that an order takes one after the other, the first of them then. */
+export const planSteps = (app: App, id: string, step_at: string, simulation: Simulation) =>
+  store.setQuietly(app.db, id, { step_at, simulation: JSON.stringify(simulation) })
+
+/** The order stays where it is until somebody moves it. */
+export const restOrder = (app: App, id: string) => store.setQuietly(app.db, id, { step_at: null, simulation: null })

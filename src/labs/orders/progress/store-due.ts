@@ -1,0 +1,80 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../platform/db/open.ts'
+
+const moment = (wall: string) => sql`${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
+
+/** The latest moment on any team's clock: nothing is due beyond it, so what is held for later is not even looked at. */
+const latestMoment = (wall: string) =>
+  sql<string>`(select ${wall}::timestamptz + max(clock_offset_ms) * interval '1 millisecond' from teams)`
+
+/** Orders that go to the lab by now, on their team's clock. */
+type Looking = { limit: number; team_id?: string | undefined; except: string[] }
+
+export const dueDispatches = (db: Db, wall: string, { limit, team_id, except }: Looking) =>
+  db
+    .selectFrom('orders')
+    .innerJoin('teams', 'teams.id', 'orders.team_id')
+    .select(['orders.id', 'orders.team_id', 'orders.dispatch_at as at', 'teams.clock_offset_ms'])
+    .where('orders.dispatch_at', '<=', latestMoment(wall))
+    .where(sql<boolean>`orders.dispatch_at <= ${moment(wall)} and orders.id <> all(${except}::uuid[])`)
+    .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
+    .orderBy('orders.dispatch_at')
+    .orderBy('orders.created_at')
+    .orderBy('orders.id')
+    .limit(limit)
+    .execute()
+
+const steps = (db: Db, wall: string, { limit, team_id, except }: Looking) =>
+  db
+    .selectFrom('orders')
+    .innerJoin('teams', 'teams.id', 'orders.team_id')
+    .select(['orders.id', 'orders.team_id', 'orders.step_at as at', 'teams.clock_offset_ms', 'orders.created_at'])
+    .where(sql<boolean>`orders.step_at <= ${moment(wall)} and orders.id <> all(${except}::uuid[])`)
+    .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
+    .orderBy('orders.step_at')
+    .orderBy('orders.created_at')
+    .orderBy('orders.id')
+    .limit(limit)
+
+/**
+ * Orders whose simulator takes a step by now: all of a team whose simulator runs by itself, and those that simulate asked for.
+ * Apart, so that the many that rest in other teams are not looked at.
+ */
+export function dueSteps(db: Db, wall: string, looking: Looking) {
+  const all = steps(db, wall, looking)
+  const byItself = all.where('teams.simulator', '=', 'auto')
+  const askedFor = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
+  const either = db
+    .selectFrom(byItself.as('one'))
+    .selectAll()
+    .unionAll(db.selectFrom(askedFor.as('other')).selectAll())
+  return db
+    .selectFrom(either.as('due'))
+    .select(['id', 'team_id', 'at', 'clock_offset_ms'])
+    .orderBy('at')
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(looking.limit)
+    .execute()
+}
+
+/** On the team's clock: no order goes before it was placed. */
+export const nextDispatch = (db: Db, team_id: string) =>
+  db
+    .selectFrom('orders')
+    .select((eb) => eb.fn.min(sql<string>`greatest(dispatch_at, created_at)`).as('at'))
+    .where('team_id', '=', team_id)
+    .where('dispatch_at', 'is not', null)
+    .executeTakeFirst()
+
+export const nextStep = (db: Db, team_id: string) =>
+  db
+    .selectFrom('orders')
+    .innerJoin('teams', 'teams.id', 'orders.team_id')
+    .select('step_at as at')
+    .where('orders.team_id', '=', team_id)
+    .where('step_at', 'is not', null)
+    .where((eb) => eb.or([eb('teams.simulator', '=', 'auto'), eb('orders.simulation', 'is not', null)]))
+    .orderBy('step_at')
+    .limit(1)
+    .executeTakeFirst()

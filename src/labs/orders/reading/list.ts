@@ -1,0 +1,97 @@
+import type { z } from 'zod'
+import type { OrderFilter } from '../../../contract/labs/orders.ts'
+import type { App, TeamCaller } from '../../../platform/app.ts'
+import { problem } from '../../../platform/problem.ts'
+import { queryTerms } from '../../../platform/sealing/blind-index.ts'
+import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
+import { requireUser } from '../../../tenants/users/actions.ts'
+import { openDocument } from '../encrypted-document.ts'
+import { ordersById, shown } from './present.ts'
+import * as store from './store-list.ts'
+
+type Query = z.output<typeof OrderFilter>
+
+/** Counted and sorted by name up to here; an honest lower bound beyond it. */
+const MOST = 10_000
+
+export async function listOrders(app: App, caller: TeamCaller, query: Query) {
+  if (query.user_id) await requireUser(app, caller.team_id, query.user_id)
+  const filter = await filterOf(app, caller, query)
+  const { page, size } = query
+  const found = await store.countMatching(app.db, caller.team_id, filter, MOST)
+  const ids = await idsOf(app, caller, query, filter, found)
+  const orders = (await ordersById(app, caller.team_id, ids)).map((order) => shown(app, order))
+  return { orders, total: Math.min(found, MOST), total_is_lower_bound: found > MOST, page, size }
+}
+
+async function idsOf(app: App, caller: TeamCaller, query: Query, filter: store.ListFilter, found: number) {
+  const { page, size, order_key, order_direction } = query
+  const direction = order_direction ?? (order_key === 'patient_name' ? 'asc' : 'desc')
+  const offset = (page - 1) * size
+  if (order_key === 'patient_name') return (await idsByName(app, caller, filter, direction, found)).slice(offset, offset + size)
+  const order = { key: order_key ?? 'created_at', direction }
+  return (await store.pageOfIds(app.db, caller.team_id, filter, order, size, offset)).map(({ id }) => id)
+}
+
+/** Names are sealed, so they are opened to be sorted. */
+async function idsByName(app: App, { team_id }: TeamCaller, filter: store.ListFilter, direction: 'asc' | 'desc', found: number) {
+  if (found > MOST)
+    throw problem(
+      'TOO_MANY_TO_SORT',
+      `More than ${MOST} orders match; sorting by patient_name takes fewer. Narrow the list, by dates for example.`,
+    )
+  const by = await teamSealingKey(app, team_id)
+  const named = (await store.sealedNames(app.db, team_id, filter, MOST)).map(({ id, user_id, sealed, created_at, key_id, wrapped_key }) => {
+    const key = unwrap(by, { team_id, user_id: user_id as string }, { id: key_id, wrapped: wrapped_key })
+    const { last_name, first_name } = openDocument(key, id, sealed as Buffer).patient_details ?? nobody
+    return { id, created_at, last_name: last_name.toLowerCase(), first_name: first_name.toLowerCase() }
+  })
+  const { compare } = new Intl.Collator('en')
+  const sign = direction === 'asc' ? 1 : -1
+  named.sort(
+    (a, b) =>
+      sign * (compare(a.last_name, b.last_name) || compare(a.first_name, b.first_name)) ||
+      b.created_at.localeCompare(a.created_at) ||
+      a.id.localeCompare(b.id),
+  )
+  return named.map(({ id }) => id)
+}
+
+/** An unregistered kit has no patient; it stands where a name without letters would. */
+const nobody = { first_name: '', last_name: '' }
+
+async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promise<store.ListFilter> {
+  const team = await teamSealingKey(app, team_id)
+  const terms = (text: string | null | undefined, field: string) => (text ? orNothing(queryTerms(team, text, field)) : undefined)
+  const { search_input: search, order_activation_types: activation } = query
+  const filled = <T>(list: T[] | null | undefined) => (list?.length ? list : undefined)
+  return {
+    search: search
+      ? { patient: queryTerms(team, search, 'patient'), recipient: queryTerms(team, search, 'recipient'), beginning: likeText(search) }
+      : undefined,
+    patient: terms(query.patient_name, 'patient'),
+    recipient: terms(query.shipping_recipient_name, 'recipient'),
+    created_from: query.start_date ? firstMoment(query.start_date) : undefined,
+    created_to: query.end_date ? lastMoment(query.end_date) : undefined,
+    updated_from: query.updated_start_date ? firstMoment(query.updated_start_date) : undefined,
+    updated_to: query.updated_end_date ? lastMoment(query.updated_end_date) : undefined,
+    low_levels: filled(query.status),
+    methods: filled(query.order_type),
+    critical: query.is_critical ?? undefined,
+    interpretation: query.interpretation ?? undefined,
+    scheduled: new Set(activation).size === 1 ? { after: app.now().slice(0, 10), is: activation?.[0] === 'scheduled' } : undefined,
+    user_id: query.user_id ?? undefined,
+    order_ids: filled(query.order_ids),
+    transaction_id: query.order_transaction_id ?? undefined,
+  }
+}
+
+/** A text without a word that could be looked for finds nobody, rather than everybody. */
+const orNothing = (terms: string[]) => (terms.length ? terms : ['\u0001'])
+
+/** A text of spaces begins nothing. */
+const likeText = (text: string) => text.trim().replace(/[\\%_]/g, '\\$&') || '\u0001'
+
+const isDay = (text: string) => text.length === 10
+const firstMoment = (text: string) => (isDay(text) ? `${text}T00:00:00.000Z` : text)
+const lastMoment = (text: string) => (isDay(text) ? `${text}T23:59:59.999Z` : text)

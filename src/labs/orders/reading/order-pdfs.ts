@@ -1,0 +1,133 @@
+import type { App, TeamCaller } from '../../../platform/app.ts'
+import { problem } from '../../../platform/problem.ts'
+import { describeCodes } from '../../../tenants/insurance/actions.ts'
+import { insuranceOf } from '../../../tenants/users/records.ts'
+import * as catalog from '../../catalog/actions.ts'
+import { accountNumber } from '../../catalog/markers.ts'
+import { draw } from '../../documents/draw.ts'
+import { dayIn } from '../checks/rules-zones.ts'
+import { hasRequisition, type Loaded, requireOrder } from './present.ts'
+
+const notThere = (message: string) => problem('DOCUMENT_NOT_AVAILABLE', message)
+
+/** What the lab works from, once it has accepted the order. */
+export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id: string) {
+  const order = await requireOrder(app, team_id, order_id)
+  if (!hasRequisition(order))
+    throw notThere('The order has no requisition: it waits to be sent, or came from the lab. It has one from requisition_created on.')
+  const { document, lab_test } = order
+  return draw('requisition', {
+    ...papersOf(order),
+    time_zone: order.zone,
+    account_number: await accountNumber(app, order.lab_account_id),
+    physician: document.physician,
+    sample_id: order.sample_id,
+    ordered_at: order.created_at,
+    is_priority: order.priority,
+    collection_method: order.method,
+    fasting: lab_test.fasting,
+    billing_type: order.billing_type,
+    insurance: await coverageOf(app, order),
+    icd_codes: await describeCodes(app, document.icd_codes ?? []),
+    tests: [
+      {
+        name: lab_test.name,
+        code: null,
+        sample_type: lab_test.sample_type,
+        markers: lab_test.markers.map(({ name, provider_id }) => ({ name, code: provider_id })),
+      },
+    ],
+    aoe_answers: answersOf(order),
+    clinical_notes: document.clinical_notes,
+  })
+}
+
+type LabelQuery = { number_of_labels: number; collection_date: string }
+
+export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: string, { number_of_labels, collection_date }: LabelQuery) {
+  const order = await requireOrder(app, team_id, order_id)
+  if (!order.sample_id) throw notThere('The order has no sample_id yet; it has one from when it was sent to the lab.')
+  if (!order.document.patient_details) throw notThere('The kit has no patient to name on a label yet; register it first.')
+  const day = dayOfCollection(collection_date, order.zone)
+  return draw('labels', { ...papersOf(order), sample_id: order.sample_id, collection_date: day, number_of_labels, layout: 'roll' })
+}
+
+/** The day where the patient lives. Midnight in UTC is how clients write a day that only know moments. */
+const dayOfCollection = (date: string, zone: string) => (/^[\d-]+(T00:00:00\.000Z)?$/.test(date) ? date.slice(0, 10) : dayIn(zone, date))
+
+export async function orderInstructionsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
+  return instructions(await requireOrder(app, team_id, order_id).then(({ lab_test }) => lab_test))
+}
+
+export async function labTestInstructionsPdf(app: App, { team_id }: TeamCaller, lab_test_id: string) {
+  return instructions(await catalog.requireLabTest(app, team_id, lab_test_id))
+}
+
+const instructions = (test: catalog.LabTestRow) =>
+  draw('collectionInstructions', {
+    created_at: test.updated_at,
+    id: test.id,
+    name: test.name,
+    description: test.description,
+    method: test.method as Loaded['method'],
+    sample_type: test.sample_type as never,
+    fasting: test.fasting,
+    laboratory_name: test.lab.name,
+    contact: null,
+  })
+
+export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string) {
+  const order = await requireOrder(app, team_id, order_id)
+  if (!order.has_abn) throw notThere('The order needs no advance beneficiary notice; has_abn tells which one does.')
+  const { markers, price } = order.lab_test
+  const coverage = await coverageOf(app, order)
+  return draw('abn', {
+    ...papersOf(order),
+    member_id: coverage?.member_id ?? null,
+    insurer: coverage?.payor_name ?? 'Medicare',
+    tests: markers.map((marker) => ({
+      name: marker.name,
+      code: marker.provider_id,
+      reason: 'No diagnosis was given for which it is usually paid.',
+      estimated_cost: marker.price,
+    })),
+    estimated_total: price.toFixed(2),
+  })
+}
+
+async function coverageOf(app: App, order: Loaded) {
+  const insurance = order.health_insurance_id ? await insuranceOf(app, order, order.health_insurance_id) : undefined
+  if (!insurance) return null
+  const { company, member_id, group_id = null, relationship, insured } = insurance
+  return { payor_name: company.name, member_id, group_id, relationship, insured_name: `${insured.first_name} ${insured.last_name}` }
+}
+
+/** What every paper of an order has. */
+export function papersOf(order: Loaded) {
+  const { document, lab_test, id: order_id, created_at } = order
+  const { patient_details: patient, patient_address: home, shipping_details: sent } = document
+  const [first_name = 'Unregistered', last_name = 'kit'] = patient ? [patient.first_name, patient.last_name] : []
+  const place = home ?? sent
+  return {
+    created_at,
+    order_id,
+    laboratory: { ...lab_test.lab, phone_number: null },
+    patient: {
+      first_name,
+      last_name,
+      dob: patient?.dob ?? '',
+      gender: patient?.gender ?? null,
+      address: place && { ...place, second_line: place.second_line ?? null },
+      phone_number: patient?.phone_number ?? null,
+    },
+  }
+}
+
+function answersOf({ document, lab_test }: Loaded) {
+  return document.aoe_answers.map(({ marker_id, question_id, answer }) => {
+    const marker = lab_test.markers.find(({ id }) => id === marker_id)
+    const question = marker?.aoe?.questions.find(({ id }) => id === question_id)
+    const values = answer.split(',').map((code) => question?.answers.find((one) => one.code === code.trim())?.value ?? code)
+    return { marker: marker?.name ?? String(marker_id), question: question?.value ?? String(question_id), answer: values.join(', ') }
+  })
+}

@@ -1,0 +1,128 @@
+import { statusOfStep, stepsOf } from '../../../contract/labs/lifecycle.ts'
+import { Order } from '../../../contract/labs/orders.ts'
+import type { App } from '../../../platform/app.ts'
+import { publicUrl } from '../../../platform/config.ts'
+import type { SealingKey } from '../../../platform/sealing/seal.ts'
+import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
+import * as catalog from '../../catalog/actions.ts'
+import { type OrderDocument, openDocument } from '../encrypted-document.ts'
+import * as rules from '../rules.ts'
+import * as store from '../store.ts'
+
+/** An order with all that belongs to it, its sealed part opened. */
+export type Loaded = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
+  document: OrderDocument
+  key: SealingKey
+  siblings: store.Sibling[]
+  lab_test: catalog.LabTestRow
+}
+
+/** The order of a team, or 404. */
+export async function requireOrder(app: App, team_id: string, id: string): Promise<Loaded> {
+  const row = await store.findOrder(app.db, team_id, id)
+  if (!row) throw rules.orderNotFound()
+  const [loaded] = await loadAll(app, team_id, [row])
+  return loaded as Loaded
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockedOrder(app: App, team_id: string, id: string): Promise<Loaded> {
+  await store.lockOrders(app.db, team_id, [id])
+  return requireOrder(app, team_id, id)
+}
+
+/** Those of the orders that are there, in the order of the ids. */
+export const ordersById = async (app: App, team_id: string, ids: string[]): Promise<Loaded[]> =>
+  ids.length ? loadAll(app, team_id, await store.findOrders(app.db, team_id, ids)) : []
+
+/** The same, locked until the transaction ends. */
+export async function lockedOrders(app: App, team_id: string, ids: string[]): Promise<Loaded[]> {
+  await store.lockOrders(app.db, team_id, ids)
+  return ordersById(app, team_id, ids)
+}
+
+/** The orders of a transaction, oldest first, or 404. */
+export async function ordersOfTransaction(app: App, team_id: string, transaction_id: string): Promise<Loaded[]> {
+  const rows = await store.findByTransaction(app.db, team_id, transaction_id)
+  if (!rows.length) throw rules.transactionNotFound()
+  return loadAll(app, team_id, rows)
+}
+
+/** Rows of one team with their tests and transactions: three queries for any number of orders. */
+export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Promise<Loaded[]> {
+  if (!rows.length) return []
+  const by = await teamSealingKey(app, team_id)
+  const unique = (of: (row: store.LoadedRow) => string) => [...new Set(rows.map(of))]
+  const tests = await catalog.labTestsById(
+    app,
+    team_id,
+    unique((row) => row.lab_test_id),
+  )
+  const siblings = await store.siblings(
+    app.db,
+    team_id,
+    unique((row) => row.transaction_id),
+  )
+  return rows.map(({ key_id, wrapped_key, ...row }) => {
+    const key = unwrap(by, { team_id, user_id: row.user_id }, { id: key_id, wrapped: wrapped_key })
+    return {
+      ...row,
+      key,
+      document: openDocument(key, row.id, row.sealed as Buffer),
+      siblings: siblings.filter(({ transaction_id }) => transaction_id === row.transaction_id),
+      lab_test: tests.get(row.lab_test_id) as catalog.LabTestRow,
+    }
+  })
+}
+
+/** The order as customers read it, in an answer and in an event alike. */
+export function shown(app: App, order: Loaded) {
+  const { document, siblings, lab_test, ...row } = order
+  const events = row.events.map((event) => ({ ...event, status: statusOfStep(row.method, event.low_level) }))
+  return Order.parse({
+    ...row,
+    ...document,
+    patient_details: patientShown(document.patient_details),
+    patient_address: document.patient_address && { ...noAddress, ...document.patient_address },
+    lab_test: catalog.shown(lab_test),
+    details: detailsOf(order),
+    events,
+    last_event: events.at(-1),
+    status: stepsOf(row.method)[row.low_level]?.top ?? null,
+    requisition_form_url: hasRequisition(order) ? `${publicUrl(app.config)}/v3/order/${row.id}/requisition/pdf` : null,
+    activate_at: row.activate_by && row.dispatch_at && latest(row.dispatch_at, row.updated_at),
+    order_transaction: {
+      id: row.transaction_id,
+      status: rules.transactionStatus(siblings),
+      orders: siblings.map((sibling) => ({
+        ...sibling,
+        low_level_status: sibling.low_level,
+        low_level_status_created_at: sibling.last_event_at,
+      })),
+    },
+  })
+}
+
+/** What is due at once is due by real time, which the team's clock may have left behind. */
+const latest = (one: string, other: string) => (one > other ? one : other)
+
+const optionals = ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'] as const
+
+const noAddress = { second_line: null, access_notes: null, phone_number: null }
+
+/** The spec records what was left out as Not Specified; it has a birth date as a date-time. */
+function patientShown(patient: OrderDocument['patient_details']) {
+  if (!patient) return null
+  const given = Object.fromEntries(optionals.map((name) => [name, patient[name] ?? 'Not Specified']))
+  return { household_income: null, household_size: null, ...patient, ...given, dob: `${patient.dob}T00:00:00+00:00` }
+}
+
+/** Gap 43: the details are the order's own, so they carry its id and times. */
+function detailsOf({ id, created_at, updated_at, method, document }: Loaded) {
+  const data = { id, created_at, updated_at }
+  if (method === 'testkit') return { type: method, data: { ...data, shipment: document.shipment } }
+  if (method === 'on_site_collection') return { type: method, data }
+  return { type: method, data: { ...data, appointment_id: null } }
+}
+
+export const hasRequisition = ({ events }: Pick<Loaded, 'events'>) => events.some((event) => event.low_level === 'requisition_created')

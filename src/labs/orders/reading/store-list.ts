@@ -1,0 +1,97 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { Db } from '../../../platform/db/open.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
+
+/** What a list is narrowed to. Names come as terms of the blind index. */
+export type ListFilter = {
+  search?: { patient: string[]; recipient: string[]; beginning: string } | undefined
+  patient?: string[] | undefined
+  recipient?: string[] | undefined
+  created_from?: string | undefined
+  created_to?: string | undefined
+  updated_from?: string | undefined
+  updated_to?: string | undefined
+  low_levels?: string[] | undefined
+  methods?: string[] | undefined
+  critical?: boolean | undefined
+  interpretation?: string | undefined
+  /** Whether activate_by lies after this day. */
+  scheduled?: { after: string; is: boolean } | undefined
+  user_id?: string | undefined
+  order_ids?: string[] | undefined
+  transaction_id?: string | undefined
+}
+
+export type ListOrder = { key: 'created_at' | 'last_status'; direction: 'asc' | 'desc' }
+
+type Matching = SelectQueryBuilder<Tables, 'orders', {}>
+
+const matching = (db: Db, team_id: string, filter: ListFilter): Matching => {
+  let query: Matching = db.selectFrom('orders').where('team_id', '=', team_id).where('user_id', 'is not', null)
+  const { search, patient, recipient, low_levels, methods, critical, interpretation, scheduled } = filter
+  if (filter.user_id) query = query.where('user_id', '=', filter.user_id)
+  if (filter.transaction_id) query = query.where('transaction_id', '=', filter.transaction_id)
+  if (filter.order_ids) query = query.where('id', '=', sql<string>`any(${filter.order_ids}::uuid[])`)
+  if (filter.created_from) query = query.where('created_at', '>=', filter.created_from)
+  if (filter.created_to) query = query.where('created_at', '<=', filter.created_to)
+  if (filter.updated_from) query = query.where('updated_at', '>=', filter.updated_from)
+  if (filter.updated_to) query = query.where('updated_at', '<=', filter.updated_to)
+  if (low_levels) query = query.where('low_level', '=', sql<string>`any(${low_levels}::text[])`)
+  if (methods) query = query.where('method', '=', sql<'testkit'>`any(${methods}::text[])`)
+  if (interpretation) query = query.where('interpretation', '=', interpretation)
+  if (critical !== undefined)
+    query = critical ? query.where('interpretation', '=', 'critical') : query.where('interpretation', 'is distinct from', 'critical')
+  if (scheduled) query = query.where(sql<boolean>`coalesce(activate_by > ${scheduled.after}::date, false) = ${scheduled.is}`)
+  if (patient) query = query.where(has(patient))
+  if (recipient) query = query.where(has(recipient))
+  if (search)
+    query = query.where((eb) =>
+      eb.or([
+        ...(search.patient.length ? [has(search.patient), has(search.recipient)] : []),
+        eb(sql`id::text`, 'like', `${search.beginning.toLowerCase()}%`),
+        eb(sql`user_id::text`, 'like', `${search.beginning.toLowerCase()}%`),
+        eb(sql`upper(sample_id)`, 'like', `${search.beginning.toUpperCase()}%`),
+      ]),
+    )
+  return query
+}
+
+const has = (terms: string[]) => sql<boolean>`terms @> ${terms}::text[]`
+
+export const countMatching = async (db: Db, team_id: string, filter: ListFilter, most: number) => {
+  const { count } = await db
+    .selectFrom(
+      matching(db, team_id, filter)
+        .select('id')
+        .limit(most + 1)
+        .as('found'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export const pageOfIds = (db: Db, team_id: string, filter: ListFilter, { key, direction }: ListOrder, limit: number, offset: number) =>
+  matching(db, team_id, filter)
+    .select('id')
+    .$if(key === 'last_status', (query) => query.orderBy('low_level', direction))
+    .orderBy('created_at', direction)
+    .orderBy('id', direction)
+    .limit(limit)
+    .offset(offset)
+    .execute()
+
+/** What the names are in, of every order that matches. */
+export const sealedNames = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
+  db
+    .selectFrom(matching(db, team_id, filter).select(['id', 'user_id', 'sealed', 'created_at']).limit(limit).as('found'))
+    .innerJoin('sealing_keys', 'sealing_keys.user_id', 'found.user_id')
+    .select([
+      'found.id',
+      'found.user_id',
+      'found.sealed',
+      'found.created_at',
+      'sealing_keys.id as key_id',
+      'sealing_keys.wrapped as wrapped_key',
+    ])
+    .execute()

@@ -1,0 +1,112 @@
+import { setImmediate as others } from 'node:timers/promises'
+import type { App } from '../../../platform/app.ts'
+import { isSourceType } from '../../../contract/wearables/series.ts'
+import { isDeadlock } from '../../../platform/db/open.ts'
+import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
+import type { Sample } from './rules-codec.ts'
+import { type Incoming, onePerKey } from './rules-merge.ts'
+import { mergePieces, type Piece, readDay, samplesIn, writeDay } from './rules-pieces.ts'
+import { dayOf } from '../rules-time.ts'
+import * as store from './store-days.ts'
+import type { WrittenDay } from './store-write.ts'
+
+export type Shelf = store.Shelf
+export type Changes = { created: Sample[]; updated: Sample[]; stale: number; unchanged: number; days: number }
+
+type Reading = {
+  samples: Incoming[]
+  /** The version of what has none. */
+  received: number
+  /** Whether nobody else may write the days until the transaction ends. */
+  holds: boolean
+}
+
+/** Lays samples over the days they belong to: what is to be written of them. */
+export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, { samples, received, holds }: Reading) {
+  const batches = byDay(samples)
+  const keys = [...batches.values()].map(({ day, source_type }) => ({ day, source_type }))
+  const rows = await (holds ? store.lockDays : store.findDays)(app.db, shelf, keys)
+  const stored = new Map(rows.map((row) => [nameOf(row), row]))
+  const changes: Changes = { created: [], updated: [], stale: 0, unchanged: 0, days: batches.size }
+  const written: WrittenDay[] = []
+  let busy = 0
+  for (const [name, { day, source_type, samples }] of batches) {
+    const row = stored.get(name)
+    busy += samples.length
+    if (busy > MOST_AT_ONCE) {
+      busy = 0
+      await others()
+    }
+    const merged = mergePieces(row ? piecesOf(key, shelf, row) : [], onePerKey(samples), received)
+    for (const sample of merged.created) changes.created.push(sample)
+    for (const sample of merged.updated) changes.updated.push(sample)
+    changes.stale += merged.stale
+    changes.unchanged += merged.unchanged
+    if (merged.changed)
+      written.push({
+        ...{ day, source_type, samples: merged.pieces.reduce((sum, { count }) => sum + count, 0), revision: (row?.revision ?? 0) + 1 },
+        sealed: sealDay(key, shelf, { day, source_type }, merged.pieces),
+      })
+  }
+  return { changes, written }
+}
+
+/** A long backfill lets other requests have their turn. */
+const MOST_AT_ONCE = 10_000
+
+/** Somebody else wrote the same meanwhile; whoever tries again finds it. */
+export const outrun = () => Object.assign(new Error('A summary was written twice at once'), { code: '40001' })
+
+const WITHOUT_HOLDING = 2
+
+/**
+ * Merges without holding anything, so that nobody waits while it is done, and does it anew where somebody else was faster.
+ * Whoever is outrun too often holds the days from the start, and so does whoever is in a transaction already.
+ */
+export async function untilWritten<T>(app: App, work: (holds: boolean) => Promise<T>): Promise<T> {
+  for (let tries = 0; tries < WITHOUT_HOLDING && !app.transaction; tries++)
+    try {
+      return await work(false)
+    } catch (error) {
+      if (!isDeadlock(error)) throw error
+    }
+  return work(true)
+}
+
+const piecesOf = (key: SealingKey, shelf: Shelf, row: store.DayKey & { sealed: Buffer }) =>
+  readDay(openBytes(key, placeOf(shelf, row), row.sealed))
+
+export const openDay = (key: SealingKey, shelf: Shelf, row: store.DayKey & { sealed: Buffer }) => samplesIn(piecesOf(key, shelf, row))
+
+/** A day as it is kept. */
+export const sealDay = (key: SealingKey, shelf: Shelf, at: store.DayKey, pieces: Piece[]) =>
+  sealBytes(key, placeOf(shelf, at), writeDay(pieces))
+
+const placeOf = ({ user_id, resource, provider }: Shelf, { day, source_type }: store.DayKey) =>
+  `sample_days.sealed.${user_id}.${resource}.${day}.${provider}.${source_type}`
+
+type Batch = store.DayKey & { samples: Incoming[] }
+
+const nameOf = ({ day, source_type }: store.DayKey) => `${day} ${source_type}`
+
+/** What is no source type may say something about the user, so it stays inside. */
+export const columnOf = (type: string) => (type === '' || isSourceType(type) ? type : 'other')
+
+const DAY = 86_400_000
+
+/** Days in the order in which they are locked. */
+function byDay(samples: Incoming[]): Map<string, Batch> {
+  const found = new Map<string, Batch>()
+  let last: { until: number; from: number; type: string; batch: Batch } | undefined
+  for (const sample of samples) {
+    if (!last || sample.type !== last.type || sample.at < last.from || sample.at >= last.until) {
+      const from = Math.floor(sample.at / DAY) * DAY
+      const key = { day: dayOf(from), source_type: columnOf(sample.type) }
+      const batch = found.get(nameOf(key)) ?? { ...key, samples: [] }
+      found.set(nameOf(key), batch)
+      last = { from, until: from + DAY, type: sample.type, batch }
+    }
+    last.batch.samples.push(sample)
+  }
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
+}

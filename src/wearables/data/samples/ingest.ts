@@ -1,0 +1,156 @@
+import { type App, inTransaction, ONCE, quietly, type TeamCaller, told } from '../../../platform/app.ts'
+import { type SeriesName, series, seriesNamed } from '../../../contract/wearables/series.ts'
+import { endBackfill } from '../backfill.ts'
+import { type Changes, mergeSamples, untilWritten } from './days.ts'
+import { connect, type Delivery, openDelivery, type Pushed, within } from '../incoming-push.ts'
+import { deviceIds } from '../devices.ts'
+import type { Incoming } from './rules-merge.ts'
+import { checkSpread, readSamples } from './rules-samples.ts'
+import { isoOf, moreOf } from '../rules-present.ts'
+import { type Batch, giveWay, writeBatch } from './store-write.ts'
+import { sampleEvents } from '../emit.ts'
+
+/** Takes in samples that were pushed: all of them or none. */
+export async function pushSamples(
+  app: App,
+  caller: Pick<TeamCaller, 'team_id'>,
+  user_id: string,
+  resource: string,
+  { data, ...pushed }: Pushed & { data: unknown[] },
+) {
+  const delivery = await openDelivery(app, caller, user_id, pushed)
+  const read = readDelivered(delivery, seriesNamed(resource), data)
+  await connect(quietly(app), delivery, pushed)
+  return keepDelivered(app, delivery, [read])
+}
+
+export type Read = { name: SeriesName; kept: Incoming[]; received: number; dropped: number }
+
+/** Samples that were checked; those outside the user's ingestion bounds are left out. */
+export function readDelivered(delivery: Delivery, name: SeriesName, data: unknown[]): Read {
+  const samples = readSamples(series[name], data, { ...delivery, loc: ['body', 'data'] })
+  checkSpread(series[name], samples, ['body', 'data'])
+  const isWithin = within(delivery)
+  const kept = samples.filter(({ at }) => isWithin(at))
+  return { name, kept, received: data.length, dropped: samples.length - kept.length }
+}
+
+/** Keeps what was read, all of it or nothing; where it is the past of its resources, that is told in the end. */
+export async function keepDelivered(app: App, delivery: Delivery, reads: Read[]) {
+  for (const { kept } of reads) await nameDevices(quietly(app), delivery, kept)
+  return untilWritten(app, (holds) =>
+    holds ? inTransaction(app, (app) => keep(app, delivery, reads, true)) : keep(app, delivery, reads, false),
+  )
+}
+
+async function keep(app: App, delivery: Delivery, reads: Read[], holds: boolean) {
+  const merged: Merged[] = []
+  for (const { name, kept } of reads) merged.push(await mergeRead(app, delivery, { name, samples: kept, holds }))
+  const sum = (count: (read: Read) => number) => reads.reduce((sum, read) => sum + count(read), 0)
+  const answer = taken(
+    sum(({ received }) => received),
+    sum(({ dropped }) => dropped),
+    tallyOf(merged),
+  )
+  const [only] = merged
+  if (merged.length === 1 && only?.batch && isQuick(app, only.batch)) return writeAlone(app, delivery, only.batch, answer)
+  const write = async (app: App) => {
+    await writeMerged(app, delivery, merged)
+    return answer
+  }
+  return inTransaction(app, write, ONCE)
+}
+
+const QUICK_DAYS = 4
+
+/** What is live and small is written on a line that requests share, and the request's own rows with it. */
+const isQuick = ({ along, transaction }: App, { days, state }: Batch) =>
+  along !== undefined && !transaction && state.stage === 'daily' && days.length <= QUICK_DAYS
+
+/** A push has no idempotency key, since what is sent again changes nothing; so its audit row is all that comes along. */
+async function writeAlone<T>(app: App, { key }: Delivery, batch: Batch, answer: T) {
+  told(app, await writeBatch(app.db, batch, (await app.along?.(answer, key))?.audit))
+  return answer
+}
+
+/** Writes what was merged, in the caller's transaction. */
+export async function writeMerged(app: App, delivery: Delivery, merged: Merged[]) {
+  if (delivery.givesWay) await giveWay(app.db)
+  for (const { batch } of merged) for (const some of batch ? inStatements(batch) : []) told(app, await writeBatch(app.db, some))
+  const past = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
+  if (delivery.stage === 'historical' && past.length) await endBackfill(app, delivery, past)
+}
+
+/** PostgreSQL takes no more than 65,535 values in a statement, and a day has five. */
+const DAYS_AT_ONCE = 10_000
+
+function inStatements({ shelf, days, state, events }: Batch): Batch[] {
+  const first = { shelf, days: days.slice(0, DAYS_AT_ONCE), state, events }
+  const rest = days.slice(DAYS_AT_ONCE)
+  return rest.length ? [first, ...inStatements({ shelf, days: rest, state: { ...state, sent: 0 }, events: [] })] : [first]
+}
+
+/** What a push came to. */
+export const taken = (received: number, dropped: number, tally: Tally) => ({ success: true, received, dropped, ...tally })
+
+export type Tally = { created: number; updated: number; unchanged: number; stale: number }
+
+/** What came of samples, and of what came with them. */
+export const tallyOf = (merged: Merged[], before: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }): Tally =>
+  merged.reduce(
+    (sum, { changes }) => ({
+      created: sum.created + changes.created.length,
+      updated: sum.updated + changes.updated.length,
+      unchanged: sum.unchanged + changes.unchanged,
+      stale: sum.stale + changes.stale,
+    }),
+    before,
+  )
+
+export type Merged = { name: SeriesName; changes: Changes; batch: Batch | undefined }
+
+type Merging = { name: SeriesName; samples: Incoming[]; holds: boolean }
+
+/** Lays samples of one resource over what is there: what is to be written, and, if they are live, told. */
+export async function mergeRead(app: App, delivery: Delivery, { name, samples, holds }: Merging): Promise<Merged> {
+  const { user, key, provider, stage, received } = delivery
+  const { team_id, user_id } = user
+  if (!samples.length) return { name, changes: { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }, batch: undefined }
+  const shelf = { team_id, user_id, resource: name, provider }
+  const { changes, written } = await mergeSamples(app, key, shelf, { samples, received, holds })
+  const { created, updated } = changes
+  const isLive = stage === 'daily'
+  const events = isLive
+    ? [...sampleEvents(app, delivery, name, 'created', created), ...sampleEvents(app, delivery, name, 'updated', updated)]
+    : []
+  const sent = isLive ? created.length + updated.length : 0
+  const state = { team_id, user_id, provider, resource: series[name].event ?? name, stage, ...spanOf(samples), sent, at: app.now() }
+  return { name, changes, batch: { shelf, days: written, state, events } }
+}
+
+function spanOf(samples: Incoming[]) {
+  let [oldest, newest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { at } of samples) {
+    if (at < oldest) oldest = at
+    if (at > newest) newest = at
+  }
+  return { oldest: isoOf(oldest), newest: isoOf(newest) }
+}
+
+/** A device that samples name gets an id, and they carry that instead of its name. */
+export async function nameDevices(app: App, delivery: Delivery, samples: Incoming[]) {
+  const idOf = deviceIds(app, delivery)
+  const known = new Map<string, string>()
+  for (const sample of samples) {
+    if (!sample.more) continue
+    const said = `${sample.type} ${sample.more}`
+    const more = known.get(said) ?? (await withDeviceId(sample, idOf))
+    known.set(said, more)
+    sample.more = more
+  }
+}
+
+async function withDeviceId({ type, more }: Incoming, idOf: ReturnType<typeof deviceIds>) {
+  const { device, ...rest } = moreOf(more) as { device?: string }
+  return device ? JSON.stringify({ ...rest, device_id: await idOf(device, type) }) : more
+}

@@ -1,0 +1,74 @@
+import { CompiledQuery, sql } from 'kysely'
+import { type Db, prepared, runHot } from '../../../platform/db/open.ts'
+
+/** Which days: of one user, one resource and one source. */
+export type Shelf = { team_id: string; user_id: string; resource: string; provider: string }
+export type DayKey = { day: string; source_type: string }
+export type DayRow = DayKey & { revision: number; sealed: Buffer }
+
+const daysOf = `select d.day, d.source_type, d.revision, d.sealed
+   from unnest($5::date[], $6::text[]) as wanted (day, source_type)
+   join sample_days d on d.user_id = $2::uuid and d.resource = $3::text and d.day = wanted.day and d.provider = $4::text
+     and d.source_type = wanted.source_type and d.team_id = $1::uuid`
+
+const findText = prepared('find_sample_days', daysOf)
+const lockText = prepared('lock_sample_days', `${daysOf} order by d.day, d.source_type for update of d`)
+
+const keyed = (shelf: Shelf, keys: DayKey[]) => [...shelved(shelf), keys.map(({ day }) => day), keys.map(({ source_type }) => source_type)]
+
+/** As many as a live push is about; more of them would keep others waiting on a shared line. */
+const FEW = 4
+
+/** The days that exist of those. */
+export const findDays = async (db: Db, shelf: Shelf, keys: DayKey[]) => {
+  const values = keyed(shelf, keys)
+  if (keys.length <= FEW) return runHot<DayRow>(db, findText, values, 'reading')
+  return (await db.executeQuery<DayRow>(CompiledQuery.raw(findText, values))).rows
+}
+
+/** The same, held until the transaction ends; always in the same order, so that two writers never wait for each other. */
+export const lockDays = (db: Db, shelf: Shelf, keys: DayKey[]) => runHot<DayRow>(db, lockText, keyed(shelf, keys), 'writing')
+
+const shelved = ({ team_id, user_id, resource, provider }: Shelf) => [team_id, user_id, resource, provider]
+
+export type Window = {
+  team_id: string
+  user_id: string
+  resource: string
+  provider: string | undefined
+  from: string
+  to: string
+  /** The day from which to go on, or after which if it is done with. */
+  after?: { day: string; provider: string; source_type: string } | undefined
+  isDone?: boolean
+}
+export type ReadDay = { day: string; provider: string; source_type: string; sealed: Buffer }
+
+/** The days of a window in their order, as many as hold so many samples, or one more; from `after` on. */
+export async function readDays(db: Db, { team_id, user_id, resource, provider, from, to, after, isDone }: Window, samples: number) {
+  const { rows } = await sql<ReadDay>`
+    select day, provider, source_type, sealed from (
+      select day, provider, source_type, sealed, sum(samples) over (order by day, provider, source_type) - samples as before
+      from sample_days
+      where user_id = ${user_id} and team_id = ${team_id} and resource = ${resource} and day between ${from} and ${to}
+        ${provider ? sql`and provider = ${provider}` : sql``}
+        ${after ? sql`and (day, provider, source_type) ${sql.raw(isDone ? '>' : '>=')} (${after.day}::date, ${after.provider}, ${after.source_type})` : sql``}
+    ) d
+    where before < ${samples}
+    order by day, provider, source_type`.execute(db)
+  return rows
+}
+
+/** How many samples the days of a window hold. */
+export async function countSamples(db: Db, { team_id, user_id, resource, provider, from, to }: Window) {
+  const { count } = await db
+    .selectFrom('sample_days')
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('samples'), sql<number>`0`).as('count'))
+    .where('user_id', '=', user_id)
+    .where('team_id', '=', team_id)
+    .where('resource', '=', resource)
+    .where(sql<boolean>`day between ${from} and ${to}`)
+    .$if(provider !== undefined, (query) => query.where('provider', '=', provider as string))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}

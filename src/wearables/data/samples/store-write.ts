@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import { type RequestRows, requestRowValues, auditText } from '../../../platform/db/request-rows.ts'
+import { type Db, prepared, runHot } from '../../../platform/db/open.ts'
+import type { DayRow, Shelf } from './store-days.ts'
+import { type Received, receivedText, receivedValues } from '../store-states.ts'
+
+export type WrittenDay = DayRow & { samples: number }
+
+export type Event = { id: string; event_type: string; key: string; sealed: Buffer }
+export type Batch = { shelf: Shelf; days: WrittenDay[]; state: Received; events: Event[] }
+
+/**
+ * Writes days, the state of their resource, the events about them and the request's audit row in one round trip: all of it, or nothing
+ * where somebody else wrote one of the days meanwhile. Answers which webhooks are told.
+ */
+export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, audit?: RequestRows['audit']): Promise<string[]> {
+  const values = [
+    ...receivedValues(state),
+    ...(days.length ? [shelf.resource] : []),
+    ...days.flatMap(({ day, source_type, samples, revision, sealed }) => [day, source_type, samples, revision, sealed]),
+    ...events.flatMap(({ id, event_type, key, sealed }) => [id, event_type, key, sealed]),
+    ...(audit ? requestRowValues({ audit }) : []),
+  ]
+  const text = textFor(days.length, events.length, audit !== undefined)
+  const rows = await runHot<{ told: string[] }>(db, text, values, 'writing')
+  return rows[0]?.told ?? []
+}
+
+/** Until the transaction ends nothing is waited for longer than this. */
+export const giveWay = (db: Db) => sql`set local lock_timeout = '500ms'`.execute(db)
+
+const FIXED = 9
+const dayTypes = ['date', 'text', 'integer', 'integer', 'bytea']
+const eventTypes = ['uuid', 'text', 'text', 'bytea']
+const MOST_PREPARED = 4
+const texts = new Map<string, string>()
+
+/** By the number of days and events, of which each is a few values of its own: a list of what is sealed would be sent as text, twice as long. */
+function textFor(days: number, events: number, audited: boolean) {
+  const name = `write_samples_${days}_${events}${audited ? '_audited' : ''}`
+  const known = texts.get(name)
+  if (known) return known
+  const firstDay = FIXED + (days ? 1 : 0)
+  const firstEvent = firstDay + days * dayTypes.length
+  const parts = [
+    ...(days ? [daysText(rowsOf(firstDay, days, dayTypes))] : []),
+    `state as (${receivedText})`,
+    `told as (${toldText(rowsOf(firstEvent, events, eventTypes))})`,
+    ...(audited ? [auditText(firstEvent + events * eventTypes.length)] : []),
+  ]
+  const columns = [
+    "(select coalesce(array_agg(distinct webhook), '{}') from told, unnest(told.webhooks) as webhook) as told",
+    ...(days ? [`all_written((select count(*) from days), ${days})`] : []),
+  ]
+  const text = `with ${parts.join(', ')} select ${columns.join(', ')}`
+  if (days > MOST_PREPARED || events > MOST_PREPARED) return text
+  texts.set(name, prepared(name, text))
+  return text
+}
+
+/** Rows of parameters; `first` is how many stand before them. */
+const rowsOf = (first: number, count: number, types: string[]) =>
+  Array.from(
+    { length: count },
+    (_, row) => `(${types.map((type, i) => `$${first + row * types.length + i + 1}::${type}`).join(', ')})`,
+  ).join(', ')
+
+const daysText = (rows: string) => `days as (
+  insert into sample_days as d (team_id, user_id, resource, provider, day, source_type, samples, revision, sealed)
+  select $1::uuid, $2::uuid, $10::text, $3::text, t.* from (values ${rows}) as t (day, source_type, samples, revision, sealed)
+  on conflict (user_id, resource, day, provider, source_type)
+  do update set samples = excluded.samples, revision = excluded.revision, sealed = excluded.sealed
+  where d.revision = excluded.revision - 1
+  returning 1
+)`
+
+const toldText = (rows: string) =>
+  rows
+    ? `select emit(e.id, $1::uuid, $2::uuid, null, e.event_type, e.key, e.sealed, $9::timestamptz, false) as webhooks
+       from (values ${rows}) as e (id, event_type, key, sealed)`
+    : "select '{}'::uuid[] as webhooks"

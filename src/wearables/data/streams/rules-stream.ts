@@ -1,0 +1,48 @@
+import { type Channel, channelNames } from '../../../contract/wearables/streams.ts'
+import { invalid } from '../../../platform/problem.ts'
+
+type Values = (number | null)[]
+export type Stream = { time: number[] } & Record<Channel, Values>
+
+type Sent = { time: number[] } & { [C in Channel]?: Values | null | undefined }
+
+const DAY = 86_400
+
+/** Lists of one length, in the order of time; what was not measured is empty. */
+export function readStream(sent: Sent, now: number): Stream {
+  const { time } = sent
+  const ahead = time.findIndex((second) => second > now / 1000 + DAY)
+  if (ahead >= 0) throw invalid(['body', 'time', ahead], 'Must not lie in the future.')
+  const back = time.findIndex((second, i) => second < (time[i - 1] ?? second))
+  if (back >= 0) throw invalid(['body', 'time', back], 'Must not lie before the time in front of it.')
+  const lists = channelNames.map((name) => {
+    const values = sent[name] ?? []
+    if (values.length && values.length !== time.length)
+      throw invalid(['body', name], `Must have as many values as time, which are ${time.length}; put null where nothing was measured.`)
+    return [name, values]
+  })
+  return { time, ...(Object.fromEntries(lists) as Record<Channel, Values>) }
+}
+
+const ZONES = [0.5, 0.6, 0.7, 0.8, 0.9]
+/** A gap that is longer says nothing about the heart in it. */
+const LONGEST_STEP = 60
+
+/** Seconds in each zone of the highest heart rate. Undefined where no heart rate was measured. */
+export function heartZones({ time, heartrate }: Pick<Stream, 'time' | 'heartrate'>, highest: number): number[] | undefined {
+  if (!heartrate.some((bpm) => bpm !== null)) return undefined
+  const seconds = new Array<number>(ZONES.length + 1).fill(0)
+  for (const [i, bpm] of heartrate.entries()) {
+    const step = (time[i + 1] ?? time[i] ?? 0) - (time[i] ?? 0)
+    if (bpm === null || step > LONGEST_STEP) continue
+    const zone = ZONES.filter((share) => bpm >= share * highest).length
+    seconds[zone] = (seconds[zone] as number) + step
+  }
+  return seconds
+}
+
+/** The usual estimate: 220 less the age on that day. */
+export function highestHeartRate(birth: string, day: string) {
+  const years = Number(day.slice(0, 4)) - Number(birth.slice(0, 4))
+  return 220 - (day.slice(5) < birth.slice(5) ? years - 1 : years)
+}

@@ -1,0 +1,52 @@
+import type { App } from '../../../platform/app.ts'
+import { type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
+import { sportOf } from '../../../contract/wearables/sports.ts'
+import type { SummaryName } from '../../../contract/wearables/summaries.ts'
+import type { SummaryOut } from '../../../contract/wearables/wearable-summaries.ts'
+import { providerOf } from '../../../tenants/sources/actions.ts'
+import type { SummaryDocument } from './rules-merge-summary.ts'
+import type { SummaryRow } from './store-summaries.ts'
+import { sourceShown } from '../emit.ts'
+
+/** Summaries that name their source in fields of their own too. */
+const named = new Set(['sleep_cycle', 'electrocardiogram', 'menstrual_cycle'])
+
+/** A summary as it is read and told. */
+export function shownSummary<N extends SummaryName>(app: App, row: SummaryRow, document: SummaryDocument) {
+  const { fields, derived, source_type, app_id, device_id } = document
+  const { id, user_id, resource, created_at, updated_at } = row
+  const provider = row.provider as SourceSlug
+  const recorder = { source_app_id: app_id, source_device_id: device_id }
+  const shown = {
+    ...{ id, user_id },
+    ...fields,
+    ...missing(fields, derived),
+    ...(named.has(resource) ? { source_provider: provider, source_type, ...recorder } : {}),
+    ...(resource === 'meal' ? { source_id: sources[provider].id, priority_id: 1, ...recorder } : {}),
+    source: sourceShown(app, provider, { type: source_type, app_id, device_id }),
+    ...{ created_at, updated_at },
+  }
+  // Its fields were made by the rules of its resource; the edge answers what the contract names and nothing else.
+  return shown as object as SummaryOut<N>
+}
+
+const missing = (fields: Record<string, unknown>, derived: Record<string, unknown> = {}) =>
+  Object.fromEntries(Object.entries(derived).filter(([name]) => fields[name] === null))
+
+/** A summary as the source sent it. */
+export function shownRaw(app: App, row: SummaryRow, { fields, raw, device_id }: SummaryDocument, priority = 1) {
+  const { id, user_id, created_at, updated_at } = row
+  const provider = row.provider as SourceSlug
+  const sport = (fields['sport'] ?? sportOf('other')) as ReturnType<typeof sportOf>
+  return {
+    ...{ id, user_id, data: raw as Record<string, unknown>, created_at, updated_at },
+    timestamp: momentOf(row, fields),
+    provider_id: (fields['provider_id'] as string | undefined) ?? id,
+    ...{ source_id: sources[provider].id, priority_id: priority, priority, source_device_id: device_id },
+    ...{ sport, sport_id: sport.id },
+    source: providerOf(app, provider),
+  }
+}
+
+const momentOf = ({ calendar_date }: SummaryRow, fields: Record<string, unknown>) =>
+  (fields['time_start'] ?? fields['bedtime_start'] ?? `${calendar_date}T00:00:00.000Z`) as string

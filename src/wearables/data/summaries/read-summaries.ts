@@ -1,0 +1,69 @@
+import type { App, TeamCaller } from '../../../platform/app.ts'
+import { listDevices } from '../../connections/devices.ts'
+import { type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
+import type { SummaryName } from '../../../contract/wearables/summaries.ts'
+import { problem } from '../../../platform/problem.ts'
+import { providerOf } from '../../../tenants/sources/actions.ts'
+import { keyOf, requireUser } from '../../../tenants/users/actions.ts'
+import { sourceAsked } from '../incoming-push.ts'
+import { openSummary } from './save-summaries.ts'
+import { priorityOf } from '../priorities.ts'
+import { daysOf } from '../rules-window.ts'
+import { shownRaw, shownSummary } from './present.ts'
+import * as store from './store-summaries.ts'
+
+type Query = { start_date: string; end_date?: string | null | undefined; provider: string }
+
+/** Summaries by days on the user's calendar. */
+export async function listSummaries<N extends SummaryName>(app: App, caller: TeamCaller, user_id: string, resource: N, query: Query) {
+  const found = await opened(app, caller, user_id, resource, query)
+  return found.map(({ row, document }) => shownSummary<N>(app, row, document))
+}
+
+export async function listRaw(
+  app: App,
+  caller: TeamCaller,
+  user_id: string,
+  resource: 'activity' | 'sleep' | 'workouts' | 'body',
+  query: Query,
+) {
+  const found = await opened(app, caller, user_id, resource, query)
+  const priority = await priorityOf(app, caller.team_id, resource)
+  return found.map(({ row, document }) => shownRaw(app, row, document, priority(row.provider)))
+}
+
+async function opened(app: App, { team_id }: TeamCaller, user_id: string, resource: SummaryName, query: Query) {
+  const user = await requireUser(app, team_id, user_id)
+  const days = daysOf(query.start_date, query.end_date, app.now())
+  const rows = await store.listSummaries(app.db, { team_id, user_id, resource, provider: sourceAsked(query) }, days)
+  const key = await keyOf(app, user)
+  return rows.map((row) => ({ row, document: openSummary(key, row) }))
+}
+
+export async function getProfile(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
+  const { row, document } = await profileOf(app, caller, user_id, query)
+  return shownSummary<'profile'>(app, row, document)
+}
+
+export async function getRawProfile(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
+  const { row, document } = await profileOf(app, caller, user_id, query)
+  return { profile: shownRaw(app, row, document) }
+}
+
+async function profileOf(app: App, { team_id }: TeamCaller, user_id: string, query: { provider: string }) {
+  const user = await requireUser(app, team_id, user_id)
+  const row = await store.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider: sourceAsked(query) })
+  if (!row) throw problem('PROFILE_NOT_FOUND', 'No source has told of a profile of this user yet.')
+  return { row, document: openSummary(await keyOf(app, user), row) }
+}
+
+export async function listRawDevices(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
+  const provider = sourceAsked(query)
+  const devices = (await listDevices(app, caller, user_id)).filter((device) => provider === undefined || device.provider === provider)
+  const shown = devices.map(({ id, user_id, provider, ...data }) => ({
+    ...{ id, user_id, data, provider_id: data.device_id ?? id },
+    source_id: sources[provider as SourceSlug].id,
+    source: providerOf(app, provider as SourceSlug),
+  }))
+  return { devices: shown }
+}

@@ -1,0 +1,118 @@
+import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
+import { onePerKey } from '../samples/rules-merge.ts'
+import { isoOf } from '../rules-present.ts'
+import { broughtBy, type Draft, type Made, type Making, type Part, type Refuse, recordedBy, rounded } from './rules-summary.ts'
+import { localDay } from '../rules-time.ts'
+
+const DAY = 86_400_000
+
+/** Noon in UTC: whatever the zone of the user, the clocks of that day have changed by then, and not yet those of the next. */
+const noonOf = (day: string) => Date.parse(`${day}T12:00:00Z`)
+const wholeDay = (day: string) => ({ from: Date.parse(day), to: Date.parse(day) + DAY - 1 })
+const dateOf = (day: string) => `${day}T00:00:00.000Z`
+
+/** The activity of a day, and the samples that came with it. */
+export function makeActivity(item: NewSummary<'activity'>, raw: unknown, making: Making, refuse: Refuse): Made {
+  const { day_summary: day } = item
+  const samples = broughtBy(item, making)
+  if (!day) return { drafts: [], samples }
+  const { date } = day
+  if (noonOf(date) > making.now + 1.5 * DAY) refuse('day_summary.date', 'Must not lie in the future.')
+  if (date < '1900') refuse('day_summary.date', 'Must lie in the year 1900 or later.')
+  const distance = day.distance_sum ?? day.distance_walking_running_sum ?? null
+  const [active, basal] = [day.active_energy_burned_sum ?? null, day.basal_energy_burned_sum ?? null]
+  const fields = {
+    ...{ calendar_date: date, date: dateOf(date), time_zone: making.time_zone, timezone_offset: making.zoneAt(noonOf(date)) },
+    calories_active: active,
+    calories_total: active === null || basal === null ? null : active + basal,
+    steps: rounded(day.steps_sum),
+    ...{ distance, daily_movement: distance },
+    floors_climbed: rounded(day.floors_climbed_sum),
+    ...{ low: day.low ?? null, medium: day.medium ?? null, high: day.high ?? null },
+    heart_rate: heartOf(day),
+    wheelchair_use: day.wheelchair_use ? true : null,
+    wheelchair_push: rounded(day.wheelchair_push_sum),
+  }
+  const draft: Draft = {
+    resource: 'activity',
+    external: date,
+    calendar_date: date,
+    about: wholeDay(date),
+    fields,
+    raw,
+    ...recordedBy(item, making, refuse),
+  }
+  return { drafts: [draft], samples }
+}
+
+type ActivityDay = NonNullable<NewSummary<'activity'>['day_summary']>
+
+function heartOf(day: ActivityDay) {
+  const heart = {
+    avg_bpm: day.heart_rate_mean ?? null,
+    min_bpm: day.heart_rate_minimum ?? null,
+    max_bpm: day.heart_rate_maximum ?? null,
+    resting_bpm: day.heart_rate_resting ?? null,
+    avg_walking_bpm: day.heart_rate_walking_average ?? null,
+  }
+  return Object.values(heart).some((bpm) => bpm !== null) ? heart : null
+}
+
+/** Which field of the day's body each list of samples fills. */
+const bodyFields: Record<string, string> = {
+  body_mass: 'weight',
+  body_fat_percentage: 'fat',
+  body_mass_index: 'body_mass_index',
+  lean_body_mass: 'lean_body_mass_kilogram',
+  waist_circumference: 'waist_circumference_centimeter',
+}
+
+const noBody = {
+  ...{ weight: null, fat: null, water_percentage: null, muscle_mass_percentage: null, visceral_fat_index: null },
+  ...{ bone_mass_percentage: null, body_mass_index: null, lean_body_mass_kilogram: null, waist_circumference_centimeter: null },
+}
+
+/** One summary for each day of the user's calendar; the last measurement of a day counts. The samples themselves are kept too. */
+export function makeBody(item: NewSummary<'body'>, _raw: unknown, making: Making, refuse: Refuse): Made {
+  const samples = broughtBy(item, making)
+  const by = recordedBy(item, making, refuse)
+  const days = new Map<string, Record<string, Part>>()
+  for (const { field, samples: measured } of samples)
+    for (const { at, zone, value, version } of onePerKey(measured.map((sample) => ({ ...sample, type: '' })))) {
+      const day = localDay(at, zone)
+      const parts = days.get(day) ?? {}
+      parts[bodyFields[field] as string] = { value, at, version, raw: { [field]: { value, timestamp: isoOf(at) } } }
+      days.set(day, parts)
+    }
+  const drafts = [...days].map(([day, parts]): Draft => {
+    const fields = { ...noBody, calendar_date: day, date: dateOf(day), timezone_offset: making.zoneAt(noonOf(day)) }
+    return { resource: 'body', external: day, calendar_date: day, about: wholeDay(day), fields, raw: {}, parts, ...by }
+  })
+  return { drafts, samples }
+}
+
+const sexes: Record<string, string> = { female: 'female', male: 'male', other: 'other' }
+
+/** What a source knows of the user; there is one for each source. */
+export function makeProfile(item: NewSummary<'profile'>, raw: unknown, making: Making, refuse: Refuse): Made {
+  const { biological_sex, gender, date_of_birth, height, wheelchair_use } = item
+  if (date_of_birth && Date.parse(date_of_birth) > making.now) refuse('date_of_birth', 'Must not lie in the future.')
+  if (date_of_birth && date_of_birth < '1850') refuse('date_of_birth', 'Must be 1850-01-01 or later.')
+  const fields = {
+    height: rounded(height),
+    birth_date: date_of_birth ?? null,
+    gender: gender ?? null,
+    sex: sexes[biological_sex?.toLowerCase() ?? ''] ?? null,
+    wheelchair_use: wheelchair_use ? true : null,
+  }
+  const draft: Draft = {
+    resource: 'profile',
+    external: '',
+    calendar_date: localDay(making.now, null),
+    about: null,
+    fields,
+    raw,
+    ...recordedBy(item, making, refuse),
+  }
+  return { drafts: [draft], samples: [] }
+}

@@ -1,0 +1,103 @@
+import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
+import { sportOf } from '../../../contract/wearables/sports.ts'
+import { isoOf } from '../rules-present.ts'
+import { broughtBy, type Draft, type Made, type Making, type Refuse, recordedAt, recordedBy, rounded, sessionOf } from './rules-summary.ts'
+import { localDay, zoneIn } from '../rules-time.ts'
+
+export function makeWorkout(item: NewSummary<'workouts'>, raw: unknown, making: Making, refuse: Refuse): Made {
+  const { from, to, zone } = sessionOf(making, refuse, ['start_date', item.start_date], ['end_date', item.end_date])
+  const calendar_date = localDay(from, zone)
+  const fields = {
+    ...{ calendar_date, time_start: isoOf(from), time_end: isoOf(to), timezone_offset: zone, provider_id: item.id },
+    title: item.title ?? null,
+    sport: sportOf(item.sport),
+    average_hr: rounded(item.heart_rate_mean),
+    max_hr: rounded(item.heart_rate_maximum),
+    ...effortOf(item),
+  }
+  const draft: Draft = {
+    resource: 'workouts',
+    external: item.id,
+    calendar_date,
+    about: { from, to },
+    fields,
+    raw,
+    ...recordedBy(item, making, refuse),
+  }
+  return { drafts: [draft], samples: broughtBy(item, making) }
+}
+
+const effortOf = (item: NewSummary<'workouts'>) => ({
+  ...{ calories: item.calories ?? null, distance: item.distance ?? null, hr_zones: item.hr_zones ?? null },
+  ...{ moving_time: item.moving_time ?? null, total_elevation_gain: item.total_elevation_gain ?? null },
+  ...{ elev_high: item.elev_high ?? null, elev_low: item.elev_low ?? null },
+  ...{ average_speed: item.average_speed ?? null, max_speed: item.max_speed ?? null },
+  ...{ average_watts: item.average_watts ?? null, device_watts: item.device_watts ?? null, max_watts: item.max_watts ?? null },
+  ...{ weighted_average_watts: item.weighted_average_watts ?? null, steps: item.steps ?? null, map: item.map ?? null },
+})
+
+export function makeElectrocardiogram(item: NewSummary<'electrocardiogram'>, raw: unknown, making: Making, refuse: Refuse): Made {
+  const { from, to, zone } = sessionOf(making, refuse, ['session_start', item.session_start], ['session_end', item.session_end])
+  const fields = {
+    ...{ session_start: isoOf(from), session_end: isoOf(to), time_zone: making.time_zone },
+    voltage_sample_count: item.voltage_sample_count,
+    heart_rate_mean: rounded(item.heart_rate_mean),
+    sampling_frequency_hz: item.sampling_frequency_hz ?? null,
+    classification: item.classification ?? null,
+    inconclusive_cause: item.inconclusive_cause ?? null,
+    algorithm_version: item.algorithm_version ?? null,
+    source_device_model: item.product_type ?? null,
+  }
+  const calendar_date = localDay(from, zone)
+  const by = recordedBy(item, making, refuse)
+  return {
+    drafts: [{ resource: 'electrocardiogram', external: item.id ?? isoOf(from), calendar_date, about: { from, to }, fields, raw, ...by }],
+    samples: [],
+  }
+}
+
+export function makeMeal(item: NewSummary<'meal'>, raw: unknown, making: Making, refuse: Refuse): Made {
+  const at = recordedAt(item.timestamp, 'timestamp', making.now, refuse)
+  const calendar_date = item.calendar_date ?? localDay(at, zoneIn(item.timestamp) ?? making.zoneAt(at))
+  const external = item.provider_id ?? item.id ?? `${isoOf(at)} ${item.name}`
+  const { energy = null, macros = null, micros = null, data } = item as Record<string, unknown>
+  const fields = { calendar_date, timestamp: isoOf(at), name: item.name, energy, macros, micros, data: data ?? {}, provider_id: external }
+  return {
+    drafts: [{ resource: 'meal', external, calendar_date, about: { from: at, to: at }, fields, raw, ...recordedBy(item, making, refuse) }],
+    samples: [],
+  }
+}
+
+const lists = [
+  ...['menstrual_flow', 'cervical_mucus', 'intermenstrual_bleeding', 'contraceptive', 'detected_deviations', 'ovulation_test'],
+  ...['home_pregnancy_test', 'home_progesterone_test', 'sexual_activity', 'basal_body_temperature'],
+]
+
+type Cycle = Record<string, unknown> & { period_start: string; period_end?: string | null; cycle_end?: string | null }
+
+const DAY = 86_400_000
+const YEAR = 366 * DAY
+
+/** A cycle is known by the day on which its period began. Those to come may be predicted. */
+export function makeMenstrualCycle(sent: NewSummary<'menstrual_cycle'>, raw: unknown, making: Making, refuse: Refuse): Made {
+  const cycle = ('cycle' in sent ? sent['cycle'] : sent) as Cycle
+  const { period_start, period_end = null, cycle_end = null, is_predicted } = cycle
+  if (period_start < '1900') refuse('period_start', 'Must lie in the year 1900 or later.')
+  if (period_start > localDay(making.now + (is_predicted ? YEAR : DAY), null))
+    refuse('period_start', is_predicted ? 'Must lie within a year from now.' : 'Must not lie in the future, unless is_predicted is true.')
+  for (const [field, end] of Object.entries({ period_end, cycle_end }))
+    if (end && !(end >= period_start && end <= localDay(making.now + YEAR, null)))
+      refuse(field, 'Must not lie before period_start, nor more than a year ahead.')
+  const from = Date.parse(period_start)
+  const fields = {
+    ...{ period_start, period_end, cycle_end, is_predicted: is_predicted ?? false },
+    ...Object.fromEntries(lists.map((name) => [name, cycle[name] ?? []])),
+  }
+  const by = recordedBy({ ...cycle, source_bundle: sent.source_bundle ?? null }, making, refuse)
+  return {
+    drafts: [
+      { resource: 'menstrual_cycle', external: period_start, calendar_date: period_start, about: { from, to: from }, fields, raw, ...by },
+    ],
+    samples: [],
+  }
+}

@@ -1,0 +1,150 @@
+import type { App } from '../../../platform/app.ts'
+import type { EventName } from '../../../contract/delivery/events.ts'
+import type { SummaryName } from '../../../contract/wearables/summaries.ts'
+import { open, seal } from '../../../platform/sealing/seal.ts'
+import { endBackfill } from '../backfill.ts'
+import { columnOf, outrun } from '../samples/days.ts'
+import type { Delivery } from '../incoming-push.ts'
+import { deviceIds } from '../devices.ts'
+import { type MergedSummary, mergeSummary, type SummaryDocument, type Verdict } from './rules-merge-summary.ts'
+import { isoOf } from '../rules-present.ts'
+import { type Draft, summaryId } from './rules-summary.ts'
+import { shownSummary } from './present.ts'
+import * as states from '../store-states.ts'
+import * as store from './store-summaries.ts'
+import { tell } from '../emit.ts'
+
+type Tally = Record<Verdict, number>
+type Named = Draft & { device_id: string | null }
+
+/** A device that a summary names gets an id. */
+export async function nameDrafts(app: App, delivery: Delivery, drafts: Draft[]): Promise<Named[]> {
+  const idOf = deviceIds(app, delivery)
+  const named: Named[] = []
+  for (const draft of drafts)
+    named.push({ ...draft, device_id: draft.device === null ? null : await idOf(draft.device, draft.source_type) })
+  return named
+}
+
+/** Keeps summaries and, if they are live, tells of those that are new or changed. `expected` are told of as past even where nothing came. */
+export async function takeSummaries(app: App, delivery: Delivery, drafts: Named[], expected: SummaryName[] = []): Promise<Tally> {
+  const tally: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }
+  const merged = await mergeDrafts(app, delivery, drafts)
+  for (const { verdict } of merged) tally[verdict]++
+  const resources = [...new Set([...expected, ...merged.map(({ row }) => row.resource as SummaryName)])]
+  for (const resource of resources) {
+    const found = merged.filter(({ row }) => row.resource === resource)
+    await tellSummaries(app, delivery, resource, found)
+  }
+  return tally
+}
+
+type Merged = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdict; about: Draft['about'] }
+
+async function mergeDrafts(app: App, delivery: Delivery, drafts: Named[]): Promise<Merged[]> {
+  if (!drafts.length) return []
+  const { user, key, provider, received } = delivery
+  const ids = drafts.map(({ resource, external }) => summaryId(user.user_id, provider, resource, external))
+  const rows = new Map((await store.lockSummaries(app.db, user.team_id, [...new Set(ids)].sort())).map((row) => [row.id, row]))
+  const merged = new Map<string, MergedSummary & Pick<Draft, 'resource' | 'about'>>()
+  for (const [i, draft] of drafts.entries()) {
+    const id = ids[i] as string
+    const [row, earlier] = [rows.get(id), merged.get(id)]
+    const stored = row && { version: row.version, calendar_date: row.calendar_date, document: openSummary(key, row) }
+    const next = mergeSummary(earlier ?? stored, draft, draft.device_id, received)
+    const verdict = earlier ? together(earlier.verdict, next.verdict) : next.verdict
+    const { resource, about } = draft
+    merged.set(id, { ...next, resource, about, verdict, changed: next.changed || (earlier?.changed ?? false) })
+  }
+  const found = [...merged].map(([id, one]) => ({ ...one, row: rowOf(app, delivery, id, rows.get(id), one) }))
+  await writeRows(
+    app,
+    found.flatMap(({ changed, row }) => (changed ? row : [])),
+  )
+  return found
+}
+
+function rowOf(
+  app: App,
+  { user: { team_id, user_id }, key, provider }: Delivery,
+  id: string,
+  before: store.SummaryRow | undefined,
+  { version, calendar_date, document, verdict, changed, resource }: MergedSummary & Pick<Draft, 'resource'>,
+): store.SummaryRow {
+  if (before && !changed) return before
+  const now = app.now()
+  return {
+    ...{ id, team_id, user_id, resource, provider, calendar_date, version },
+    source_type: columnOf(document.source_type),
+    revision: (before?.revision ?? 0) + 1,
+    sealed: sealSummary(key, id, document),
+    created_at: before?.created_at ?? now,
+    // A newer version of the same content is not told, so that it shows no other time than what was.
+    updated_at: before && (verdict === 'unchanged' || verdict === 'stale') ? before.updated_at : now,
+  }
+}
+
+/** PostgreSQL takes no more than 65,535 values in a statement. */
+async function writeRows(app: App, rows: store.SummaryRow[]) {
+  const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  for (let i = 0; i < sorted.length; i += WRITTEN_AT_ONCE) {
+    const some = sorted.slice(i, i + WRITTEN_AT_ONCE)
+    if ((await store.writeSummaries(app.db, some)) < some.length) throw outrun()
+  }
+}
+
+const WRITTEN_AT_ONCE = 1000
+
+/** Of one summary that came twice in a push. */
+const together = (first: Verdict, second: Verdict): Verdict =>
+  first === 'created' || second === 'unchanged' || second === 'stale' ? first : second
+
+async function tellSummaries(app: App, delivery: Delivery, resource: SummaryName, found: Merged[]) {
+  const { user, provider, stage } = delivery
+  const { team_id, user_id } = user
+  const [created, updated] = (['created', 'updated'] as const).map((verb) => found.filter(({ verdict }) => verdict === verb)) as [
+    Merged[],
+    Merged[],
+  ]
+  if (stage === 'historical')
+    await endBackfill(app, delivery, [{ resource, created, updated, days: new Set(found.map(({ row }) => row.calendar_date)).size }])
+  else
+    for (const { row, document, verdict } of [...created, ...updated])
+      await tell(app, delivery, resource, `daily.data.${resource}.${verdict}` as EventName, shownSummary(app, row, document))
+  const moments = found.flatMap(({ about }) => (about ? [about.from] : []))
+  await states.noteReceived(app.db, {
+    ...{ team_id, user_id, provider, resource, stage, at: app.now() },
+    oldest: moments.length ? isoOf(Math.min(...moments)) : null,
+    newest: moments.length ? isoOf(Math.max(...moments)) : null,
+    sent: stage === 'daily' ? created.length + updated.length : 0,
+  })
+}
+
+/** Changes what we worked out of summaries that the caller holds. Told where it is shown: what the source says itself comes first. */
+export async function changeDerived(app: App, held: Held[], stage: Delivery['stage']) {
+  const changes = held.map(({ row, key, user, document: before, derived }) => {
+    const isShown = Object.keys({ ...before.derived, ...derived }).some((name) => before.fields[name] === null)
+    const document = { ...before, derived }
+    const updated_at = isShown ? app.now() : row.updated_at
+    const changed = { ...row, revision: row.revision + 1, sealed: sealSummary(key, row.id, document), updated_at }
+    return { row: changed, whose: { user, key }, document, isShown }
+  })
+  await writeRows(
+    app,
+    changes.map(({ row }) => row),
+  )
+  for (const { row, whose, document } of changes.filter(({ isShown }) => isShown && stage === 'daily'))
+    await tell(app, whose, row.resource, `daily.data.${row.resource}.updated` as EventName, shownSummary(app, row, document))
+}
+
+type Held = Pick<Delivery, 'user' | 'key'> & { row: store.SummaryRow; document: SummaryDocument; derived: Record<string, unknown> }
+
+/** One that was kept before it held its source type has that in its row. */
+export function openSummary(key: Delivery['key'], { id, source_type, sealed }: Pick<store.SummaryRow, 'id' | 'source_type' | 'sealed'>) {
+  const document = open<SummaryDocument>(key, placeOf(id), sealed)
+  return { ...document, source_type: document.source_type ?? source_type }
+}
+
+const sealSummary = (key: Delivery['key'], id: string, document: SummaryDocument) => seal(key, placeOf(id), document)
+
+const placeOf = (id: string) => `summaries.sealed.${id}`

@@ -1,0 +1,75 @@
+import { type Selectable, sql } from 'kysely'
+import type { Db } from '../../../platform/db/open.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
+
+export type SummaryRow = Selectable<Tables['summaries']>
+
+/** Those that exist, held until the transaction ends. */
+export const lockSummaries = (db: Db, team_id: string, ids: string[]) =>
+  db
+    .selectFrom('summaries')
+    .selectAll()
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where('team_id', '=', team_id)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+
+/** Writes summaries and answers how many it were: a new one that somebody else wrote meanwhile is left alone. */
+export async function writeSummaries(db: Db, rows: SummaryRow[]) {
+  const written = await db
+    .insertInto('summaries')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet((eb) => ({
+          source_type: eb.ref('excluded.source_type'),
+          calendar_date: eb.ref('excluded.calendar_date'),
+          version: eb.ref('excluded.version'),
+          revision: eb.ref('excluded.revision'),
+          sealed: eb.ref('excluded.sealed'),
+          updated_at: eb.ref('excluded.updated_at'),
+        }))
+        .where(sql<boolean>`summaries.revision = excluded.revision - 1`),
+    )
+    .returning('id')
+    .execute()
+  return written.length
+}
+
+type Wanted = { team_id: string; user_id: string; resource: string; provider?: string | undefined }
+
+const summariesOf = (db: Db, { team_id, user_id, resource, provider }: Wanted) =>
+  db
+    .selectFrom('summaries')
+    .selectAll()
+    .where('user_id', '=', user_id)
+    .where('team_id', '=', team_id)
+    .where('resource', '=', resource)
+    .$if(provider !== undefined, (query) => query.where('provider', '=', provider as string))
+
+/** Those of some days on the calendar, in the order of the days. */
+export const listSummaries = (db: Db, wanted: Wanted, { from, to }: { from: string; to: string }) =>
+  summariesOf(db, wanted)
+    .where(sql<boolean>`calendar_date between ${from} and ${to}`)
+    .orderBy('calendar_date')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+
+/** The one that was changed last. */
+export const latestSummary = (db: Db, wanted: Wanted) =>
+  summariesOf(db, wanted).orderBy('updated_at', 'desc').orderBy('id').limit(1).executeTakeFirst()
+
+/** A summary with the key of its user; undefined where the user awaits deletion. */
+export const findSummary = (db: Db, team_id: string, resource: string, id: string) =>
+  db
+    .selectFrom('summaries')
+    .innerJoin('users', 'users.user_id', 'summaries.user_id')
+    .selectAll('summaries')
+    .where('summaries.id', '=', id)
+    .where('summaries.team_id', '=', team_id)
+    .where('summaries.resource', '=', resource)
+    .where('users.deleted_at', 'is', null)
+    .executeTakeFirst()

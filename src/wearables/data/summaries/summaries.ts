@@ -1,0 +1,116 @@
+import { type App, inTransaction, ONCE, quietly, type TeamCaller } from '../../../platform/app.ts'
+import type { Fault } from '../../../contract/faults.ts'
+import { series } from '../../../contract/wearables/series.ts'
+import type { SummaryName } from '../../../contract/wearables/summaries.ts'
+import { Problem } from '../../../platform/problem.ts'
+import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
+import { untilWritten } from '../samples/days.ts'
+import { connect, type Delivery, openDelivery, type Pushed, within } from '../incoming-push.ts'
+import { type Merged, mergeRead, nameDevices, taken, tallyOf, writeMerged } from '../samples/ingest.ts'
+import { nameDrafts, takeSummaries } from './save-summaries.ts'
+import { makeActivity, makeBody, makeProfile } from './rules-activity.ts'
+import { checkSpread, readSamples } from '../samples/rules-samples.ts'
+import { makeElectrocardiogram, makeMeal, makeMenstrualCycle, makeWorkout } from './rules-sessions.ts'
+import { makeSleep, makeSleepCycle } from './rules-sleep.ts'
+import { type Made, type Making, MOST_SUMMARIES, parseSummaries, type Refuse, summaryId, tooMany } from './rules-summary.ts'
+import { giveWay } from '../samples/store-write.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: an item was parsed by the shape of its resource, and its maker is found by the same name.
+type Make = (item: any, raw: unknown, making: Making, refuse: Refuse) => Made
+
+const makers: Record<SummaryName, Make> = {
+  activity: makeActivity,
+  body: makeBody,
+  profile: makeProfile,
+  sleep: makeSleep,
+  sleep_cycle: makeSleepCycle,
+  workouts: makeWorkout,
+  electrocardiogram: makeElectrocardiogram,
+  meal: makeMeal,
+  menstrual_cycle: makeMenstrualCycle,
+}
+
+/** Takes in summaries that were pushed, with the samples they bring along: all of it or nothing. */
+export async function pushSummaries(
+  app: App,
+  caller: Pick<TeamCaller, 'team_id'>,
+  user_id: string,
+  resource: SummaryName,
+  { data, ...pushed }: Pushed & { data?: unknown },
+) {
+  const delivery = await openDelivery(app, caller, user_id, pushed)
+  const made = madeOf(delivery, resource, data)
+  await connect(quietly(app), delivery, pushed)
+  const tally = await keepMade(app, delivery, resource, made, Array.isArray(data) ? data.length : 1)
+  if (resource === 'profile' && !tally.stale) await noteBirth(quietly(app), delivery, made)
+  return tally
+}
+
+/** A source that knows the birth date tells it to those that do not. */
+async function noteBirth(app: App, { user, provider }: Delivery, made: Made[]) {
+  const birth = made.at(-1)?.drafts.at(-1)?.fields['birth_date']
+  if (typeof birth === 'string') await fillBirthDate(app, user, provider, birth)
+}
+
+/** Keeps what was made of summaries, with their samples: all of it or nothing. */
+export async function keepMade(app: App, delivery: Delivery, resource: SummaryName, made: Made[], received: number) {
+  const isWithin = within(delivery)
+  const drafts = made.flatMap(({ drafts }) => drafts)
+  const kept = drafts.filter(({ about }) => !about || isWithin(about.from, about.to))
+  const brought = broughtIn(made, isWithin)
+  const named = await nameDrafts(quietly(app), delivery, kept)
+  for (const { samples } of brought) await nameDevices(quietly(app), delivery, samples)
+  return untilWritten(app, async (holds) => {
+    const merge = async (app: App) => {
+      const merged: Merged[] = []
+      for (const read of brought) merged.push(await mergeRead(app, delivery, { ...read, holds }))
+      return merged
+    }
+    const before = holds ? undefined : await merge(app)
+    const write = async (app: App) => {
+      if (delivery.givesWay) await giveWay(app.db)
+      const merged = before ?? (await merge(app))
+      const tally = await takeSummaries(app, delivery, named, [resource])
+      await writeMerged(app, delivery, merged)
+      return taken(received, drafts.length - kept.length, tallyOf(merged, tally))
+    }
+    return inTransaction(app, write, holds ? undefined : ONCE)
+  })
+}
+
+/** What the items come to; every fault of every item at once. */
+export function madeOf(delivery: Delivery, resource: SummaryName, data: unknown): Made[] {
+  const faults: Fault[] = []
+  const made = parseSummaries(resource, data).map(({ item, raw, loc }) => {
+    const refuse: Refuse = (field, msg) => faults.push({ type: 'value_error', loc: [...loc, ...field.split('.')], msg })
+    return makers[resource](item, raw, makingOf(delivery, loc), refuse)
+  })
+  if (faults.length) throw new Problem('invalid', faults.slice(0, 20))
+  if (made.reduce((sum, { drafts }) => sum + drafts.length, 0) > MOST_SUMMARIES) throw tooMany(MOST_SUMMARIES)
+  return made
+}
+
+function makingOf(delivery: Delivery, loc: Fault['loc']): Making {
+  const { user, provider } = delivery
+  return {
+    ...delivery,
+    idOf: (resource, external) => summaryId(user.user_id, provider, resource, external),
+    read: (name, field, data) => {
+      const where = [...loc, field]
+      const samples = readSamples(series[name], data, { ...delivery, loc: where })
+      checkSpread(series[name], samples, where)
+      return samples
+    },
+  }
+}
+
+/** The samples that came along, of each resource at once, and always in the same order. */
+function broughtIn(made: Made[], isWithin: (at: number) => boolean) {
+  const bySeries = Map.groupBy(
+    made.flatMap(({ samples }) => samples),
+    ({ name }) => name,
+  )
+  return [...bySeries]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, lists]) => ({ name, samples: lists.flatMap(({ samples }) => samples).filter(({ at }) => isWithin(at)) }))
+}

@@ -1,0 +1,26 @@
+import { bell } from '../../../../platform/seeded.ts'
+import type { Day } from '../rules-day.ts'
+import { rounded, stretch } from '../rules-times.ts'
+
+/** What the scale says after getting up. It follows a slow wave. */
+export function bodyOf({ person, date, random }: Day) {
+  const dice = random('body')
+  const weight = rounded(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * bell(dice), 1)
+  const fat = rounded(person.fat + 0.3 * bell(dice), 1)
+  return {
+    body_mass: weight,
+    body_fat_percentage: fat,
+    body_mass_index: rounded(weight / (person.height / 100) ** 2, 1),
+    lean_body_mass: rounded(weight * (1 - fat / 100), 1),
+    waist_circumference: rounded(person.height * 0.45, 1),
+  }
+}
+
+export const weighedAt = ({ night }: Day) => night.wake + 10
+
+/** Blown into a meter after getting up. */
+export function lungs(litres: number, places: number) {
+  return (day: Day) => [
+    stretch(day, day.night.wake + 30, day.night.wake + 31, rounded(litres * (1 + 0.02 * bell(day.random(`lungs ${litres}`))), places)),
+  ]
+}

@@ -1,0 +1,51 @@
+import { bell, seeded } from '../../../../platform/seeded.ts'
+import { type Day, dayAfter } from '../rules-day.ts'
+import type { Person } from '../rules-person.ts'
+import { rounded } from '../rules-times.ts'
+
+const PERIOD = 5
+const AFTER_OVULATION = 14
+const DAY = 86_400_000
+
+/** Which day of the cycle it is, from 0. */
+function cycleDay({ cycle: { length, first } }: Person, date: string) {
+  return (((Date.parse(date) / DAY - first) % length) + length) % length
+}
+
+/** Degrees above the usual: it is warmer after ovulation. */
+export function warmth(person: Person, date: string) {
+  const isLate = cycleDay(person, date) > person.cycle.length - AFTER_OVULATION
+  return (isLate ? 0.3 : 0) + 0.06 * bell(seeded('demo warmth', person.user_id, date))
+}
+
+export const basalTemperature = (person: Person, date: string) => rounded(36.3 + warmth(person, date), 2)
+
+/** The cycles of some days: those that ended on one of them and, if `current`, the one that the last day lies in. */
+export function cyclesOf(days: Pick<Day, 'person' | 'date'>[], current: boolean) {
+  const last = days.at(-1)
+  const told = days.filter((day) => isOver(day) || (current && day === last))
+  return told.map(({ person, date }) => cycleOf(person, date))
+}
+
+const isOver = ({ person, date }: Pick<Day, 'person' | 'date'>) => cycleDay(person, date) === person.cycle.length - 1
+
+const flows = ['heavy', 'heavy', 'medium', 'light', 'light']
+
+/** The cycle that a day lies in, as far as that day. */
+function cycleOf(person: Person, date: string) {
+  const { length } = person.cycle
+  const today = cycleDay(person, date)
+  const period_start = dayAfter(date, -today)
+  const dates = Array.from({ length: today + 1 }, (_, i) => dayAfter(period_start, i))
+  const fertile = length - AFTER_OVULATION
+  return {
+    period_start,
+    period_end: today < PERIOD - 1 ? null : dayAfter(period_start, PERIOD - 1),
+    cycle_end: today === length - 1 ? date : null,
+    is_predicted: false,
+    menstrual_flow: dates.slice(0, PERIOD).map((date, i) => ({ date, flow: flows[i] as string })),
+    cervical_mucus: dates.slice(fertile - 2, fertile + 1).map((date) => ({ date, quality: 'egg_white' })),
+    ovulation_test: dates.slice(fertile, fertile + 1).map((date) => ({ date, test_result: 'positive' })),
+    basal_body_temperature: dates.map((date) => ({ date, value: basalTemperature(person, date) })),
+  }
+}

@@ -1,0 +1,82 @@
+import { bell } from '../../../../platform/seeded.ts'
+import { type Day, every, isAwake, wakingHours } from '../rules-day.ts'
+import { point, rounded, stretch } from '../rules-times.ts'
+
+const EVERY = 5
+
+/** Beats a minute: low in deep sleep, up and down with the hours, and up with the workout and down after it. */
+export function heartAt(day: Day, minute: number): number {
+  const { person, workout, stages } = day
+  if (!isAwake(day, minute)) {
+    const stage = stages.find(({ from, to }) => minute >= from && minute < to)?.stage ?? 'light'
+    return person.resting + asleep[stage]
+  }
+  const calm = person.resting + 14 + 6 * Math.sin(((minute - 480) / 960) * Math.PI * 4)
+  if (minute < workout.from || minute > workout.to + 20) return calm
+  const warm = Math.min(1, (minute - workout.from) / 6)
+  const working = calm + warm * (workout.sport.share * (person.highest - calm) + 3 * Math.sin(minute * 1.3))
+  return minute <= workout.to ? working : calm + (working - calm) * Math.exp(-(minute - workout.to) / 5)
+}
+
+const asleep = { deep: -5, light: -1, rem: 2, awake: 8 }
+
+export function heartrate(day: Day) {
+  const random = day.random('heartrate')
+  return every(day, EVERY).map((minute) => point(day, minute, rounded(heartAt(day, minute) + 4 * random() - 2)))
+}
+
+export function stressLevel(day: Day) {
+  const random = day.random('stress_level')
+  return wakingHours(day).map((minute) => point(day, minute, rounded(30 + 12 * Math.sin(minute / 180) + 4 * bell(random))))
+}
+
+/** In the morning and in the evening. */
+export function bloodPressure(day: Day) {
+  const random = day.random('blood_pressure')
+  return [day.night.wake + 25, day.evening - 40].map((minute) => ({
+    start_date: point(day, minute, 0).start_date,
+    systolic: point(day, minute, rounded(117 + 4 * bell(random))),
+    diastolic: point(day, minute, rounded(75 + 3 * bell(random))),
+    pulse: point(day, minute, rounded(heartAt(day, minute))),
+  }))
+}
+
+export const heartRateAlert = (day: Day) => {
+  const deep = day.stages.find(({ stage, from }) => stage === 'deep' && from > 0)
+  return deep ? [stretch(day, deep.from, deep.to, 1, { type: 'low_heart_rate' })] : []
+}
+
+export const recovery = (day: Day) => {
+  const { to } = day.workout
+  return [stretch(day, to, to + 1, rounded(heartAt(day, to) - heartAt(day, to + 1)))]
+}
+
+const RATE = 64
+const SECONDS = 4
+
+/** A recording of the heart at rest. */
+export const recordingOf = (day: Day) => {
+  const from = day.evening - 60
+  return { from, to: from + SECONDS / 60, count: RATE * SECONDS, rate: RATE, bpm: rounded(heartAt(day, from)) }
+}
+
+export function voltage(day: Day) {
+  const { from, count, bpm } = recordingOf(day)
+  return Array.from({ length: count }, (_, i) =>
+    point(day, from + i / RATE / 60, rounded(beat(((i / RATE) * bpm) / 60), 3), { type: 'lead_i' }),
+  )
+}
+
+/** One wave after the other: how high, when in the beat, and how wide. */
+const waves = [
+  [0.12, 0.2, 0.025],
+  [-0.1, 0.33, 0.01],
+  [1.1, 0.36, 0.012],
+  [-0.22, 0.39, 0.012],
+  [0.3, 0.6, 0.05],
+] as const
+
+const beat = (beats: number) => {
+  const phase = beats % 1
+  return waves.reduce((sum, [height, at, width]) => sum + height * Math.exp(-(((phase - at) / width) ** 2) / 2), 0)
+}

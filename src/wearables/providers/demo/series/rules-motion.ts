@@ -1,0 +1,77 @@
+import { whole } from '../../../../platform/seeded.ts'
+import { type Day, every, isAwake, QUARTER, wakingHours } from '../rules-day.ts'
+import { type NewSample, rounded, stretch } from '../rules-times.ts'
+
+type Quarter = { from: number; steps: number; metres: number; energy: number }
+
+/** How much she walks in the hours of a day: to work, at noon, and back. */
+const share = [0, 0, 0, 0, 0, 0, 2, 6, 9, 5, 4, 5, 9, 7, 4, 4, 5, 9, 7, 6, 5, 4, 3, 1]
+
+/** A day in quarters of hours, without those in which she does not move. */
+export function quartersOf(day: Day): Quarter[] {
+  const { person, workout, random } = day
+  const dice = random('motion')
+  const stride = person.height * 0.00413
+  return every(day, QUARTER).flatMap((from) => {
+    const mood = 0.6 + 0.8 * dice()
+    if (from >= workout.from && from < workout.to) return exercise(day, from)
+    if (!isAwake(day, from)) return []
+    const steps = Math.round(((person.steps * (share[Math.floor(from / 60)] ?? 0)) / 400) * mood)
+    return steps ? { from, steps, metres: rounded(steps * stride, 1), energy: rounded(steps * 0.04, 1) } : []
+  })
+}
+
+const exercise = ({ workout: { sport } }: Day, from: number): Quarter => ({
+  from,
+  steps: sport.steps * QUARTER,
+  metres: rounded(sport.speed * QUARTER * 60, 1),
+  energy: sport.energy * QUARTER,
+})
+
+const inQuarters = (of: (quarter: Quarter) => number) => (day: Day) =>
+  quartersOf(day)
+    .filter((quarter) => of(quarter) > 0)
+    .map((quarter) => stretch(day, quarter.from, quarter.from + QUARTER, of(quarter)))
+
+export const steps = inQuarters((quarter) => quarter.steps)
+export const distance = inQuarters((quarter) => quarter.metres)
+export const caloriesActive = inQuarters((quarter) => quarter.energy)
+
+/** What the body burns by itself, by the hour. */
+export function caloriesBasal(day: Day): NewSample[] {
+  const { weight, height } = day.person
+  const perHour = rounded((10 * weight + 6.25 * height - 361) / 24, 1)
+  return every(day, 60).map((minute) => stretch(day, minute, minute + 60, perHour))
+}
+
+export function floorsClimbed(day: Day) {
+  const random = day.random('floors_climbed')
+  return [8, 12, 18].map((hour) => stretch(day, hour * 60, hour * 60 + 15, whole(random, 1, 4)))
+}
+
+export function standHour(day: Day) {
+  const random = day.random('stand_hour')
+  return wakingHours(day).map((minute) => stretch(day, minute, minute + 60, 1, { type: random() < 0.8 ? 'stood' : 'idle' }))
+}
+
+export function standDuration(day: Day) {
+  const random = day.random('stand_duration')
+  return wakingHours(day).map((minute) => stretch(day, minute, minute + 60, whole(random, 3, 25)))
+}
+
+export function daylight(day: Day) {
+  const random = day.random('daylight_exposure')
+  return [8, 12, 17].map((hour) => stretch(day, hour * 60, hour * 60 + 60, whole(random, 5, 40)))
+}
+
+export const uvExposure = (day: Day) =>
+  [11, 12, 13].map((hour) => stretch(day, hour * 60, hour * 60 + 60, whole(day.random(`uv ${hour}`), 1, 5)))
+
+/** The time that she was up for, with nothing to report. */
+export const nothingHappened = (day: Day) => [stretch(day, day.night.wake, day.evening - 30, 0)]
+
+/** Of the workout: a value of the whole of it. */
+export const ofWorkout = (day: Day, value: number, more: object = {}) => [stretch(day, day.workout.from, day.workout.to, value, more)]
+
+export const minutesOf = ({ workout }: Day) => workout.to - workout.from
+export const metresOf = (day: Day) => rounded(day.workout.sport.speed * 60 * minutesOf(day), 1)
