@@ -9,6 +9,7 @@ import { notOffered } from '../src/contract/not-offered.ts'
 import { openapi } from '../src/contract/openapi.ts'
 import { ClientSettings, Settings } from '../src/platform/config.ts'
 import { cliPage } from './cli-page.ts'
+import { deprecationsTable } from './deprecations.ts'
 import { eventsPage } from './events-page.ts'
 import { diagrams, lifecyclePage, methodsTable } from './lifecycle-page.ts'
 import { wearablesPage } from './wearables-page.ts'
@@ -27,6 +28,7 @@ export const generated: Record<string, () => string> = {
   'docs/lifecycle.md': lifecyclePage,
   ...diagrams,
   'docs/orders.md': ordersPage,
+  'docs/upgrading.md': () => withTable('docs/upgrading.md', 'deprecated', deprecationsTable()),
   'docs/wearables.md': wearablesPage,
 }
 

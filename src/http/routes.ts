@@ -15,7 +15,7 @@ export type Table = { endpoints: Record<string, Row>; handlers: Record<string, A
 
 /** RFC 9745: the day from which X-Service-Org-Key counts as deprecated, 2025-04-01. */
 const ORG_KEY_DEPRECATED = '@1743465600'
-const DEPRECATION_PAGE = '</docs/versioning#deprecation-and-removal>; rel="deprecation"'
+const DEPRECATION_PAGE = '</docs/upgrading#deprecation-and-removal>; rel="deprecation"'
 
 /** Four images of 5 MB in base64, and what is around them. */
 const LARGE_BODY = 30 * 1024 * 1024

@@ -32,9 +32,9 @@ test('a page allows no script of its own, and asks nobody else', async () => {
 })
 
 test('the markdown is there as it was written', async () => {
-  const { headers, body } = await ask('/docs/versioning.md')
+  const { headers, body } = await ask('/docs/upgrading.md')
   expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
-  expect(body).toMatch(/^# Versioning\n/)
+  expect(body).toMatch(/^# Upgrading\n/)
 })
 
 test('whoever has a page is not sent it again', async () => {

@@ -49,7 +49,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
     pages: [
       page('operating', 'Operating', 'Production, replicas, health, backup, upgrading.'),
       page('security', 'Security', 'Keys, sealing, erasure, audit.'),
-      page('versioning', 'Versioning', 'What may change, and how you learn of it.'),
+      page('upgrading', 'Upgrading', 'Upgrade steps, release notes, compatibility and deprecation policy.'),
       page('gaps', 'Gaps', 'What was decided where the specification is silent.'),
     ],
   },
