@@ -379,6 +379,7 @@ describe('refused, and nothing is stored', () => {
     ['an end before the start', 'steps', aSample(at(5), 60, { end_date: at(4) }), ['end_date']],
     ['an end after a year', 'steps', aSample('2020-01-01T00:00:00Z', 60, { end_date: '2021-01-01T00:00:00Z' }), ['end_date']],
     ['another unit', 'heartrate', { ...good, unit: 'mmHg' }, ['unit']],
+    ['breaths for beats', 'heartrate', { ...good, unit: 'breaths/min' }, ['unit']],
     ['a unit that only the language knows', 'heartrate', { ...good, unit: 'constructor' }, ['unit']],
     ['a type that is a number', 'heartrate', { ...good, type: 7 }, ['type']],
     ['an alert of no kind', 'heart_rate_alert', aSample(at(0), 1, { end_date: at(1) }), ['type']],
