@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe } from './personal.ts'
 
 /** Taken in either case, kept and answered in lower case. */
 export const Id = z.guid({ error: 'Must be a UUID.' }).toLowerCase().meta({ format: 'uuid' })
@@ -92,13 +93,13 @@ const address = {
 export const AddressIn = z.object(address).meta({ id: 'AddressInput' })
 export const AddressOut = z
   .object({
-    first_line: z.string(),
-    second_line: z.string().nullish(),
-    country: z.string(),
-    zip: z.string(),
-    city: z.string(),
-    state: z.string(),
-    access_notes: z.string().nullish(),
+    first_line: PersonalText,
+    second_line: PersonalText.nullish(),
+    country: Safe,
+    zip: PersonalText,
+    city: PersonalText,
+    state: Safe,
+    access_notes: PersonalText.nullish(),
   })
   .meta({ id: 'Address' })
 
@@ -118,12 +119,12 @@ export const GuarantorIn = z
 
 export const GuarantorOut = z
   .object({
-    first_name: z.string(),
-    last_name: z.string(),
+    first_name: PersonName,
+    last_name: PersonName,
     address: AddressOut,
-    phone_number: z.string(),
-    household_income: z.int().nullish(),
-    household_size: z.int().nullish(),
-    email: z.string().nullish(),
+    phone_number: PersonPhone,
+    household_income: personal(z.int()).nullish(),
+    household_size: personal(z.int()).nullish(),
+    email: PersonEmail.nullish(),
   })
   .meta({ id: 'Guarantor' })

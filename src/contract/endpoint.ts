@@ -27,8 +27,6 @@ export type Row = {
   unaudited?: true
   /** Needs no credential, but comes from the console itself only. */
   console?: true
-  /** Answers nothing about a patient, so that the console sees it as it is. */
-  unmasked?: true
   /** The day since when something else should be used; `description` says what. The answer carries a Deprecation header. */
   deprecated?: string
   /** Takes X-Idempotency-Key. */

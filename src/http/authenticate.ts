@@ -119,7 +119,7 @@ const managementKeyIn = (headers: Headers) =>
 const hasKey = (headers: Headers) => Boolean(teamCredentialIn(headers) || managementKeyIn(headers) || text(headers, 'x-lab-key'))
 
 /** What the caller may not reach although the credential is good. Apart from authenticating, so that the refusal is audited. */
-export function checkGates({ name, row }: Route, caller: Caller | undefined) {
+export function checkGates({ name, row, mask }: Route, caller: Caller | undefined) {
   if (!caller || caller.kind === 'lab' || caller.kind === 'link' || caller.kind === 'session') return
   const plan = row.plan ?? planOf(caller.console)
   if (plan && caller.plan !== plan)
@@ -127,7 +127,7 @@ export function checkGates({ name, row }: Route, caller: Caller | undefined) {
       'PLAN_REQUIRED',
       `This route is available on the ${plan} plan only; ask your operator to change the plan of the organisation.`,
     )
-  if (caller.console) checkConsole(name, row, caller.console)
+  if (caller.console) checkConsole(name, row, caller.console, Boolean(mask))
   if (caller.kind === 'management') return checkScope(row, caller)
   if (row.beta && !caller.betas.includes(row.beta))
     throw problem(
@@ -139,10 +139,10 @@ export function checkGates({ name, row }: Route, caller: Caller | undefined) {
 }
 
 /** A paper cannot be masked, so it is given for a reason or not at all. */
-function checkConsole(name: string, row: Row, { role, reason }: AtConsole) {
+function checkConsole(name: string, row: Row, { role, reason }: AtConsole, isPersonal: boolean) {
   checkRole(name, row, role)
   if (reason) checkReveal(role)
-  if (row.media && row.media !== 'text/event-stream' && !row.unmasked && !reason)
+  if (row.media && row.media !== 'text/event-stream' && isPersonal && !reason)
     throw problem('REVEAL_REQUIRED', 'This paper is about a person; say why you need it in the header x-assay-reveal.')
 }
 

@@ -1,10 +1,17 @@
 import type { Row } from '../contract/endpoint.ts'
 import type { App, Caller } from '../platform/app.ts'
+import type { Mask } from '../tenants/sessions/rules-masking.ts'
 import type { parseInput } from './input.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of handlers is typed row by row; here a row and its handler meet by name.
 export type AnyHandler = (app: App, caller: any, input: any) => Promise<unknown>
-export type Route = { name: string; row: Row; handler: AnyHandler }
+export type Route = {
+  name: string
+  row: Row
+  handler: AnyHandler
+  /** Hides what is personal in a response; undefined where nothing is. */
+  mask: Mask | undefined
+}
 
 export type Headers = Record<string, string | string[] | undefined>
 

@@ -4,7 +4,7 @@ import { type AuditBatch, auditRow, recordChange } from '../tenants/audit/action
 import type { AuditRead } from '../tenants/audit/reads.ts'
 import type { Outcome, Turn } from '../tenants/idempotency/actions.ts'
 import { sessionIn } from '../tenants/sessions/rules.ts'
-import { checkNotMasked, masked } from '../tenants/sessions/rules-masking.ts'
+import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
 import { checkPath, checkUser } from './authenticate.ts'
 import { withIdempotency } from './idempotency.ts'
 import { checkText, parseInput } from './input.ts'
@@ -22,18 +22,16 @@ export async function answer(app: App, audits: Audits, visit: Visit, sent: Sent)
   visit.input = parseInput(route.row, sent)
   checkPath(app, caller, visit.input.params as Visit['params'] | undefined)
   checkUser(caller, subjectUser(visit))
-  if (isMasked(visit)) checkNotMasked(visit.input.body)
+  if (isUnrevealed(caller)) checkNotMasked(visit.input.body)
   const inside = { ...appFor(app, caller), ends: visit.ends, visitor: visitorOf(app, visit) }
   const outcome = await withIdempotency(app, visit, (turn) => execute(inside, audits, visit, turn))
   if (outcome.replayed && caller) await audits.audit(auditRow(app, caller, deed(visit, outcome.status, outcome.body)))
-  return isMasked(visit) && !route.row.media ? { ...outcome, body: masked(outcome.body) } : outcome
+  return route.mask && !route.row.media && isUnrevealed(caller) ? { ...outcome, body: route.mask(outcome.body) } : outcome
 }
 
-/** Whether the caller sees personal data masked: at the console, until there is a reason to reveal it. */
-export const isMasked = ({ caller, route }: Visit) => {
-  const console = caller && 'console' in caller ? caller.console : undefined
-  return Boolean(console && !console.reason && !route.row.unmasked)
-}
+/** Whether personal data is masked for the caller: at the console, until the caller gives a reason to reveal it. */
+export const isUnrevealed = (caller: Caller | undefined) =>
+  Boolean(caller && caller.kind !== 'session' && 'console' in caller && caller.console && !caller.console.reason)
 
 const visitorOf = ({ config }: App, visit: Visit): Visitor => ({
   address: visit.address,

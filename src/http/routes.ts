@@ -4,6 +4,7 @@ import type { App, Caller } from '../platform/app.ts'
 import { type AuditBatch, auditBatch, auditRow } from '../tenants/audit/actions.ts'
 import { auditReads } from '../tenants/audit/reads.ts'
 import { cookieOf } from '../tenants/sessions/rules.ts'
+import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usedDeprecatedHeader } from './authenticate.ts'
 import { problemOf, statusOfProblem } from './problems.ts'
 import { sendProblem } from './refuse.ts'
@@ -30,7 +31,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
   const shared = { audit, auditRead: auditReads(app, audit), streams: openStreams(server) }
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isHere(app, row)) continue
-    const route: Route = { name, row, handler: table.handlers[name] as AnyHandler }
+    const route: Route = { name, row, handler: table.handlers[name] as AnyHandler, mask: maskOf(row.returns) }
     for (const path of [row.path, ...(row.aliases ?? [])])
       server.route({
         method: row.method.toUpperCase(),

@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type App, type Caller, later, SECOND } from '../platform/app.ts'
 import { safeError } from '../platform/log.ts'
 import { Problem, problem } from '../platform/problem.ts'
-import { maskedPiece } from '../tenants/sessions/rules-masking.ts'
+import { maskPiece } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates } from './authenticate.ts'
 import type { Visit } from './request.ts'
-import { isMasked } from './respond.ts'
+import { isUnrevealed } from './respond.ts'
 
 /** How many streams one team may have open in one process. */
 const OF_ONE_TEAM = 20
@@ -65,7 +65,7 @@ async function* untilItFails(app: App, visit: Visit, pieces: AsyncIterable<strin
         await recheck(app, visit)
         checked = app.wall()
       }
-      yield isMasked(visit) ? maskedPiece(piece.toString()) : piece
+      yield isUnrevealed(visit.caller) ? maskPiece(piece.toString()) : piece
     }
   } catch (error) {
     if (!(error instanceof Problem)) app.log.error({ request_id: visit.request_id, err: safeError(error) }, 'stream failed')

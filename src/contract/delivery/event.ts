@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Id, Instant } from '../common.ts'
+import { personal, Safe } from '../personal.ts'
 
 /** Something that customers are told: what it says, and what keeps its order. */
 export type EventType<S extends z.ZodType = z.ZodType> = {
@@ -25,15 +26,15 @@ const Told = z.union([z.looseObject({}), z.array(z.looseObject({}))])
 /** What is sent and read: the envelope of the public interface, and our own `event_id` and `created_at`. */
 export const EventEnvelope = z
   .object({
-    event_type: z.string().meta({ example: 'labtest.order.updated' }),
-    data: Told.describe('As the catalogue of event types describes it.'),
+    event_type: Safe.meta({ example: 'labtest.order.updated' }),
+    data: personal(Told).describe('As the catalogue of event types describes it.'),
     team_id: Id,
     user_id: Id.nullable().describe('Null for what is about nobody.'),
-    client_user_id: z.string().nullable(),
+    client_user_id: Safe.nullable(),
     event_id: Id.describe('The same however often the event is sent.'),
     created_at: Instant.describe("When it happened, on the team's clock."),
     left_out: z
-      .array(z.string())
+      .array(Safe)
       .optional()
       .describe(
         'Only where the event was too large: the lists and texts that are empty in it, such as data.lab_test.markers. Read the resource.',

@@ -1,19 +1,22 @@
 import { z } from 'zod'
 import { Id, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { message, messageStream, Safe, safe } from '../personal.ts'
 import { EventEnvelope, EventPattern } from './event.ts'
 
 const EventTypeAnswer = z
   .object({
-    type: z.string().meta({ example: 'labtest.order.updated' }),
-    description: z.string(),
-    key: z.string().describe('What keeps its order: events about the same one are told as they happened.'),
-    schema: z.looseObject({}).describe('The JSON Schema of the whole message.'),
-    example: EventEnvelope,
+    type: Safe.meta({ example: 'labtest.order.updated' }),
+    description: Safe,
+    key: Safe.describe('What keeps its order: events about the same one are told as they happened.'),
+    schema: safe(z.looseObject({})).describe('The JSON Schema of the whole message.'),
+    example: safe(EventEnvelope),
   })
   .meta({ id: 'EventType' })
 
-const LoggedEvent = EventEnvelope.extend({ cursor: z.string().describe('The place of the event in the log.') }).meta({ id: 'LoggedEvent' })
+const LoggedEvent = message(EventEnvelope.extend({ cursor: Safe.describe('The place of the event in the log.') })).meta({
+  id: 'LoggedEvent',
+})
 
 const filter = {
   after: Text(100)
@@ -25,7 +28,7 @@ const filter = {
 }
 
 const events = { tag: 'Events', method: 'get' } as const
-const pieces = z.custom<AsyncIterable<string | Uint8Array>>().meta({ type: 'string' })
+const pieces = messageStream(z.custom<AsyncIterable<string | Uint8Array>>()).meta({ type: 'string' })
 
 export const eventEndpoints = {
   listEventTypes: endpoint({
@@ -53,7 +56,7 @@ export const eventEndpoints = {
     description:
       'Oldest first. `next_cursor` is always given and is the `after` of the next call: whoever goes on from it sees every event once, those too that were committed late. A page may be shorter than `limit`; one without events is the end for now. Partial results stand in it whether or not the team is told of them by webhook.',
     query: z.object({ ...filter, limit: z.int().min(1).max(500).default(100) }),
-    returns: z.object({ events: z.array(LoggedEvent), next_cursor: z.string() }).meta({ id: 'EventPage' }),
+    returns: z.object({ events: z.array(LoggedEvent), next_cursor: Safe }).meta({ id: 'EventPage' }),
   }),
   streamEvents: endpoint({
     ...events,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Environment, Id, Instant, openEnum, Region, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 
 export const destinations = ['cloud_pubsub', 'rabbitmq', 'svix', 'azure_amqp'] as const
 /** Those that events are published to. */
@@ -85,7 +86,7 @@ const PipelineDestination = z
     failures: z.int().describe('Failures in a row.'),
     failing_since: Instant.nullable(),
     last_error: z
-      .object({ code: z.string(), message: z.string(), at: Instant })
+      .object({ code: Safe, message: Safe, at: Instant })
       .meta({ id: 'PipelineError' })
       .nullable()
       .describe('Why nothing gets through; null while it does.'),
@@ -102,17 +103,14 @@ const Pipeline = z
     preferences: z
       .object({ preferred: openEnum(destinations), enabled: z.array(openEnum(destinations)) })
       .meta({ id: 'PipelinePreferences' }),
-    cloud_pubsub: z
-      .object({ project: z.string(), topic: z.string(), message_ordering: z.boolean() })
-      .meta({ id: 'PubSubDestination' })
-      .nullable(),
+    cloud_pubsub: z.object({ project: Safe, topic: Safe, message_ordering: z.boolean() }).meta({ id: 'PubSubDestination' }).nullable(),
     rabbitmq: z
-      .object({ uri: z.string().describe('User and password are hidden.'), exchange: z.string() })
+      .object({ uri: Safe.describe('User and password are hidden.'), exchange: Safe })
       .meta({ id: 'RabbitMqDestination' })
       .nullable(),
     svix: z.null(),
     azure_amqp: z.null(),
-    event_type_prefixes: z.array(z.string()).nullable(),
+    event_type_prefixes: z.array(Safe).nullable(),
     destinations: z.array(PipelineDestination).describe('How each destination is doing; each has a place of its own in the log.'),
     created_at: Instant,
     updated_at: Instant,
@@ -130,7 +128,7 @@ export const pipelineEndpoints = {
     summary: 'List the pipelines of teams',
     params: DeploymentPath,
     query: z.object({ team_id: Id.nullish(), next_cursor: Cursor }),
-    returns: z.object({ pipelines: z.array(Pipeline), next_cursor: z.string().nullable() }).meta({ id: 'PipelineList' }),
+    returns: z.object({ pipelines: z.array(Pipeline), next_cursor: Safe.nullable() }).meta({ id: 'PipelineList' }),
   }),
   upsertPipelines: endpoint({
     ...pipelines,

@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { Id, Nothing } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 import { noWebhook, WebhookPath, webhookRoot, webhooks } from './webhooks.ts'
 
 const PublicJwk = z
   .object({
     kty: z.literal('OKP'),
     crv: z.literal('Ed25519'),
-    x: z.string(),
-    kid: z.string().meta({ description: 'The same key as Standard Webhooks writes it.', example: 'whpk_…' }),
+    x: Safe,
+    kid: Safe.meta({ description: 'The same key as Standard Webhooks writes it.', example: 'whpk_…' }),
     use: z.literal('sig'),
     alg: z.literal('EdDSA'),
   })

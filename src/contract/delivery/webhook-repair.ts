@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Id, Instant, InstantIn, openEnum } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { messageText, PersonalText, Safe } from '../personal.ts'
 import { EventPattern } from './event.ts'
 import { noWebhook, WebhookPath, webhookRoot, webhooks } from './webhooks.ts'
 
@@ -13,22 +14,22 @@ const MessagePath = WebhookPath.extend({ event_id: Id })
 const JobPath = WebhookPath.extend({ job_id: Id })
 
 const page = { limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }
-const pageOf = <S extends z.ZodType>(of: S) => z.object({ data: z.array(of), next_cursor: z.string().nullable() })
+const pageOf = <S extends z.ZodType>(of: S) => z.object({ data: z.array(of), next_cursor: Safe.nullable() })
 
 const attempt = {
   id: Id,
   webhook_id: Id,
   event_id: Id,
-  event_type: z.string(),
-  key: z.string().describe('What keeps its order, as webhook-key says.'),
+  event_type: Safe,
+  key: Safe.describe('What keeps its order, as webhook-key says.'),
   sequence: z.int().describe('The number of the message under its key, as webhook-sequence says; 0 for an example.'),
   example: z.boolean(),
   attempt: z.int().describe('1 for the first try.'),
   at: Instant,
   outcome: openEnum(outcomes).describe('retried: failed, and will be tried again; exhausted: failed for the last time.'),
   status: z.int().nullable().describe('What the receiver answered; null where it did not.'),
-  error: z.string().nullable(),
-  error_message: z.string().nullable(),
+  error: Safe.nullable(),
+  error_message: Safe.nullable(),
   ms: z.int(),
   next_try_at: Instant.nullable().describe('When it was to be tried next, as known then.'),
 }
@@ -36,11 +37,11 @@ const Attempt = z.object(attempt).meta({ id: 'WebhookAttempt' })
 const AttemptDetail = z
   .object({
     ...attempt,
-    url: z.string(),
-    request_headers: z.record(z.string(), z.string()).describe('As they were sent; the values of sensitive ones are hidden.'),
-    request_body: z.string().nullable().describe('Null once the event is no longer kept.'),
-    response_headers: z.record(z.string(), z.string()),
-    response_body: z.string(),
+    url: Safe,
+    request_headers: z.record(Safe, Safe).describe('As they were sent; the values of sensitive ones are hidden.'),
+    request_body: messageText(z.string()).nullable().describe('Null once the event is no longer kept.'),
+    response_headers: z.record(Safe, Safe),
+    response_body: PersonalText,
     truncated: z.boolean().describe('The receiver answered more than the 64 kB that are read.'),
     timing: z
       .object({ connected: z.int().nullable(), answered: z.int().nullable(), total: z.int() })
@@ -54,8 +55,8 @@ const AttemptDetail = z
 const Message = z
   .object({
     event_id: Id,
-    event_type: z.string(),
-    key: z.string(),
+    event_type: Safe,
+    key: Safe,
     sequence: z.int(),
     created_at: Instant,
     attempts: z.int().describe('How often it was tried.'),
@@ -81,7 +82,7 @@ const Job = z
     state: openEnum(jobStates),
     from: Instant,
     to: Instant,
-    event_types: z.array(z.string()).nullable(),
+    event_types: z.array(Safe).nullable(),
     total: z.int().nullable().describe('How many there are to look at. Null until they were counted, and where there are over 100,000.'),
     done: z.int().describe('How many of them were looked at.'),
     sent: z.int().describe('How many of these were put in line again.'),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Environment, Id, Instant, Nothing } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 import { EventPattern } from './event.ts'
 
 export const orderings = ['per_key', 'strict', 'unordered'] as const
@@ -51,14 +52,14 @@ export const WebhookPatch = z
 const Webhook = z
   .object({
     id: Id,
-    description: z.string().nullable(),
+    description: Safe.nullable(),
     rate_limit: z.int().nullable(),
-    url: z.string(),
+    url: Safe,
     disabled: z.boolean().nullable(),
-    disabled_because: z.string().nullable().describe('Why we disabled it: gone (410) or failing for days. Null when you did.'),
-    filter_types: z.array(z.string()).nullable(),
-    ordering: z.string().meta({ 'x-extensible-enum': orderings }),
-    public_key: z.string().nullable().describe('whpk_ and an ed25519 key that verifies v1a signatures; null unless it is asymmetric.'),
+    disabled_because: Safe.nullable().describe('Why we disabled it: gone (410) or failing for days. Null when you did.'),
+    filter_types: z.array(Safe).nullable(),
+    ordering: Safe.meta({ 'x-extensible-enum': orderings }),
+    public_key: Safe.nullable().describe('whpk_ and an ed25519 key that verifies v1a signatures; null unless it is asymmetric.'),
     created_at: Instant,
     updated_at: Instant,
     waiting: z.int().describe('Messages that wait to be delivered.'),
@@ -82,7 +83,7 @@ export const webhookEndpoints = {
     summary: 'List the webhooks of a team',
     params: TeamPath,
     query: z.object({ limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }),
-    returns: z.object({ data: z.array(Webhook), next_cursor: z.string().nullable() }).meta({ id: 'WebhookList' }),
+    returns: z.object({ data: z.array(Webhook), next_cursor: Safe.nullable() }).meta({ id: 'WebhookList' }),
   }),
   createWebhook: endpoint({
     ...webhooks,
@@ -129,7 +130,7 @@ export const webhookEndpoints = {
     path: `${webhookRoot}/headers`,
     summary: 'Get the headers that are sent along',
     params: WebhookPath,
-    returns: z.object({ headers: z.record(z.string(), z.string()), sensitive: z.array(z.string()) }).meta({ id: 'WebhookHeaders' }),
+    returns: z.object({ headers: z.record(Safe, Safe), sensitive: z.array(Safe) }).meta({ id: 'WebhookHeaders' }),
     refusals: noWebhook,
   }),
   putWebhookHeaders: endpoint({
@@ -150,7 +151,7 @@ export const webhookEndpoints = {
     path: `${webhookRoot}/secret`,
     summary: 'Get the secret that signs',
     params: WebhookPath,
-    returns: z.object({ key: z.string() }).meta({ id: 'WebhookSecret' }),
+    returns: z.object({ key: Safe }).meta({ id: 'WebhookSecret' }),
     refusals: noWebhook,
   }),
   rotateWebhookSecret: endpoint({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Id, openEnum, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 import { methods } from './lifecycle.ts'
 
 export const sampleTypes = ['dried_blood_spot', 'arm_collector', 'serum', 'saliva', 'urine', 'stool'] as const
@@ -22,14 +23,14 @@ const AccountQuery = z.object({ lab_account_id: Id.nullish().describe('Must be a
 export const Lab = z
   .object({
     id: z.int(),
-    slug: z.string(),
-    name: z.string(),
-    first_line_address: z.string(),
-    city: z.string(),
-    zipcode: z.string(),
+    slug: Safe,
+    name: Safe,
+    first_line_address: Safe,
+    city: Safe,
+    zipcode: Safe,
     collection_methods: z.array(openEnum(methods)),
     sample_types: z.array(openEnum(sampleTypes)),
-    logo_url: z.string().nullish(),
+    logo_url: Safe.nullish(),
   })
   .meta({ id: 'Lab' })
 
@@ -39,13 +40,13 @@ export const AoE = z
       z.object({
         id: z.int(),
         required: z.boolean(),
-        code: z.string(),
-        value: z.string(),
+        code: Safe,
+        value: Safe,
         type: openEnum(['choice', 'text', 'numeric', 'multi_choice']),
         sequence: z.int(),
-        answers: z.array(z.object({ id: z.int(), code: z.string(), value: z.string() })),
-        constraint: z.string().nullish(),
-        default: z.string().nullish(),
+        answers: z.array(z.object({ id: z.int(), code: Safe, value: Safe })),
+        constraint: Safe.nullish(),
+        default: Safe.nullish(),
       }),
     ),
   })
@@ -54,14 +55,14 @@ export type AoE = z.output<typeof AoE>
 
 const marker = {
   id: z.int(),
-  name: z.string(),
-  slug: z.string(),
-  description: z.string().nullable(),
+  name: Safe,
+  slug: Safe,
+  description: Safe.nullable(),
   lab_id: z.int().nullable(),
-  provider_id: z.string().nullable().describe("The lab's own code of the marker."),
+  provider_id: Safe.nullable().describe("The lab's own code of the marker."),
   type: openEnum(['biomarker', 'panel']).nullable(),
-  unit: z.string().nullable(),
-  price: z.string().nullable().describe('In US dollars.'),
+  unit: Safe.nullable(),
+  price: Safe.nullable().describe('In US dollars.'),
   aoe: AoE.nullable(),
   a_la_carte_enabled: z.boolean(),
   common_tat_days: z.int().nullable(),
@@ -73,12 +74,12 @@ const Marker = z.object(marker).meta({ id: 'Marker' })
 const ExpectedResult = z
   .object({
     id: z.int(),
-    name: z.string(),
-    slug: z.string(),
+    name: Safe,
+    slug: Safe,
     lab_id: z.int().nullable(),
-    provider_id: z.string().nullable(),
+    provider_id: Safe.nullable(),
     required: z.boolean(),
-    loinc: z.object({ id: z.int(), name: z.string(), slug: z.string(), code: z.string(), unit: z.string().nullable() }).nullable(),
+    loinc: z.object({ id: z.int(), name: Safe, slug: Safe, code: Safe, unit: Safe.nullable() }).nullable(),
   })
   .meta({ id: 'ExpectedResult' })
 
@@ -91,15 +92,15 @@ const MarkerPage = z
     page: z.int(),
     size: z.int(),
     pages: z.int(),
-    pricing: z.object({ currency: z.literal('USD'), data: z.record(z.string(), Price) }).nullish(),
+    pricing: z.object({ currency: z.literal('USD'), data: z.record(Safe, Price) }).nullish(),
   })
   .meta({ id: 'MarkerPage' })
 
 export const LabTest = z
   .object({
     id: Id,
-    slug: z.string(),
-    name: z.string(),
+    slug: Safe,
+    name: Safe,
     sample_type: openEnum(sampleTypes),
     method: openEnum(methods),
     price: z.number().describe('In US dollars.'),
@@ -162,22 +163,22 @@ const pages = { page: z.int().min(1).max(100_000).default(1), size: z.int().min(
 const LabTestPricing = z
   .object({
     currency: z.literal('USD'),
-    data: z.record(z.string(), z.object({ pricing: Price, marker_breakdown: z.record(z.string(), Price) }).meta({ id: 'LabTestPrice' })),
+    data: z.record(Safe, z.object({ pricing: Price, marker_breakdown: z.record(Safe, Price) }).meta({ id: 'LabTestPrice' })),
   })
   .meta({ id: 'LabTestPricing' })
 
 export const LabAccount = z
   .object({
     id: Id,
-    lab: z.string().describe('The slug of the lab.'),
+    lab: Safe.describe('The slug of the lab.'),
     org_id: Id.nullable().describe("Null for the platform's own account."),
     status: openEnum(labAccountStatuses),
     delegated_flow: openEnum(delegatedFlows),
-    provider_account_id: z.string(),
-    account_name: z.string().nullable(),
-    default_clinical_notes: z.string().nullable(),
-    business_units: z.array(z.string()).nullable(),
-    allowed_billing: z.record(z.string(), z.array(z.string())).describe('Billing type → states where it may be used.'),
+    provider_account_id: Safe,
+    account_name: Safe.nullable(),
+    default_clinical_notes: Safe.nullable(),
+    business_units: z.array(Safe).nullable(),
+    allowed_billing: z.record(Safe, z.array(Safe)).describe('Billing type → states where it may be used.'),
     team_id_allowlist: z.array(Id).describe('The teams that may use the account, of those that the caller may see.'),
   })
   .meta({ id: 'LabAccount' })
@@ -201,7 +202,7 @@ export const catalogEndpoints = {
       lab_account_id: Id.nullish().describe('Tests of the lab of this account.'),
     }),
     returns: z
-      .object({ data: z.array(LabTest), next_cursor: z.string().nullable(), pricing: LabTestPricing.nullish() })
+      .object({ data: z.array(LabTest), next_cursor: Safe.nullable(), pricing: LabTestPricing.nullish() })
       .meta({ id: 'LabTestList' }),
     refusals: account,
   }),

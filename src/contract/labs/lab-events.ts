@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Id, Instant, openEnum } from '../common.ts'
 import { eventType, NOT_YET, sample } from '../delivery/event.ts'
+import { PersonalText, personal, Safe } from '../personal.ts'
 import { aNewOrder, anAppointment, anOrder } from './lab-examples.ts'
 import { Order } from './orders.ts'
 import { interpretations } from './results.ts'
@@ -15,39 +16,39 @@ const Appointment = z.looseObject({
   order_id: Id,
   order_transaction_id: Id.nullish(),
   address: z.looseObject({
-    first_line: z.string(),
-    second_line: z.string().nullish(),
-    city: z.string(),
-    state: z.string(),
-    zip_code: z.string(),
-    access_notes: z.string().nullish(),
+    first_line: PersonalText,
+    second_line: PersonalText.nullish(),
+    city: PersonalText,
+    state: Safe,
+    zip_code: PersonalText,
+    access_notes: PersonalText.nullish(),
   }),
-  location: z.object({ lng: z.number(), lat: z.number() }),
+  location: z.object({ lng: personal(z.number()), lat: personal(z.number()) }),
   start_at: Instant.nullable(),
   end_at: Instant.nullable(),
-  iana_timezone: z.string().nullish(),
+  iana_timezone: Safe.nullish(),
   type: openEnum(appointmentTypes),
-  provider: z.string(),
+  provider: Safe,
   status: openEnum(appointmentStatuses),
-  provider_id: z.string(),
-  external_id: z.string().nullish(),
+  provider_id: Safe,
+  external_id: Safe.nullish(),
   can_reschedule: z.boolean(),
-  appointment_notes: z.string().nullish(),
+  appointment_notes: PersonalText.nullish(),
   event_status: openEnum(appointmentSteps),
-  event_data: z.looseObject({}).nullish(),
-  events: z.array(z.looseObject({ created_at: Instant, status: openEnum(appointmentSteps), data: z.looseObject({}).nullish() })),
+  event_data: personal(z.looseObject({})).nullish(),
+  events: z.array(z.looseObject({ created_at: Instant, status: openEnum(appointmentSteps), data: personal(z.looseObject({})).nullish() })),
 })
 
 const CriticalResult = z.looseObject({
   order_id: Id,
-  sample_id: z.string().nullable(),
+  sample_id: Safe.nullable(),
   status: openEnum(['final', 'partial']),
   interpretation: openEnum(interpretations),
   team_id: Id,
   user_id: Id,
   created_at: Instant,
   updated_at: Instant,
-  marker: z.object({ name: z.string(), slug: z.string() }).nullish().describe('Which marker; never its value.'),
+  marker: z.object({ name: Safe, slug: Safe }).nullish().describe('Which marker; never its value.'),
 })
 
 const MatchReview = z.looseObject({
@@ -75,7 +76,7 @@ const ParsingJob = z.looseObject({
   status: openEnum(['upload_pending', 'started', 'completed', 'failed']),
   failure_reason: openEnum(['invalid_input', 'low_quality', 'not_english', 'too_many_pages', 'processing_error']).nullish(),
   data: z
-    .looseObject({ metadata: z.looseObject({}), results: z.array(z.looseObject({ test_name: z.string(), value: z.string() })) })
+    .looseObject({ metadata: personal(z.looseObject({})), results: z.array(z.looseObject({ test_name: Safe, value: Safe })) })
     .nullish(),
   needs_human_review: z.boolean(),
   is_reviewed: z.boolean(),

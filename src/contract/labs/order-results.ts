@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Day, Id, Instant, InstantIn, openEnum } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { personal, Safe, safe } from '../personal.ts'
 import { OrderTransaction } from './orders.ts'
 import { labResults, ResultsMetadata } from './results.ts'
 
@@ -17,13 +18,14 @@ const CriticalResult = z
     reported_at: Instant,
     acknowledged_at: Instant.nullable(),
     acknowledged_by: z
-      .object({ type: openEnum(['person', 'management_key', 'team_key', 'access_token']), id: Id.nullable(), name: z.string().nullable() })
+      .object({ type: openEnum(['person', 'management_key', 'team_key', 'access_token']), id: Id.nullable(), name: Safe.nullable() })
       .nullable(),
   })
   .meta({ id: 'CriticalResult' })
 
 const results = { auth: 'team', tag: 'Results', method: 'get' } as const
-const document = { ...results, media: 'application/pdf', returns: Pdf } as const
+const document = { ...results, media: 'application/pdf', returns: personal(Pdf) } as const
+const instructions = { ...results, media: 'application/pdf', returns: safe(Pdf) } as const
 const noResults = { 404: 'No such order in the team, or no results of it yet.' }
 const noOrder = { 404: 'No such order in the team, or it has no such document.' }
 
@@ -105,8 +107,7 @@ export const resultEndpoints = {
     refusals: noOrder,
   }),
   getCollectionInstructionPdf: endpoint({
-    ...document,
-    unmasked: true,
+    ...instructions,
     path: '/v3/order/{order_id}/collection_instruction_pdf',
     summary: 'Get the collection instructions of an order as a PDF',
     params: OrderId,
@@ -120,8 +121,7 @@ export const resultEndpoints = {
     refusals: noOrder,
   }),
   getLabTestInstructionPdf: endpoint({
-    ...document,
-    unmasked: true,
+    ...instructions,
     tag: 'Catalogue',
     path: '/v3/lab_test/{lab_test_id}/collection_instruction_pdf',
     summary: 'Get the collection instructions of a lab test as a PDF',

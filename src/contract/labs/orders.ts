@@ -14,6 +14,7 @@ import {
   Text,
 } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe, safe } from '../personal.ts'
 import { billingTypes, LabTest } from './catalog.ts'
 import { lowLevels, methods, orderStatuses, topLevels } from './lifecycle.ts'
 import { ImportOrder, NewOrder, NewTestkitOrder, RegisterTestkit } from './new-order.ts'
@@ -48,59 +49,59 @@ const OrderEvent = z
 
 const PatientDetails = z
   .object({
-    first_name: z.string().nullish(),
-    last_name: z.string().nullish(),
-    dob: z.string().meta({ format: 'date-time', example: '1980-05-04T00:00:00+00:00' }),
+    first_name: PersonName.nullish(),
+    last_name: PersonName.nullish(),
+    dob: personal(z.string(), 'date').meta({ format: 'date-time', example: '1980-05-04T00:00:00+00:00' }),
     gender: openEnum(genders),
-    phone_number: z.string().nullish(),
-    email: z.string().nullish(),
+    phone_number: PersonPhone.nullish(),
+    email: PersonEmail.nullish(),
     medical_proxy: GuarantorOut.nullish(),
-    race: openEnum([...races, 'Not Specified']).nullish(),
-    ethnicity: openEnum([...ethnicities, 'Not Specified']).nullish(),
-    sexual_orientation: openEnum([...sexualOrientations, 'Not Specified']).nullish(),
-    gender_identity: openEnum([...genderIdentities, 'Not Specified']).nullish(),
-    household_income: z.int().nullish(),
-    household_size: z.int().nullish(),
+    race: personal(openEnum([...races, 'Not Specified'])).nullish(),
+    ethnicity: personal(openEnum([...ethnicities, 'Not Specified'])).nullish(),
+    sexual_orientation: personal(openEnum([...sexualOrientations, 'Not Specified'])).nullish(),
+    gender_identity: personal(openEnum([...genderIdentities, 'Not Specified'])).nullish(),
+    household_income: personal(z.int()).nullish(),
+    household_size: personal(z.int()).nullish(),
   })
   .meta({ id: 'PatientDetails' })
 
 const PatientAddress = z
   .object({
-    receiver_name: z.string(),
-    first_line: z.string(),
-    second_line: z.string().nullish(),
-    city: z.string(),
-    state: z.string(),
-    zip: z.string(),
-    country: z.string(),
-    access_notes: z.string().nullish(),
-    phone_number: z.string().nullish(),
+    receiver_name: PersonName,
+    first_line: PersonalText,
+    second_line: PersonalText.nullish(),
+    city: PersonalText,
+    state: Safe,
+    zip: PersonalText,
+    country: Safe,
+    access_notes: PersonalText.nullish(),
+    phone_number: PersonPhone.nullish(),
   })
   .meta({ id: 'PatientAddress' })
 
 export const ShippingDetails = z
   .object({
-    receiver_name: z.string(),
-    first_line: z.string(),
-    second_line: z.string().nullish(),
-    city: z.string(),
-    state: z.string(),
-    zip: z.string(),
-    country: z.string(),
-    phone_number: z.string(),
+    receiver_name: PersonName,
+    first_line: PersonalText,
+    second_line: PersonalText.nullish(),
+    city: PersonalText,
+    state: Safe,
+    zip: PersonalText,
+    country: Safe,
+    phone_number: PersonPhone,
   })
   .meta({ id: 'ShippingDetails' })
 
 export const Shipment = z
   .object({
     id: Id,
-    outbound_tracking_number: z.string().nullable(),
-    outbound_tracking_url: z.string().nullable(),
-    inbound_tracking_number: z.string().nullable(),
-    inbound_tracking_url: z.string().nullable(),
-    outbound_courier: z.string().nullable(),
-    inbound_courier: z.string().nullable(),
-    notes: z.string().nullable(),
+    outbound_tracking_number: PersonalText.nullable(),
+    outbound_tracking_url: PersonalText.nullable(),
+    inbound_tracking_number: PersonalText.nullable(),
+    inbound_tracking_url: PersonalText.nullable(),
+    outbound_courier: Safe.nullable(),
+    inbound_courier: Safe.nullable(),
+    notes: PersonalText.nullable(),
     created_at: Instant,
     updated_at: Instant,
   })
@@ -138,9 +139,7 @@ export const OrderTransaction = z
   .object({ id: Id, status: openEnum(transactionStatuses), orders: z.array(InTransaction) })
   .meta({ id: 'OrderTransaction' })
 
-const Warning = z
-  .object({ code: z.string(), path: z.array(z.union([z.string(), z.int()])), message: z.string() })
-  .meta({ id: 'OrderWarning' })
+const Warning = z.object({ code: Safe, path: z.array(z.union([Safe, z.int()])), message: Safe }).meta({ id: 'OrderWarning' })
 
 export const Order = z
   .object({
@@ -151,45 +150,45 @@ export const Order = z
     patient_address: PatientAddress.nullable(),
     lab_test: LabTest,
     details: OrderDetails,
-    sample_id: z.string().nullable(),
-    notes: z.string().nullable(),
-    clinical_notes: z.string().nullable(),
+    sample_id: Safe.nullable(),
+    notes: PersonalText.nullable(),
+    clinical_notes: PersonalText.nullable(),
     created_at: Instant,
     updated_at: Instant,
     events: z.array(OrderEvent),
     last_event: OrderEvent,
     status: openEnum(topLevels).nullable().meta({ deprecated: true, description: 'Use last_event.' }),
-    physician: z.object({ first_name: z.string(), last_name: z.string(), npi: z.string() }).meta({ id: 'OrderPhysician' }).nullable(),
+    physician: z.object({ first_name: PersonName, last_name: PersonName, npi: PersonalText }).meta({ id: 'OrderPhysician' }).nullable(),
     health_insurance_id: Id.nullable(),
-    requisition_form_url: z.string().nullable().meta({ deprecated: true, description: 'Use GET /v3/order/{order_id}/requisition/pdf.' }),
+    requisition_form_url: Safe.nullable().meta({ deprecated: true, description: 'Use GET /v3/order/{order_id}/requisition/pdf.' }),
     priority: z.boolean(),
     shipping_details: ShippingDetails.nullable(),
-    activate_by: Day.nullable(),
+    activate_by: safe(Day).nullable(),
     activate_at: Instant.nullable().describe(
       'The moment at which a held order goes to the lab: the beginning of activate_by where the patient lives.',
     ),
-    passthrough: z.string().nullable(),
+    passthrough: PersonalText.nullable(),
     billing_type: openEnum(billingTypes),
-    icd_codes: z.array(z.string()).nullable(),
+    icd_codes: z.array(Safe).nullable(),
     has_abn: z.boolean(),
     interpretation: openEnum(interpretations).nullable(),
     has_missing_results: z.boolean().nullable(),
-    expected_result_by_date: Day.nullable(),
-    worst_case_result_by_date: Day.nullable(),
+    expected_result_by_date: safe(Day).nullable(),
+    worst_case_result_by_date: safe(Day).nullable(),
     origin: openEnum(origins).nullable(),
     order_transaction: OrderTransaction.nullable(),
     warnings: z.array(Warning).describe('What was accepted although a lab may stumble over it.'),
   })
   .meta({ id: 'Order' })
 
-const OrderReply = z.object({ order: Order, status: z.string(), message: z.string() }).meta({ id: 'OrderReply' })
+const OrderReply = z.object({ order: Order, status: Safe, message: Safe }).meta({ id: 'OrderReply' })
 
 const Finding = z
   .object({
-    path: z.array(z.union([z.string(), z.int()])).describe('Where in the request, beginning with body.'),
-    code: z.string().describe('Stable, one for each rule.'),
-    message: z.string(),
-    remedy: z.string(),
+    path: z.array(z.union([Safe, z.int()])).describe('Where in the request, beginning with body.'),
+    code: Safe.describe('Stable, one for each rule.'),
+    message: Safe,
+    remedy: Safe,
     severity: openEnum(['hard', 'advisory']).describe('hard: POST /v3/order refuses it; advisory: it becomes a warning on the order.'),
     status: z.int().nullable().describe('With which POST /v3/order refuses it.'),
   })
@@ -392,7 +391,7 @@ export const orderEndpoints = {
       delay: z.int().min(0).max(86_400).nullish().describe('Seconds between two steps.'),
     }),
     body: SimulationFlags.nullish(),
-    returns: z.string(),
+    returns: Safe,
     refusals: { 400: 'The status cannot be reached from where the order stands.', ...noOrder },
   }),
   getOrderTransaction: endpoint({

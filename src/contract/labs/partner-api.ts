@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AddressOut, Cursor, GuarantorOut, genders, Id, Instant, openEnum, RecentIn, SampleId, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe } from '../personal.ts'
 import { billingTypes, Lab, sampleTypes } from './catalog.ts'
 import { lowLevels, methods } from './lifecycle.ts'
 import { origins, Shipment, ShippingDetails, statusDetails } from './orders.ts'
@@ -50,7 +51,7 @@ export const LabOrderFilter = z.object({
 const LabOrder = z
   .object({
     id: Id,
-    sample_id: z.string().nullable(),
+    sample_id: Safe.nullable(),
     status: openEnum(lowLevels),
     method: openEnum(methods),
     origin: openEnum(origins),
@@ -63,23 +64,23 @@ const LabOrder = z
     lab_account_id: Id.nullable(),
     interpretation: openEnum(interpretations).nullable(),
     result_version: z.int().describe('How many reports were taken so far.'),
-    lab_test: z.object({ id: Id, name: z.string(), sample_type: openEnum(sampleTypes), fasting: z.boolean() }).meta({ id: 'LabOrderTest' }),
+    lab_test: z.object({ id: Id, name: Safe, sample_type: openEnum(sampleTypes), fasting: z.boolean() }).meta({ id: 'LabOrderTest' }),
     markers: z.array(
       z
-        .object({ id: z.int(), name: z.string(), provider_id: z.string().describe("The lab's own code."), loinc: z.string().nullable() })
+        .object({ id: z.int(), name: Safe, provider_id: Safe.describe("The lab's own code."), loinc: Safe.nullable() })
         .meta({ id: 'LabOrderMarker' }),
     ),
-    aoe_answers: z.array(z.object({ marker_id: z.int(), question_id: z.int(), answer: z.string() }).meta({ id: 'LabOrderAnswer' })),
-    icd_codes: z.array(z.string()).nullable(),
-    clinical_notes: z.string().nullable(),
+    aoe_answers: z.array(z.object({ marker_id: z.int(), question_id: z.int(), answer: PersonalText }).meta({ id: 'LabOrderAnswer' })),
+    icd_codes: z.array(Safe).nullable(),
+    clinical_notes: PersonalText.nullable(),
     patient_details: z
       .object({
-        first_name: z.string().describe('As the systems of the lab can take it.'),
-        last_name: z.string(),
-        dob: z.string(),
+        first_name: PersonName.describe('As the systems of the lab can take it.'),
+        last_name: PersonName,
+        dob: personal(z.string(), 'date'),
         gender: openEnum(genders),
-        phone_number: z.string(),
-        email: z.string(),
+        phone_number: PersonPhone,
+        email: PersonEmail,
         medical_proxy: GuarantorOut.nullish(),
       })
       .meta({ id: 'LabOrderPatient' })
@@ -88,7 +89,7 @@ const LabOrder = z
     patient_address: AddressOut.nullable(),
     shipping_details: ShippingDetails.nullable(),
     shipment: Shipment.nullable(),
-    physician: z.object({ first_name: z.string(), last_name: z.string(), npi: z.string() }).meta({ id: 'LabOrderPhysician' }).nullable(),
+    physician: z.object({ first_name: PersonName, last_name: PersonName, npi: PersonalText }).meta({ id: 'LabOrderPhysician' }).nullable(),
   })
   .meta({ id: 'LabOrder' })
 
@@ -112,7 +113,7 @@ export const labSideEndpoints = {
     description:
       'In the order of their last change, up to two seconds ago. next_cursor is given at the end of the list too: read on with it, now or later, to see what is new. Held orders are not among them.',
     query: LabOrderFilter,
-    returns: z.object({ orders: z.array(LabOrder), next_cursor: z.string().nullable() }).meta({ id: 'LabOrderList' }),
+    returns: z.object({ orders: z.array(LabOrder), next_cursor: Safe.nullable() }).meta({ id: 'LabOrderList' }),
   }),
   getLabOrder: endpoint({
     ...lab,

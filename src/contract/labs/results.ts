@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AddressOut, Instant, openEnum, RecentIn, Text } from '../common.ts'
+import { PersonalText, PersonName, personal, Safe, safe } from '../personal.ts'
 
 /** From the best to the worst. */
 export const interpretations = ['normal', 'unknown', 'abnormal', 'critical'] as const
@@ -28,16 +29,14 @@ export const numberText = new RegExp(`^[+-]?${digits}$`)
 /** What a result of type range looks like: `<5`, `>=0.5`, `2-4`. */
 export const rangeText = new RegExp(`^(?:[<>]=?${digits}|${digits}-${digits})$`)
 
-const SourceMarker = z
-  .object({ marker_id: z.int(), name: z.string(), slug: z.string(), provider_id: z.string().nullable() })
-  .meta({ id: 'SourceMarker' })
+const SourceMarker = z.object({ marker_id: z.int(), name: Safe, slug: Safe, provider_id: Safe.nullable() }).meta({ id: 'SourceMarker' })
 
 const identity = {
-  name: z.string(),
-  slug: z.string(),
-  loinc: z.string().nullable(),
-  loinc_slug: z.string().nullable(),
-  provider_id: z.string().nullable().describe("The lab's own code."),
+  name: Safe,
+  slug: Safe,
+  loinc: Safe.nullable(),
+  loinc_slug: Safe.nullable(),
+  provider_id: Safe.nullable().describe("The lab's own code."),
   source_markers: z
     .array(SourceMarker)
     .nullable()
@@ -48,59 +47,57 @@ export const BiomarkerResult = z
   .object({
     ...identity,
     value: z.number().nullable().meta({ deprecated: true, description: 'Use result. -1 where the result is not a number.' }),
-    result: z.string(),
+    result: Safe,
     type: openEnum(resultTypes),
-    unit: z.string().nullable(),
+    unit: Safe.nullable(),
     timestamp: Instant.nullable().describe('When the lab reported it.'),
-    notes: z.string().nullable(),
-    reference_range: z.string().nullable(),
+    notes: PersonalText.nullable(),
+    reference_range: Safe.nullable(),
     min_range_value: z.number().nullable(),
     max_range_value: z.number().nullable(),
     is_above_max_range: z.boolean().nullable().describe('Null where there is no range, or the result does not decide it.'),
     is_below_min_range: z.boolean().nullable(),
     interpretation: openEnum(interpretations),
-    source_interpretation: z.string().describe('What the lab itself said; empty if it said nothing.'),
-    performing_laboratory: z.string().nullable(),
-    source_sample_id: z.string().nullable(),
+    source_interpretation: Safe.describe('What the lab itself said; empty if it said nothing.'),
+    performing_laboratory: Safe.nullable(),
+    source_sample_id: Safe.nullable(),
   })
   .meta({ id: 'BiomarkerResult' })
 export type BiomarkerResult = z.output<typeof BiomarkerResult>
 
 export const MissingResult = z
-  .object({ ...identity, inferred_failure_type: openEnum(failureTypes), note: z.string().nullable() })
+  .object({ ...identity, inferred_failure_type: openEnum(failureTypes), note: PersonalText.nullable() })
   .meta({ id: 'MissingResult' })
 export type MissingResult = z.output<typeof MissingResult>
 
-const SampleMoment = z
-  .union([z.object({ timestamp: Instant, timezone_offset: z.int() }).meta({ id: 'MomentWithOffset' }), z.string()])
-  .nullish()
+const SampleMoment = z.union([z.object({ timestamp: Instant, timezone_offset: z.int() }).meta({ id: 'MomentWithOffset' }), Safe]).nullish()
 
 const PerformingLaboratory = z
   .object({
-    name: z.string(),
-    phone_number: z.string().nullish(),
-    medical_director: z.string().nullish(),
-    address: AddressOut.nullish(),
+    name: Safe,
+    phone_number: Safe.nullish(),
+    medical_director: Safe.nullish(),
+    address: safe(AddressOut).nullish(),
   })
   .meta({ id: 'PerformingLaboratory' })
 
 const ClinicalInformation = z
   .object({
     fasting: z.boolean(),
-    notes: z.string().nullish(),
-    information: z.string().nullish(),
-    total_volume: z.string().nullish(),
+    notes: PersonalText.nullish(),
+    information: PersonalText.nullish(),
+    total_volume: Safe.nullish(),
   })
   .meta({ id: 'ClinicalInformation' })
 
 export const SampleData = z
   .object({
-    sample_id: z.string().nullish(),
-    control_number: z.string().nullish(),
+    sample_id: Safe.nullish(),
+    control_number: Safe.nullish(),
     date_collected: SampleMoment,
     date_received: SampleMoment,
     date_reported: SampleMoment,
-    performing_laboratories: z.record(z.string(), PerformingLaboratory).nullish(),
+    performing_laboratories: z.record(Safe, PerformingLaboratory).nullish(),
     clinical_information: ClinicalInformation.nullish(),
   })
   .meta({ id: 'SampleData' })
@@ -110,20 +107,20 @@ const old = { deprecated: true, description: 'Use sample_information.' }
 
 export const ResultsMetadata = z
   .object({
-    age: z.string().describe('In years, on the day of collection, or of the report where that is not known.'),
-    dob: z.string(),
-    'clia_#': z.string().nullable(),
-    patient: z.string(),
-    provider: z.string().nullable().describe('The physician.'),
-    laboratory: z.string().nullable(),
-    date_reported: z.string().meta(old),
-    date_collected: z.string().nullable().meta(old),
-    date_received: z.string().nullable().meta(old),
-    specimen_number: z.string(),
+    age: PersonalText.describe('In years, on the day of collection, or of the report where that is not known.'),
+    dob: personal(z.string(), 'date'),
+    'clia_#': Safe.nullable(),
+    patient: PersonName,
+    provider: PersonName.nullable().describe('The physician.'),
+    laboratory: Safe.nullable(),
+    date_reported: Safe.meta(old),
+    date_collected: Safe.nullable().meta(old),
+    date_received: Safe.nullable().meta(old),
+    specimen_number: Safe,
     status: openEnum(['partial', 'final']),
     interpretation: openEnum(interpretations).nullable(),
-    patient_id: z.string().nullish(),
-    account_id: z.string().nullish(),
+    patient_id: PersonalText.nullish(),
+    account_id: Safe.nullish(),
   })
   .meta({ id: 'ResultsMetadata' })
 export type ResultsMetadata = z.output<typeof ResultsMetadata>
@@ -135,7 +132,7 @@ export const labResults = <Transaction extends z.ZodType>(OrderTransaction: Tran
       metadata: ResultsMetadata,
       results: z.array(BiomarkerResult),
       missing_results: z.array(MissingResult).nullable(),
-      sample_information: z.record(z.string(), SampleData).nullable().describe('By sample_id.'),
+      sample_information: z.record(Safe, SampleData).nullable().describe('By sample_id.'),
       order_transaction: OrderTransaction.nullish(),
     })
     .meta({ id: 'LabResults' })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Id, Instant, InstantIn, openEnum, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 
 const Count = z
   .object({ count: z.int(), at_least: z.boolean().describe('There are more: only so many were counted.') })
@@ -19,8 +20,8 @@ const Deliveries = z
 const Overview = z
   .object({
     at: Instant,
-    stages: z.array(z.object({ stage: z.string(), ...Count.shape })).describe('Orders by the top level of their status.'),
-    steps: z.array(z.object({ status: z.string(), ...Count.shape })).describe('Orders by their whole status, those that occur.'),
+    stages: z.array(z.object({ stage: Safe, ...Count.shape })).describe('Orders by the top level of their status.'),
+    steps: z.array(z.object({ status: Safe, ...Count.shape })).describe('Orders by their whole status, those that occur.'),
     results_waiting: Count.describe('Orders whose sample is with the lab.'),
     critical_unacknowledged: z
       .object({ ...Count.shape, newest: z.array(z.object({ order_id: Id, result_version: z.int(), reported_at: Instant })) })
@@ -40,7 +41,7 @@ const Overview = z
       .object({ minutes: z.array(z.object({ minute: Instant, events: z.int() })), ...Count.shape })
       .describe('All events by the minute, in real time, of the last 30 minutes or as far back as the newest 10,000 events reach.'),
     activity: z
-      .array(z.object({ event_id: Id, event_type: z.string(), order_id: Id.nullable(), user_id: Id.nullable(), created_at: Instant }))
+      .array(z.object({ event_id: Id, event_type: Safe, order_id: Id.nullable(), user_id: Id.nullable(), created_at: Instant }))
       .describe('The newest twenty events of the last seven days.'),
   })
   .meta({ id: 'Overview' })
@@ -52,14 +53,14 @@ const AuditEntry = z
     team_id: Id.nullable(),
     actor_kind: openEnum(['team_key', 'management_key', 'access_token', 'lab_key', 'person', 'visitor', 'operator', 'job']),
     actor_id: Id.nullable(),
-    actor_name: z.string().nullable().describe('Of a person that is still there.'),
-    action: z.string(),
-    subject: z.string().nullable(),
+    actor_name: Safe.nullable().describe('Of a person that is still there.'),
+    action: Safe,
+    subject: Safe.nullable(),
     status: z.int(),
-    request_id: z.string().nullable(),
-    via: z.string().nullable().describe('console, or null for the API.'),
+    request_id: Safe.nullable(),
+    via: Safe.nullable().describe('console, or null for the API.'),
     revealed: z.boolean().describe('Personal data was shown unmasked at the console.'),
-    reason: z.string().nullable().describe('The reason that was given for it.'),
+    reason: Safe.nullable().describe('The reason that was given for it.'),
     chain_seq: z.int().nullable().describe('Its place in the chain of keyed hashes; null for the second until it has one.'),
   })
   .meta({ id: 'AuditEntry' })
@@ -69,12 +70,12 @@ const AuditVerdict = z
     intact: z.boolean(),
     rows: z.int().describe('Rows of the chain that were walked, of all organisations.'),
     unchained: z.int().describe('Rows too new to be in the chain; they join it within about a second.'),
-    broken: z.object({ seq: z.int(), reason: z.string() }).nullable(),
+    broken: z.object({ seq: z.int(), reason: Safe }).nullable(),
     verified_at: Instant,
   })
   .meta({ id: 'AuditVerdict' })
 
-const audit = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Console', unmasked: true, method: 'get' } as const
+const audit = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Console', method: 'get' } as const
 
 export const overviewEndpoints = {
   getOverview: endpoint({
@@ -105,7 +106,7 @@ export const overviewEndpoints = {
       limit: z.int().min(1).max(200).default(50),
       next_cursor: Cursor,
     }),
-    returns: z.object({ entries: z.array(AuditEntry), next_cursor: z.string().nullable() }).meta({ id: 'AuditLog' }),
+    returns: z.object({ entries: z.array(AuditEntry), next_cursor: Safe.nullable() }).meta({ id: 'AuditLog' }),
   }),
   verifyAuditLog: endpoint({
     ...audit,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Id, Instant, InstantIn, Nothing } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { message, Safe } from '../personal.ts'
 
 const Clock = z.object({ now: Instant, offset_seconds: z.number() }).meta({ id: 'SandboxClock' })
 
@@ -9,9 +10,9 @@ const InboxMessage = z
     id: Id,
     received_at: Instant,
     verified: z.boolean(),
-    verdict: z.string().describe('verified, or why not.'),
-    headers: z.record(z.string(), z.string()),
-    event: z.looseObject({}).describe('The message, as a webhook gets it.'),
+    verdict: Safe.describe('verified, or why not.'),
+    headers: z.record(Safe, Safe),
+    event: message(z.looseObject({})).describe('The message, as a webhook gets it.'),
   })
   .meta({ id: 'InboxMessage' })
 
@@ -58,7 +59,7 @@ export const sandboxEndpoints = {
     description:
       'A webhook of our own that needs no receiver: events come to it signed, are verified and kept for 7 days. The first call opens it and sends it the last 100 events of the team, so it may be empty for a moment.',
     query: z.object({ limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }),
-    returns: z.object({ messages: z.array(InboxMessage), next_cursor: z.string().nullable() }).meta({ id: 'Inbox' }),
+    returns: z.object({ messages: z.array(InboxMessage), next_cursor: Safe.nullable() }).meta({ id: 'Inbox' }),
   }),
   emptyInbox: endpoint({
     ...inbox,

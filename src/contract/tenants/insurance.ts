@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AddressIn, AddressOut, openEnum, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe, safe } from '../personal.ts'
 
 const clearingHouses = ['change_healthcare', 'availity', 'stedi', 'waystar', 'claim_md', 'apero', 'pverify'] as const
 const payorSources = ['platform', 'team'] as const
@@ -11,12 +12,12 @@ const search = {
 }
 
 const known = {
-  name: z.string(),
-  aliases: z.array(z.string()),
-  org_address: AddressOut,
+  name: Safe,
+  aliases: z.array(Safe),
+  org_address: safe(AddressOut),
   source: openEnum(payorSources).describe('platform: of the catalogue; team: made by the team.'),
 }
-const Payor = z.object({ payor_code: z.string(), ...known }).meta({ id: 'Payor' })
+const Payor = z.object({ payor_code: Safe, ...known }).meta({ id: 'Payor' })
 
 export const NewPayor = z
   .object({
@@ -48,7 +49,7 @@ export const insuranceEndpoints = {
     summary: 'Find payors by name',
     description: 'Use GET.',
     body: z.object({ ...search, provider_id: z.string().max(100).nullish() }).meta({ id: 'PayorQuery' }),
-    returns: z.array(z.object({ code: z.string(), ...known }).meta({ id: 'PayorFound' })),
+    returns: z.array(z.object({ code: Safe, ...known }).meta({ id: 'PayorFound' })),
   }),
   createPayor: endpoint({
     ...insurance,
@@ -65,9 +66,7 @@ export const insuranceEndpoints = {
     unaudited: true,
     summary: 'Find ICD-10-CM codes by the beginning of the code or a part of the label',
     query: z.object({ diagnosis_query: z.string().min(2, 'Must have at least 2 characters.').max(200) }),
-    returns: z.array(
-      z.object({ diagnosis_code: z.string(), description: z.string(), is_secondary: z.boolean() }).meta({ id: 'Diagnosis' }),
-    ),
+    returns: z.array(z.object({ diagnosis_code: Safe, description: Safe, is_secondary: z.boolean() }).meta({ id: 'Diagnosis' })),
   }),
   validateIcdCodes: endpoint({
     ...insurance,
@@ -80,9 +79,9 @@ export const insuranceEndpoints = {
     returns: z
       .object({
         valid: z.boolean(),
-        errors: z.array(z.string()),
-        violations: z.array(z.object({ code: z.string(), conflicts_with: z.string(), type: z.string() })),
-        warnings: z.array(z.object({ code: z.string(), overlaps_with: z.string(), type: z.string() })),
+        errors: z.array(Safe),
+        violations: z.array(z.object({ code: Safe, conflicts_with: Safe, type: Safe })),
+        warnings: z.array(z.object({ code: Safe, overlaps_with: Safe, type: Safe })),
       })
       .meta({ id: 'IcdVerdict' }),
   }),

@@ -17,6 +17,7 @@ import {
   Text,
 } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 
 const OrgId = z.object({ org_id: Id })
 const TeamPath = z.object({ org_id: Id, team_id: Id })
@@ -131,30 +132,30 @@ export const TeamPatch = z
 const TeamSettings = z
   .object({
     ...everySwitch(z.boolean()),
-    critical_result_notification_email: z.string().nullable().describe(NO_MAIL),
+    critical_result_notification_email: Safe.nullable().describe(NO_MAIL),
     brand_information: z
       .object({
-        company_name: z.string(),
-        company_website: z.string(),
-        support_email: z.string(),
-        support_contact: z.string().nullable(),
-        company_address: z.string(),
-        brand_color: z.string(),
+        company_name: Safe,
+        company_website: Safe,
+        support_email: Safe,
+        support_contact: Safe.nullable(),
+        company_address: Safe,
+        brand_color: Safe,
       })
       .meta({ id: 'BrandInformation' })
       .nullable(),
-    logo_url: z.string().nullable(),
+    logo_url: Safe.nullable(),
     simulator: openEnum(simulators),
-    time_zone: z.string().nullable(),
+    time_zone: Safe.nullable(),
   })
   .meta({ id: 'TeamSettings' })
 
 const teamListed = {
   id: Id,
-  name: z.string(),
+  name: Safe,
   created_on: Instant,
   region: openEnum(regions),
-  integration_team_id: z.string().nullable(),
+  integration_team_id: Safe.nullable(),
 }
 
 const Team = z
@@ -166,7 +167,7 @@ const Team = z
   })
   .meta({ id: 'Team' })
 
-const Org = z.object({ id: Id, name: z.string(), plan: openEnum(plans), expires_at: Instant.nullable() }).meta({ id: 'Org' })
+const Org = z.object({ id: Id, name: Safe, plan: openEnum(plans), expires_at: Instant.nullable() }).meta({ id: 'Org' })
 
 const Bindings = z
   .array(z.object({ team_id: Id }))
@@ -174,20 +175,20 @@ const Bindings = z
   .max(100)
 const keyListed = {
   id: Id,
-  label: z.string(),
+  label: Safe,
   created_at: Instant,
   creator: z.object({ type: openEnum(['management_key', 'org_member', 'operator']), id: Id.optional() }).describe('Who made the key.'),
   role: openEnum(roles),
   team_role_bindings: z.array(z.object({ team_id: Id })).nullable(),
-  prefix: z.string().describe('The visible beginning of the key.'),
+  prefix: Safe.describe('The visible beginning of the key.'),
   last_used_at: Instant.nullable(),
 }
 const ManagementKey = z.object(keyListed).meta({ id: 'ManagementKey' })
 
 const teamKeyListed = {
   id: Id,
-  label: z.string(),
-  value: z.string().describe('The key itself in the answer that creates it; its visible beginning ever after.'),
+  label: Safe,
+  value: Safe.describe('The key itself in the answer that creates it; its visible beginning ever after.'),
   team_id: Id,
   created_at: Instant,
   read_only: z.boolean(),
@@ -225,7 +226,7 @@ export const managementEndpoints = {
       next_cursor: Cursor,
     }),
     returns: z
-      .object({ teams: z.array(z.object(teamListed).meta({ id: 'TeamListItem' })), next_cursor: z.string().nullable() })
+      .object({ teams: z.array(z.object(teamListed).meta({ id: 'TeamListItem' })), next_cursor: Safe.nullable() })
       .meta({ id: 'TeamList' }),
   }),
   createTeam: endpoint({
@@ -290,7 +291,7 @@ export const managementEndpoints = {
     description: 'Send it to the data routes as `Authorization: Bearer`. It ends with its 10 minutes, its team or the key that minted it.',
     params: TeamPath,
     body: z.object({ env: Environment }).meta({ id: 'NewAccessToken' }),
-    returns: z.object({ access_token: z.string(), expires_in: z.int().describe('Seconds.') }).meta({ id: 'AccessToken' }),
+    returns: z.object({ access_token: Safe, expires_in: z.int().describe('Seconds.') }).meta({ id: 'AccessToken' }),
     refusals: { 404: 'No such team.' },
   }),
   listManagementKeys: endpoint({
@@ -301,7 +302,7 @@ export const managementEndpoints = {
     summary: 'List management keys',
     params: OrgId,
     query: z.object({ team_id: Id.nullish(), role: Role.nullish(), next_cursor: Cursor }),
-    returns: z.object({ data: z.array(ManagementKey), next_cursor: z.string().nullable() }).meta({ id: 'ManagementKeyList' }),
+    returns: z.object({ data: z.array(ManagementKey), next_cursor: Safe.nullable() }).meta({ id: 'ManagementKeyList' }),
   }),
   createManagementKey: endpoint({
     ...keys,
@@ -312,7 +313,7 @@ export const managementEndpoints = {
     description: 'The key is in this answer only; it is stored as a hash.',
     params: OrgId,
     body: z.object({ label: Text(100), role: Role, team_role_bindings: Bindings.nullish() }).meta({ id: 'NewManagementKey' }),
-    returns: z.object({ ...keyListed, key: z.string() }).meta({ id: 'ManagementKeyWithSecret' }),
+    returns: z.object({ ...keyListed, key: Safe }).meta({ id: 'ManagementKeyWithSecret' }),
     refusals: { 400: 'The role and the teams do not fit, or a team is unknown.' },
   }),
   patchManagementKey: endpoint({
@@ -344,7 +345,7 @@ export const managementEndpoints = {
     summary: 'List team API keys',
     params: DeploymentPath,
     query: z.object({ team_id: Id.nullish(), next_cursor: Cursor }),
-    returns: z.object({ api_keys: z.array(TeamApiKey), next_cursor: z.string().nullable() }).meta({ id: 'TeamApiKeyList' }),
+    returns: z.object({ api_keys: z.array(TeamApiKey), next_cursor: Safe.nullable() }).meta({ id: 'TeamApiKeyList' }),
   }),
   createTeamKey: endpoint({
     ...keys,

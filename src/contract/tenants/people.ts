@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Email, Id, Instant, openEnum, personRoles, Success, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 import { Session } from './sessions.ts'
 
 const OrgId = z.object({ org_id: Id })
@@ -20,8 +21,8 @@ const role = openEnum(personRoles)
 const Member = z
   .object({
     id: Id,
-    name: z.string(),
-    email: z.string(),
+    name: Safe,
+    email: Safe,
     created_on: Instant,
     role,
     team_role_bindings: bindingsOut,
@@ -33,16 +34,16 @@ const Creator = z
   .object({
     type: openEnum(['org_member', 'removed_org_member', 'management_key', 'operator']),
     id: Id.nullish(),
-    name: z.string().optional(),
-    email: z.string().optional(),
-    avatar: z.string().optional(),
+    name: Safe.optional(),
+    email: Safe.optional(),
+    avatar: Safe.optional(),
   })
   .meta({ id: 'InviteCreator' })
 
 const Invite = z
   .object({
     id: Id,
-    email: z.string(),
+    email: Safe,
     invited_at: Instant,
     resent_at: Instant.nullable(),
     expires_at: Instant,
@@ -63,22 +64,22 @@ const NewInvite = z
   .meta({ id: 'NewInvite' })
 
 const page = { search_query: z.string().max(80).nullish().describe('Part of the name or of the e-mail.'), next_cursor: Cursor }
-const people = { auth: 'management', plan: 'scale', scope: 'org', tag: 'People', unmasked: true } as const
-const own = { tag: 'People', unmasked: true, auth: 'session', method: 'post' } as const
-const invited = { tag: 'People', unmasked: true, auth: 'none', console: true, method: 'post' } as const
+const people = { auth: 'management', plan: 'scale', scope: 'org', tag: 'People' } as const
+const own = { tag: 'People', auth: 'session', method: 'post' } as const
+const invited = { tag: 'People', auth: 'none', console: true, method: 'post' } as const
 const bound = { 400: 'The role and the teams do not fit, or a team is unknown.' }
 
 const Token = Text(200).describe('What follows # in the link of the invitation.')
 const Code = Text(40).describe('Six digits of the authenticator, or a recovery code.')
 const Password = z.string().min(1, 'Must not be empty.').max(200, 'Must have at most 200 characters.')
-const SecondFactor = z.object({ totp_secret: z.string(), totp_uri: z.string().describe('For the QR code of the authenticator.') })
-const RecoveryCodes = z.array(z.string()).describe('Each signs in once in place of a code. They are in this answer only.')
+const SecondFactor = z.object({ totp_secret: Safe, totp_uri: Safe.describe('For the QR code of the authenticator.') })
+const RecoveryCodes = z.array(Safe).describe('Each signs in once in place of a code. They are in this answer only.')
 
 const Proof = z.object({ password: Password, code: Code })
 
 const Account = z
   .object({
-    person: z.object({ id: Id, name: z.string(), email: z.string() }),
+    person: z.object({ id: Id, name: Safe, email: Safe }),
     role,
     recovery_codes_left: z.int(),
     sessions: z.array(
@@ -102,7 +103,7 @@ export const peopleEndpoints = {
     summary: 'List the people of the organisation',
     params: OrgId,
     query: z.object(page),
-    returns: z.object({ members: z.array(Member), next_cursor: z.string().nullable() }).meta({ id: 'MemberList' }),
+    returns: z.object({ members: z.array(Member), next_cursor: Safe.nullable() }).meta({ id: 'MemberList' }),
   }),
   patchMember: endpoint({
     ...people,
@@ -133,7 +134,7 @@ export const peopleEndpoints = {
     summary: 'List invitations that nobody has accepted yet',
     params: OrgId,
     query: z.object(page),
-    returns: z.object({ invites: z.array(Invite), next_cursor: z.string().nullable() }).meta({ id: 'InviteList' }),
+    returns: z.object({ invites: z.array(Invite), next_cursor: Safe.nullable() }).meta({ id: 'InviteList' }),
   }),
   createInvite: endpoint({
     ...people,
@@ -148,7 +149,7 @@ export const peopleEndpoints = {
       .object({
         status: openEnum(['invite_created', 'invite_resent', 'already_in_org']),
         id: Id.nullable(),
-        link: z.string().nullable(),
+        link: Safe.nullable(),
         expires_at: Instant.nullable(),
       })
       .meta({ id: 'InviteCreated' }),
@@ -169,9 +170,7 @@ export const peopleEndpoints = {
     summary: 'Look at an invitation',
     description: 'Answers the secret of the second factor, to be entered into an authenticator before the invitation is accepted.',
     body: z.object({ token: Token }).meta({ id: 'InvitationToken' }),
-    returns: z
-      .object({ org_name: z.string(), email: z.string(), role, expires_at: Instant, ...SecondFactor.shape })
-      .meta({ id: 'Invitation' }),
+    returns: z.object({ org_name: Safe, email: Safe, role, expires_at: Instant, ...SecondFactor.shape }).meta({ id: 'Invitation' }),
     refusals: { 404: 'The link was used, taken back, replaced, or its 7 days are over.' },
   }),
   acceptInvitation: endpoint({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { environments, Id, Instant, Nothing, openEnum, personRoles, regions, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 
 /** What somebody at the console may do. */
 export const capabilities = [
@@ -39,9 +40,9 @@ export const Session = z
     id: Id,
     kind: openEnum(sessionKinds),
     role: openEnum(consoleRoles),
-    person: z.object({ id: Id, name: z.string(), email: z.string() }).nullable(),
-    org: z.object({ id: Id, name: z.string(), plan: z.string() }),
-    teams: z.array(z.object({ team_id: Id, name: z.string() })).describe('Those that the session reaches, oldest first, 500 at most.'),
+    person: z.object({ id: Id, name: Safe, email: Safe }).nullable(),
+    org: z.object({ id: Id, name: Safe, plan: Safe }),
+    teams: z.array(z.object({ team_id: Id, name: Safe })).describe('Those that the session reaches, oldest first, 500 at most.'),
     team_id: Id.nullable().describe('Of a session by a team key: the only team.'),
     environment: openEnum(environments),
     region: openEnum(regions),
@@ -51,7 +52,7 @@ export const Session = z
   })
   .meta({ id: 'ConsoleSession' })
 
-const own = { tag: 'Console', unmasked: true } as const
+const own = { tag: 'Console' } as const
 
 export const sessionEndpoints = {
   beginSession: endpoint({

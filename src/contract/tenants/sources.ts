@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { openEnum } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 import { authTypes, type Source, sourceTypes } from './source.ts'
 import { oauthSources } from './sources-oauth.ts'
 import { passwordSources } from './sources-password.ts'
@@ -37,12 +38,12 @@ export const resourcesOf = ({ summary_resources, timeseries_resources }: Source)
 
 const ListedSource = z
   .object({
-    name: z.string(),
-    slug: z.string(),
-    description: z.string(),
-    logo: z.string().nullable().describe('Address of the logo, at this service.'),
+    name: Safe,
+    slug: Safe,
+    description: Safe,
+    logo: Safe.nullable().describe('Address of the logo, at this service.'),
     auth_type: openEnum(authTypes),
-    supported_resources: z.array(z.string()),
+    supported_resources: z.array(Safe),
   })
   .meta({ id: 'Source' })
 

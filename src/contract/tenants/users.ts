@@ -20,6 +20,7 @@ import {
   Text,
 } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe, safe } from '../personal.ts'
 
 const UserId = z.object({ user_id: Id })
 
@@ -53,15 +54,13 @@ const settable = {
 const NewUser = z.object({ client_user_id: ClientUserId, ...settable }).meta({ id: 'NewUser' })
 const UserPatch = z.object({ client_user_id: ClientUserId.optional(), ...settable }).meta({ id: 'UserPatch' })
 
-const Provider = z
-  .object({ name: z.string(), slug: z.string(), logo: z.string().describe('Address of the logo.') })
-  .meta({ id: 'ConnectedProvider' })
+const Provider = z.object({ name: Safe, slug: Safe, logo: Safe.describe('Address of the logo.') }).meta({ id: 'ConnectedProvider' })
 
 const User = z
   .object({
     user_id: Id,
     team_id: Id,
-    client_user_id: z.string(),
+    client_user_id: Safe,
     created_on: Instant,
     connected_sources: z.array(
       z.object({
@@ -70,8 +69,8 @@ const User = z
         source: Provider.describe('Deprecated spelling of provider.'),
       }),
     ),
-    fallback_time_zone: z.object({ id: z.string(), source_slug: z.string(), updated_at: Instant }).nullable(),
-    fallback_birth_date: z.object({ value: Day, source_slug: z.string(), updated_at: Instant }).nullable(),
+    fallback_time_zone: z.object({ id: Safe, source_slug: Safe, updated_at: Instant }).nullable(),
+    fallback_birth_date: z.object({ value: personal(Day, 'date'), source_slug: Safe, updated_at: Instant }).nullable(),
     ingestion_start: Instant.nullable(),
     ingestion_end: Instant.nullable(),
   })
@@ -95,18 +94,18 @@ export const NewUserInfo = z
 
 const UserInfo = z
   .object({
-    first_name: z.string(),
-    last_name: z.string(),
-    email: z.string(),
-    phone_number: z.string(),
+    first_name: PersonName,
+    last_name: PersonName,
+    email: PersonEmail,
+    phone_number: PersonPhone,
     gender: openEnum(genders),
-    dob: Day,
+    dob: personal(Day, 'date'),
     address: AddressOut,
     medical_proxy: GuarantorOut.nullish(),
-    race: openEnum(races).nullish(),
-    ethnicity: openEnum(ethnicities).nullish(),
-    sexual_orientation: openEnum(sexualOrientations).nullish(),
-    gender_identity: openEnum(genderIdentities).nullish(),
+    race: personal(openEnum(races)).nullish(),
+    ethnicity: personal(openEnum(ethnicities)).nullish(),
+    sexual_orientation: personal(openEnum(sexualOrientations)).nullish(),
+    gender_identity: personal(openEnum(genderIdentities)).nullish(),
   })
   .meta({ id: 'UserInfo' })
 
@@ -126,22 +125,22 @@ export const NewInsurance = z
 
 const Insurance = z
   .object({
-    member_id: z.string(),
-    payor_code: z.string(),
+    member_id: PersonalText,
+    payor_code: Safe,
     relationship: openEnum(relationships),
     insured: z
       .object({
-        first_name: z.string(),
-        last_name: z.string(),
-        gender: z.string(),
+        first_name: PersonName,
+        last_name: PersonName,
+        gender: Safe,
         address: AddressOut,
-        dob: Day,
-        email: z.string(),
-        phone_number: z.string(),
+        dob: personal(Day, 'date'),
+        email: PersonEmail,
+        phone_number: PersonPhone,
       })
       .meta({ id: 'Insured' }),
-    company: z.object({ name: z.string(), address: AddressOut }).describe('The payor, from the catalogue.'),
-    group_id: z.string().nullish(),
+    company: z.object({ name: Safe, address: safe(AddressOut) }).describe('The payor, from the catalogue.'),
+    group_id: PersonalText.nullish(),
     guarantor: GuarantorOut.nullish(),
     is_primary: z.boolean(),
   })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Id, Instant, openEnum, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { PersonalText, Safe } from '../personal.ts'
 import { OAuthSourceIn } from '../tenants/sources.ts'
 
 const AT_ONCE = 1000
@@ -23,7 +24,7 @@ const BulkOp = z
   .object({
     type: openEnum(['link_bulk_import', 'link_bulk_historical_trigger']),
     status: openEnum(['in_progress', 'success', 'failure', 'aborted']),
-    provider: z.string(),
+    provider: Safe,
     pending: z.int(),
     processed: z.int(),
     started_at: Instant,
@@ -41,7 +42,7 @@ export const bulkEndpoints = {
     path: '/v2/link/bulk_op',
     summary: 'List operations on many connections, newest first',
     query: z.object({ next_cursor: Cursor, page_size: z.int().min(0).max(50).default(10) }),
-    returns: z.object({ data: z.array(BulkOp), next_cursor: z.string().nullable() }).meta({ id: 'BulkOperations' }),
+    returns: z.object({ data: z.array(BulkOp), next_cursor: Safe.nullable() }).meta({ id: 'BulkOperations' }),
   }),
   bulkImport: endpoint({
     ...bulk,
@@ -88,14 +89,14 @@ export const bulkEndpoints = {
         data: z.array(
           z.object({
             user_id: Id,
-            access_token: z.string(),
-            refresh_token: z.string(),
-            provider_id: z.string(),
+            access_token: PersonalText,
+            refresh_token: PersonalText,
+            provider_id: PersonalText,
             expires_at: z.int(),
-            oauth_scopes: z.array(z.string()).nullable(),
+            oauth_scopes: z.array(Safe).nullable(),
           }),
         ),
-        next_token: z.string().nullable(),
+        next_token: Safe.nullable(),
       })
       .meta({ id: 'ConnectionsExported' }),
   }),

@@ -1,25 +1,26 @@
 import { z } from 'zod'
 import { Id, Instant, openEnum, Success, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { PersonalText, Safe } from '../personal.ts'
 import { PushSourceIn, SourceIn } from '../tenants/sources.ts'
 import { connectionErrors } from './provider-events.ts'
 import { sourceTypes } from './series.ts'
 
 const UserId = z.object({ user_id: Id })
 
-const Scopes = z.object({ required: z.array(z.string()), optional: z.array(z.string()) })
+const Scopes = z.object({ required: z.array(Safe), optional: z.array(Safe) })
 
 const Connection = z
   .object({
-    name: z.string(),
-    slug: z.string(),
-    logo: z.string(),
+    name: Safe,
+    slug: Safe,
+    logo: Safe,
     created_on: Instant,
     status: openEnum(['connected', 'error', 'paused']),
-    external_user_id: z.string().nullable().describe("The user's account at the source, where it is known."),
-    error_details: z.object({ error_type: openEnum(connectionErrors), error_message: z.string(), errored_at: Instant }).nullable(),
+    external_user_id: PersonalText.nullable().describe("The user's account at the source, where it is known."),
+    error_details: z.object({ error_type: openEnum(connectionErrors), error_message: Safe, errored_at: Instant }).nullable(),
     resource_availability: z.record(
-      z.string(),
+      Safe,
       z.object({
         status: openEnum(['available', 'unavailable']),
         scope_requirements: z.object({ user_granted: Scopes, user_denied: Scopes }).nullable(),
@@ -32,13 +33,13 @@ const Device = z
   .object({
     id: Id,
     user_id: Id,
-    provider: z.string(),
+    provider: Safe,
     source_type: openEnum(sourceTypes),
-    app_id: z.string().nullable(),
-    device_manufacturer: z.string().nullable(),
-    device_model: z.string().nullable(),
-    device_version: z.string().nullable(),
-    device_id: z.string().nullable(),
+    app_id: Safe.nullable(),
+    device_manufacturer: Safe.nullable(),
+    device_model: Safe.nullable(),
+    device_version: Safe.nullable(),
+    device_id: PersonalText.nullable(),
   })
   .meta({ id: 'Device' })
 
@@ -92,9 +93,9 @@ export const connectionEndpoints = {
       .object({
         success: z.literal(true),
         user_id: Id,
-        refreshed_sources: z.array(z.string()),
-        in_progress_sources: z.array(z.string()),
-        failed_sources: z.array(z.string()),
+        refreshed_sources: z.array(Safe),
+        in_progress_sources: z.array(Safe),
+        failed_sources: z.array(Safe),
       })
       .meta({ id: 'Refreshed' }),
     goesOn: (answer) => (answer as { in_progress_sources: string[] }).in_progress_sources.length > 0,
@@ -112,7 +113,7 @@ export const connectionEndpoints = {
     description:
       'Sent as `Authorization: Bearer`, it connects sources that push and sends data, of this user only. Good for an hour, and gone with the key that made it.',
     params: UserId,
-    returns: z.object({ user_id: Id, sign_in_token: z.string(), expires_in: z.int().describe('Seconds.') }).meta({ id: 'UserToken' }),
+    returns: z.object({ user_id: Id, sign_in_token: Safe, expires_in: z.int().describe('Seconds.') }).meta({ id: 'UserToken' }),
     refusals: unknown,
   }),
   listDevices: endpoint({

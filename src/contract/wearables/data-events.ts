@@ -1,17 +1,18 @@
 import { z } from 'zod'
 import { Id, Instant } from '../common.ts'
 import { type EventType, eventType, sample } from '../delivery/event.ts'
+import { PersonalText, Safe } from '../personal.ts'
 import { type Series, type SeriesEvent, series } from './series.ts'
 import { Sport, type SummaryName, summaries } from './summaries.ts'
 
 const Source = z
   .looseObject({
-    name: z.string(),
-    slug: z.string(),
-    logo: z.string(),
-    provider: z.string(),
-    type: z.string(),
-    app_id: z.string().nullish(),
+    name: Safe,
+    slug: Safe,
+    logo: Safe,
+    provider: Safe,
+    type: Safe,
+    app_id: Safe.nullish(),
     device_id: Id.nullish(),
   })
   .describe('Where the data came from.')
@@ -21,8 +22,8 @@ const Summary = z.looseObject({ id: Id, user_id: Id, source: Source, created_at:
 const Sample = z.looseObject({
   timestamp: Instant,
   timezone_offset: z.int().nullish().describe('In seconds.'),
-  type: z.string().nullish(),
-  unit: z.string(),
+  type: Safe.nullish(),
+  unit: Safe,
   start: Instant.nullish(),
   end: Instant.nullish(),
 })
@@ -43,8 +44,8 @@ const Batch = (value: z.ZodRawShape) =>
 const Stream = z.looseObject({
   user_id: Id,
   workout_id: Id,
-  provider_id: z.string(),
-  message: z.string(),
+  provider_id: Safe,
+  message: Safe,
   source: Source,
   sport: Sport.nullish(),
 })
@@ -54,7 +55,7 @@ const Backfill = z.looseObject({
   start_date: Instant,
   end_date: Instant,
   is_final: z.literal(true).meta({ deprecated: true }),
-  provider: z.string(),
+  provider: Safe,
 })
 
 const { user_id } = sample
@@ -84,7 +85,7 @@ const summaryEvents = Object.entries(summaries).map(([name, { what, fields, exam
 export const saidBy: Record<Series['says'], z.ZodRawShape> = {
   number: { value: z.number() },
   pair: { systolic: z.number(), diastolic: z.number() },
-  text: { value: z.string() },
+  text: { value: PersonalText },
 }
 
 const told = Object.values(series).flatMap((row) => (row.event === null ? [] : [{ ...row, event: row.event }]))

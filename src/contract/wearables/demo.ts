@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Day, Id } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 import { SourceIn } from '../tenants/sources.ts'
 
 const NewDemo = z
@@ -22,7 +23,7 @@ export const demoEndpoints = {
     description:
       'Once it answers, 30 days of the past, or as many as the team set for the source, and what is live, from yesterday on, are there and told of: every resource, and a workout a day with its stream. The same user and source always have the same data. Connecting again changes nothing; POST /v2/user/refresh/{user_id} brings the days since.',
     body: NewDemo,
-    returns: z.object({ success: z.boolean(), detail: z.string() }).meta({ id: 'DemoConnection' }),
+    returns: z.object({ success: z.boolean(), detail: Safe }).meta({ id: 'DemoConnection' }),
     refusals: {
       400: 'The user has connected the source for real.',
       404: 'No such user in this team, or the user is scheduled for deletion.',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Id, Instant, openEnum } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 import { ProviderFilter, ProviderIn, wearable } from './wearables.ts'
 
 const paged = {
@@ -12,7 +13,7 @@ const paged = {
 }
 
 const page = <S extends z.ZodType>(each: S) =>
-  z.object({ data: z.array(each), next: z.string().nullable().meta({ deprecated: true }), next_cursor: z.string().nullable() })
+  z.object({ data: z.array(each), next: Safe.nullable().meta({ deprecated: true }), next_cursor: Safe.nullable() })
 
 const ResourceState = z.object({
   last_attempt: z.object({ timestamp: Instant, status: openEnum(['success', 'failure']) }).nullable(),
@@ -27,9 +28,9 @@ const Pull = z.object({
   range_end: Instant.nullable(),
   timeline: z.object({ scheduled_at: Instant, started_at: Instant.nullable(), ended_at: Instant.nullable() }),
   days_with_data: z.int(),
-  release: z.string(),
-  trace_id: z.string().nullable(),
-  error_details: z.string().nullable(),
+  release: Safe,
+  trace_id: Safe.nullable(),
+  error_details: Safe.nullable(),
 })
 
 export const priorityTypes = ['workouts', 'activity', 'sleep', 'body', 'timeseries'] as const
@@ -37,11 +38,11 @@ export const priorityTypes = ['workouts', 'activity', 'sleep', 'body', 'timeseri
 const Priority = z
   .object({
     data_type: openEnum(priorityTypes),
-    provider: z.string(),
+    provider: Safe,
     source_id: z.int(),
-    name: z.string(),
-    slug: z.string(),
-    logo: z.string(),
+    name: Safe,
+    slug: Safe,
+    logo: Safe,
     priority: z.int(),
   })
   .meta({ id: 'SourcePriority' })
@@ -53,7 +54,7 @@ export const introspectionEndpoints = {
     path: '/v2/introspect/resources',
     summary: 'See what came in of each resource, by user and source',
     query: z.object(paged),
-    returns: page(z.object({ user_id: Id, provider: z.record(z.string(), z.record(z.string(), ResourceState)) })),
+    returns: page(z.object({ user_id: Id, provider: z.record(Safe, z.record(Safe, ResourceState)) })),
     refusals: { 404: 'No such user in this team.' },
   }),
   getHistoricalPulls: endpoint({
@@ -67,7 +68,7 @@ export const introspectionEndpoints = {
     returns: page(
       z.object({
         user_id: Id,
-        provider: z.record(z.string(), z.object({ pulled: z.record(z.string(), Pull), not_pulled: z.array(z.string()) })),
+        provider: z.record(Safe, z.object({ pulled: z.record(Safe, Pull), not_pulled: z.array(Safe) })),
       }),
     ),
     refusals: { 404: 'No such user in this team.' },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Email, Instant, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe } from '../personal.ts'
 import { EmailSourceIn, PasswordSourceIn, SourceIn } from '../tenants/sources.ts'
 import { LinkOutcome, Region, StartedSource, signIn } from './link.ts'
 
@@ -29,9 +30,9 @@ export const olderLinkEndpoints = {
     description: 'Use `GET /v2/link/providers`.',
     returns: z
       .object({
-        provider: z.string().nullable(),
-        filter_on_providers: z.array(z.string()).nullable(),
-        redirect_url: z.string().nullable(),
+        provider: Safe.nullable(),
+        filter_on_providers: z.array(Safe).nullable(),
+        redirect_url: Safe.nullable(),
         expires_at: Instant,
       })
       .meta({ id: 'LinkState' }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Email, Id, openEnum, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { PersonalText, Safe, safe } from '../personal.ts'
 import { authTypes, sourceTypes } from '../tenants/source.ts'
 import { EmailSourceIn, OAuthSourceIn, PasswordSourceIn, SourceIn } from '../tenants/sources.ts'
 
@@ -19,22 +20,22 @@ const NewLinkToken = z
 
 const source = {
   id: z.int(),
-  name: z.string(),
-  slug: z.string(),
-  description: z.string(),
-  logo: z.string(),
-  oauth_url: z.string().nullable(),
+  name: Safe,
+  slug: Safe,
+  description: Safe,
+  logo: Safe,
+  oauth_url: Safe.nullable(),
   auth_type: openEnum(authTypes),
 }
 
 const LinkSource = z
-  .object({ ...source, form_components: z.record(z.string(), z.unknown()).describe('What the user is asked for.') })
+  .object({ ...source, form_components: z.record(Safe, safe(z.unknown())).describe('What the user is asked for.') })
   .meta({ id: 'LinkSource' })
 
 export const StartedSource = z
   .object({
     ...source,
-    group: z.string().nullable(),
+    group: Safe.nullable(),
     source_type: openEnum(sourceTypes),
     is_active: z.boolean(),
     backfill_num_days: z.int().nullable(),
@@ -59,13 +60,13 @@ export const linkErrorTypes = [
 export const LinkOutcome = z
   .object({
     state: openEnum(['success', 'error', 'pending_provider_mfa']),
-    redirect_url: z.string().nullable().describe('Where to go now.'),
+    redirect_url: Safe.nullable().describe('Where to go now.'),
     error_type: openEnum(linkErrorTypes).nullable(),
-    error: z.string().nullable().describe('What to tell the user.'),
-    provider_mfa: z.object({ method: openEnum(['sms', 'email']), hint: z.string() }).nullable(),
-    provider: z.string().meta({ deprecated: true }),
+    error: Safe.nullable().describe('What to tell the user.'),
+    provider_mfa: z.object({ method: openEnum(['sms', 'email']), hint: PersonalText }).nullable(),
+    provider: Safe.meta({ deprecated: true }),
     connected: z.boolean().meta({ deprecated: true, description: 'Use state.' }),
-    provider_id: z.string().nullable().meta({ deprecated: true }),
+    provider_id: PersonalText.nullable().meta({ deprecated: true }),
   })
   .meta({ id: 'LinkOutcome' })
 
@@ -85,7 +86,7 @@ export const linkEndpoints = {
     description:
       'With it an end user connects one source for one user: at `link_web_url`, or through the routes that take the token. Good for 60 minutes and one connection.',
     body: NewLinkToken,
-    returns: z.object({ link_token: z.string(), link_web_url: z.string() }).meta({ id: 'LinkToken' }),
+    returns: z.object({ link_token: Safe, link_web_url: Safe }).meta({ id: 'LinkToken' }),
     refusals: { 404: 'No such user in this team, or the user is scheduled for deletion.' },
   }),
   checkLinkToken: endpoint({

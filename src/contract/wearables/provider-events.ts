@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Id, openEnum } from '../common.ts'
 import { eventType, NOT_YET, sample } from '../delivery/event.ts'
+import { PersonalText, personal, Safe, safe } from '../personal.ts'
 import { sourceTypes } from './series.ts'
 
 export const connectionErrors = [
@@ -14,37 +15,37 @@ export const connectionErrors = [
   'unknown',
 ] as const
 
-const Provider = z.looseObject({ name: z.string(), slug: z.string(), logo: z.string() })
+const Provider = z.looseObject({ name: Safe, slug: Safe, logo: Safe })
 
 const Connection = z.looseObject({
   user_id: Id,
   provider: Provider,
   source: Provider.meta({ deprecated: true, description: 'Use provider.' }),
-  external_user_id: z.string().nullable(),
-  resource_availability: z.record(z.string(), z.looseObject({})),
+  external_user_id: PersonalText.nullable(),
+  resource_availability: z.record(Safe, safe(z.looseObject({}))),
 })
 
 const BrokenConnection = z.looseObject({
   user_id: Id,
-  provider: z.string(),
-  message: z.string(),
+  provider: Safe,
+  message: Safe,
   error_type: openEnum(connectionErrors),
-  error_details: z.string(),
+  error_details: Safe,
 })
 
 const Device = z.looseObject({
   id: Id,
   user_id: Id,
-  provider: z.string(),
+  provider: Safe,
   source_type: openEnum(sourceTypes),
-  app_id: z.string().nullish(),
-  device_manufacturer: z.string().nullish(),
-  device_model: z.string().nullish(),
-  device_version: z.string().nullish(),
-  device_id: z.string().nullish(),
+  app_id: Safe.nullish(),
+  device_manufacturer: Safe.nullish(),
+  device_model: Safe.nullish(),
+  device_version: Safe.nullish(),
+  device_id: PersonalText.nullish(),
 })
 
-const QueryChanges = z.array(z.looseObject({ query_id: Id, query_slug: z.string().nullable(), data: z.looseObject({}) }))
+const QueryChanges = z.array(z.looseObject({ query_id: Id, query_slug: Safe.nullable(), data: personal(z.looseObject({})) }))
 
 const { user_id } = sample
 const tidemark = { name: 'Tidemark', slug: 'tidemark', logo: 'https://api.example.com/logos/tidemark.svg' }
@@ -121,10 +122,10 @@ export const operatorEvents = {
     data: z.looseObject({
       webhook_id: Id,
       event_id: Id,
-      event_type: z.string(),
+      event_type: Safe,
       attempts: z.int(),
       status: z.int().nullish().describe('The last answer; null where there was none.'),
-      error: z.string().nullish(),
+      error: Safe.nullish(),
     }),
     example: {
       webhook_id,

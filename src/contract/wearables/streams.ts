@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Id } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { personal } from '../personal.ts'
 import { ModifiedAt, pushed, SampleOut, wearable } from './wearables.ts'
 
 /** What a stream of a workout has beside its time, and between what it lies. */
@@ -39,11 +40,14 @@ const NewStream = z
   .meta({ id: 'NewWorkoutStream' })
 
 const list = z.array(z.number().nullable())
+const place = z.array(personal(z.number()).nullable())
 
 const Stream = z
   .object({
     time: z.array(z.int()).describe('Unix seconds.'),
     ...(Object.fromEntries(channelNames.map((name) => [name, list])) as Record<Channel, typeof list>),
+    lat: place,
+    lng: place,
   })
   .describe('Lists of the same length, null where nothing was measured; empty where nothing ever was.')
   .meta({ id: 'WorkoutStream' })

@@ -1,22 +1,23 @@
 import { z } from 'zod'
 import { Day, Id, Instant, openEnum } from '../common.ts'
+import { PersonalText, personal, Safe, safe } from '../personal.ts'
 
 const number = z.number().nullish()
 const whole = z.int().nullish()
-const text = z.string().nullish()
+const text = Safe.nullish()
 
-export const Sport = z.object({ id: z.int().meta({ deprecated: true }), name: z.string(), slug: z.string() })
+export const Sport = z.object({ id: z.int().meta({ deprecated: true }), name: Safe, slug: Safe })
 
-const dated = { calendar_date: Day, date: Instant.nullish(), timezone_offset: whole }
+const dated = { calendar_date: safe(Day), date: Instant.nullish(), timezone_offset: whole }
 
 /** What is in food; `amount` is what a number of it may be. */
 export function foodOf(amount: z.ZodNumber) {
   const some = amount.nullish()
   const fats = z.object({ saturated: some, monounsaturated: some, polyunsaturated: some, omega3: some, omega6: some, total: some })
   const taken = { alcohol: some, water: some, fibre: some, sugar: some, cholesterol: some }
-  const each = z.record(z.string(), amount).nullish()
+  const each = z.record(Safe, amount).nullish()
   return {
-    energy: z.object({ unit: z.string(), value: amount }).nullish(),
+    energy: z.object({ unit: Safe, value: amount }).nullish(),
     macros: z.object({ carbs: some, protein: some, fats: fats.nullish(), ...taken }).nullish(),
     micros: z.object({ minerals: each, trace_elements: each, vitamins: each }).nullish(),
   }
@@ -24,26 +25,26 @@ export function foodOf(amount: z.ZodNumber) {
 
 const food = foodOf(z.number())
 
-export const cycleDays = (fields: z.ZodRawShape = {}) => z.array(z.object({ date: Day, ...fields })).nullish()
+export const cycleDays = (fields: z.ZodRawShape = {}) => z.array(z.object({ date: safe(Day), ...fields })).nullish()
 
 /** What is noted on the days of a menstrual cycle. */
 export const cycleEntries = {
-  menstrual_flow: cycleDays({ flow: z.string() }),
-  cervical_mucus: cycleDays({ quality: z.string() }),
+  menstrual_flow: cycleDays({ flow: Safe }),
+  cervical_mucus: cycleDays({ quality: Safe }),
   intermenstrual_bleeding: cycleDays(),
-  contraceptive: cycleDays({ type: z.string() }),
-  detected_deviations: cycleDays({ deviation: z.string() }),
-  ovulation_test: cycleDays({ test_result: z.string() }),
-  home_pregnancy_test: cycleDays({ test_result: z.string() }),
-  home_progesterone_test: cycleDays({ test_result: z.string() }),
+  contraceptive: cycleDays({ type: Safe }),
+  detected_deviations: cycleDays({ deviation: Safe }),
+  ovulation_test: cycleDays({ test_result: Safe }),
+  home_pregnancy_test: cycleDays({ test_result: Safe }),
+  home_progesterone_test: cycleDays({ test_result: Safe }),
   sexual_activity: cycleDays({ protection_used: z.boolean().nullish() }),
   basal_body_temperature: cycleDays({ value: z.number() }),
 }
 
 /** Where a summary without a source object of its own names its source a second time. */
 const named = {
-  source_provider: z.string(),
-  source_type: z.string(),
+  source_provider: Safe,
+  source_type: Safe,
   source_app_id: text,
   source_device_id: Id.nullish(),
 }
@@ -157,10 +158,10 @@ export const summaries = {
   workouts: {
     what: 'A workout',
     fields: {
-      calendar_date: Day,
+      calendar_date: safe(Day),
       time_start: Instant,
       time_end: Instant,
-      title: text,
+      title: PersonalText.nullish(),
       timezone_offset: whole,
       calories: number,
       distance: number,
@@ -179,8 +180,8 @@ export const summaries = {
       max_watts: number,
       weighted_average_watts: number,
       steps: whole,
-      map: z.object({ polyline: text, summary_polyline: text }).nullish(),
-      provider_id: z.string(),
+      map: z.object({ polyline: PersonalText.nullish(), summary_polyline: PersonalText.nullish() }).nullish(),
+      provider_id: Safe,
     },
     example: {
       calendar_date: '2026-03-01',
@@ -214,18 +215,18 @@ export const summaries = {
   },
   profile: {
     what: 'What a provider knows about the user',
-    fields: { height: whole, birth_date: Day.nullish(), wheelchair_use: z.boolean().nullish(), gender: text, sex: text },
+    fields: { height: whole, birth_date: personal(Day, 'date').nullish(), wheelchair_use: z.boolean().nullish(), gender: text, sex: text },
     example: { height: 171, birth_date: '1984-02-29', gender: 'female', sex: 'female' },
   },
   meal: {
     what: 'A meal',
     fields: {
-      calendar_date: Day,
+      calendar_date: safe(Day),
       timestamp: Instant,
-      name: z.string(),
+      name: PersonalText,
       ...food,
-      data: z.record(z.string(), z.object(food)).nullish().describe('What was eaten, by name.'),
-      provider_id: z.string(),
+      data: z.record(PersonalText, z.object(food)).nullish().describe('What was eaten, by name.'),
+      provider_id: Safe,
       source_id: z.int(),
       priority_id: z.int(),
       source_app_id: text,
@@ -244,9 +245,9 @@ export const summaries = {
   menstrual_cycle: {
     what: 'A menstrual cycle',
     fields: {
-      period_start: Day,
-      period_end: Day.nullish(),
-      cycle_end: Day.nullish(),
+      period_start: safe(Day),
+      period_end: safe(Day).nullish(),
+      cycle_end: safe(Day).nullish(),
       is_predicted: z.boolean().nullish(),
       ...cycleEntries,
       ...named,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Cursor, Environment, Id, Instant, openEnum, Region, Success, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
+import { Safe, safe } from '../personal.ts'
 import { OAuthSourceIn, SourceIn } from '../tenants/sources.ts'
 
 const Deployment = z.object({ org_id: Id, env: Environment, region: Region })
@@ -11,12 +12,12 @@ const Credential = z
   .object({
     id: Id,
     team_id: Id,
-    source: z.string(),
-    client_id: z.string().nullable(),
-    client_secret_hash: z.string().nullable().describe('Tells two secrets apart; the secret itself is never answered.'),
-    details: z.record(z.string(), z.unknown()).nullable().describe('Secrets are left out.'),
-    app_url: z.string().nullable(),
-    redirect_url_override: z.string().nullable(),
+    source: Safe,
+    client_id: Safe.nullable(),
+    client_secret_hash: Safe.nullable().describe('Tells two secrets apart; the secret itself is never answered.'),
+    details: z.record(Safe, safe(z.unknown())).nullable().describe('Secrets are left out.'),
+    app_url: Safe.nullable(),
+    redirect_url_override: Safe.nullable(),
     created_at: Instant,
     updated_at: Instant,
   })
@@ -31,9 +32,7 @@ const NewRequirements = z
 
 const Requirements = z
   .object({
-    requirements: z.array(
-      z.object({ team_id: Id, provider: z.string(), user_must_grant: z.array(z.string()), user_may_grant: z.array(z.string()) }),
-    ),
+    requirements: z.array(z.object({ team_id: Id, provider: Safe, user_must_grant: z.array(Safe), user_may_grant: z.array(Safe) })),
   })
   .meta({ id: 'ScopeRequirements' })
 
@@ -55,10 +54,10 @@ const Preferences = z
     data_pull_preferences: z.array(
       z.object({
         team_id: Id,
-        providers: z.record(z.string(), z.object({ default: DaysOut, resource_overrides: z.record(z.string(), DaysOut).nullable() })),
+        providers: z.record(Safe, z.object({ default: DaysOut, resource_overrides: z.record(Safe, DaysOut).nullable() })),
       }),
     ),
-    next_cursor: z.string().nullable(),
+    next_cursor: Safe.nullable(),
   })
   .meta({ id: 'PullPreferences' })
 
@@ -73,7 +72,7 @@ export const teamSourceEndpoints = {
     summary: "List teams' own credentials at sources",
     params: Deployment,
     query: z.object({ team_id: TeamIds, provider: OAuthSourceIn.nullish(), next_cursor: Cursor }),
-    returns: z.object({ credentials: z.array(Credential), next_cursor: z.string().nullable() }).meta({ id: 'TeamCredentials' }),
+    returns: z.object({ credentials: z.array(Credential), next_cursor: Safe.nullable() }).meta({ id: 'TeamCredentials' }),
   }),
   putTeamCredential: endpoint({
     ...credentials,
@@ -124,9 +123,9 @@ export const teamSourceEndpoints = {
         preparation_steps: z.array(
           z.object({
             type: openEnum(['redirect_uri', 'webhook_uri', 'iam_principal']),
-            key: z.string().nullable(),
-            value: z.string(),
-            description: z.string().nullable(),
+            key: Safe.nullable(),
+            value: Safe,
+            description: Safe.nullable(),
           }),
         ),
       })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Id, Instant } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { toSchema } from '../json-schema.ts'
+import { personal, Safe } from '../personal.ts'
 import { newSummaries } from './new-summaries.ts'
 import { Sport, type SummaryName, summaries, summaryNames } from './summaries.ts'
 import { ProviderFilter, pushed, SourceOut, Taken, unknownUser, wearable, window } from './wearables.ts'
@@ -38,14 +39,14 @@ const listed = <const N extends SummaryName, const L extends string>(name: N, li
     refusals: unknownUser,
   })
 
-const Provider = z.object({ name: z.string(), slug: z.string(), logo: z.string() })
+const Provider = z.object({ name: Safe, slug: Safe, logo: Safe })
 
 const Raw = z.object({
   id: Id,
   user_id: Id,
   timestamp: Instant,
-  data: z.looseObject({}).describe('As the source sent it.'),
-  provider_id: z.string(),
+  data: personal(z.looseObject({})).describe('As the source sent it.'),
+  provider_id: Safe,
   source_id: z.int(),
   priority_id: z.int().describe('The place of the source among those that tell of the same; 1 comes first.'),
   priority: z.int().nullish(),
@@ -143,7 +144,7 @@ export const summaryEndpoints = {
     query: z.object({ provider: ProviderFilter }),
     returns: z.object({
       devices: z.array(
-        z.object({ id: Id, user_id: Id, data: z.looseObject({}), provider_id: z.string(), source_id: z.int(), source: Provider }),
+        z.object({ id: Id, user_id: Id, data: personal(z.looseObject({})), provider_id: Safe, source_id: z.int(), source: Provider }),
       ),
     }),
     refusals: unknownUser,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Cursor, Day, Id, Instant, InstantIn, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { toSchema } from '../json-schema.ts'
+import { PersonalText, Safe } from '../personal.ts'
 import { series, seriesNames, seriesSpellings } from './series.ts'
 
 export const wearable = { auth: 'team', tag: 'Wearables' } as const
@@ -88,12 +89,12 @@ export const SampleOut = z
   .object({
     id: z.int().nullish().meta({ deprecated: true }),
     timezone_offset: z.int().nullable().describe('In seconds.'),
-    type: z.string().nullable(),
-    unit: z.string(),
+    type: Safe.nullable(),
+    unit: Safe,
     timestamp: Instant,
     start: Instant.optional(),
     end: Instant.optional(),
-    value: z.union([z.number(), z.string()]).optional().describe('Text for a note; blood pressure has systolic and diastolic instead.'),
+    value: z.union([z.number(), PersonalText]).optional().describe('Text for a note; blood pressure has systolic and diastolic instead.'),
     systolic: z.number().optional(),
     diastolic: z.number().optional(),
     ...optional(allExtras()),
@@ -105,23 +106,23 @@ export const SampleOut = z
 
 export const SourceOut = z
   .object({
-    provider: z.string(),
-    type: z.string(),
-    app_id: z.string().nullable(),
+    provider: Safe,
+    type: Safe,
+    app_id: Safe.nullable(),
     device_id: Id.nullable(),
-    name: z.string().meta({ deprecated: true }),
-    slug: z.string().meta({ deprecated: true }),
-    logo: z.string().meta({ deprecated: true }),
+    name: Safe.meta({ deprecated: true }),
+    slug: Safe.meta({ deprecated: true }),
+    logo: Safe.meta({ deprecated: true }),
   })
   .meta({ id: 'DataSource' })
 
 const Grouped = z
   .object({
     groups: z
-      .record(z.string(), z.array(z.object({ source: SourceOut, data: z.array(SampleOut) })))
+      .record(Safe, z.array(z.object({ source: SourceOut, data: z.array(SampleOut) })))
       .describe('By source; empty where there is nothing.'),
-    next: z.string().nullable().meta({ deprecated: true }),
-    next_cursor: z.string().nullable(),
+    next: Safe.nullable().meta({ deprecated: true }),
+    next_cursor: Safe.nullable(),
   })
   .meta({ id: 'GroupedSamples' })
 

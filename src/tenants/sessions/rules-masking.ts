@@ -1,95 +1,149 @@
+import { z } from 'zod'
+import { eventTypes } from '../../contract/delivery/events.ts'
+import { isPersonal, type Mark, markOf, wrapped } from '../../contract/personal.ts'
 import { invalid } from '../../platform/problem.ts'
 
-/** What stands for the letters that are not shown. */
+/** Stands for the letters that are not shown. */
 const DOTS = '•••'
 
-type Mask = (text: string) => string
+export type Mask = (value: unknown) => unknown
 
-/** Enough to tell two rows apart, too little to know somebody by. */
-const initial: Mask = (text) => `${[...text][0]}${DOTS}`
-const hidden: Mask = () => DOTS
-const date: Mask = () => '••••-••-••'
-const phone: Mask = (text) => `${DOTS} ${text.replace(/\D/g, '').slice(-2)}`
-const email: Mask = (text) => `${initial(text)}@${DOTS}`
-
-/** Personal fields of the contract, by their names wherever they stand. */
-const masks: Record<string, Mask> = {
-  first_name: initial,
-  last_name: initial,
-  receiver_name: initial,
-  patient: initial,
-  patient_name: initial,
-  full_name: initial,
-  dob: date,
-  birth_date: date,
-  date_of_birth: date,
-  email,
-  phone_number: phone,
-  first_line: hidden,
-  second_line: hidden,
-  city: hidden,
-  zip: hidden,
-  access_notes: hidden,
-  member_id: hidden,
-  group_id: hidden,
-  insurance_id: hidden,
-  patient_id: hidden,
-  notes: hidden,
-  clinical_notes: hidden,
-  information: hidden,
-  subjective: hidden,
-  assessment_plan: hidden,
-  passthrough: hidden,
-  answer: hidden,
-  race: hidden,
-  ethnicity: hidden,
-  sexual_orientation: hidden,
-  gender_identity: hidden,
-  note: hidden,
-  title: hidden,
-  external_user_id: hidden,
-  polyline: hidden,
-  summary_polyline: hidden,
-  inbound_tracking_url: hidden,
-  outbound_tracking_url: hidden,
+type Options = {
+  /** The values were not cut down to their shape, so fields that it does not name are hidden. */
+  loose: boolean
+  known: Map<z.ZodType, Mask>
 }
 
-/** Numbers that are personal, such as where somebody ran, have no shape that could stand for them. */
-const withheld = new Set(['household_income', 'household_size', 'lat', 'lng'])
+/** Masks responses of a shape; undefined where the shape has nothing personal. Built once for each endpoint. */
+export const maskOf = (shape: z.ZodType): Mask | undefined =>
+  isPersonal(shape) ? build(shape, { loose: false, known: new Map() }) : undefined
 
-/** Of labs, payors and shops, whose names and addresses anybody may know. */
-const public_ = new Set(['lab', 'performing_laboratories', 'company', 'org_address', 'payors'])
+const show: Mask = (value) => value
 
-/** Bodies of messages, which hold JSON as text. */
-const bodies = new Set(['request_body', 'response_body'])
-
-/** An answer as the console shows it until somebody reveals it. */
-export function masked(value: unknown, name = ''): unknown {
-  if (public_.has(name)) return value
-  if (typeof value === 'string') return bodies.has(name) ? maskedBody(value) : value && masks[name] ? masks[name](value) : value
-  if (Array.isArray(value)) return value.map((one) => masked(one, name))
-  if (!value || typeof value !== 'object') return withheld.has(name) ? null : value
-  return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, maskedField(name, key, inside)]))
+/** Hides every text and number, whatever they stand in. */
+function hide(value: unknown): unknown {
+  if (typeof value === 'string') return value && DOTS
+  if (typeof value === 'number') return null
+  if (Array.isArray(value)) return value.map(hide)
+  return isObject(value) ? mapFields(value, (_, inside) => hide(inside)) : value
 }
 
-/** What stands in `value`: the date of a user's fallback birth date, and the words of a sample that is a note. */
-const inValue: Record<string, Mask> = { fallback_birth_date: date, data: hidden }
+/** Enough to tell two rows apart, too little to identify a person. */
+const onText =
+  (mask: (text: string) => string): Mask =>
+  (value) =>
+    typeof value === 'string' && value ? mask(value) : hide(value)
 
-const maskedField = (name: string, key: string, value: unknown) =>
-  key === 'value' && typeof value === 'string' && value && inValue[name] ? inValue[name](value) : masked(value, key)
+const initial = (text: string) => `${[...text][0]}${DOTS}`
 
-function maskedBody(text: string) {
+const masks: Record<Mark, Mask> = {
+  safe: show,
+  text: hide,
+  name: onText(initial),
+  email: onText((text) => `${initial(text)}@${DOTS}`),
+  date: onText(() => '••••-••-••'),
+  phone: onText((text) => `${DOTS} ${text.replace(/\D/g, '').slice(-2)}`),
+  message: maskMessage,
+  message_text: onText(maskMessageText),
+  message_stream: hide,
+}
+
+function build(shape: z.ZodType, options: Options): Mask {
+  const mark = markOf(shape)
+  if (mark) return masks[mark]
+  const known = options.known.get(shape)
+  if (known) return known
+  const mask = buildUnmarked(shape, options)
+  options.known.set(shape, mask)
+  return mask
+}
+
+function buildUnmarked(shape: z.ZodType, options: Options): Mask {
+  const inner = wrapped(shape)
+  if (inner) return build(inner, options)
+  if (!options.loose && !isPersonal(shape)) return show
+  if (shape instanceof z.ZodObject) return objectMask(shape, options)
+  if (shape instanceof z.ZodRecord) return recordMask(shape, options)
+  if (shape instanceof z.ZodUnion) return unionMask(shape, options)
+  if (shape instanceof z.ZodUnknown || shape instanceof z.ZodAny) return hide
+  if (!(shape instanceof z.ZodArray)) return show
+  const each = build(shape.element as z.ZodType, options)
+  return (value) => (Array.isArray(value) ? value.map(each) : hide(value))
+}
+
+function objectMask(shape: z.ZodObject, options: Options): Mask {
+  const fields = new Map(Object.entries(shape.shape).map(([name, field]) => [name, build(field as z.ZodType, options)]))
+  return (value) => (isObject(value) ? mapFields(value, (name, inside) => (fields.get(name) ?? hide)(inside)) : hide(value))
+}
+
+/** A key that is personal is replaced by a number. */
+function recordMask(shape: z.ZodRecord, options: Options): Mask {
+  const each = build(shape.valueType as z.ZodType, options)
+  const hidesKeys = isPersonal(shape.keyType as z.ZodType)
+  const keyOf = (key: string, index: number) => (hidesKeys ? `${DOTS} ${index + 1}` : key)
+  return (value) =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, inside], index) => [keyOf(key, index), each(inside)]))
+      : hide(value)
+}
+
+/** A text may be of any option that takes texts, and an object of any that takes objects, so the personal one decides. */
+function unionMask(shape: z.ZodUnion, options: Options): Mask {
+  const among = (shape.options as z.ZodType[]).map((option) => ({ kind: kindOf(option), option }))
+  const maskFor = (kind: string) => {
+    const found = among.filter((one) => one.kind === kind).map(({ option }) => option)
+    const option = found.find(isPersonal) ?? found[0]
+    return option ? build(option, options) : hide
+  }
+  const byKind: Record<string, Mask> = {
+    string: maskFor('string'),
+    number: maskFor('number'),
+    object: maskFor('object'),
+    list: maskFor('list'),
+  }
+  return (value) => (byKind[Array.isArray(value) ? 'list' : typeof value] ?? show)(value)
+}
+
+function kindOf(shape: z.ZodType): string {
+  const inner = wrapped(shape)
+  if (inner) return kindOf(inner)
+  if (shape instanceof z.ZodArray) return 'list'
+  if (shape instanceof z.ZodObject || shape instanceof z.ZodRecord) return 'object'
+  return shape instanceof z.ZodNumber ? 'number' : 'string'
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const mapFields = (value: object, change: (name: string, inside: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(value).map(([name, inside]) => [name, change(name, inside)]))
+
+/** Events are stored as they were emitted, so what their shapes do not name is hidden. */
+const eventMasks = buildEventMasks()
+
+function buildEventMasks() {
+  const options: Options = { loose: true, known: new Map() }
+  return new Map<unknown, Mask>(Object.entries(eventTypes).map(([name, { data }]) => [name, build(data as z.ZodType, options)]))
+}
+
+/** The envelope of an event is safe; its event type says how to mask its data. */
+function maskMessage(message: unknown): unknown {
+  if (!isObject(message)) return hide(message)
+  const { event_type, data } = message as { event_type?: unknown; data?: unknown }
+  return { ...message, data: (eventMasks.get(event_type) ?? hide)(data) }
+}
+
+function maskMessageText(text: string) {
   try {
-    return JSON.stringify(masked(JSON.parse(text)))
+    return JSON.stringify(maskMessage(JSON.parse(text)))
   } catch {
-    return text && DOTS
+    return DOTS
   }
 }
 
-/** A piece of a stream of events: only what follows `data:` says something of somebody. */
-export const maskedPiece = (piece: string) => piece.replace(/^data: (.*)$/gm, (_, data: string) => `data: ${maskedBody(data)}`)
+/** Of a piece of an event stream, only the data is personal. */
+export const maskPiece = (piece: string) => piece.replace(/^data: (.*)$/gm, (_, data: string) => `data: ${maskMessageText(data)}`)
 
-/** A form that was filled with what is masked would write the dots over what they stand for. */
+/** Refuses dots: a form filled with masked values would overwrite the real ones. */
 export function checkNotMasked(value: unknown): void {
   if (typeof value === 'string' && value.includes('••'))
     throw invalid(['body'], 'A masked value was sent back; reveal the data before you change it, or leave the field out.')

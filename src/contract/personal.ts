@@ -1,0 +1,65 @@
+import { z } from 'zod'
+
+/** How the console masks a personal value: `name` keeps an initial, `email` too, `phone` two digits, `text` nothing. */
+const kinds = ['name', 'date', 'email', 'phone', 'text'] as const
+/** Event messages, as objects, as JSON text or as a stream: the event type says which of their fields are personal. */
+const messages = ['message', 'message_text', 'message_stream'] as const
+
+export type PersonalKind = (typeof kinds)[number]
+export type Mark = 'safe' | PersonalKind | (typeof messages)[number]
+
+const marks = z.registry<{ mark: Mark }>()
+
+export const markOf = (shape: z.ZodType): Mark | undefined => marks.get(shape)?.mark
+
+/** Marks a copy, so that a shape that others share stays as it is. */
+function marked<S extends z.ZodType>(shape: S, mark: Mark): S {
+  const copy = shape.clone() as S
+  marks.add(copy, { mark })
+  return copy
+}
+
+/**
+ * Says something about a patient or somebody close to one, so that the console masks it until it is revealed.
+ * A number is masked as null; of an object or a value of any type, all that it holds.
+ */
+export const personal = <S extends z.ZodType>(shape: S, kind: PersonalKind = 'text') => marked(shape, kind)
+
+/** Says nothing that leads to a patient: settings, codes, and the names of labs, tests, sources and staff. */
+export const safe = <S extends z.ZodType>(shape: S) => marked(shape, 'safe')
+
+/** A text that is safe to show. Every string of a response is this, or `personal`, or of a type that holds no free text. */
+export const Safe = safe(z.string())
+
+export const PersonName = personal(z.string(), 'name')
+export const PersonEmail = personal(z.string(), 'email')
+export const PersonPhone = personal(z.string(), 'phone')
+export const PersonalText = personal(z.string())
+
+export const message = <S extends z.ZodType>(shape: S) => marked(shape, 'message')
+export const messageText = <S extends z.ZodType>(shape: S) => marked(shape, 'message_text')
+export const messageStream = <S extends z.ZodType>(shape: S) => marked(shape, 'message_stream')
+
+/** The shapes directly inside a shape. */
+export function partsOf(shape: z.ZodType): z.ZodType[] {
+  if (shape instanceof z.ZodObject)
+    return [...Object.values(shape.shape), ...(shape.def.catchall ? [shape.def.catchall] : [])] as z.ZodType[]
+  if (shape instanceof z.ZodArray) return [shape.element as z.ZodType]
+  if (shape instanceof z.ZodRecord) return [shape.keyType, shape.valueType] as z.ZodType[]
+  if (shape instanceof z.ZodUnion) return [...shape.options] as z.ZodType[]
+  const within = wrapped(shape)
+  return within ? [within] : []
+}
+
+/** The shape of a value that may be absent or is read through another. */
+export function wrapped(shape: z.ZodType): z.ZodType | undefined {
+  if (shape instanceof z.ZodNullable || shape instanceof z.ZodOptional || shape instanceof z.ZodDefault) return shape.unwrap() as z.ZodType
+  if (shape instanceof z.ZodPipe) return shape.out as z.ZodType
+  return undefined
+}
+
+/** Whether a response of this shape says something personal. */
+export function isPersonal(shape: z.ZodType): boolean {
+  const mark = markOf(shape)
+  return mark ? mark !== 'safe' : partsOf(shape).some(isPersonal)
+}

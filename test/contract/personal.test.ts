@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { Id, Instant, openEnum } from '../../src/contract/common.ts'
+import { eventTypes } from '../../src/contract/delivery/events.ts'
+import { rows } from '../../src/contract/index.ts'
+import { markOf, PersonalText, partsOf, personal, Safe, safe } from '../../src/contract/personal.ts'
+import { maskOf } from '../../src/tenants/sessions/rules-masking.ts'
+
+/** Where a shape holds free text, a date, or a value of any type that is marked neither personal nor safe. */
+function undecidedIn(shape: z.ZodType, path: string): string[] {
+  const mark = markOf(shape)
+  if (mark && mark !== 'message') return []
+  if (isOpaque(shape) && !mark) return [path]
+  if (shape instanceof z.ZodObject)
+    return Object.entries(shape.shape).flatMap(([name, field]) => undecidedIn(field as z.ZodType, `${path}.${name}`))
+  return partsOf(shape).flatMap((part) => undecidedIn(part, path))
+}
+
+/** Ids, moments and enumerations hold no free text; numbers and booleans identify nobody unless they are marked. */
+function isOpaque(shape: z.ZodType) {
+  const { format, 'x-extensible-enum': values } = (shape.meta() ?? {}) as Record<string, unknown>
+  if (shape instanceof z.ZodString || shape instanceof z.ZodStringFormat) return !values && format !== 'uuid' && format !== 'date-time'
+  if (shape instanceof z.ZodObject) return shape.def.catchall instanceof z.ZodUnknown && !Object.keys(shape.shape).length
+  return !known.some((kind) => shape instanceof kind)
+}
+
+const known = [
+  ...[z.ZodArray, z.ZodRecord, z.ZodUnion, z.ZodNullable, z.ZodOptional, z.ZodDefault, z.ZodPipe],
+  ...[z.ZodNumber, z.ZodBoolean, z.ZodEnum, z.ZodLiteral, z.ZodNull, z.ZodVoid],
+]
+
+test.each(rows)('every text that %s returns is marked personal or safe', (name, row) => {
+  expect(undecidedIn(row.returns, name)).toEqual([])
+})
+
+test.each(Object.entries(eventTypes))('every text of %s is marked personal or safe', (name, { data }) => {
+  expect(undecidedIn(data as z.ZodType, name)).toEqual([])
+})
+
+test('a text, a date or a value of any type that nobody decided about is found', () => {
+  const shape = z.object({
+    id: Id,
+    at: Instant.nullable(),
+    kind: openEnum(['one']),
+    name: Safe.nullish(),
+    note: PersonalText.describe('Of the patient.'),
+    text: z.string().nullable(),
+    day: z.array(z.iso.date()),
+    any: z.unknown(),
+    loose: z.looseObject({}),
+    by_name: z.record(z.string(), z.int()),
+    by_slug: z.record(Safe, safe(z.unknown())),
+    either: z.union([z.number(), z.string()]),
+  })
+  expect(undecidedIn(shape, 'it')).toEqual(['it.text', 'it.day', 'it.any', 'it.loose', 'it.by_name', 'it.either'])
+})
+
+test('a mark stays when a shape is described, and does not reach others that share it', () => {
+  const Day = z.iso.date()
+  expect(markOf(personal(Day, 'date').describe('Of birth.'))).toBe('date')
+  expect(markOf(Day)).toBeUndefined()
+})
+
+test('marks leave the JSON Schema as it is', () => {
+  const plain = z.object({ name: z.string().describe('Of the patient.'), day: z.iso.date().nullish() })
+  const marked = z.object({ name: PersonalText.describe('Of the patient.'), day: personal(z.iso.date(), 'date').nullish() })
+  expect(z.toJSONSchema(marked)).toEqual(z.toJSONSchema(plain))
+})
+
+test('a response is masked by its shape', () => {
+  const Person = z.object({ name: personal(z.string(), 'name'), born: personal(z.iso.date(), 'date'), income: personal(z.int()).nullish() })
+  const mask = maskOf(
+    z.object({
+      person: Person.nullable(),
+      lab: z.object({ name: Safe }),
+      eaten: z.record(PersonalText, z.int()),
+      value: z.union([z.number(), PersonalText]),
+      values: z.array(z.union([z.number(), PersonalText])),
+      raw: personal(z.looseObject({})),
+    }),
+  )
+  expect(
+    mask?.({
+      person: { name: 'Zephyrine', born: '1961-07-23', income: 5 },
+      lab: { name: 'Lantern' },
+      eaten: { soup: 1, bread: 2 },
+      value: 5,
+      values: [5, 'rested', ''],
+      raw: { place: [52.5], note: { text: 'ran' }, indoors: false },
+    }),
+  ).toEqual({
+    person: { name: 'Z•••', born: '••••-••-••', income: null },
+    lab: { name: 'Lantern' },
+    eaten: { '••• 1': 1, '••• 2': 2 },
+    value: 5,
+    values: [5, '•••', ''],
+    raw: { place: [null], note: { text: '•••' }, indoors: false },
+  })
+})
+
+test('nothing is built for a shape without personal fields', () => {
+  expect(maskOf(z.object({ id: Id, name: Safe }))).toBeUndefined()
+})
