@@ -8,6 +8,7 @@ import { errorTypes, statusOf } from '../src/contract/errors.ts'
 import { notOffered } from '../src/contract/not-offered.ts'
 import { openapi } from '../src/contract/openapi.ts'
 import { ClientSettings, Settings } from '../src/platform/config.ts'
+import { architectureSvg } from './architecture-svg.ts'
 import { cliPage } from './cli-page.ts'
 import { deprecationsTable } from './deprecations.ts'
 import { eventsPage } from './events-page.ts'
@@ -27,6 +28,7 @@ export const generated: Record<string, () => string> = {
   'docs/guides/moving.md': movingPage,
   'docs/lifecycle.md': lifecyclePage,
   ...diagrams,
+  'docs/diagrams/architecture.svg': architectureSvg,
   'docs/orders.md': ordersPage,
   'docs/upgrading.md': () => withTable('docs/upgrading.md', 'deprecated', deprecationsTable()),
   'docs/wearables.md': wearablesPage,

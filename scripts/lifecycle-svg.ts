@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { Method } from '../src/contract/labs/lifecycle.ts'
 import { html } from '../src/platform/html.ts'
+import { diagramStyle } from './diagram-style.ts'
 import { BOX, type Box, type Diagram, diagramOf, type Rail, SPINE } from './lifecycle-diagram.ts'
 
 /** The picture of a lifecycle. Its style sheet is the site's own, with the console's colours written out, so that the file stands alone too. */
@@ -9,7 +9,7 @@ export function lifecycleSvg(method: Method) {
   return html`<svg xmlns="http://www.w3.org/2000/svg" class="lc" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
 <title>Lifecycle of ${method} orders</title>
 <style>
-${{ html: colours() + sheet }}</style>
+${{ html: diagramStyle() }}</style>
 <rect class="lc-ground" width="${width}" height="${height}"/>
 ${bands.map(({ top, y, height: high }) => html`<rect class="lc-band" x="6" y="${y}" width="${width - 12}" height="${high}" rx="8"/>\n<text class="lc-phase" x="${SPINE + 22}" y="${y + 20}">${top}</text>\n`)}
 ${boxes.map((box) => outLine(box, rails))}
@@ -49,17 +49,3 @@ const loop = (x: number, y: number) =>
   html`<path class="lc-loop" d="M${x + 4.3} ${y - 3}a5.5 5.5 0 1 0 1.2 3.4M${x + 5} ${y - 7.5}v4.6h-4.6"/>`
 
 const round = (value: number) => Math.round(value * 10) / 10
-
-const at = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
-
-const sheet = at('src/http/docs/assets/diagram.css')
-
-/** The console's colours that the sheet uses, for light and for dark. */
-function colours() {
-  const tokens = at('console/src/style/tokens.css')
-  const used = [...new Set([...sheet.matchAll(/var\((--[\w-]+)\)/g)].map(([, name]) => name as string))].sort()
-  const value = (name: string) => new RegExp(`${name}: (.*);`).exec(tokens)?.[1] ?? ''
-  const both = (name: string) => /^light-dark\((.+), (.+)\)$/.exec(value(name))?.slice(1) ?? [value(name)]
-  const lines = (i: number) => used.flatMap((name) => (both(name)[i] ? [`${name}:${both(name)[i]}`] : [])).join(';')
-  return `:root{${lines(0)}}\n@media (prefers-color-scheme:dark){:root{${lines(1)}}}\n`
-}

@@ -117,8 +117,8 @@ test.skipIf(without)(named('/docs: a sample is copied, and a section is linked t
 
 test.skipIf(without)(named('/docs: the page that is read is in sight in the list of pages'), async () => {
   const { page } = await openPage(base)
-  await page.goto('/docs/gaps')
-  const link = page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Gaps' })
+  await page.goto('/docs/shared-responsibility')
+  const link = page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Shared responsibility' })
   const { y = 900 } = (await link.boundingBox()) ?? {}
   expect(y).toBeLessThan(880)
   expect(await page.evaluate('scrollY')).toBe(0)

@@ -10,7 +10,7 @@ test('the index has the pages of the table, with and without a slash at its end'
   const { statusCode, headers, body } = await ask('/docs')
   expect(statusCode).toBe(200)
   expect(headers['content-type']).toBe('text/html; charset=utf-8')
-  for (const path of ['/docs/quick-start', '/docs/concepts', '/docs/guides/moving', '/docs/reference', '/docs/gaps'])
+  for (const path of ['/docs/quick-start', '/docs/concepts', '/docs/guides/moving', '/docs/reference', '/docs/security'])
     expect(body).toContain(`href="${path}"`)
   expect((await ask('/docs/')).body).toBe(body)
 })
