@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { cyclesOf, importsOf, parse } from './support/source-code.ts'
 
 /** The room graph: each room with the rooms and the libraries that its files may import. */
 const rooms: Record<string, { rooms: string; libraries: string }> = {
@@ -75,9 +76,49 @@ describe.each(files)('$file', ({ file, text }) => {
   })
 })
 
+/** Each file with the files that it loads. */
+const loads = (root: string, files: { file: string; text: string }[]) =>
+  new Map(
+    files.map(({ file, text }) => {
+      const values = importsOf(parse(file, text)).filter(({ path, typeOnly }) => !typeOnly && path.startsWith('.'))
+      return [file, values.map(({ path }) => relative(root, join(root, dirname(file), path)))]
+    }),
+  )
+
+describe('value imports', () => {
+  test('no file loads itself through others', () => {
+    expect(cyclesOf(loads(root, files))).toEqual([])
+  })
+
+  test('no room loads itself through others', () => {
+    const between = [...loads(root, files)].map(([file, others]) => [roomOf(file), others.map(roomOf)] as const)
+    const graph = Map.groupBy(between, ([room]) => room)
+    const withoutSelf = [...graph].map(
+      ([room, of]) => [room, of.flatMap(([, others]) => others).filter((other) => other !== room)] as const,
+    )
+    expect(cyclesOf(new Map(withoutSelf))).toEqual([])
+  })
+
+  test('the search finds a cycle of any length', () => {
+    const graph = new Map(Object.entries({ a: ['b'], b: ['c'], c: ['d', 'b'], d: ['e'], e: ['c'], f: ['f'], g: ['a'] }))
+    expect(cyclesOf(graph)).toEqual([['b', 'c', 'd', 'e'], ['f']])
+  })
+
+  test('an import of types alone does not count, an inline one does', () => {
+    const imports = importsOf(
+      parse('a.ts', "import type { A } from './a.ts'\nimport { type B } from './b.ts'\nexport * from './c.ts'\nimport('./d.ts')"),
+    )
+    expect(imports.filter(({ typeOnly }) => !typeOnly).map(({ path }) => path)).toEqual(['./b.ts', './c.ts', './d.ts'])
+  })
+})
+
 describe('the console', () => {
   const root = new URL('../console/src/', import.meta.url).pathname
   const files = globSync('**/*.{ts,tsx}', { cwd: root }).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+
+  test('no file loads itself through others', () => {
+    expect(cyclesOf(loads(root, files))).toEqual([])
+  })
 
   test.each(files)('$file imports nothing from the service but the types of its contract and the lifecycle', ({ text }) => {
     const lines = [...text.matchAll(/^import (type )?.*'([^']+)'$/gm)].map(([, type, path]) => ({ type, path: path as string }))

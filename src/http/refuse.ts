@@ -6,8 +6,8 @@ import { notOfferedAt } from '../contract/not-offered.ts'
 import type { App } from '../platform/app.ts'
 import { safeError } from '../platform/log.ts'
 import { problem } from '../platform/problem.ts'
+import { isServed, type Table } from './endpoint-table.ts'
 import { bodyOf, problemOf, statusOfProblem } from './problems.ts'
-import { isHere, type Table } from './routes.ts'
 
 /** Answers an error as the problem that it is; what was not meant is logged, without values. */
 export function sendProblem({ log }: App, error: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -23,7 +23,7 @@ export function sendProblem({ log }: App, error: unknown, request: FastifyReques
 export function sendUnknown(app: App, table: Table, request: FastifyRequest, reply: FastifyReply) {
   const path = request.url.split('?')[0] as string
   const rows = Object.values(table.endpoints).filter((row) => isAt(row, path))
-  const methods = rows.filter((row) => isHere(app, row)).map((row) => row.method.toUpperCase())
+  const methods = rows.filter((row) => isServed(app, row)).map((row) => row.method.toUpperCase())
   if (!methods.length) return sendProblem(app, nothingAt(path, rows), request, reply)
   const allowed = [...new Set(methods)].join(', ')
   return sendProblem(app, problem('UNKNOWN_METHOD', `This address takes ${allowed} only.`), request, reply.header('allow', allowed))

@@ -1,18 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Row } from '../contract/endpoint.ts'
 import type { App, Caller } from '../platform/app.ts'
 import { type AuditBatch, auditBatch, auditRow } from '../tenants/audit/actions.ts'
 import { auditReads } from '../tenants/audit/reads.ts'
 import { cookieOf } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usedDeprecatedHeader } from './authenticate.ts'
+import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems.ts'
 import { sendProblem } from './refuse.ts'
 import { type AnyHandler, deed, type Route, type Visit } from './request.ts'
 import { type Audits, answer } from './respond.ts'
 import { openStreams, type Streams, sendPieces } from './stream.ts'
-
-export type Table = { endpoints: Record<string, Row>; handlers: Record<string, AnyHandler> }
 
 /** RFC 9745: the day from which X-Service-Org-Key counts as deprecated, 2025-04-01. */
 const ORG_KEY_DEPRECATED = '@1743465600'
@@ -30,7 +28,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
   const audit = auditBatch(app)
   const shared = { audit, auditRead: auditReads(app, audit), streams: openStreams(server) }
   for (const [name, row] of Object.entries(table.endpoints)) {
-    if (!isHere(app, row)) continue
+    if (!isServed(app, row)) continue
     const route: Route = { name, row, handler: table.handlers[name] as AnyHandler, mask: maskOf(row.returns) }
     for (const path of [row.path, ...(row.aliases ?? [])])
       server.route({
@@ -44,9 +42,6 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
       })
   }
 }
-
-/** A worker answers no row, and rows of the sandbox exist there only. */
-export const isHere = ({ config }: App, row: Row) => config.ROLE !== 'worker' && (!row.sandbox || config.ENVIRONMENT === 'sandbox')
 
 /** Credential and gates come before the body is read: whoever has no key costs no parsing. */
 async function admit(app: App, route: Route, request: FastifyRequest, reply: FastifyReply) {

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { endpoints } from '../contract/index.ts'
 import { type App, type Caller, SECOND } from '../platform/app.ts'
+import type { Table } from './endpoint-table.ts'
 import { handlers } from './handlers.ts'
 import { inflated } from './inflate.ts'
 import { parseJson } from './input.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { mountPages } from './pages.ts'
 import { malformed, refuseBytes, sendProblem, sendUnknown } from './refuse.ts'
-import { callerOf, mountTable, type Table } from './routes.ts'
+import { callerOf, mountTable } from './routes.ts'
 
 const BODY_LIMIT = 1024 * 1024
 const ID_LENGTH = 2048

@@ -1,7 +1,7 @@
 import { Link } from '../../router.tsx'
 import { Card, Time } from '../../ui/basics.tsx'
 import { short } from '../../words.ts'
-import type { Overview } from './overview.tsx'
+import type { Overview } from './count.ts'
 
 const SHOWN = 12
 

@@ -3,7 +3,7 @@ import { may } from '../../session.ts'
 import { Card, Doing, Empty, Time } from '../../ui/basics.tsx'
 import { short } from '../../words.ts'
 import { acknowledge } from '../orders/acknowledge.tsx'
-import type { Overview } from './overview.tsx'
+import type { Overview } from './count.ts'
 
 /** Critical results that nobody has said to have seen. */
 export const Critical = ({ of: { newest } }: { of: Overview['critical_unacknowledged'] }) => (

@@ -2,7 +2,7 @@ import { Columns } from '../../charts/columns.tsx'
 import { columnsOf } from '../../charts/over-time.ts'
 import { useTicks } from '../../clock.ts'
 import { Card } from '../../ui/basics.tsx'
-import { counted, type Overview } from './overview.tsx'
+import { counted, type Overview } from './count.ts'
 
 const HOURS = 24
 const HOUR = 3_600_000

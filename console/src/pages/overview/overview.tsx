@@ -11,20 +11,17 @@ import { session } from '../../session.ts'
 import { Card, Skeleton, Status, Time } from '../../ui/basics.tsx'
 import { Head } from '../../ui/head.tsx'
 import { Failed, Table } from '../../ui/table.tsx'
-import { count, percent, span, words } from '../../words.ts'
+import { percent, span, words } from '../../words.ts'
 import { toneOf } from '../orders/status.tsx'
 import { Activity } from './activity.tsx'
+import { type Count, counted, type Overview as OverviewData } from './count.ts'
 import { Critical } from './critical.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Ingestion } from './ingestion.tsx'
 import { Pulse } from './pulse.tsx'
 import { type Verdict, verdictOnDelivered, verdictOnWaiting } from './verdicts.ts'
 
-export type Overview = Awaited<ReturnType<typeof api.getOverview>>
-type Count = { count: number; at_least: boolean }
-
 const EVERY = 5_000
-export const counted = ({ count: n, at_least }: Count) => `${count(n)}${at_least ? '+' : ''}`
 
 export function Overview() {
   const live = useStore(isLive)
@@ -40,7 +37,7 @@ export function Overview() {
   )
 }
 
-function Found({ data }: { data: Overview }) {
+function Found({ data }: { data: OverviewData }) {
   const { stages, results_waiting, critical_unacknowledged, deliveries } = data
   if (!stages.some(({ count }) => count) && !data.activity.length) return <FirstSteps />
   const isOrg = session.get()?.kind !== 'team'
@@ -103,7 +100,7 @@ function Found({ data }: { data: Overview }) {
   )
 }
 
-function underWay(stages: Overview['stages']): Count {
+function underWay(stages: OverviewData['stages']): Count {
   const open = stages.filter(({ stage }) => ['received', 'collecting_sample', 'sample_with_lab'].includes(stage))
   return { count: open.reduce((sum, { count }) => sum + count, 0), at_least: open.some(({ at_least }) => at_least) }
 }
@@ -131,7 +128,7 @@ const Figure = ({ name, value, to, verdict, children }: FigureProps) => {
   )
 }
 
-const Deliveries = ({ of: { last_hour, last_day } }: { of: Overview['deliveries'] }) => (
+const Deliveries = ({ of: { last_hour, last_day } }: { of: OverviewData['deliveries'] }) => (
   <Card bare title="Deliveries">
     <Table
       label="Deliveries"

@@ -4,7 +4,7 @@ import { columnsOf } from '../../charts/over-time.ts'
 import { useTicks } from '../../clock.ts'
 import { useEvents } from '../../live.ts'
 import { Card } from '../../ui/basics.tsx'
-import { counted, type Overview } from './overview.tsx'
+import { counted, type Overview } from './count.ts'
 
 const MINUTES = 30
 const MINUTE = 60_000

@@ -1,0 +1,110 @@
+import { parseAst } from 'vite'
+import { GAP, type Write, writesIn } from './sql-writes.ts'
+
+type Node = { type: string } & Record<string, unknown>
+
+const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === 'string'
+
+/** Calls `visit` with each node below `node`, unless `visit` says that it has dealt with what is inside. */
+function walk(node: unknown, visit: (node: Node) => boolean | undefined) {
+  if (Array.isArray(node)) for (const one of node) walk(one, visit)
+  if (!isNode(node) || visit(node)) return
+  for (const value of Object.values(node)) walk(value, visit)
+}
+
+export const parse = (file: string, text: string) => parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }) as unknown as Node
+
+export type Import = { path: string; typeOnly: boolean }
+
+/** What a file imports or exports again. An import with only inline types still loads the file, so it counts as one of values. */
+export function importsOf(program: Node): Import[] {
+  const imports: Import[] = []
+  walk(program, (node) => {
+    const source = (node['source'] as { value?: unknown } | null | undefined)?.value
+    if (/^(Import|ExportNamed|ExportAll)Declaration$/.test(node.type) && typeof source === 'string')
+      imports.push({ path: source, typeOnly: node['importKind'] === 'type' || node['exportKind'] === 'type' })
+    if (node.type === 'ImportExpression' && typeof source === 'string') imports.push({ path: source, typeOnly: false })
+    return undefined
+  })
+  return imports
+}
+
+const builders = new Map([
+  ['insertInto', 'insert'],
+  ['replaceInto', 'insert'],
+  ['updateTable', 'update'],
+  ['deleteFrom', 'delete'],
+  ['mergeInto', 'merge'],
+])
+
+/**
+ * The tables that a file writes, through Kysely or by a text of SQL. A target whose name is a parameter counts as each table in the
+ * unions of types of the file, since the compiler lets no other through; without such a union it stays undefined.
+ */
+export function writesOf(program: Node, isTable: (name: string) => boolean): Write[] {
+  const writes: Write[] = []
+  const named = new Set<string>()
+  walk(program, (node) => {
+    if (node.type === 'TSUnionType') for (const name of literalsOf(node)) if (isTable(name)) named.add(name)
+    const verb = builders.get(((node['callee'] as Node | undefined)?.['property'] as { name?: string } | undefined)?.name ?? '')
+    if (node.type === 'CallExpression' && verb) {
+      const [target] = node['arguments'] as Node[]
+      writes.push({ verb, table: target && textOf(target)?.split(' ')[0] })
+    }
+    const text = textOf(node)
+    if (text === undefined) return undefined
+    writes.push(...writesIn(text))
+    // The texts of a sum belong together; each computed part is read by itself.
+    for (const part of filledInto(node)) writes.push(...writesOf(part, isTable))
+    return true
+  })
+  return writes.flatMap(({ verb, table }) => (table || !named.size ? [{ verb, table }] : [...named].map((table) => ({ verb, table }))))
+}
+
+const literalsOf = (union: Node) =>
+  (union['types'] as Node[]).flatMap((type) => {
+    const value = (type['literal'] as { value?: unknown } | undefined)?.value
+    return typeof value === 'string' ? [value] : []
+  })
+
+/** The text that an expression stands for, with a gap for each part that is computed; undefined where it is no text. */
+function textOf(node: Node): string | undefined {
+  if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : undefined
+  if (node.type === 'TemplateLiteral') return (node['quasis'] as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join(GAP)
+  if (node.type !== 'BinaryExpression' || node['operator'] !== '+') return undefined
+  const [left, right] = [textOf(node['left'] as Node), textOf(node['right'] as Node)]
+  return left === undefined && right === undefined ? undefined : `${left ?? GAP}${right ?? GAP}`
+}
+
+/** The computed parts of a text. */
+function filledInto(node: Node): Node[] {
+  if (node.type === 'TemplateLiteral') return node['expressions'] as Node[]
+  if (node.type !== 'BinaryExpression') return []
+  return [node['left'] as Node, node['right'] as Node].flatMap((side) => (textOf(side) === undefined ? [side] : filledInto(side)))
+}
+
+/** Groups of names that reach each other, each in alphabetical order: Tarjan's algorithm. */
+export function cyclesOf(graph: Map<string, Iterable<string>>): string[][] {
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const stack: string[] = []
+  const cycles: string[][] = []
+  const lower = (name: string, value: number) => low.set(name, Math.min(low.get(name) ?? value, value))
+  const visit = (name: string) => {
+    index.set(name, index.size)
+    lower(name, index.get(name) as number)
+    stack.push(name)
+    const next = [...(graph.get(name) ?? [])].filter((other) => graph.has(other))
+    for (const other of next) {
+      if (!index.has(other)) {
+        visit(other)
+        lower(name, low.get(other) as number)
+      } else if (stack.includes(other)) lower(name, index.get(other) as number)
+    }
+    if (low.get(name) !== index.get(name)) return
+    const group = stack.splice(stack.indexOf(name))
+    if (group.length > 1 || next.includes(name)) cycles.push(group.sort())
+  }
+  for (const name of graph.keys()) if (!index.has(name)) visit(name)
+  return cycles
+}
