@@ -17,9 +17,9 @@ const all = pages.flatMap((page) => blocksOf(page))
 const notRun = [
   ['README.md', 'this is the suite itself'],
   ['docs/guides/production.md', 'needs a PostgreSQL and the domain of a deployment of yours'],
-  ['docs/pipelines.md', 'needs a broker, and stays in the foreground'],
-  ['docs/pipelines.md', 'needs the emulator of Pub/Sub, and both stay in the foreground'],
-  ['docs/pipelines.md', 'needs the emulator of Pub/Sub'],
+  ['docs/pipelines.md', 'needs a broker and stays in the foreground'],
+  ['docs/pipelines.md', 'needs the Pub/Sub emulator; both commands stay in the foreground'],
+  ['docs/pipelines.md', 'needs the Pub/Sub emulator'],
   ['docs/quick-start.md', 'needs a repository URL and stays in the foreground'],
 ]
 

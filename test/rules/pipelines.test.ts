@@ -269,22 +269,22 @@ describe('a page', () => {
 describe('the page', () => {
   const page = pageText('docs/pipelines.md')
   test('tells the waits and every failure', () => {
-    const told = page.split('\n').find((line) => line.startsWith('| Next try after')) as string
+    const told = page.split('\n').find((line) => line.startsWith('| Next attempt after')) as string
     expect([...told.matchAll(/(\d+) s/g)].map(([, seconds]) => Number(seconds) * 1000)).toEqual(waits)
     expect(Object.keys(failures).filter((code) => code !== 'failed' && !page.includes(`\`${code}\``))).toEqual([])
   })
   test('reads what is published', async () => {
-    const { eventOf } = await moduleOf('docs/pipelines.md', 'eventOf')
-    const { eventIn } = await moduleOf('docs/pipelines.md', 'eventIn')
+    const { eventFromRabbitMq } = await moduleOf('docs/pipelines.md', 'eventFromRabbitMq')
+    const { eventFromPubSub } = await moduleOf('docs/pipelines.md', 'eventFromPubSub')
     for (const event of [anEvent(), anEvent('long '.repeat(1000))]) {
       const { content, gzipped } = await messageOf(event, 'a')
       const properties = { contentType: 'application/json', ...(gzipped && { contentEncoding: 'gzip' }) }
-      expect(eventOf({ content, properties })).toEqual(event)
-      expect(eventOf({ content, properties: { ...properties, contentType: 'application/x-new' } })).toBeUndefined()
+      expect(eventFromRabbitMq({ content, properties })).toEqual(event)
+      expect(eventFromRabbitMq({ content, properties: { ...properties, contentType: 'application/x-new' } })).toBeUndefined()
       const data = content.toString('base64')
       const attributes = { 'Content-Type': 'application/json', ...(gzipped && { 'Content-Encoding': 'gzip' }) }
-      expect(eventIn({ data, attributes })).toEqual(event)
-      expect(eventIn({ data, attributes: { ...attributes, 'Content-Encoding': 'br' } })).toBeUndefined()
+      expect(eventFromPubSub({ data, attributes })).toEqual(event)
+      expect(eventFromPubSub({ data, attributes: { ...attributes, 'Content-Encoding': 'br' } })).toBeUndefined()
     }
   })
 })
