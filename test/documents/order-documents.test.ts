@@ -91,6 +91,18 @@ test('an advance beneficiary notice says what may cost how much, and leaves thre
   expect(text).toMatch(/Signature of the patient.*Date/)
 })
 
+test('an advance beneficiary notice says that it is not form CMS-R-131, and what an ABN applies to', async () => {
+  const text = await textOf(await abn(aNotice()))
+  for (const part of [
+    'This is not form CMS-R-131.',
+    'This notice does not replace that form.',
+    'an ABN applies to Original Medicare (fee-for-service) only',
+    'usually covers but is expected to deny this time',
+    'does not apply to Medicare Advantage (Part C)',
+  ])
+    expect(text).toContain(part)
+})
+
 test.each(['1234567890'.repeat(3), 'A-1', 'CPF-2603-0411'])('the sample id %s is scanned and read off a label', async (sample_id) => {
   const pdf = await labels(someLabels({ sample_id }))
   expect(await scan(pdf, 4)).toBe(sample_id)

@@ -277,7 +277,8 @@ test('a notice to the beneficiary is due where Medicare has no diagnosis to pay 
   expect(abnNeeded({ payor_name, icd_codes: ['Z12.31', 'E78.5'] })).toBe(false)
   expect(abnNeeded({ payor_name, icd_codes: ['Z79.4'] })).toBe(false)
   expect(abnNeeded({ payor_name: 'Oakmeadow Mutual Health', icd_codes: [] })).toBe(false)
-  expect(abnNeeded({ payor_name: 'Silverpine Medicare Advantage', icd_codes: [] })).toBe(false)
+  for (const payor_name of ['Silverpine Medicare Advantage', 'Medicare Part C', 'Medicare Part D'])
+    expect(abnNeeded({ payor_name, icd_codes: [] })).toBe(false)
 })
 
 test('diagnoses are kept as the code book writes them, each once', () =>

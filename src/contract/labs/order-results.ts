@@ -117,6 +117,8 @@ export const resultEndpoints = {
     ...document,
     path: '/v3/order/{order_id}/abn_pdf',
     summary: 'Get the advance beneficiary notice as a PDF',
+    description:
+      'Only orders with `has_abn` have one. The PDF is not form CMS-R-131. Where Original Medicare requires an ABN, give the patient that form.',
     params: OrderId,
     refusals: noOrder,
   }),

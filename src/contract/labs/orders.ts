@@ -170,7 +170,11 @@ export const Order = z
     passthrough: PersonalText.nullable(),
     billing_type: openEnum(billingTypes),
     icd_codes: z.array(Safe).nullable(),
-    has_abn: z.boolean(),
+    has_abn: z
+      .boolean()
+      .describe(
+        'Whether the order has an advance beneficiary notice: the payor is Original Medicare and no diagnosis other than screening supports the tests.',
+      ),
     interpretation: openEnum(interpretations).nullable(),
     has_missing_results: z.boolean().nullable(),
     expected_result_by_date: safe(Day).nullable(),

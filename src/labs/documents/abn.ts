@@ -28,40 +28,45 @@ export function abn(input: AdvanceNotice): Promise<Buffer> {
     ['Date of birth', birth(input.patient, input.created_at)],
     ['Order', input.order_id],
     ['Insurance', input.insurer],
-    ['Member', input.member_id],
+    ['Member ID', input.member_id],
   ])
+  writeFormNumber(paper)
   writeReason(paper, input.insurer)
   writeTests(paper, input)
   writeChoices(paper)
   paper.y += 4
   writeText(paper, closing, large)
-  signatureLines(paper, ['Signature of the patient or representative', 'Name in print', 'Date'])
+  signatureLines(paper, ['Signature of the patient or representative', 'Printed name', 'Date'])
+  paper.y += 6
+  writeText(paper, scope, ink.quiet)
   return closePaper(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
-function writeReason(paper: Paper, insurer: string | null) {
+function writeFormNumber(paper: Paper) {
   paper.y += 4
+  banner(paper, notTheForm, ink.strong, color.tint)
+}
+
+const notTheForm =
+  'This is not form CMS-R-131. Where Original Medicare requires an Advance Beneficiary Notice of Noncoverage (ABN), it requires form CMS-R-131. This notice does not replace that form.'
+
+function writeReason(paper: Paper, insurer: string | null) {
   const payer = insurer ?? 'Your insurance'
-  banner(
-    paper,
-    `${payer} may not pay for the tests below. If it does not, you may have to pay for them yourself.`,
-    ink.warn,
-    color.warn_tint,
-  )
+  banner(paper, `${payer} may not pay for the tests below. If it does not pay, you may have to.`, ink.warn, color.warn_tint)
   writeText(
     paper,
-    'Your physician has reasons to order these tests, also where insurance does not pay for them. Please read this page before your sample is collected, ask whatever you want to know, and choose what should be done.',
+    'Your clinician may have good reasons to order tests that your insurance does not pay for. Read this notice before your sample is collected. Ask questions if anything is unclear. Then choose one option below.',
     large,
   )
 }
 
 function writeTests(paper: Paper, { tests, estimated_total }: AdvanceNotice) {
-  heading(paper, 'Tests that may not be paid for')
-  tableRow(paper, ['Test', 'Why it may not be paid for', 'Estimated cost'], ink.head)
+  heading(paper, 'Tests that may not be covered')
+  tableRow(paper, ['Test', 'Why it may not be covered', 'Estimated cost'], ink.head)
   for (const { name, code, reason, estimated_cost } of tests)
     tableRow(paper, [code ? `${name} (${code})` : name, reason, money(estimated_cost)], large)
   const unknown = tests.some(({ estimated_cost }) => estimated_cost === null)
-  const total = unknown ? 'Estimated total of the costs that are known' : 'Estimated total'
+  const total = unknown ? 'Total of known estimates' : 'Estimated total'
   if (estimated_total !== null) tableRow(paper, [total, '', money(estimated_total)], { ...large, weight: 'bold' })
 }
 
@@ -77,17 +82,17 @@ function tableRow(paper: Paper, [test, reason, cost]: [string, string, string], 
 
 const money = (amount: string | null) => (amount === null ? 'Not known' : `$${amount}`)
 
-/** Many of those who get this notice are old. */
+/** Many people who receive this notice are older. */
 const large = { ...ink.body, size: 10.5 }
 
 const choices = [
-  'I want the tests, and my insurance is to be billed first. If it does not pay, I pay, and I may appeal its decision. If it does pay, I get back what I paid, less my share.',
-  'I want the tests, but my insurance is not to be billed. I pay for them now. Since no claim is made, I cannot appeal.',
-  'I do not want the tests. I owe nothing for them, and there is no decision that I could appeal.',
+  'I want the tests. Bill my insurance. If my insurance does not pay, I will pay, and I can appeal its decision. If it pays, I get a refund of what I paid, minus my deductible and copay.',
+  'I want the tests. Do not bill my insurance. I will pay for them myself. I cannot appeal, because no claim is filed.',
+  'I do not want the tests. I pay nothing for them. I cannot appeal, because no claim is filed.',
 ]
 
 function writeChoices(paper: Paper) {
-  heading(paper, 'Your choice: mark one box only')
+  heading(paper, 'Your choice: check one box')
   for (const [index, choice] of choices.entries()) {
     row(paper, [{ text: `Choice ${index + 1}. ${choice}`, style: large, x: paper.left + 24, width: paper.width - 24 }], () =>
       checkBox(paper),
@@ -105,4 +110,7 @@ function checkBox(paper: Paper) {
 }
 
 const closing =
-  'The costs are an estimate. Neither the laboratory nor your physician can make this choice for you, and refusing a test does not affect your other care. With your signature you confirm that you received this notice and understood it. You get a copy.'
+  'The costs are estimates. Nobody at the laboratory or at your clinic may choose for you. By signing, you confirm that you received this notice and understand it. Keep a copy.'
+
+const scope =
+  'About ABNs: an ABN applies to Original Medicare (fee-for-service) only. It is given before an item or service that Medicare usually covers but is expected to deny this time, for example because Medicare does not consider it reasonable and necessary. It does not apply to Medicare Advantage (Part C) or Medicare drug plans (Part D). Your laboratory or clinic must determine whether these tests require form CMS-R-131.'

@@ -106,11 +106,11 @@ const codeFindings = (order: NewOrder, insured: boolean): Finding[] =>
 /** Every diagnosis once, as the code book writes it; what is no code stays as it was sent. */
 export const normalisedIcd = (codes: string[]): string[] => [...new Set(codes.map((code) => icdCode(code) ?? code))]
 
-/** Examinations and screenings without a complaint, which Medicare does not pay for. */
+/** Codes for examinations and screening without symptoms. Medicare covers some of these tests; the code alone does not show which. */
 const isScreening = (code: string) => /^Z(0[01]|1[123])/.test(code)
 
-/** An advance beneficiary notice: Medicare itself is the payor, and no diagnosis speaks for its paying. */
+/** Whether Original Medicare may deny the order: it is the payor, and no diagnosis other than screening supports the tests. */
 export const abnNeeded = ({ payor_name, icd_codes }: { payor_name: string; icd_codes: string[] }) =>
   /\bmedicare\b/i.test(payor_name) &&
-  !/\badvantage\b/i.test(payor_name) &&
+  !/\b(advantage|part [cd])\b/i.test(payor_name) &&
   icd_codes.flatMap((code) => icdCode(code) ?? []).every(isScreening)

@@ -78,7 +78,7 @@ const instructions = (test: catalog.LabTestRow) =>
 
 export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string) {
   const order = await requireOrder(app, team_id, order_id)
-  if (!order.has_abn) throw notThere('The order needs no advance beneficiary notice; has_abn tells which one does.')
+  if (!order.has_abn) throw notThere('The order has no advance beneficiary notice. Only an order with has_abn set to true has one.')
   const { markers, price } = order.lab_test
   const coverage = await coverageOf(app, order)
   return draw('abn', {
@@ -88,7 +88,7 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
     tests: markers.map((marker) => ({
       name: marker.name,
       code: marker.provider_id,
-      reason: 'No diagnosis was given for which it is usually paid.',
+      reason: 'The order lists no diagnosis that supports coverage of this test.',
       estimated_cost: marker.price,
     })),
     estimated_total: price.toFixed(2),
