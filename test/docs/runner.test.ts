@@ -78,4 +78,5 @@ test('… stands for anything within a line, alone for any lines', () => {
     false,
     false,
   ])
+  expect([isJson('{"a":[1,"…"]}', '{"a":[1,2,3]}'), isJson('{"a":[2,"…"]}', '{"a":[1,2]}')]).toEqual([true, false])
 })

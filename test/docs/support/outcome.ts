@@ -31,6 +31,10 @@ function has(answer: unknown, shown: unknown): boolean {
   if (typeof shown === 'string') return typeof answer === 'string' && new RegExp(`^${patternOf(shown)}$`).test(answer)
   if (typeof shown !== 'object' || shown === null) return answer === shown
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer) !== Array.isArray(shown)) return false
+  if (Array.isArray(shown) && shown.length > 1 && shown.at(-1) === '…') return startsWith(answer as unknown[], shown.slice(0, -1))
   if (Array.isArray(shown) && shown.length !== (answer as unknown[]).length) return false
   return Object.entries(shown).every(([name, value]) => has((answer as Record<string, unknown>)[name], value))
 }
+
+/** A list that ends with `…` shows the first entries only. */
+const startsWith = (answer: unknown[], shown: unknown[]) => answer.length >= shown.length && has(answer.slice(0, shown.length), shown)
