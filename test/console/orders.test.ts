@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { consentTypes } from '../../src/contract/labs/new-order.ts'
 import { journey, named, signedIn, without } from '../support/console-page.ts'
 import { place } from '../support/orders.ts'
+import { someInfo } from '../support/people.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
@@ -35,6 +37,30 @@ journey('an order is placed once its problems are mended', async (width) => {
   const { orders } = await w.api.listOrders({ query: { user_id } })
   expect(page.url()).toBe(`${w.base}/console/t/${w.team_id}/orders/${orders[0]?.id}`)
   return opened
+})
+
+test.skipIf(without)(named('each consent has its own checkbox, and an order records only those that are checked'), async () => {
+  const w = { ...one, ...(await one.tenant()) }
+  const { user_id } = await w.api.createUser({ body: { client_user_id: 'with-consents' } })
+  await w.api.putUserInfo({ params: { user_id }, body: someInfo() })
+  const { page, open } = await signedIn(w.base, w)
+  await open(`/orders/new?user_id=${user_id}`)
+  await page.getByLabel('Lab test', { exact: true }).fill('essential')
+  await page.getByRole('button', { name: /^Essential Wellness/ }).click()
+  await page.getByRole('button', { name: 'Fill in from record' }).click()
+  const consents = page.getByRole('group', { name: 'Consents the patient gave' })
+  const boxes = consents.getByRole('checkbox')
+  expect(await boxes.count()).toBe(consentTypes.length)
+  for (const box of await boxes.all()) expect(await box.isChecked()).toBe(false)
+  for (const name of ['HIPAA authorization', 'Terms of use', 'Privacy policy']) await consents.getByLabel(name).check()
+  await consents.getByLabel('Privacy policy').uncheck()
+  await page.getByText('Nothing stands in the way of this order.').waitFor()
+  const [sent] = await Promise.all([
+    page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/v3/order')),
+    page.getByRole('button', { name: 'Place order' }).click(),
+  ])
+  expect(sent.postDataJSON().consents).toEqual([{ consentType: 'hipaa-authorization' }, { consentType: 'terms-of-use' }])
+  await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
 })
 
 journey('an order is walked to critical results, acknowledged, and its report opened', async (width) => {

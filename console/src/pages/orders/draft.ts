@@ -1,6 +1,7 @@
 import type { api } from '../../api.ts'
 
 export type NewOrder = Parameters<typeof api.createOrder>[0]['body']
+export type ConsentType = NonNullable<NewOrder['consents']>[number]['consentType']
 export type LabTest = Awaited<ReturnType<typeof api.listLabTests>>['data'][number]
 
 /** What the form holds: text as it was typed, by the path of its field in the request. */
@@ -9,7 +10,7 @@ export type Draft = {
   lab_test: LabTest | null
   text: Record<string, string>
   priority: boolean
-  consents: boolean
+  consents: ConsentType[]
   answers: Record<string, string>
 }
 
@@ -18,11 +19,9 @@ export const emptyDraft = (): Draft => ({
   lab_test: null,
   text: { 'patient_details.gender': '', billing_type: 'client_bill', 'patient_address.country': 'US' },
   priority: false,
-  consents: false,
+  consents: [],
   answers: {},
 })
-
-const usualConsents = ['terms-of-use', 'telehealth-informed-consent', 'notice-of-privacy-practices', 'hipaa-authorization'] as const
 
 /** The request that the form stands for. It may be incomplete: the preflight says what it lacks. */
 export function orderOf({ user_id, lab_test, text, priority, consents, answers }: Draft): NewOrder {
@@ -32,7 +31,7 @@ export function orderOf({ user_id, lab_test, text, priority, consents, answers }
     patient_details: {},
     patient_address: {},
     priority,
-    consents: consents ? usualConsents.map((consentType) => ({ consentType })) : [],
+    consents: consents.map((consentType) => ({ consentType })),
     aoe_answers: Object.entries(answers).flatMap(([key, answer]) => {
       const [marker_id, question_id] = key.split('.').map(Number)
       return answer ? [{ marker_id, question_id, answer }] : []

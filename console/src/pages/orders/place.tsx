@@ -12,6 +12,7 @@ import { letGo, useUnsaved } from '../../unsaved.ts'
 import { words } from '../../words.ts'
 import { refreshOrder } from './actions.tsx'
 import { Questions } from './aoe.tsx'
+import { Consents } from './consents.tsx'
 import { type Draft, emptyDraft, orderOf } from './draft.ts'
 import { PickTest } from './pick-test.tsx'
 import { PickUser } from './pick-user.tsx'
@@ -86,6 +87,7 @@ function Form() {
           />
           <Patient draft={draft} set={set} about={about} />
           <Address draft={draft} set={set} about={about} />
+          <Consents given={draft.consents} onChange={(consents) => change({ consents })} />
           <Options draft={draft} set={set} about={about} onChange={change} />
         </div>
         <Preflight findings={findings} checking={checking} failure={failure} shown={shown}>
@@ -172,7 +174,6 @@ const Options = (props: FieldsProps & { onChange: (part: Partial<Draft>) => void
         {text('clinical_notes', 'Clinical notes')}
         {text('passthrough', 'Passthrough', { hint: 'Anything of yours; it comes back with the order.' })}
         <div class="full stack tight">
-          <Check label="The patient gave the usual consents" value={draft.consents} onCheck={(consents) => onChange({ consents })} />
           <Check label="Priority (STAT)" value={draft.priority} onCheck={(priority) => onChange({ priority })} />
         </div>
       </div>
