@@ -1,10 +1,40 @@
 import type { z } from 'zod'
+import { type OrderFaultCode, orderChecks } from './labs/order-checks.ts'
 import './wording.ts'
 
-/** One place of a request that is wrong: `loc` names it, `msg` says what to send instead. It never repeats the value. */
-export type Fault = { type: string; loc: (string | number)[]; msg: string }
+type FaultText = { meaning: string; remedy: string }
 
-const faultTypes: Record<string, string> = {
+/** The `type` of a validation error, besides those of the order checks. */
+export const faultTypes = {
+  missing: { meaning: 'The field is missing.', remedy: 'Send the field.' },
+  type_error: { meaning: 'The value has the wrong type.', remedy: 'Send the type named in `msg`.' },
+  format_error: { meaning: 'The value has the wrong format.', remedy: 'Write the value as `msg` says.' },
+  enum: { meaning: 'The value is not one of the allowed values.', remedy: 'Send one of the values in the API reference.' },
+  too_small: { meaning: 'The value is too short or too small.', remedy: 'Stay within the bound named in `msg`.' },
+  too_big: { meaning: 'The value is too long or too large.', remedy: 'Stay within the bound named in `msg`.' },
+  value_error: { meaning: 'The value is not valid.', remedy: 'Follow `msg`.' },
+  json_invalid: { meaning: 'The body is not valid JSON.', remedy: 'Correct the position named in `msg`.' },
+  gzip_invalid: { meaning: 'The body is not valid gzip.', remedy: 'Compress the body with gzip, or send it uncompressed.' },
+  measurement_unknown: {
+    meaning: 'A lab reported a measurement that the catalog does not have. Only the partner lab API returns this type.',
+    remedy: 'Name the measurement by its LOINC code, or leave it out.',
+  },
+  measurement_twice: {
+    meaning: 'A lab reported the same measurement twice in one report. Only the partner lab API returns this type.',
+    remedy: 'Report each measurement once.',
+  },
+} as const satisfies Record<string, FaultText>
+
+type FaultType = keyof typeof faultTypes | OrderFaultCode
+
+/** One field of a request that is wrong: `loc` names it, `msg` says what to send instead. It never repeats the value. */
+export type Fault = { type: FaultType; loc: (string | number)[]; msg: string }
+
+const faultTexts: Record<FaultType, FaultText> = { ...faultTypes, ...orderChecks }
+
+export const meaningOfFault = (type: FaultType) => faultTexts[type].meaning
+
+const typeOfIssue: Record<string, keyof typeof faultTypes> = {
   invalid_type: 'type_error',
   invalid_format: 'format_error',
   invalid_value: 'enum',
@@ -13,7 +43,7 @@ const faultTypes: Record<string, string> = {
   too_big: 'too_big',
 }
 
-/** Where a request has the wrong shape. The values themselves are never repeated: they may be a patient's. */
+/** Turns zod's issues into faults. No fault repeats a value, because the value may belong to a patient. */
 export function faultsOf(error: z.ZodError, part: string, sent: unknown): Fault[] {
   return error.issues.map((issue) => {
     const { code, path } = issue
@@ -21,9 +51,9 @@ export function faultsOf(error: z.ZodError, part: string, sent: unknown): Fault[
     const absent = path.reduce<unknown>((value, step) => (value as Record<PropertyKey, unknown> | undefined)?.[step], sent) === undefined
     return absent
       ? { type: 'missing', loc, msg: path.length ? 'This field is required.' : 'A JSON body is required.' }
-      : { type: faultTypes[code] ?? 'value_error', loc, msg: messageOf(issue) }
+      : { type: typeOfIssue[code] ?? 'value_error', loc, msg: messageOf(issue) }
   })
 }
 
-/** What is wrong with the name of a field is said by the shape of names. */
+/** zod reports a wrong key through the issues of the key's own shape. */
 const messageOf = (issue: z.core.$ZodIssue) => (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message

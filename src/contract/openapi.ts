@@ -102,7 +102,7 @@ const securityOf = {
   none: [],
 }
 
-const errorType = { type: 'string', description: 'Stable, one for each rule.', 'x-extensible-enum': Object.keys(errorTypes) }
+const errorType = { type: 'string', description: 'Stable, one for each rule.', 'x-extensible-enum': Object.keys(errorTypes).sort() }
 
 const errorSchemas = {
   Refusal: {

@@ -33,7 +33,7 @@ export const problem = (error_type: ErrorName, error_message: string, more: Fiel
 export const textProblem = (error_type: ErrorName, message: string) => new Problem(errorTypes[error_type].kind, message, { error_type })
 
 /** A request of the right shape whose value is wrong; `loc` begins with body, query, path or header. */
-export const invalid = (loc: Fault['loc'], msg: string, type = 'value_error') => new Problem('invalid', [{ type, loc, msg }])
+export const invalid = (loc: Fault['loc'], msg: string, type: Fault['type'] = 'value_error') => new Problem('invalid', [{ type, loc, msg }])
 
 /** A refusal to start: one line for the operator. */
 export const setupProblem = (error_message: string, error_type = 'SETUP') => new Problem('failed', { error_type, error_message })

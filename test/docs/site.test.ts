@@ -20,7 +20,9 @@ test('a page has its title, its text, its place and its neighbours', async () =>
   expect(body).toContain('<title>Errors · Assay documentation</title>')
   expect(body).toContain('<tr id="row-IDEMPOTENCY_KEY_REUSED">')
   expect(body).toContain('<a href="/docs/errors" aria-current="page">Errors</a>')
-  expect(body).toContain('<a class="previous" href="/docs/events"><small>Previous</small>Events</a><a class="next" href="/docs/config">')
+  expect(body).toContain(
+    '<a class="previous" href="/docs/events"><small>Previous</small>Events</a><a class="next" href="/docs/order-checks">',
+  )
 })
 
 test('a page allows no script of its own, and asks nobody else', async () => {

@@ -381,7 +381,7 @@ describe('a refusal', () => {
       {
         path: ['order_set'],
         code: 'NO_TESTS_NAMED',
-        message: 'An order names no lab test and no marker.',
+        message: 'The order names no lab test and no marker.',
         remedy: 'Name some.',
         severity: 'hard',
         status: 400,

@@ -42,7 +42,7 @@ export const complete = (ordered: Ordered, patient: Patient, { results, reported
 /** What a lab mistyped: a measurement that the catalogue does not have by that slug, or that it reports twice. */
 export function faultsOf(ordered: Ordered, results: NewResult[]): Fault[] {
   const seen = new Set<string>()
-  return results.flatMap((posted, i) => {
+  return results.flatMap((posted, i): Fault[] => {
     const analyte = analyteNamed(ordered, posted)
     const at = (field: string) => ['body', 'results', i, field]
     if (posted.slug && analyte?.slug !== posted.slug)

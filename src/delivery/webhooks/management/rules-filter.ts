@@ -8,7 +8,9 @@ const beginnings = [...new Set(eventNames.flatMap((name) => name.split('.').map(
 /** A filter that no event can pass is a typo: it would be taken and never fire. */
 export function checkFilter(patterns: readonly string[] | null | undefined) {
   const faults = (patterns ?? []).flatMap((pattern, i) =>
-    eventNames.some((name) => matches(pattern, name)) ? [] : [{ type: 'enum', loc: ['body', 'filter_types', i], msg: remedyFor(pattern) }],
+    eventNames.some((name) => matches(pattern, name))
+      ? []
+      : [{ type: 'enum' as const, loc: ['body', 'filter_types', i], msg: remedyFor(pattern) }],
   )
   if (faults.length) throw new Problem('invalid', faults)
 }

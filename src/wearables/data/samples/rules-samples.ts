@@ -25,7 +25,7 @@ export type Reading = {
 }
 
 type Raw = Record<string, unknown>
-type Refuse = (field: string, msg: string, type?: string) => void
+type Refuse = (field: string, msg: string, type?: Fault['type']) => void
 
 /** Samples as they are kept. Everything that is wrong is named, up to a limit, and nothing is taken then. */
 export function readSamples(row: Series, data: readonly unknown[], reading: Reading): Incoming[] {

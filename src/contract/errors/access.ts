@@ -1,0 +1,122 @@
+import { errors } from './kinds.ts'
+
+export const authenticationErrors = errors({
+  API_KEY_EXPIRED: {
+    kind: 'unauthenticated',
+    meaning: 'The team API key is past its expires_at.',
+    remedy: 'Create a new key with the management API.',
+  },
+  INVALID_ACCESS_TOKEN: {
+    kind: 'unauthenticated',
+    meaning: 'The access token is unknown, expired or revoked.',
+    remedy: 'Mint a new token. Access tokens are valid for 10 minutes.',
+  },
+  INVALID_API_KEY: {
+    kind: 'unauthenticated',
+    meaning: 'The team API key is unknown or revoked.',
+    remedy: 'Check the value of x-service-api-key.',
+  },
+  INVALID_LAB_KEY: {
+    kind: 'unauthenticated',
+    meaning: 'The lab key is unknown or revoked.',
+    remedy: 'Check the value of x-lab-key, or ask the operator for a new key.',
+  },
+  INVALID_LINK_TOKEN: {
+    kind: 'unauthenticated',
+    meaning: 'The link token is unknown, or its user was deleted.',
+    remedy: 'Create a new token with POST /v2/link/token.',
+  },
+  INVALID_MANAGEMENT_KEY: {
+    kind: 'unauthenticated',
+    meaning: 'The management key is unknown or revoked.',
+    remedy: 'Check the value of X-Management-Key.',
+  },
+  INVALID_USER_TOKEN: {
+    kind: 'unauthenticated',
+    meaning: 'The sign-in token of the user is unknown or expired.',
+    remedy: 'Create a new token with POST /v2/user/{user_id}/sign_in_token. Sign-in tokens are valid for one hour.',
+  },
+  LAB_KEY_NOT_ALLOWED: {
+    kind: 'unauthenticated',
+    meaning: 'A lab key was sent to a route that takes a team API key or a management key.',
+    remedy: 'Use lab keys for routes under /lab only.',
+  },
+  LINK_TOKEN_CONSUMED: {
+    kind: 'unauthenticated',
+    meaning: 'The link token has already connected a source.',
+    remedy: 'Create a new token for each connection.',
+  },
+  LINK_TOKEN_EXPIRED: {
+    kind: 'unauthenticated',
+    meaning: 'The link token is older than one hour.',
+    remedy: 'Create a new token with POST /v2/link/token.',
+  },
+  MANAGEMENT_KEY_NOT_ALLOWED: {
+    kind: 'unauthenticated',
+    meaning: 'A management key was sent to a route that takes a team API key or a lab key.',
+    remedy: 'Send a team API key in x-service-api-key, or a lab key in x-lab-key.',
+  },
+  MISSING_API_KEY: {
+    kind: 'unauthenticated',
+    meaning: 'The request has no team credential.',
+    remedy: 'Send a team API key in x-service-api-key, or an access token as `Authorization: Bearer`.',
+  },
+  MISSING_LAB_KEY: {
+    kind: 'unauthenticated',
+    meaning: 'The request has no lab key.',
+    remedy: 'Send the lab key in x-lab-key.',
+  },
+  MISSING_LINK_TOKEN: {
+    kind: 'unauthenticated',
+    meaning: 'The request has no link token.',
+    remedy: 'Send the token in x-vital-link-token or x-service-link-token.',
+  },
+  MISSING_MANAGEMENT_KEY: {
+    kind: 'unauthenticated',
+    meaning: 'The request has no management key.',
+    remedy: 'Send the management key in X-Management-Key.',
+  },
+  TEAM_KEY_NOT_ALLOWED: {
+    kind: 'unauthenticated',
+    meaning: 'A team credential was sent to a route that takes a management key or a lab key.',
+    remedy: 'Send a management key in X-Management-Key, or a lab key in x-lab-key.',
+  },
+  WRONG_DEPLOYMENT_KEY: {
+    kind: 'unauthenticated',
+    meaning: 'The key belongs to another deployment.',
+    remedy: 'Call the deployment named in error_message, or use a key of this one.',
+  },
+})
+
+export const permissionErrors = errors({
+  CLOSED_BETA: {
+    kind: 'forbidden',
+    meaning: 'The route is in closed beta, and the team is not enabled for it.',
+    remedy: 'Ask your operator to enable the beta for the team.',
+  },
+  MANAGEMENT_KEY_REQUIRED: {
+    kind: 'forbidden',
+    meaning: 'Only a management key can mint an access token; a console session cannot.',
+    remedy: 'Send a management key in X-Management-Key.',
+  },
+  ORG_KEY_REQUIRED: {
+    kind: 'forbidden',
+    meaning: 'A Team Management Key cannot call a route of the organization.',
+    remedy: 'Use an Org Management Key.',
+  },
+  PLAN_REQUIRED: {
+    kind: 'forbidden',
+    meaning: 'The plan of the organization does not include this route.',
+    remedy: 'Ask your operator to change the plan of the organization.',
+  },
+  READ_ONLY_KEY: {
+    kind: 'forbidden',
+    meaning: 'A read-only key was used for a change.',
+    remedy: 'Use a key without read_only.',
+  },
+  USER_TOKEN_NOT_ALLOWED: {
+    kind: 'forbidden',
+    meaning: 'The route does not accept the sign-in token of a user.',
+    remedy: 'Call the route from your backend with a team API key.',
+  },
+})

@@ -1,0 +1,283 @@
+import { errors } from './kinds.ts'
+
+export const catalogErrors = errors({
+  LAB_ACCOUNT_INACTIVE: {
+    kind: 'refused',
+    meaning: 'The lab account is not active.',
+    remedy: 'Name an active account.',
+  },
+  LAB_ACCOUNT_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The organization has no lab account with this id.',
+    remedy: 'List the lab accounts to find their ids.',
+  },
+  LAB_ACCOUNT_OF_ANOTHER_LAB: {
+    kind: 'refused',
+    meaning: 'The lab account belongs to a different lab than the tests or markers.',
+    remedy: 'Name an account at the lab of the tests and markers.',
+  },
+  LAB_TEST_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'Neither the catalog nor the team has a lab test with this id.',
+    remedy: 'List the lab tests with GET /v3/lab_test.',
+  },
+  MARKERS_NAMED_TWICE: {
+    kind: 'refused',
+    meaning: 'The request has both marker_ids and provider_ids.',
+    remedy: 'Send one of the two.',
+  },
+  MARKERS_REQUIRED: {
+    kind: 'refused',
+    meaning: 'The request has neither marker_ids nor provider_ids.',
+    remedy: 'Name at least one marker. GET /v3/lab_tests/markers lists them.',
+  },
+  MARKER_NOT_A_LA_CARTE: {
+    kind: 'refused',
+    meaning: 'add_on names a marker that the lab runs only as part of a lab test.',
+    remedy: 'Choose markers with a_la_carte_enabled, or order the lab test.',
+  },
+  MARKER_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The lab has no marker with this provider_id.',
+    remedy: 'List the markers of the lab with GET /v3/lab_tests/markers?lab_id=.',
+  },
+  MARKER_NOT_ORDERABLE: {
+    kind: 'refused',
+    meaning: 'The request names a marker that can no longer be ordered.',
+    remedy: 'Choose markers with is_orderable.',
+  },
+  METHOD_NOT_OFFERED: {
+    kind: 'refused',
+    meaning: 'The lab does not offer this collection method.',
+    remedy: 'Use a collection method listed in error_message, or another lab.',
+  },
+  NO_COMMON_SAMPLE_TYPE: {
+    kind: 'refused',
+    meaning: 'The markers need different sample types.',
+    remedy: 'Create one lab test per sample type.',
+  },
+  ORDER_SET_EMPTY: {
+    kind: 'refused',
+    meaning: 'The order set has neither lab_test_ids nor add_on.',
+    remedy: 'Send lab_test_ids, add_on or both.',
+  },
+  SEVERAL_LABS: {
+    kind: 'refused',
+    meaning: 'The tests or markers belong to more than one lab.',
+    remedy: 'Name tests and markers of one lab, and place one order per lab.',
+  },
+  SHARED_LAB_TEST: {
+    kind: 'refused',
+    meaning: 'A lab test of the catalog is shared by all teams and cannot be changed.',
+    remedy: 'Create a lab test of your own with POST /v3/lab_tests.',
+  },
+  UNKNOWN_LAB: {
+    kind: 'refused',
+    meaning: 'lab_slug does not name a lab.',
+    remedy: 'List the labs with GET /v3/lab_tests/labs.',
+  },
+  UNKNOWN_LAB_ACCOUNT: {
+    kind: 'refused',
+    meaning: 'lab_account_id does not name a lab account that the team can use.',
+    remedy: 'List the lab accounts with GET /v3/lab_test/lab_account.',
+  },
+  UNKNOWN_LAB_TEST: {
+    kind: 'refused',
+    meaning: 'lab_test_ids names a lab test that neither the catalog nor the team has.',
+    remedy: 'List the lab tests with GET /v3/lab_test.',
+  },
+  UNKNOWN_MARKER: {
+    kind: 'refused',
+    meaning: 'marker_ids or provider_ids names a marker that does not exist at the lab.',
+    remedy: 'List the markers with GET /v3/lab_tests/markers.',
+  },
+})
+
+export const placementErrors = errors({
+  BILLING_TYPE_NOT_ALLOWED: {
+    kind: 'refused',
+    meaning: "The lab account may not use this billing_type in the patient's state.",
+    remedy: 'Check allowed_billing of GET /v3/lab_test/lab_account.',
+  },
+  BILLING_TYPE_NOT_SUPPORTED: {
+    kind: 'refused',
+    meaning: 'The lab does not support this billing_type.',
+    remedy: 'Use a billing_type listed in error_message.',
+  },
+  COLLECTION_METHOD_REQUIRED: {
+    kind: 'refused',
+    meaning: 'The order has markers in add_on but no collection_method.',
+    remedy: 'Send collection_method.',
+  },
+  GUARANTOR_REQUIRED: {
+    kind: 'refused',
+    meaning: 'The patient is insured through another person, and the order names no guarantor.',
+    remedy: 'Send health_insurance.responsible_details, or record the insurance with its guarantor.',
+  },
+  ICD_CODES_REQUIRED: {
+    kind: 'refused',
+    meaning: 'An order billed to commercial insurance has no diagnosis code.',
+    remedy: 'Send at least one ICD-10-CM code in icd_codes.',
+  },
+  ICD_CODE_INVALID: {
+    kind: 'refused',
+    meaning: 'An order billed to commercial insurance has a diagnosis code that is not in ICD-10-CM format.',
+    remedy: 'Write the code like E78.5.',
+  },
+  INSURANCE_REQUIRED: {
+    kind: 'refused',
+    meaning: 'An order billed to commercial insurance names no insurance, and the user has no primary insurance.',
+    remedy: 'Record the insurance with POST /v2/user/{user_id}/insurance.',
+  },
+  LAB_ACCOUNTS_DIFFER: {
+    kind: 'refused',
+    meaning: 'lab_account_id and order_set.lab_account_id name different accounts.',
+    remedy: 'Send one of them.',
+  },
+  LAB_ACCOUNT_AMBIGUOUS: {
+    kind: 'refused',
+    meaning: 'The team has several active accounts at the lab.',
+    remedy: 'Send lab_account_id.',
+  },
+  LAB_DOES_NOT_SERVE_STATE: {
+    kind: 'refused',
+    meaning: "The lab does not serve the patient's state.",
+    remedy: 'Order from another lab.',
+  },
+  LAB_TEST_NOT_ACTIVE: {
+    kind: 'refused',
+    meaning: 'The order names a lab test that is archived or pending approval.',
+    remedy: 'Order an active lab test.',
+  },
+  MINORS_NOT_ALLOWED: {
+    kind: 'refused',
+    meaning: 'The patient is a minor, and the team does not order for minors.',
+    remedy: 'Turn on minor_ordering_enabled for the team.',
+  },
+  NOT_A_TESTKIT: {
+    kind: 'refused',
+    meaning: 'The lab test is not collected with a test kit.',
+    remedy: 'Name a lab test whose method is testkit.',
+  },
+  NO_TESTS_NAMED: {
+    kind: 'refused',
+    meaning: 'The order names no lab test and no marker.',
+    remedy: 'Send order_set.lab_test_ids or order_set.add_on.',
+  },
+  PHYSICIAN_REQUIRED: {
+    kind: 'refused',
+    meaning: "The lab accepts orders from the patient's state only with a physician.",
+    remedy: 'Send `physician`.',
+  },
+  SEVERAL_METHODS: {
+    kind: 'refused',
+    meaning: 'The tests have different collection methods.',
+    remedy: 'Choose one with collection_method, or place one order per method.',
+  },
+})
+
+export const orderErrors = errors({
+  ACTIVATE_BY_PASSED: {
+    kind: 'refused',
+    meaning: 'The new activate_by is in the past.',
+    remedy: 'Send today or a later day, or null to send the order to the lab now.',
+  },
+  DRAW_NOT_POSSIBLE: {
+    kind: 'refused',
+    meaning: 'The order has no requisition yet, or its sample is already drawn.',
+    remedy: 'Report the draw after requisition_created and only once.',
+  },
+  KIT_HAS_A_PATIENT: {
+    kind: 'refused',
+    meaning: 'The kit was ordered for a known patient, so it needs no registration.',
+    remedy: 'Register only kits ordered with POST /v3/order/testkit.',
+  },
+  KIT_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The team has no kit with this sample_id.',
+    remedy: 'Use the sample_id printed on the kit and shown on the order.',
+  },
+  KIT_NOT_REGISTRABLE: {
+    kind: 'refused',
+    meaning: 'The kit was already returned, or its order has ended.',
+    remedy: 'Register a kit after it is sent out and before it is returned.',
+  },
+  KIT_REGISTERED: {
+    kind: 'conflict',
+    meaning: 'The kit is already registered.',
+    remedy: 'Nothing to do. GET /v3/order/{order_id} shows the patient.',
+  },
+  NOT_ON_SITE: {
+    kind: 'refused',
+    meaning: 'A draw was reported for an order that is not an on-site collection.',
+    remedy: 'Wait for the status from the lab or phlebotomist; only on-site draws are reported by you.',
+  },
+  ORDER_GOES_ON: {
+    kind: 'refused',
+    meaning: 'The order has not ended, so it cannot be recreated.',
+    remedy: 'Report the results on the order itself.',
+  },
+  ORDER_NOT_CANCELLABLE: {
+    kind: 'refused',
+    meaning: 'The order is past the last status in which it can be canceled.',
+    remedy: 'See the order lifecycle for the statuses that allow cancellation.',
+  },
+  ORDER_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The team has no order with this id. For a lab key: no such order was sent to the lab.',
+    remedy: 'List the orders with GET /v3/orders, or GET /lab/v1/orders as a lab.',
+  },
+  ORDER_NOT_HELD: {
+    kind: 'refused',
+    meaning: 'The order was already sent to the lab or has ended, so it cannot be rescheduled.',
+    remedy: 'Cancel the order if its status allows that, and place a new one.',
+  },
+  ORDER_NOT_SCHEDULED: {
+    kind: 'refused',
+    meaning: 'The order was created without activate_by, so it cannot be rescheduled.',
+    remedy: 'Cancel the order, and place a new one with activate_by.',
+  },
+  REDRAW_NOT_OFFERED: {
+    kind: 'refused',
+    meaning: 'The lab does not offer redraws, or this transaction already has one.',
+    remedy: 'Place a new order.',
+  },
+  STATUS_NOT_REACHABLE: {
+    kind: 'refused',
+    meaning: 'The lifecycle has no path from the current status to the requested one.',
+    remedy: 'See the order lifecycle for the next possible statuses.',
+  },
+  TOO_MANY_TO_RESEND: {
+    kind: 'refused',
+    meaning: 'The time window contains more orders than one request can resend.',
+    remedy: 'Resend a shorter window.',
+  },
+  TOO_MANY_TO_SORT: {
+    kind: 'refused',
+    meaning: 'More than 10,000 orders match, which is too many to sort by patient_name.',
+    remedy: 'Narrow the filter, for example by date.',
+  },
+  TRANSACTION_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The team has no order transaction with this id.',
+    remedy: 'Use order_transaction.id of an order.',
+  },
+})
+
+export const resultErrors = errors({
+  DOCUMENT_NOT_AVAILABLE: {
+    kind: 'not_found',
+    meaning: 'The order does not have this document, or does not have it yet.',
+    remedy: 'Read error_message for the status that provides it.',
+  },
+  NOTHING_CRITICAL: {
+    kind: 'not_found',
+    meaning: 'The order never had a critical result.',
+    remedy: 'Acknowledge only orders with a labtest.result.critical event.',
+  },
+  RESULTS_NOT_AVAILABLE: {
+    kind: 'not_found',
+    meaning: 'The lab has not reported results yet.',
+    remedy: 'Wait for a labtest.order.updated event with partial_results or completed.',
+  },
+})

@@ -1,0 +1,85 @@
+import { errors } from './kinds.ts'
+
+export const requestErrors = errors({
+  BAD_REQUEST: {
+    kind: 'refused',
+    meaning: 'The request is not well-formed HTTP, or its headers are too large.',
+    remedy: 'Check the request line and the size of the headers.',
+  },
+  BAD_URL: {
+    kind: 'refused',
+    meaning: 'The URL is malformed, or one of its path segments is too long.',
+    remedy: 'Percent-encode the path and query.',
+  },
+  BODY_TOO_LARGE: {
+    kind: 'too_large',
+    meaning: 'The body exceeds the limit: 30 MiB for orders and pushed data, 1 MiB elsewhere. The limit applies after decompression.',
+    remedy: 'Split the request into smaller ones.',
+  },
+  NOTHING_TO_PATCH: {
+    kind: 'refused',
+    meaning: 'The patch contains no field to change.',
+    remedy: 'Send at least one field.',
+  },
+  ROUTE_NOT_OFFERED: {
+    kind: 'not_found',
+    meaning: 'Junction has this route, but Assay does not offer it.',
+    remedy: 'Follow the alternative named in error_message.',
+  },
+  UNKNOWN_METHOD: {
+    kind: 'wrong_method',
+    meaning: 'The path exists, but not for this HTTP method.',
+    remedy: 'Use one of the methods listed in the `Allow` response header.',
+  },
+  UNKNOWN_PATH: {
+    kind: 'not_found',
+    meaning: 'No route has this path, or the route exists in the sandbox only.',
+    remedy: 'Check the path against the API reference.',
+  },
+  UNSUPPORTED_CONTENT_ENCODING: {
+    kind: 'unsupported',
+    meaning: 'The body is compressed with something other than gzip.',
+    remedy: 'Send the body uncompressed or with `Content-Encoding: gzip`.',
+  },
+  UNSUPPORTED_CONTENT_TYPE: {
+    kind: 'unsupported',
+    meaning: 'The body is not JSON.',
+    remedy: 'Send `Content-Type: application/json`.',
+  },
+})
+
+export const idempotencyErrors = errors({
+  IDEMPOTENCY_IN_FLIGHT: {
+    kind: 'conflict',
+    meaning: 'Another request with this X-Idempotency-Key is still running after 10 seconds.',
+    remedy: 'Retry with the same key after a few seconds.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    kind: 'conflict',
+    meaning: 'The X-Idempotency-Key was already used with a different request.',
+    remedy: 'Use a new key for each new request.',
+  },
+})
+
+export const availabilityErrors = errors({
+  CONSOLE_NOT_BUILT: {
+    kind: 'unavailable',
+    meaning: 'The console files are missing from this installation.',
+    remedy: 'Start the service with `npm start`, which builds the console.',
+  },
+  DATABASE_UNAVAILABLE: {
+    kind: 'unavailable',
+    meaning: 'The database cannot be reached, or a statement took too long.',
+    remedy: 'Retry after a few seconds.',
+  },
+  INTERNAL_ERROR: {
+    kind: 'failed',
+    meaning: 'The service failed unexpectedly. The failure is logged with the X-Request-Id of the response.',
+    remedy: 'Retry. If it happens again, give the X-Request-Id to your operator.',
+  },
+  NOT_READY: {
+    kind: 'unavailable',
+    meaning: 'The service is starting, or the database does not respond. Only /ready returns this error.',
+    remedy: 'Wait until /ready returns 200.',
+  },
+})

@@ -1,0 +1,195 @@
+import { errors } from './kinds.ts'
+
+export const organizationErrors = errors({
+  COMPANY_NAME_REQUIRED: {
+    kind: 'refused',
+    meaning: 'brand_information would have no company_name.',
+    remedy: 'Send company_name.',
+  },
+  EXPIRY_IN_THE_PAST: {
+    kind: 'refused',
+    meaning: 'The expires_at of a new key is in the past.',
+    remedy: 'Send a later expires_at, or leave it out for a key that does not expire.',
+  },
+  INTEGRATION_TEAM_ID_TAKEN: {
+    kind: 'conflict',
+    meaning: 'Another team has this integration_team_id. The response names that team in team_id if your key has access to it.',
+    remedy: 'Choose another integration_team_id.',
+  },
+  LAST_ORG_KEY: {
+    kind: 'refused',
+    meaning: 'The last Org Management Key of an organization cannot be revoked.',
+    remedy: 'Create another Org Management Key first.',
+  },
+  MANAGEMENT_KEY_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The organization has no management key with this id.',
+    remedy: 'List the management keys to find their ids.',
+  },
+  ORG_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The organization does not exist, or your key has no access to it.',
+    remedy: 'Use the org_id that was shown with the key.',
+  },
+  TEAM_BINDINGS_NOT_ALLOWED: {
+    kind: 'refused',
+    meaning: 'The role does not take team_role_bindings.',
+    remedy: 'Leave team_role_bindings out, or use the role team_admin.',
+  },
+  TEAM_BINDINGS_REQUIRED: {
+    kind: 'refused',
+    meaning: 'The role team_admin needs at least one team.',
+    remedy: 'Send team_role_bindings with at least one team_id.',
+  },
+  TEAM_ID_TAKEN: {
+    kind: 'conflict',
+    meaning: 'A team has, or once had, this id.',
+    remedy: 'Leave `id` out, and the service generates one.',
+  },
+  TEAM_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The team does not exist, or your key has no access to it.',
+    remedy: 'List the teams to find their ids.',
+  },
+  UNKNOWN_TEAM: {
+    kind: 'refused',
+    meaning: 'team_role_bindings or team_id_allowlist names a team outside the organization.',
+    remedy: 'Name teams of this organization only.',
+  },
+  WRONG_DEPLOYMENT: {
+    kind: 'refused',
+    meaning: 'The request names another environment or region than this deployment.',
+    remedy: 'Call the other deployment, or name the one in error_message.',
+  },
+})
+
+export const userErrors = errors({
+  CLIENT_USER_ID_TAKEN: {
+    kind: 'conflict',
+    meaning: 'Another user has this client_user_id. A patch and an undone deletion return this error.',
+    remedy: 'Patch or delete the other user first.',
+  },
+  INSURANCE_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The user has no such insurance.',
+    remedy: 'Record one with POST /v2/user/{user_id}/insurance.',
+  },
+  INVALID_REQUEST: {
+    kind: 'refused',
+    meaning: 'A user with this client_user_id already exists. detail includes the user_id and created_on of that user.',
+    remedy: 'Use the existing user.',
+  },
+  NO_DELETION_TO_UNDO: {
+    kind: 'not_found',
+    meaning: 'No user with this id is scheduled for deletion.',
+    remedy: 'Undo a deletion within 7 days; after that the user is erased.',
+  },
+  PERSONAL_CLIENT_USER_ID: {
+    kind: 'refused',
+    meaning: 'The client_user_id looks like personal data, such as an email address. detail is text, and error_type is next to it.',
+    remedy: 'Send an identifier of your own, such as a UUID.',
+  },
+  USER_INFO_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The user has no recorded demographics.',
+    remedy: 'Record them with PATCH /v2/user/{user_id}/info.',
+  },
+  USER_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The team has no user with this id.',
+    remedy: 'Check the user_id and the team of the key.',
+  },
+  USER_SCHEDULED_FOR_DELETION: {
+    kind: 'not_found',
+    meaning: 'The user is scheduled for deletion.',
+    remedy: 'Undo the deletion with POST /v2/user/undo_delete within 7 days.',
+  },
+})
+
+export const consoleErrors = errors({
+  CODE_REQUIRED: {
+    kind: 'unauthenticated',
+    meaning: 'The sign-in has no second factor.',
+    remedy: 'Send the current code of the authenticator app, or a recovery code, as `code`.',
+  },
+  INVITATION_OVER: {
+    kind: 'not_found',
+    meaning: 'The invitation was used, withdrawn or replaced, or its 7 days have passed.',
+    remedy: 'Ask an administrator for a new invitation.',
+  },
+  INVITE_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The organization has no such pending invitation.',
+    remedy: 'List the invitations to find their ids.',
+  },
+  MISSING_SESSION: {
+    kind: 'unauthenticated',
+    meaning: 'The request has no console session.',
+    remedy: 'Sign in with POST /console/session.',
+  },
+  NOT_A_PERSON: {
+    kind: 'refused',
+    meaning: 'The session was started with a key, which has no password and no second factor.',
+    remedy: 'Sign in as a person.',
+  },
+  NOT_FROM_CONSOLE: {
+    kind: 'forbidden',
+    meaning: 'A console session came without x-assay-console: 1, or from another origin.',
+    remedy: 'Use a key in programs. Behind a proxy, set PUBLIC_URL to the address in the browser.',
+  },
+  PERSON_NOT_FOUND: {
+    kind: 'not_found',
+    meaning: 'The organization has no member with this id.',
+    remedy: 'List the members to find their ids.',
+  },
+  REVEAL_NOT_ALLOWED: {
+    kind: 'forbidden',
+    meaning: 'Your role sees personal data only masked.',
+    remedy: 'Leave x-assay-reveal out, or ask for a role that may reveal personal data.',
+  },
+  REVEAL_REQUIRED: {
+    kind: 'forbidden',
+    meaning: 'The document contains personal data and cannot be masked.',
+    remedy: 'Send the reason in the header x-assay-reveal.',
+  },
+  ROLE_REQUIRED: {
+    kind: 'forbidden',
+    meaning: 'Your role does not include the capability that this request needs.',
+    remedy: 'Ask an administrator of the organization.',
+  },
+  SESSION_ENDED: {
+    kind: 'unauthenticated',
+    meaning: 'The console session expired, was signed out, or lost its key or its person.',
+    remedy: 'Sign in again.',
+  },
+  SESSION_NOT_ALLOWED: {
+    kind: 'forbidden',
+    meaning: 'A session that was started with a team API key cannot call management routes.',
+    remedy: 'Sign in with a management key or as a person.',
+  },
+  SIGN_IN_REFUSED: {
+    kind: 'unauthenticated',
+    meaning: 'The email, the password or the code is wrong, or the code was already used. The response does not say which.',
+    remedy: 'Check all three, and use the current code.',
+  },
+  TEAM_REQUIRED: {
+    kind: 'refused',
+    meaning: 'A console session called a data route without naming a team.',
+    remedy: 'Send the team in x-assay-team. GET /console/session lists the teams.',
+  },
+  TOO_MANY_SIGN_INS: {
+    kind: 'too_many',
+    meaning: 'Too many sign-in attempts failed.',
+    remedy: 'Wait 15 minutes.',
+  },
+  WEAK_PASSWORD: {
+    kind: 'refused',
+    meaning: 'The password is too short, too common or too close to the email.',
+    remedy: 'Use a long passphrase.',
+  },
+  WRONG_CODE: {
+    kind: 'refused',
+    meaning: 'The code does not match the second factor that is being set up.',
+    remedy: 'Enter the code that the authenticator app shows now.',
+  },
+})
