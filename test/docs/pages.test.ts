@@ -16,7 +16,7 @@ const all = pages.flatMap((page) => blocksOf(page))
 /** What cannot be run here, and why. A new one needs a reason that holds, and a line here. */
 const notRun = [
   ['README.md', 'this is the suite itself'],
-  ['docs/guides/production.md', 'needs a PostgreSQL and the domain of a deployment of yours'],
+  ['docs/guides/production.md', 'needs your own PostgreSQL and domain'],
   ['docs/pipelines.md', 'needs a broker and stays in the foreground'],
   ['docs/pipelines.md', 'needs the Pub/Sub emulator; both commands stay in the foreground'],
   ['docs/pipelines.md', 'needs the Pub/Sub emulator'],

@@ -74,14 +74,14 @@ for (const [name, tool, command] of languages) {
     const says = async (line: string) => expect(await eventually(() => receiver.lines().includes(line) || undefined), line).toBe(true)
 
     await place(tenant.api)
-    await says('took labtest.order.created 1')
+    await says('received labtest.order.created 1')
     const [copy] = await copies.has(1)
     const headers = Object.fromEntries(
       Object.entries(copy?.headers as Record<string, string>).filter(([name]) => name.startsWith('webhook-')),
     )
     const body = copy?.body as string
     expect(await post(receiver.url, headers, body)).toBe(204)
-    await says(`again ${headers['webhook-id']}`)
+    await says(`duplicate ${headers['webhook-id']}`)
 
     const before = receiver.lines().length
     expect(await post(receiver.url, headers, body.replace('ordered', 'orderad'))).toBe(400)
@@ -92,15 +92,15 @@ for (const [name, tool, command] of languages) {
     expect(await post(receiver.url, ...signed(secret, { shift: 400 }))).toBe(400)
     expect(await post(receiver.url, { 'webhook-timestamp': 'soon' }, body)).toBe(400)
     await eventually(() => receiver.lines().length === before + 7 || undefined)
-    const refused = receiver.lines().slice(before)
-    expect(refused).toEqual([...Array(4).fill('refused: wrong signature'), ...Array(3).fill('refused: too old')])
+    const rejected = receiver.lines().slice(before)
+    expect(rejected).toEqual([...Array(4).fill('rejected: wrong signature'), ...Array(3).fill('rejected: timestamp outside tolerance')])
 
     await tenant.admin.rotateWebhookSecret({ params: webhook.params, body: {} })
     await place(tenant.api)
-    await eventually(() => receiver.lines().filter((line) => line === 'took labtest.order.created 1').length === 2 || undefined)
+    await eventually(() => receiver.lines().filter((line) => line === 'received labtest.order.created 1').length === 2 || undefined)
 
     expect(await post(receiver.url, ...signed(secret, { sequence: 4, key: 'order:gap' }))).toBe(204)
     expect(await post(receiver.url, ...signed(secret, { sequence: 7, key: 'order:gap' }))).toBe(204)
-    await says('took labtest.order.updated 7 (missing 2)')
+    await says('received labtest.order.updated 7 (missing 2)')
   })
 }
