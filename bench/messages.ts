@@ -9,10 +9,10 @@ import { sealSecrets } from '../src/delivery/webhooks/endpoints.ts'
 import { notifier } from '../src/delivery/webhooks/sending/notify.ts'
 import { textOfSecret } from '../src/delivery/webhooks/sign.ts'
 import { insertWebhook } from '../src/delivery/webhooks/store.ts'
-import { type App, DELIVER } from '../src/platform/app.ts'
+import { type App, appOf, DELIVER } from '../src/platform/app.ts'
 import { readConfig } from '../src/platform/config.ts'
 import { userSealingKey } from '../src/platform/sealing/vault.ts'
-import { openApp } from '../src/start.ts'
+import { openService } from '../src/start.ts'
 import type { Running, Site } from './site.ts'
 
 const USERS = 100
@@ -24,9 +24,10 @@ export type Writer = Awaited<ReturnType<typeof openWriter>>
 export async function openWriter(site: Site, running: Running, team_id: string) {
   const opened = new AsyncDisposableStack()
   const env = { DATABASE_URL: running.database, ENCRYPTION_KEY: site.encryptionKey, DATA_DIR: site.dataDir, DATABASE_POOL_SIZE: '8' }
-  const { app } = await openApp(readConfig(env), pino({ level: 'silent' }), () => Promise.reject(new Error('not embedded')), opened)
+  const { service } = await openService(readConfig(env), pino({ level: 'silent' }), () => Promise.reject(new Error('not embedded')), opened)
+  const app = appOf(service)
   const bell = notifier(app)
-  app.wake = (job, about = []) => {
+  service.wake = (job, about = []) => {
     if (job === DELIVER) bell.wake(about)
   }
   const users = await makeUsers(app, running, team_id)

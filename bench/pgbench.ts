@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { placeAlong, placeParameters } from '../src/labs/orders/placing/store-write.ts'
+import { placeAudited, placeParameters } from '../src/labs/orders/placing/store-write.ts'
 import { query } from '../test/support/cluster.ts'
 import { run } from '../test/support/process.ts'
 
@@ -37,7 +37,7 @@ export async function scriptLike(url: string, users: number): Promise<Script> {
     variables[`p${i}`] = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
     return `:p${i}`
   })
-  const statement = placeAlong.replace(/\$(\d+)/g, (_, n: string) => texts[Number(n) - 1] as string).replace(/\s+/g, ' ')
+  const statement = placeAudited.replace(/\$(\d+)/g, (_, n: string) => texts[Number(n) - 1] as string).replace(/\s+/g, ' ')
   return { script: `\\set n random(1, 9000000000000000)\n\\set u random(1, ${users})\n${statement.trim()};\n`, variables }
 }
 

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { pino } from 'pino'
 import { checkSettings } from '../operations/deployment/actions.ts'
-import type { App } from '../platform/app.ts'
+import { type App, appOf } from '../platform/app.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { borrowEmbedded, hasCluster } from '../platform/db/embedded/start.ts'
 import type { Database } from '../platform/db/open.ts'
 import { type Problem, setupProblem } from '../platform/problem.ts'
-import { openApp, openServer } from '../start.ts'
+import { openServer, openService } from '../start.ts'
 import type { Options, Values } from './options.ts'
 
 /** One row of the command line. Help, completion and docs/cli.md are made of it. */
@@ -32,8 +32,8 @@ export const usageProblem = ({ detail }: Problem) => typeof detail === 'object' 
 export async function withApp<T>(work: (app: App, database: Database) => Promise<T>, founding = false): Promise<T> {
   const config = configFor(founding)
   await using opened = new AsyncDisposableStack()
-  const { app, database } = await openApp(config, pino({ level: 'silent' }), borrowEmbedded, opened, founding)
-  return await work(app, database)
+  const { service, database } = await openService(config, pino({ level: 'silent' }), borrowEmbedded, opened, founding)
+  return await work(appOf(service), database)
 }
 
 /** The same on the bare database, which need be neither migrated nor ours. */

@@ -1,5 +1,6 @@
 import { Id, InstantIn, roles, Text } from '../contract/common.ts'
-import type { App, ManagementCaller } from '../platform/app.ts'
+import type { App } from '../platform/app.ts'
+import type { ManagementCaller } from '../platform/callers.ts'
 import { Problem, setupProblem } from '../platform/problem.ts'
 import {
   createManagementKey,

@@ -1,5 +1,6 @@
 import { Email, Id, personRoles } from '../contract/common.ts'
-import type { App, ManagementCaller } from '../platform/app.ts'
+import type { App } from '../platform/app.ts'
+import type { ManagementCaller } from '../platform/callers.ts'
 import { deleteMember, listMembers } from '../tenants/people/actions.ts'
 import { createInvite } from '../tenants/people/invitations.ts'
 import { recordOperator } from './audited.ts'

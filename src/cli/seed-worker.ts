@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
+import { appOf } from '../platform/app.ts'
 import { readConfig } from '../platform/config.ts'
-import { openApp } from '../start.ts'
+import { openService } from '../start.ts'
 import { fillShare, type Share } from './seed-share.ts'
 
 /** What a thread is given: its share, and the database that the command has open. */
@@ -10,5 +11,5 @@ export type Work = Share & { url: string }
 const { url, ...share } = workerData as Work
 await using opened = new AsyncDisposableStack()
 const nothingOfOurOwn = () => Promise.reject(new Error('A thread uses the database of its command'))
-const { app } = await openApp({ ...readConfig(), DATABASE_URL: url }, pino({ level: 'silent' }), nothingOfOurOwn, opened)
-await fillShare(app, share, (made) => parentPort?.postMessage(made))
+const { service } = await openService({ ...readConfig(), DATABASE_URL: url }, pino({ level: 'silent' }), nothingOfOurOwn, opened)
+await fillShare(appOf(service), share, (made) => parentPort?.postMessage(made))

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { readConfig } from '../platform/config.ts'
 import { createLog } from '../platform/log.ts'
 import { Problem } from '../platform/problem.ts'
-import { type Service, startService } from '../start.ts'
+import { type RunningService, startService } from '../start.ts'
 import { command } from './command.ts'
 import { reasonOf } from './failure.ts'
 
@@ -33,7 +33,7 @@ export async function serve(json = false) {
   console.log(json ? JSON.stringify(placeOf(service)) : greeting(service, process.stdout.isTTY === true))
 }
 
-const placeOf = ({ listening, credentials: { base_url, org_id, team_id, path } }: Service) => ({
+const placeOf = ({ listening, credentials: { base_url, org_id, team_id, path } }: RunningService) => ({
   base_url,
   listening,
   org_id: org_id ?? null,
@@ -53,7 +53,7 @@ async function started(json: boolean) {
 }
 
 /** Keys are shown on a terminal only, so that they never land in the logs of a container. */
-function greeting({ listening, credentials }: Service, onTerminal: boolean) {
+function greeting({ listening, credentials }: RunningService, onTerminal: boolean) {
   const { base_url, org_id, team_id, team_api_key, management_key, path } = credentials
   const show = onTerminal && credentials.first && team_api_key
   const key = show ? `'x-service-api-key: ${team_api_key}'` : '"x-service-api-key: $TEAM_API_KEY"'

@@ -1,5 +1,6 @@
 import type { Row } from '../contract/endpoint.ts'
-import type { App, AtConsole, Caller, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../platform/app.ts'
+import type { App } from '../platform/app.ts'
+import type { Caller, ConsoleUser, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../platform/callers.ts'
 import { here } from '../platform/config.ts'
 import { problem } from '../platform/problem.ts'
 import { labCaller, managementCaller, teamKeyCaller, tokenCaller } from '../tenants/keys/authenticate.ts'
@@ -139,7 +140,7 @@ export function checkGates({ name, row, mask }: Route, caller: Caller | undefine
 }
 
 /** A paper cannot be masked, so it is given for a reason or not at all. */
-function checkConsole(name: string, row: Row, { role, reason }: AtConsole, isPersonal: boolean) {
+function checkConsole(name: string, row: Row, { role, reason }: ConsoleUser, isPersonal: boolean) {
   checkRole(name, row, role)
   if (reason) checkReveal(role)
   if (row.media && row.media !== 'text/event-stream' && isPersonal && !reason)
@@ -147,7 +148,7 @@ function checkConsole(name: string, row: Row, { role, reason }: AtConsole, isPer
 }
 
 /** Management keys and people reach data as an access token would, which is minted on the top plan only. */
-const planOf = (console: AtConsole | undefined) => (console && console.kind !== 'team' ? 'scale' : undefined)
+const planOf = (console: ConsoleUser | undefined) => (console && console.kind !== 'team' ? 'scale' : undefined)
 
 function checkScope(row: Row, { team_ids }: ManagementCaller) {
   if (row.scope === 'org' && team_ids)

@@ -1,5 +1,6 @@
 import type { Input, Output, Row } from '../contract/endpoint.ts'
-import type { App, LabCaller, LinkCaller, ManagementCaller, SessionCaller, TeamCaller } from '../platform/app.ts'
+import type { AppInRequest } from '../platform/app.ts'
+import type { LabCaller, LinkCaller, ManagementCaller, SessionCaller, TeamCaller } from '../platform/callers.ts'
 
 type CallerOf = {
   team: TeamCaller
@@ -12,5 +13,5 @@ type CallerOf = {
 
 /** An action for every endpoint of a part of the contract. */
 export type HandlersOf<E extends Record<keyof E, Row>> = {
-  [N in keyof E]: (app: App, caller: CallerOf[E[N]['auth']], input: Input<E[N]>) => Promise<Output<E[N]>>
+  [N in keyof E]: (app: AppInRequest, caller: CallerOf[E[N]['auth']], input: Input<E[N]>) => Promise<Output<E[N]>>
 }

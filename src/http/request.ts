@@ -1,10 +1,11 @@
 import type { Row } from '../contract/endpoint.ts'
-import type { App, Caller } from '../platform/app.ts'
+import type { AppInRequest } from '../platform/app.ts'
+import type { Caller } from '../platform/callers.ts'
 import type { Mask } from '../tenants/sessions/rules-masking.ts'
 import type { parseInput } from './input.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the table of handlers is typed row by row; here a row and its handler meet by name.
-export type AnyHandler = (app: App, caller: any, input: any) => Promise<unknown>
+export type AnyHandler = (app: AppInRequest, caller: any, input: any) => Promise<unknown>
 export type Route = {
   name: string
   row: Row
@@ -24,7 +25,7 @@ export type Visit = {
   params: Record<string, string>
   caller?: Caller | undefined
   /** Of a stream: the caller has gone, or we stop. */
-  ends?: AbortSignal | undefined
+  signal?: AbortSignal | undefined
   /** The session that the answer hands to the browser; null takes it away. */
   session?: string | null
   /** What the contract read; fields that it does not know are not in it. */

@@ -1,8 +1,10 @@
-import type { App, Caller, Visitor } from '../platform/app.ts'
-import { inTransaction, later } from '../platform/app.ts'
-import { type AuditBatch, auditRow, recordChange } from '../tenants/audit/actions.ts'
+import type { App, AppInRequest, HttpRequest } from '../platform/app.ts'
+import { inTransaction, onTeamClock } from '../platform/app.ts'
+import type { Caller } from '../platform/callers.ts'
+import { isLostLease } from '../platform/db/request-rows.ts'
+import { type AuditBatch, auditRow } from '../tenants/audit/actions.ts'
 import type { AuditRead } from '../tenants/audit/reads.ts'
-import type { Outcome, Turn } from '../tenants/idempotency/actions.ts'
+import { lostTurn, type Outcome, type Turn } from '../tenants/idempotency/actions.ts'
 import { sessionIn } from '../tenants/sessions/rules.ts'
 import { checkNotMasked } from '../tenants/sessions/rules-masking.ts'
 import { checkPath, checkUser } from './authenticate.ts'
@@ -23,7 +25,7 @@ export async function answer(app: App, audits: Audits, visit: Visit, sent: Sent)
   checkPath(app, caller, visit.input.params as Visit['params'] | undefined)
   checkUser(caller, subjectUser(visit))
   if (isUnrevealed(caller)) checkNotMasked(visit.input.body)
-  const inside = { ...appFor(app, caller), ends: visit.ends, visitor: visitorOf(app, visit) }
+  const inside = { ...onCallersClock(app, caller), signal: visit.signal, request: requestOf(app, visit) }
   const outcome = await withIdempotency(app, visit, (turn) => execute(inside, audits, visit, turn))
   if (outcome.replayed && caller) await audits.audit(auditRow(app, caller, deed(visit, outcome.status, outcome.body)))
   return route.mask && !route.row.media && isUnrevealed(caller) ? { ...outcome, body: route.mask(outcome.body) } : outcome
@@ -33,7 +35,7 @@ export async function answer(app: App, audits: Audits, visit: Visit, sent: Sent)
 export const isUnrevealed = (caller: Caller | undefined) =>
   Boolean(caller && caller.kind !== 'session' && 'console' in caller && caller.console && !caller.console.reason)
 
-const visitorOf = ({ config }: App, visit: Visit): Visitor => ({
+const requestOf = ({ config }: App, visit: Visit): HttpRequest => ({
   address: visit.address,
   request_id: visit.request_id,
   session: sessionIn(config, visit.headers),
@@ -42,11 +44,10 @@ const visitorOf = ({ config }: App, visit: Visit): Visitor => ({
   },
 })
 
-/** The domain clock of a team is real time plus its offset. */
-const appFor = (app: App, caller: Caller | undefined): App =>
-  caller && 'clock_offset_ms' in caller && caller.clock_offset_ms ? { ...app, now: () => later(app.wall(), caller.clock_offset_ms) } : app
+const onCallersClock = (app: App, caller: Caller | undefined): App =>
+  caller && 'clock_offset_ms' in caller ? onTeamClock(app, caller) : app
 
-async function execute(app: App, { auditRead }: Audits, visit: Visit, turn?: Turn): Promise<Outcome> {
+async function execute(app: AppInRequest, { auditRead }: Audits, visit: Visit, turn?: Turn): Promise<Outcome> {
   const { caller, input } = visit
   const { row, handler } = visit.route
   const status = row.status ?? 200
@@ -59,16 +60,15 @@ async function execute(app: App, { auditRead }: Audits, visit: Visit, turn?: Tur
     return shaped(result)
   }
   let outcome: Outcome | undefined
-  const beforeCommit = async (inside: App, result: unknown) => {
+  const requestRows: NonNullable<App['requestRows']> = async (inside, result, user) => {
     outcome = shaped(result)
-    await recordChange(inside, auditOf(result))
-    await turn?.keep(inside, outcome, subjectUser(visit, result))
+    return { audit: auditOf(result), kept: await turn?.row(inside, outcome, subjectUser(visit, result), user) }
   }
-  const along: NonNullable<App['along']> = async (result, user) => {
-    outcome = shaped(result)
-    return { audit: auditOf(result), kept: turn?.row(outcome, subjectUser(visit, result) as string, user) }
+  const inside = { ...app, requestRows }
+  try {
+    const result = await handler(inside, caller, input)
+    return outcome ?? (await inTransaction(inside, async () => result).then(shaped))
+  } catch (error) {
+    throw isLostLease(error) ? lostTurn() : error
   }
-  const inside = { ...app, beforeCommit, along }
-  const result = await handler(inside, caller, input)
-  return outcome ?? inTransaction(inside, async () => result).then(shaped)
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { App, Caller } from '../platform/app.ts'
+import type { App } from '../platform/app.ts'
+import type { Caller } from '../platform/callers.ts'
 import { type AuditBatch, auditBatch, auditRow } from '../tenants/audit/actions.ts'
 import { auditReads } from '../tenants/audit/reads.ts'
 import { cookieOf } from '../tenants/sessions/rules.ts'
@@ -60,7 +61,7 @@ type Shared = Audits & { streams: Streams }
 async function give(app: App, { streams, ...audits }: Shared, request: FastifyRequest, reply: FastifyReply) {
   const visit = visits.get(request) as Visit
   const { media } = visit.route.row
-  if (media === 'text/event-stream') visit.ends = streams.open(visit, reply)
+  if (media === 'text/event-stream') visit.signal = streams.open(visit, reply)
   const { status, body, replayed } = await answer(app, audits, visit, request)
   if (visit.session !== undefined) reply.header('set-cookie', cookieOf(app.config, visit.headers, visit.session))
   if (replayed) reply.header('x-idempotency-replayed', 'true')

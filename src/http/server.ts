@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { endpoints } from '../contract/index.ts'
-import { type App, type Caller, SECOND } from '../platform/app.ts'
+import { type App, appOf, type Service } from '../platform/app.ts'
+import type { Caller } from '../platform/callers.ts'
+import { SECOND } from '../platform/time.ts'
 import type { Table } from './endpoint-table.ts'
 import { handlers } from './handlers.ts'
 import { inflated } from './inflate.ts'
@@ -23,7 +25,12 @@ const END_WITHIN = 10 * SECOND
 type Options = { table?: Table | undefined; ready?: () => boolean }
 
 /** The server with every row of the table mounted. */
-export async function buildServer(app: App, metrics: Metrics, { table = { endpoints, handlers }, ready = () => true }: Options = {}) {
+export async function buildServer(
+  service: Service,
+  metrics: Metrics,
+  { table = { endpoints, handlers }, ready = () => true }: Options = {},
+) {
+  const app = appOf(service)
   const server = Fastify({
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_WITHIN,

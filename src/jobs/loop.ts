@@ -1,10 +1,10 @@
-import type { App } from '../platform/app.ts'
+import { appOf, type Service } from '../platform/app.ts'
 import type { Job } from './index.ts'
 
 type Loop = { stop(): Promise<void>; wake(name: string): void }
 
 /** Calls each job at its pace. A job that fails is logged and tried again; a crash loses nothing, because the work is in the tables. */
-export function startJobs(app: App, jobs: Job[], failed: (job: string, error: unknown) => void): Loop {
+export function startJobs(service: Service, jobs: Job[], failed: (job: string, error: unknown) => void): Loop {
   let stopping = false
   const timers = new Map<Job, NodeJS.Timeout>()
   const running = new Map<Job, Promise<void>>()
@@ -12,7 +12,7 @@ export function startJobs(app: App, jobs: Job[], failed: (job: string, error: un
 
   const turn = async (job: Job) => {
     try {
-      while (!stopping && (await job.run(app)) === true);
+      while (!stopping && (await job.run(appOf(service))) === true);
     } catch (error) {
       failed(job.name, error)
     }

@@ -4,7 +4,8 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { type Due, timeline } from '../../src/operations/sandbox/timeline.ts'
-import { type App, DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/app.ts'
+import type { App } from '../../src/platform/app.ts'
+import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { newDatabase, refusal, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>

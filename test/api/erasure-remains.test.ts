@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DAY } from '../../src/platform/app.ts'
+import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aCriticalOrder } from '../support/orders.ts'
 import { world } from '../support/world.ts'

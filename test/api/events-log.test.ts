@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { emit, emitForTeam } from '../../src/delivery/events/emit.ts'
-import { SECOND } from '../../src/platform/app.ts'
 import { type SealingKey, seal } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
+import { SECOND } from '../../src/platform/time.ts'
 import { expectCatalogued } from '../support/catalog-lookup.ts'
 import { query } from '../support/cluster.ts'
 import { aUser, place, testId } from '../support/orders.ts'
@@ -182,7 +182,7 @@ describe('the log', () => {
     const write = (n: number) =>
       app.db.transaction().execute(async (db) => {
         const event = { ...about, data: { ...error, message: String(n) }, at: app.now() }
-        await emit({ ...app, db, transaction: true, told: new Set() }, key, event)
+        await emit({ ...app, db, transaction: { pendingWebhooks: new Set() } }, key, event)
         if (n % 7 === 0) throw new Error('rolled back')
       })
     let writing = true

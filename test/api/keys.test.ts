@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client, request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { DAY, HOUR, MINUTE } from '../../src/platform/app.ts'
+import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 

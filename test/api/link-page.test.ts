@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { HOUR } from '../../src/platform/app.ts'
+import { HOUR } from '../../src/platform/time.ts'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
 import { query } from '../support/cluster.ts'
 import { aLink, at } from '../support/connections.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client } from '../../src/contract/client.ts'
-import { HOUR, MINUTE } from '../../src/platform/app.ts'
+import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aLink, aUser, toldOfConnections } from '../support/connections.ts'
 import { newDatabase, refusal, type Tenant, world } from '../support/world.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { MINUTE } from '../../src/platform/app.ts'
+import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aLink, at, toldOfConnections } from '../support/connections.ts'
 import { back, fitbit, oauthWorld } from '../support/oauth.ts'

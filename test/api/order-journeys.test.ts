@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
-import { DAY } from '../../src/platform/app.ts'
+import { DAY } from '../../src/platform/time.ts'
 import { expectCatalogued } from '../support/catalog-lookup.ts'
 import { query } from '../support/cluster.ts'
 import { toldTo } from '../support/events.ts'

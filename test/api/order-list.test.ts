@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
-import { DAY, later } from '../../src/platform/app.ts'
+import { DAY, later } from '../../src/platform/time.ts'
 import { aPatient, aUser, place, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { refusal, world } from '../support/world.ts'

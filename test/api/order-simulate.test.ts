@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { canBecome, type Method, methods, statusOfStep, stepsOf } from '../../src/contract/labs/lifecycle.ts'
-import { DAY, later, SECOND } from '../../src/platform/app.ts'
+import { DAY, later, SECOND } from '../../src/platform/time.ts'
 import { aNewOrder, aUser, place, steps, testId } from '../support/orders.ts'
 import { placeKit, told, toldOf, traceOf } from '../support/stories.ts'
 import { newDatabase, refusal, world } from '../support/world.ts'

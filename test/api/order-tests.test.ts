@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Named } from '../../src/labs/orders/checks/rules-tests.ts'
 import { labTestOf, resolveTests } from '../../src/labs/orders/placing/tests.ts'
-import type { TeamCaller } from '../../src/platform/app.ts'
 import { inTransaction } from '../../src/platform/app.ts'
+import type { TeamCaller } from '../../src/platform/callers.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { replica, type Tenant } from '../support/world.ts'
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { resourcesOf, sources } from '../../src/contract/tenants/sources.ts'
-import { DAY, HOUR, inTransaction, MINUTE, SECOND } from '../../src/platform/app.ts'
+import { inTransaction } from '../../src/platform/app.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { lockUser } from '../../src/tenants/users/actions.ts'
 import { orderPull } from '../../src/wearables/connections/pulls.ts'
 import { openDemo } from '../../src/wearables/providers/demo/connect.ts'

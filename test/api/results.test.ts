@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
-import { DAY } from '../../src/platform/app.ts'
+import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { toldTo } from '../support/events.ts'
 import { aPatient, aUser, place, steps } from '../support/orders.ts'

@@ -1,7 +1,7 @@
 import { VitalClient } from '@tryvital/vital-node'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
-import { DAY } from '../../src/platform/app.ts'
+import { DAY } from '../../src/platform/time.ts'
 import { aUser } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 

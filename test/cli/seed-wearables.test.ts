@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
-import { DAY } from '../../src/platform/app.ts'
+import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { newDatabase, world } from '../support/world.ts'
 import { assay } from './assay.ts'

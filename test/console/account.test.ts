@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
-import { MINUTE } from '../../src/platform/app.ts'
+import { MINUTE } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { joined, PASSWORD, quick, signIn } from '../support/console.ts'
 import { follow, journey, openPage, signInByKey } from '../support/console-page.ts'

@@ -8,8 +8,11 @@ const long = () => {
   return aReport({ sections: [{ results, missing: [] }] })
 }
 
+/** The thread lives with the service; these tests need nothing else of one. */
+const service = { caches: new Map() }
+
 test('a paper of the thread is the paper that would be drawn here', async () => {
-  const [one, other] = await Promise.all([draw('resultReport', aReport()), draw('resultReport', aReport())])
+  const [one, other] = await Promise.all([draw(service, 'resultReport', aReport()), draw(service, 'resultReport', aReport())])
   expect(one).toEqual(await resultReport(aReport()))
   expect(other).toEqual(one)
 })
@@ -17,7 +20,7 @@ test('a paper of the thread is the paper that would be drawn here', async () => 
 test('others have their turn while a long paper is drawn', async () => {
   let turns = 0
   let drawn = false
-  const paper = draw('resultReport', long()).finally(() => {
+  const paper = draw(service, 'resultReport', long()).finally(() => {
     drawn = true
   })
   while (!drawn) {
@@ -29,9 +32,9 @@ test('others have their turn while a long paper is drawn', async () => {
 })
 
 test('a paper that cannot be drawn says where and quotes nothing, and the next one is drawn', async () => {
-  const failure = await draw('resultReport', aReport({ sections: 'Fictitious' as never })).catch((error: Error) => error)
+  const failure = await draw(service, 'resultReport', aReport({ sections: 'Fictitious' as never })).catch((error: Error) => error)
   expect(failure).toBeInstanceOf(Error)
   expect((failure as Error).message).not.toContain('Fictitious')
   expect((failure as Error).stack).toContain('result-report.ts')
-  expect((await draw('resultReport', aReport())).length).toBeGreaterThan(1000)
+  expect((await draw(service, 'resultReport', aReport())).length).toBeGreaterThan(1000)
 })

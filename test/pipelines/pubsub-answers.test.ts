@@ -5,7 +5,7 @@ import type { Reach } from '../../src/delivery/pipelines/destinations/destinatio
 import { openPubSub } from '../../src/delivery/pipelines/destinations/destination-pubsub.ts'
 import { googleTokens } from '../../src/delivery/pipelines/destinations/google-tokens.ts'
 import { reachOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
-import { MINUTE } from '../../src/platform/app.ts'
+import { MINUTE } from '../../src/platform/time.ts'
 import { newCertificate } from '../support/certificate.ts'
 import { aPipeline, tell } from '../support/pipelines.ts'
 import { type Behaviour, faults, openReceiver, type Receiver } from '../support/receiver.ts'

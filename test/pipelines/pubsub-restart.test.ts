@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MINUTE } from '../../src/platform/app.ts'
+import { MINUTE } from '../../src/platform/time.ts'
 import { aProxy } from '../support/broker.ts'
 import { aSubscription, type Emulator, emulator, startEmulator, withEmulator } from '../support/emulator.ts'
 import { aPipeline, tell } from '../support/pipelines.ts'

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MINUTE } from '../../src/platform/app.ts'
+import { MINUTE } from '../../src/platform/time.ts'
 import { aSubscription, type Emulator, emulator, eventIn, startEmulator, withEmulator } from '../support/emulator.ts'
 import { aUser, place } from '../support/orders.ts'
 import { aPipeline, tell } from '../support/pipelines.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MINUTE } from '../../src/platform/app.ts'
+import { MINUTE } from '../../src/platform/time.ts'
 import { aProxy, aQueue, type Broker, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
 import { aPipeline, tell } from '../support/pipelines.ts'
 import { soon } from '../support/webhooks.ts'

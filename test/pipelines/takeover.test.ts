@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { HOUR } from '../../src/platform/app.ts'
+import { HOUR } from '../../src/platform/time.ts'
 import { aQueue, type Broker, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
 import { query } from '../support/cluster.ts'
 import { aPipeline, tell } from '../support/pipelines.ts'

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { indexTerms, queryTerms, wordsOf } from '../../src/platform/sealing/blind-index.ts'
-import { derive, newKey, open, openBytes, seal, sealBytes, sealedBy } from '../../src/platform/sealing/seal.ts'
+import { derive, newKey, open, openBytes, seal, sealBytes, sealedBy, sealingKey } from '../../src/platform/sealing/seal.ts'
 import { newSealingKey, openVault, unwrap } from '../../src/platform/sealing/vault.ts'
 import { people } from '../support/people.ts'
 
@@ -36,7 +36,7 @@ describe('a sealed document', () => {
   test('does not open with another key, not even one that claims its id', () => {
     const sealed = seal(key, place, people[0])
     expect(() => open(newKey(), place, sealed)).toThrow('Sealed by another key')
-    expect(() => open({ id: key.id, bytes: randomBytes(32) }, place, sealed)).toThrow()
+    expect(() => open(sealingKey(key.id, randomBytes(32)), place, sealed)).toThrow()
   })
   test('of an unknown version is refused by its number', () => {
     const sealed = seal(key, place, people[0])

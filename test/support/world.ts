@@ -15,13 +15,13 @@ import { buildServer } from '../../src/http/server.ts'
 import { jobs } from '../../src/jobs/index.ts'
 import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
 import { claimDatabase } from '../../src/operations/deployment/actions.ts'
-import { type App, DELIVER, inTransaction, later, NUMBER } from '../../src/platform/app.ts'
+import { type App, appOf, DELIVER, inTransaction, NUMBER, newService } from '../../src/platform/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
-import { noLastUses } from '../../src/platform/last-uses.ts'
 import { policyOf } from '../../src/platform/outbound/address.ts'
 import { openSender, type Sender } from '../../src/platform/outbound/send.ts'
 import { openVault } from '../../src/platform/sealing/vault.ts'
+import { later } from '../../src/platform/time.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../src/tenants/keys/rules.ts'
@@ -65,11 +65,12 @@ export async function replica({ env = {}, database, table }: Options = {}) {
   atEnd(() => opened.close())
   let offset = 0
   const wall = () => later(new Date().toISOString(), offset)
-  const app: App = { config, db: opened.db, vault: openVault(ENCRYPTION_KEY), lastUses: noLastUses(), log, now: wall, wall, wake: () => {} }
+  const service = newService({ config, db: opened.db, vault: openVault(ENCRYPTION_KEY), log, wall })
+  const app = appOf(service)
   await claimDatabase(app, true)
   if (config.ENVIRONMENT === 'sandbox') await loadCatalogue(app)
   const metrics = createMetrics(opened)
-  const server = await buildServer(app, metrics, { table })
+  const server = await buildServer(service, metrics, { table })
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
   atEnd(() => server.close())
   return {
@@ -88,13 +89,13 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     courier: async (send?: Sender['post']) => {
       const sender = openSender({ policy: policyOf(config) })
       const worker = await startWorker(
-        app,
+        service,
         () => opened.pool.connect(),
         send ?? sender.post,
         (error) => app.log.error({ err: String(error) }),
         metrics.deliveries.note,
       )
-      app.wake = (job, about = []) => {
+      service.wake = (job, about = []) => {
         if (job === DELIVER) worker.wake(about)
         if (job === NUMBER) numberEvents(app).catch((error) => app.log.error({ err: String(error) }))
       }
@@ -107,7 +108,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     /** Publishes to pipelines from now on. */
     publisher: (reach: Partial<Reach> = {}) => {
       const publisher = startPublisher(
-        app,
+        service,
         { ...reachOf(config), ...reach },
         (error) => app.log.error({ err: String(error) }),
         metrics.pipelines.note,

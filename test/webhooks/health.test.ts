@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { MINUTE } from '../../src/platform/app.ts'
+import { MINUTE } from '../../src/platform/time.ts'
 import { expectCatalogued } from '../support/catalog-lookup.ts'
 import { toldTo } from '../support/events.ts'
 import { aUser, place } from '../support/orders.ts'

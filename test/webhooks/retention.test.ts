@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { keepDays } from '../../src/delivery/webhooks/repair/retention.ts'
-import { DAY, later } from '../../src/platform/app.ts'
+import { DAY, later } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, emitTo, waitingFor } from '../support/lanes.ts'
 import { atEnd, replica } from '../support/world.ts'

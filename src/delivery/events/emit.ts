@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { DataOf, EventName } from '../../contract/delivery/events.ts'
-import { type App, told } from '../../platform/app.ts'
+import { type App, wakeAfterCommit } from '../../platform/app.ts'
 import { open, openText, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { fitting, roomIn } from './rules-size.ts'
@@ -38,11 +38,11 @@ function sealFitting({ config }: App, key: SealingKey, id: string, told: { clien
 /** Writes the event in the caller's transaction. */
 export const emit = <N extends EventName>(app: App, user: SealingKey, event: Happening<N>) => emitRow(app, eventRow(app, user, event))
 
-export const emitRow = async (app: App, row: store.NewEvent) => told(app, await store.emit(app.db, row))
+export const emitRow = async (app: App, row: store.NewEvent) => wakeAfterCommit(app, await store.emit(app.db, row))
 
 /** The same for several at once, in their order. */
 export const emitRows = async (app: App, rows: store.NewEvent[]) => {
-  if (rows.length) told(app, await store.emitAll(app.db, rows))
+  if (rows.length) wakeAfterCommit(app, await store.emitAll(app.db, rows))
 }
 
 /** An event that is about nobody; the team's key seals it. */

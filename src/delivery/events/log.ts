@@ -1,5 +1,6 @@
 import type { EventEnvelope } from '../../contract/delivery/event.ts'
-import { type App, DELIVER, type TeamCaller } from '../../platform/app.ts'
+import { type App, DELIVER } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
 import { openEvent } from './emit.ts'
 import * as rules from './rules.ts'

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, SECOND, type TeamCaller } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
+import { SECOND } from '../../platform/time.ts'
 import { type Filter, type LoggedEvent, placeAfter, readLog } from './log.ts'
 import * as rules from './rules.ts'
 
@@ -12,7 +14,7 @@ const BACK_AFTER = SECOND
 
 type Start = Filter & { after?: string | null | undefined; last_event_id?: string | null | undefined }
 
-/** The team's log as server-sent events, from a place on and for as long as `app.ends` allows. */
+/** The team's log as server-sent events, from a place on and for as long as `app.signal` allows. */
 export async function streamEvents(app: App, { team_id }: TeamCaller, { after, last_event_id, ...filter }: Start) {
   const place = last_event_id
     ? await placeAfter(app, team_id, last_event_id, ['header', 'last-event-id'])
@@ -22,7 +24,7 @@ export async function streamEvents(app: App, { team_id }: TeamCaller, { after, l
 
 /** Reads a page when the one before was taken, so that a slow client holds no more than one. */
 async function* follow(app: App, team_id: string, filter: Filter, after: number) {
-  const ends = app.ends ?? new AbortController().signal
+  const ends = app.signal ?? new AbortController().signal
   let place = after
   let alive = app.wall()
   yield `retry: ${BACK_AFTER}\n\n`

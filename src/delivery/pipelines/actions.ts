@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { UpsertPipelines } from '../../contract/delivery/pipelines.ts'
-import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { ManagementCaller } from '../../platform/callers.ts'
 import { policyOf } from '../../platform/outbound/address.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'

@@ -1,7 +1,10 @@
-import { type App, HOUR, later } from '../../platform/app.ts'
+import type { KeyObject } from 'node:crypto'
+import type { App } from '../../platform/app.ts'
+import { declareCache } from '../../platform/caches.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
-import { parseSecret } from './sign.ts'
+import { HOUR, later } from '../../platform/time.ts'
+import { parseSecret, signingKey } from './sign.ts'
 import * as store from './store.ts'
 
 /** What is secret about a webhook, sealed as one document by the team's key. */
@@ -15,7 +18,7 @@ export type Secrets = {
 }
 
 export type Endpoint = Omit<store.WebhookRow, 'sealed'> & {
-  secrets: Buffer[]
+  secrets: KeyObject[]
   private_keys: string[]
   headers: Record<string, string>
   /** The same without the values of sensitive ones. */
@@ -47,19 +50,18 @@ export const stillSigning = <K extends Until>(known: K[], now: string) =>
 const HIDDEN = '(hidden)'
 
 type Opened = Omit<Endpoint, 'secrets' | 'private_keys'> & {
-  keys: { secret: Buffer; until: string | null }[]
+  keys: { secret: KeyObject; until: string | null }[]
   pairs: NonNullable<Secrets['pairs']>
 }
 
 const MOST = 2000
 
-/** Webhooks as they were at a version, for each database that the process works on: opening one costs more than claiming for it. */
-const known = new WeakMap<App['vault'], Map<string, { version: string; opened: Opened }>>()
+/** Webhooks by id, each at one version of its row. Decrypting one costs more than claiming its deliveries. */
+const webhookCache = declareCache(() => new Map<string, { version: string; opened: Opened }>())
 
 /** The webhooks of lanes, ready to be sent to. Without a version they are read anew. */
 export async function endpointsOf(app: App, lanes: { webhook_id: string; version?: string }[]): Promise<Map<string, Endpoint>> {
-  const kept = known.get(app.vault) ?? new Map<string, { version: string; opened: Opened }>()
-  known.set(app.vault, kept)
+  const kept = webhookCache(app)
   const versions = new Map(lanes.map(({ webhook_id, version }) => [webhook_id, version]))
   // What the call needs is its own: others may empty the memory while it waits.
   const here = new Map<string, Opened>()
@@ -84,7 +86,7 @@ async function opened(app: App, { sealed, ...row }: store.WebhookRow): Promise<O
   const hidden = Object.fromEntries(sensitive.map((name) => [name, HIDDEN]))
   return {
     ...row,
-    keys: keys.map(({ key, until }) => ({ secret: parseSecret(key), until })),
+    keys: keys.map(({ key, until }) => ({ secret: signingKey(parseSecret(key)), until })),
     pairs,
     headers,
     shown_headers: { ...headers, ...hidden },

@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { type App, DAY, inTransaction, later, type TeamCaller, told } from '../../platform/app.ts'
+import { type KeyObject, randomUUID } from 'node:crypto'
+import { type App, inTransaction, wakeAfterCommit } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import { isUserGone } from '../../platform/db/open.ts'
 import { type Outcome, withoutExchange } from '../../platform/outbound/outcome.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
+import { DAY, later } from '../../platform/time.ts'
 import { type Endpoint, sealSecrets } from './endpoints.ts'
 import { keyOfMessage } from './sending/contents.ts'
 import { newSecret, verify } from './sign.ts'
@@ -39,7 +41,7 @@ const openInbox = (app: App, team_id: string) =>
     const row = { id, team_id, url: 'inbox', description: '', ordering: 'per_key', sealed, created_at: now, updated_at: now } as const
     if (!(await store.insertInbox(app.db, row))) return
     await store.enqueueLast(app.db, team_id, id, AT_FIRST)
-    told(app, [id])
+    wakeAfterCommit(app, [id])
   })
 
 export const emptyInbox = (app: App, { team_id }: TeamCaller) =>
@@ -56,7 +58,7 @@ export async function receive(
 ): Promise<Outcome> {
   const id = randomUUID()
   const received_at = app.wall()
-  const verdict = verify(secrets[0] as Buffer, headers, body, received_at)
+  const verdict = verify(secrets[0] as KeyObject, headers, body, received_at)
   const sealed = seal(key, place(id), { headers, body } satisfies Received)
   await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(unlessUserGone)
   return withoutExchange(200, null)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 

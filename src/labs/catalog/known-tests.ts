@@ -1,18 +1,18 @@
 import type { App } from '../../platform/app.ts'
+import { declareCache } from '../../platform/caches.ts'
 import * as store from './store.ts'
 
 const MOST = 2000
 
-/** Tests by id and version, for each database that the process works on. */
-const known = new WeakMap<App['vault'], Map<string, store.LabTestRow>>()
+/** Tests by id and version. */
+const labTestCache = declareCache(() => new Map<string, store.LabTestRow>())
 
 /**
  * The tests that a team sees, with lab and markers. Putting one together costs more than all else that an order reads,
  * so it is kept until the test or the catalogue changes; which version counts is asked each time.
  */
 export async function labTestsOf(app: App, team_id: string, ids: string[]): Promise<store.LabTestRow[]> {
-  const tests = known.get(app.vault) ?? new Map<string, store.LabTestRow>()
-  known.set(app.vault, tests)
+  const tests = labTestCache(app)
   const wanted = await store.testVersions(app.db, team_id, ids)
   // What the call needs is its own: others may empty the memory while it waits.
   const here = new Map(wanted.map((one) => [one.id, tests.get(keyOf(one))]))

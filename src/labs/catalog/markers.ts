@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { OrderSet } from '../../contract/labs/catalog.ts'
-import type { App, LabCaller, TeamCaller } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import type { LabCaller, TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { labTestsOf } from './known-tests.ts'
 import * as rules from './rules.ts'

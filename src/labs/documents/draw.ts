@@ -1,17 +1,20 @@
 import { Worker } from 'node:worker_threads'
+import { type Caches, declareCache } from '../../platform/caches.ts'
 import type { Asked, Drawn, Papers } from './thread.ts'
 
 /** The thread that draws, from the first paper on, and what it was asked for. */
 type Drawing = { thread: Worker; asked: Map<number, PromiseWithResolvers<Buffer>> }
 
-let drawing: Drawing | undefined
-let last = 0
+type Drawings = { current?: Drawing | undefined; last: number }
 
-/** A paper as PDF. A long one takes seconds, so papers are drawn in a thread of their own and everybody else is answered meanwhile. */
-export function draw<P extends keyof Papers>(paper: P, input: Parameters<Papers[P]>[0]): Promise<Buffer> {
-  drawing ??= begin()
-  const { thread, asked } = drawing
-  const id = ++last
+const drawings = declareCache((): Drawings => ({ last: 0 }))
+
+/** Draws a document as a PDF. A long one takes seconds, so a thread of its own draws it while the process serves other requests. */
+export function draw<P extends keyof Papers>(service: { caches: Caches }, paper: P, input: Parameters<Papers[P]>[0]): Promise<Buffer> {
+  const state = drawings(service)
+  state.current ??= begin(state)
+  const { thread, asked } = state.current
+  const id = ++state.last
   const drawn = Promise.withResolvers<Buffer>()
   asked.set(id, drawn)
   // A process that has nothing else to do waits for a paper, but not for the thread.
@@ -20,7 +23,7 @@ export function draw<P extends keyof Papers>(paper: P, input: Parameters<Papers[
   return drawn.promise
 }
 
-function begin(): Drawing {
+function begin(state: Drawings): Drawing {
   const thread = new Worker(new URL('./thread.ts', import.meta.url))
   const asked: Drawing['asked'] = new Map()
   thread.on('message', (drawn: Drawn) => {
@@ -32,7 +35,7 @@ function begin(): Drawing {
   })
   thread.on('error', () => {})
   thread.on('exit', () => {
-    drawing = undefined
+    state.current = undefined
     for (const one of asked.values()) one.reject(failed('The thread ended.'))
   })
   return { thread, asked }

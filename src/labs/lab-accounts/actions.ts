@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { ManagementCaller } from '../../platform/callers.ts'
 import { visibleTeams } from '../../tenants/teams/rules.ts'
 import { getLab } from '../catalog/markers.ts'
 import * as rules from './rules.ts'

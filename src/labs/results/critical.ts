@@ -1,4 +1,5 @@
-import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { kindOf } from '../../tenants/audit/actions.ts'
 import { whoIs } from '../../tenants/people/actions.ts'

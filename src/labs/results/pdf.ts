@@ -1,4 +1,5 @@
-import type { App, TeamCaller } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import { draw } from '../documents/draw.ts'
 import type { ReportSection } from '../documents/result-report.ts'
 import { papersOf } from '../orders/reading/order-pdfs.ts'
@@ -9,7 +10,7 @@ import * as rules from './rules.ts'
 export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
   const order = await requireOrder(app, team_id, order_id)
   const report = await requireReport(app, order)
-  return reportPdf(order, report, [{ results: report.results, missing: missingOf(report) }])
+  return reportPdf(app, order, report, [{ results: report.results, missing: missingOf(report) }])
 }
 
 /** One section for each order: a reader sees which sample a value came from, and of each measurement the newest only. */
@@ -25,18 +26,19 @@ export async function transactionResultsPdf(app: App, caller: TeamCaller, transa
     ),
     missing: i === reported.length - 1 ? missingOf(one.report) : [],
   }))
-  return reportPdf(order, report, sections)
+  return reportPdf(app, order, report, sections)
 }
 
 /** What is not there yet in a partial report is not missing. */
 const missingOf = ({ status, missing_results }: Report) => (status === 'partial' ? [] : missing_results)
 
 const reportPdf = (
+  app: App,
   order: Loaded,
   report: Report,
   sections: { title?: string | null; results: Report['results']; missing: Report['missing_results'] }[],
 ) =>
-  draw('resultReport', {
+  draw(app, 'resultReport', {
     ...papersOf(order),
     created_at: report.reported_at,
     time_zone: order.zone,

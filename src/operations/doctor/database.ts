@@ -1,12 +1,11 @@
 import { connect } from 'node:net'
 import { pino } from 'pino'
-import type { App } from '../../platform/app.ts'
+import { appOf, newService } from '../../platform/app.ts'
 import { type Config, here } from '../../platform/config.ts'
 import { encryptionKey } from '../../platform/data-dir.ts'
 import { inspectServer, oldestUnnumbered, type Server, webhookUrls } from '../../platform/db/inspect.ts'
 import { pendingMigrations } from '../../platform/db/migrate.ts'
 import type { Database } from '../../platform/db/open.ts'
-import { noLastUses } from '../../platform/last-uses.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
 import { openVault, type Vault } from '../../platform/sealing/vault.ts'
@@ -114,10 +113,8 @@ const answers = ({ hostname, port, protocol }: URL) =>
   })
 
 async function auditFinding(config: Config, { db }: Database): Promise<Finding> {
-  const wall = () => new Date().toISOString()
-  const log = pino({ level: 'silent' })
-  const app: App = { config, db, vault: vaultOf(config), lastUses: noLastUses(), log, now: wall, wall, wake: () => {} }
-  const { rows, broken } = await verifyAudit(app)
+  const service = newService({ config, db, vault: vaultOf(config), log: pino({ level: 'silent' }) })
+  const { rows, broken } = await verifyAudit(appOf(service))
   if (!broken) return { state: 'ok', text: `intact, ${rows} rows` }
   throw setupProblem(`broken at row ${broken.seq}: ${broken.reason}; find out who wrote to the database`)
 }

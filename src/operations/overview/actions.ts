@@ -1,5 +1,7 @@
 import { lowLevels } from '../../contract/labs/lifecycle.ts'
-import { type App, DAY, HOUR, later, MINUTE, type TeamCaller } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
+import { DAY, HOUR, later, MINUTE } from '../../platform/time.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, inTransaction, later, SECOND, type TeamCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
+import { later, SECOND } from '../../platform/time.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 import { timeline } from './timeline.ts'

@@ -5,7 +5,8 @@ import { setupProblem } from '../problem.ts'
 import { gathered, openLine, openLines, type SharedLine } from './pipelined-connections.ts'
 import type { Tables } from './tables.ts'
 
-export type Db = Kysely<Tables>
+/** Outside a transaction it also carries the connections that requests share; inside one every statement goes over the transaction's own. */
+export type Db = Kysely<Tables> & { pipelined?: PipelinedConnections | undefined }
 
 /** A connection of one's own, taken out of the pool. */
 export type Line = pg.PoolClient
@@ -44,10 +45,9 @@ export function openDatabase(url: string, size: number, log: Logger): Database {
     })
   })
   pool.on('error', () => {})
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const sharing = { ...config, options: `${options} -c lock_timeout=${LOCKED_MS}` }
   const lines = shares ? { reading: gathered(openLine(sharing)), writing: openLines(sharing, WRITING) } : undefined
-  if (lines) shared.set(db, lines)
+  const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pipelined: lines })
   const close = async () => {
     closing = true
     await lines?.reading.close()
@@ -57,16 +57,13 @@ export function openDatabase(url: string, size: number, log: Logger): Database {
   return { db, pool, close }
 }
 
-type Lines = { reading: SharedLine; writing: SharedLine }
-
-/** Of the database outside any transaction; inside one, statements go where it is. */
-const shared = new WeakMap<Db, Lines>()
+type PipelinedConnections = { reading: SharedLine; writing: SharedLine }
 
 const hot = new Map<string, string>()
 
 /** Runs a statement that was `prepared`. */
-export async function runHot<R>(db: Db, text: string, values: unknown[], kind: keyof Lines): Promise<R[]> {
-  const line = shared.get(db)?.[kind]
+export async function runHot<R>(db: Db, text: string, values: unknown[], kind: keyof PipelinedConnections): Promise<R[]> {
+  const line = db.pipelined?.[kind]
   const alone = async () => (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
   if (!line) return alone()
   try {

@@ -1,20 +1,29 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 
-/** A key and its id. The id travels in every ciphertext, so a reader knows which key to fetch. */
-export type SealingKey = { id: string; bytes: Buffer }
+/** A key and its id. The id is part of every ciphertext, so a reader knows which key to fetch. */
+export type SealingKey = {
+  id: string
+  bytes: Buffer
+  /** The same key ready for use: Node takes several times as long with raw bytes. */
+  secret: KeyObject
+  /** Keys derived from it so far, by purpose. */
+  derived: Map<string, KeyObject>
+}
+
+export const sealingKey = (id: string, bytes: Buffer): SealingKey => ({ id, bytes, secret: createSecretKey(bytes), derived: new Map() })
 
 const VERSION = 1
 const HEADER = 1 + 16
 const IV = 12
 const TAG = 16
 
-export const newKey = (): SealingKey => ({ id: randomUUID(), bytes: randomBytes(32) })
+export const newKey = () => sealingKey(randomUUID(), randomBytes(32))
 
 /** AES-256-GCM. `place` (table·column·row) is authenticated, so a ciphertext moved elsewhere does not open. */
 export function sealBytes(key: SealingKey, place: string, plain: Buffer): Buffer {
   const header = Buffer.concat([Buffer.of(VERSION), idBytes(key.id)])
   const iv = randomBytes(IV)
-  const cipher = createCipheriv('aes-256-gcm', secretOf(key), iv)
+  const cipher = createCipheriv('aes-256-gcm', key.secret, iv)
   cipher.setAAD(Buffer.concat([header, Buffer.from(place)]))
   const body = Buffer.concat([cipher.update(plain), cipher.final()])
   return Buffer.concat([header, iv, body, cipher.getAuthTag()])
@@ -23,7 +32,7 @@ export function sealBytes(key: SealingKey, place: string, plain: Buffer): Buffer
 export function openBytes(key: SealingKey, place: string, sealed: Buffer): Buffer {
   if (sealed[0] !== VERSION) throw new Error(`Sealed with version ${sealed[0]}, which this release does not know`)
   if (sealedBy(sealed) !== key.id) throw new Error('Sealed by another key')
-  const decipher = createDecipheriv('aes-256-gcm', secretOf(key), sealed.subarray(HEADER, HEADER + IV))
+  const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(HEADER, HEADER + IV))
   decipher.setAAD(Buffer.concat([sealed.subarray(0, HEADER), Buffer.from(place)]))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG))
   return Buffer.concat([decipher.update(sealed.subarray(HEADER + IV, sealed.length - TAG)), decipher.final()])
@@ -41,24 +50,12 @@ export const openText = (key: SealingKey, place: string, sealed: Buffer) => open
 export const sealedBy = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))
 
 /** A key for one purpose that reveals nothing of the key it comes from. */
-export const derive = (key: SealingKey, purpose: string) => Buffer.from(hkdfSync('sha256', secretOf(key), '', purpose, 32))
+export const derive = (key: SealingKey, purpose: string) => Buffer.from(hkdfSync('sha256', key.secret, '', purpose, 32))
 
-/** The same, ready for use over and over: it is kept as long as the key itself is, a team's for ever, a user's for one request. */
+/** The same as a key object, kept with the key it comes from: a team's for the life of the process, a user's for one request. */
 export function deriveSecret(key: SealingKey, purpose: string): KeyObject {
-  const made = derived.get(key) ?? new Map<string, KeyObject>()
-  derived.set(key, made)
-  const secret = made.get(purpose) ?? createSecretKey(derive(key, purpose))
-  made.set(purpose, secret)
-  return secret
-}
-
-const derived = new WeakMap<SealingKey, Map<string, KeyObject>>()
-const secrets = new WeakMap<SealingKey, KeyObject>()
-
-// Node takes several times as long for each use of a key that comes as bytes.
-function secretOf(key: SealingKey) {
-  const secret = secrets.get(key) ?? createSecretKey(key.bytes)
-  secrets.set(key, secret)
+  const secret = key.derived.get(purpose) ?? createSecretKey(derive(key, purpose))
+  key.derived.set(purpose, secret)
   return secret
 }
 

@@ -1,6 +1,6 @@
 import { createHash, hkdfSync } from 'node:crypto'
 import type { App } from '../app.ts'
-import { derive, newKey, openBytes, type SealingKey, sealBytes, uuidOf } from './seal.ts'
+import { derive, newKey, openBytes, type SealingKey, sealBytes, sealingKey, uuidOf } from './seal.ts'
 import * as store from './store.ts'
 
 /** Holds the key-encryption key and the teams' sealing keys that it has unwrapped. */
@@ -9,7 +9,7 @@ export type Vault = { root: SealingKey; teams: Map<string, SealingKey> }
 export function openVault(encryptionKey: string): Vault {
   const bytes = Buffer.from(hkdfSync('sha256', encryptionKey, '', 'assay key-encryption key', 32))
   const id = uuidOf(createHash('sha256').update('assay key id').update(bytes).digest().subarray(0, 16))
-  return { root: { id, bytes }, teams: new Map() }
+  return { root: sealingKey(id, bytes), teams: new Map() }
 }
 
 type WrappedKey = { id: string; wrapped: Buffer }
@@ -25,10 +25,8 @@ export function newSealingKey(by: SealingKey, owner: Owner) {
   return { key, row: { id: key.id, wrapped: sealBytes(by, place(owner, key.id), key.bytes) } }
 }
 
-export const unwrap = (by: SealingKey, owner: Owner, { id, wrapped }: WrappedKey): SealingKey => ({
-  id,
-  bytes: openBytes(by, place(owner, id), wrapped),
-})
+export const unwrap = (by: SealingKey, owner: Owner, { id, wrapped }: WrappedKey) =>
+  sealingKey(id, openBytes(by, place(owner, id), wrapped))
 
 /**
  * The team's key. It never changes, so it is kept once it was read;
@@ -43,10 +41,7 @@ export async function teamSealingKey({ vault, db, transaction }: App, team_id: s
 }
 
 /** What is known of an organisation's own people: those who work there, not those whom it looks after. */
-export const orgSealingKey = ({ vault }: App, org_id: string): SealingKey => ({
-  id: org_id,
-  bytes: derive(vault.root, `people of ${org_id}`),
-})
+export const orgSealingKey = ({ vault }: App, org_id: string) => sealingKey(org_id, derive(vault.root, `people of ${org_id}`))
 
 /** The user's key, or undefined once the user was erased. Never kept: erasing must hold at once, everywhere. */
 export async function userSealingKey(app: App, team_id: string, user_id: string) {

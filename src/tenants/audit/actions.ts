@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type App, type Caller, inTransaction } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { Caller } from '../../platform/callers.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
 import * as rules from './rules.ts'

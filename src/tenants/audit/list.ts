@@ -1,5 +1,8 @@
-import { type App, later, type ManagementCaller, MINUTE } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import { declareCache } from '../../platform/caches.ts'
+import type { ManagementCaller } from '../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
+import { later, MINUTE } from '../../platform/time.ts'
 import { whoIs } from '../people/actions.ts'
 import { visibleTeams } from '../teams/rules.ts'
 import { reasonOf, verifyAudit } from './actions.ts'
@@ -35,14 +38,15 @@ async function namesOf(app: App, ids: string[]) {
 
 type Verified = { verified_at: string; verdict: Awaited<ReturnType<typeof verifyAudit>> }
 
-const lately = new WeakMap<App['vault'], Promise<Verified>>()
+const lastVerification = declareCache((): { found?: Promise<Verified> } => ({}))
 
 /** The chain is one for the whole deployment and long; whoever asks within a minute hears what was found last. */
 export async function verifyAuditLog(app: App) {
-  const known = await lately.get(app.vault)?.catch(() => undefined)
-  const fresh = known && known.verified_at > later(app.wall(), -MINUTE)
-  if (!fresh) lately.set(app.vault, walked(app))
-  const { verdict, verified_at } = await (lately.get(app.vault) as Promise<Verified>)
+  const last = lastVerification(app)
+  const known = await last.found?.catch(() => undefined)
+  const isFresh = known && known.verified_at > later(app.wall(), -MINUTE)
+  if (!isFresh || !last.found) last.found = verify(app)
+  const { verdict, verified_at } = await last.found
   const { broken, rows, unchained } = verdict
   // Whose row it is stays with the operator: it may be of another organisation.
   return {
@@ -54,4 +58,4 @@ export async function verifyAuditLog(app: App) {
   }
 }
 
-const walked = async (app: App): Promise<Verified> => ({ verified_at: app.wall(), verdict: await verifyAudit(app) })
+const verify = async (app: App): Promise<Verified> => ({ verified_at: app.wall(), verdict: await verifyAudit(app) })

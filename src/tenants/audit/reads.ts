@@ -1,4 +1,6 @@
-import { type App, type Caller, later, MINUTE } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/callers.ts'
+import { later, MINUTE } from '../../platform/time.ts'
 import type { AuditBatch, NewAuditRow } from './actions.ts'
 
 /** For so long a row stands for what an open page shows again. */

@@ -1,9 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, HOUR, later, SECOND } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { deriveSecret, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey, userSealingKey } from '../../platform/sealing/vault.ts'
+import { HOUR, later, SECOND } from '../../platform/time.ts'
 import { userDeleted } from '../users/rules.ts'
 import * as store from './store.ts'
 
@@ -12,10 +13,10 @@ type Attempt = { team_id: string; operation: string; key: string; request: unkno
 
 /** What the request that executes does with its outcome. */
 export type Turn = {
-  /** Call it in the transaction of the action: the outcome commits with it, or neither does. */
+  /** Keeps an outcome whose action was rolled back. */
   keep(app: App, outcome: Outcome, user_id?: string): Promise<void>
-  /** The same as rows, for an action that writes everything in one statement. */
-  row(outcome: Outcome, user_id: string, user: SealingKey): KeptOutcome
+  /** The outcome as a row, which commits together with the action or not at all. */
+  row(app: App, outcome: Outcome, user_id?: string, user?: SealingKey): Promise<KeptOutcome>
   release(): Promise<void>
 }
 
@@ -55,16 +56,15 @@ export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, late
 
 function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Turn {
   const renewal = setInterval(() => store.renew(app.db, slot, owner, later(app.wall(), LEASE)).catch(() => {}), LEASE / 3).unref()
+  async function row(app: App, outcome: Outcome, user_id?: string, known?: SealingKey) {
+    clearInterval(renewal)
+    const user = known ?? (user_id ? await userSealingKey(app, slot.team_id, user_id) : undefined)
+    return { ...slot, ...sealedOutcome(user ?? team, slot, outcome), user_id: (user && user_id) ?? null, owner }
+  }
   return {
-    async keep(inside, outcome, user_id) {
-      clearInterval(renewal)
-      const user = user_id && (await userSealingKey(inside, slot.team_id, user_id))
-      const { status, sealed } = sealedOutcome(user || team, slot, outcome)
-      if (!(await store.complete(inside.db, slot, owner, { status, sealed, user_id: user ? user_id : null }))) throw lostTurn()
-    },
-    row(outcome, user_id, user) {
-      clearInterval(renewal)
-      return { ...slot, ...sealedOutcome(user, slot, outcome), user_id, owner }
+    row,
+    async keep(app, outcome, user_id) {
+      if (!(await store.complete(app.db, slot, owner, await row(app, outcome, user_id)))) throw lostTurn()
     },
     async release() {
       clearInterval(renewal)

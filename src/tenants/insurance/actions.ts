@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
 import type { NewPayor } from '../../contract/tenants/insurance.ts'
-import { type App, inTransaction, type TeamCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 

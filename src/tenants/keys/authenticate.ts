@@ -1,4 +1,5 @@
-import type { App, LabCaller, ManagementCaller, TeamCaller } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import type { LabCaller, ManagementCaller, TeamCaller } from '../../platform/callers.ts'
 import { deploymentName } from '../../platform/config.ts'
 import { Problem, problem } from '../../platform/problem.ts'
 import { noteUse } from './last-use.ts'

@@ -1,5 +1,7 @@
-import { type App, HOUR, inTransaction, later, type TeamCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
+import { HOUR, later } from '../../platform/time.ts'
 import { requireUser } from '../users/actions.ts'
 import { hashOf, newSecret, USER_TOKEN_PREFIX } from './rules.ts'
 import * as store from './store-user-tokens.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type App, inTransaction, type Visitor } from '../../platform/app.ts'
+import { type AppInRequest, inTransaction, type Transaction } from '../../platform/app.ts'
 import { isUniqueViolation } from '../../platform/db/open.ts'
 import { problem } from '../../platform/problem.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
@@ -18,7 +18,7 @@ import * as store from './store-invitations.ts'
 type Accepted = { token: string; name: string; password: string; code: string }
 
 /** The person, its second factor and its first session, in one step; the link is used up by it. */
-export async function acceptInvitation(app: App, { token, name, password, code }: Accepted) {
+export async function acceptInvitation(app: AppInRequest, { token, name, password, code }: Accepted) {
   const waiting = await store.findByToken(app.db, hashOf(token), app.wall())
   if (!waiting) throw linkIsOver()
   rules.checkPassword(password, invitedOf(app, waiting).email)
@@ -33,7 +33,7 @@ export async function acceptInvitation(app: App, { token, name, password, code }
   return { session: await shownSession(app, made.caller, made.session), recovery_codes: made.recovery_codes }
 }
 
-async function become(app: App, invitation: store.InvitationRow, { name, password, code }: Omit<Accepted, 'token'>) {
+async function become(app: AppInRequest & Transaction, invitation: store.InvitationRow, { name, password, code }: Omit<Accepted, 'token'>) {
   const { org_id, role, every_team, team_ids, email_hash } = invitation
   const { email, totp_secret } = invitedOf(app, invitation)
   const totp_step = stepOf(fromBase32(totp_secret), code, app.wall(), 0)
@@ -46,8 +46,8 @@ async function become(app: App, invitation: store.InvitationRow, { name, passwor
   await bindTeams(app.db, org_id, id, team_ids)
   await store.deleteInvitation(app.db, org_id, invitation.id)
   const recovery_codes = await newRecoveryCodes(app, id)
-  const { request_id } = app.visitor as Visitor
-  const opened = await openSession(app, app.visitor as Visitor, await personAsHolder(app, id))
+  const { request_id } = app.request
+  const opened = await openSession(app, await personAsHolder(app, id))
   await recordChange(app, auditRow(app, opened.caller, { action: 'acceptInvitation', subject: `person_id:${id}`, status: 200, request_id }))
   return { ...opened, recovery_codes }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type App, inTransaction, type SessionCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { SessionCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { endOtherSessions, ownSessions } from '../sessions/actions.ts'
 import { sessionEnded } from '../sessions/rules.ts'

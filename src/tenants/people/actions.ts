@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { PersonRole } from '../../contract/common.ts'
-import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { ManagementCaller } from '../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'

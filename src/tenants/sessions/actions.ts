@@ -1,6 +1,8 @@
 import type { SignIn } from '../../contract/tenants/sessions.ts'
-import { type App, inTransaction, later, MINUTE, type SessionCaller, type Visitor } from '../../platform/app.ts'
+import { type App, type AppInRequest, inTransaction } from '../../platform/app.ts'
+import type { SessionCaller } from '../../platform/callers.ts'
 import { here } from '../../platform/config.ts'
+import { later, MINUTE } from '../../platform/time.ts'
 import { whoIs } from '../people/actions.ts'
 import { namedTeams } from '../teams/actions.ts'
 import { getOrg } from '../teams/orgs.ts'
@@ -10,10 +12,9 @@ import { openSession, signIn } from './sign-in.ts'
 import { forgetOldTurns } from './sign-in-limiter.ts'
 import * as store from './store.ts'
 
-export async function beginSession(app: App, body: SignIn) {
-  const visitor = app.visitor as Visitor
-  const holder = await signIn(app, visitor, body)
-  const { session, caller } = await openSession(app, visitor, holder)
+export async function beginSession(app: AppInRequest, body: SignIn) {
+  const holder = await signIn(app, body)
+  const { session, caller } = await openSession(app, holder)
   return shownSession(app, caller, session)
 }
 
@@ -23,10 +24,10 @@ export async function getSession(app: App, caller: SessionCaller) {
   return shownSession(app, caller, session)
 }
 
-export const endSession = (app: App, { org_id, console }: SessionCaller) =>
+export const endSession = (app: AppInRequest, { org_id, console }: SessionCaller) =>
   inTransaction(app, async (app) => {
     await store.deleteSession(app.db, org_id, console.session_id)
-    app.visitor?.keepSession(null)
+    app.request.keepSession(null)
   })
 
 /** Whoever else is signed in as the same person is not any more; answers how many that were. */

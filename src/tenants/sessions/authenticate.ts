@@ -1,6 +1,7 @@
 import { isId } from '../../contract/common.ts'
 import type { Row } from '../../contract/endpoint.ts'
-import type { App, AtConsole, Caller, ManagementCaller, SessionCaller, TeamCaller } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller, ConsoleUser, ManagementCaller, SessionCaller, TeamCaller } from '../../platform/callers.ts'
 import { invalid, Problem, problem } from '../../platform/problem.ts'
 import { managementKeyHolder, teamKeyHolder } from '../keys/authenticate.ts'
 import { hashOf } from '../keys/rules.ts'
@@ -14,7 +15,7 @@ type Session = NonNullable<Awaited<ReturnType<typeof store.findSession>>>
 
 /** Whoever signed in, by what; `team` is the caller that a team key stands for. */
 export type Holder = Pick<SessionCaller, 'org_id' | 'plan' | 'team_ids'> &
-  Pick<AtConsole, 'kind' | 'actor_id' | 'role'> & { team?: TeamCaller }
+  Pick<ConsoleUser, 'kind' | 'actor_id' | 'role'> & { team?: TeamCaller }
 
 /** Who calls with a console session: the session itself, or what it stands for on a data or management route. */
 export async function sessionCaller(app: App, row: Row, secret: string, headers: Headers): Promise<Caller> {
@@ -75,7 +76,7 @@ export const ofTeamKey = (team: TeamCaller): Holder => ({
   team,
 })
 
-const consoleOf = ({ id }: Session, { kind, actor_id, role }: Holder, headers: Headers): AtConsole => ({
+const consoleOf = ({ id }: Session, { kind, actor_id, role }: Holder, headers: Headers): ConsoleUser => ({
   kind,
   actor_id,
   session_id: id,
@@ -84,7 +85,7 @@ const consoleOf = ({ id }: Session, { kind, actor_id, role }: Holder, headers: H
   ...(rules.isBackground(headers) ? { background: true } : {}),
 })
 
-export const sessionOf = ({ org_id, plan, team_ids, team }: Holder, console: AtConsole): SessionCaller => ({
+export const sessionOf = ({ org_id, plan, team_ids, team }: Holder, console: ConsoleUser): SessionCaller => ({
   kind: 'session',
   org_id,
   plan,
@@ -93,7 +94,7 @@ export const sessionOf = ({ org_id, plan, team_ids, team }: Holder, console: AtC
   console,
 })
 
-function managementOf({ kind, actor_id, org_id, plan, team_ids }: Holder, console: AtConsole): ManagementCaller {
+function managementOf({ kind, actor_id, org_id, plan, team_ids }: Holder, console: ConsoleUser): ManagementCaller {
   if (kind === 'team')
     throw problem(
       'SESSION_NOT_ALLOWED',
@@ -103,7 +104,7 @@ function managementOf({ kind, actor_id, org_id, plan, team_ids }: Holder, consol
 }
 
 /** What an access token of that key or person would stand for, looked up anew for each request. */
-async function teamOf(app: App, holder: Holder, console: AtConsole, headers: Headers): Promise<TeamCaller> {
+async function teamOf(app: App, holder: Holder, console: ConsoleUser, headers: Headers): Promise<TeamCaller> {
   const team_id = rules.chosenTeam(headers) ?? holder.team?.team_id
   if (!team_id) throw problem('TEAM_REQUIRED', 'Say of which team in the header x-assay-team; GET /console/session lists those in reach.')
   if (!isId(team_id)) throw invalid(['header', 'x-assay-team'], 'Must be a UUID.')

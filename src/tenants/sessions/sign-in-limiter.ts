@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
-import { type App, later, MINUTE } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
+import { later, MINUTE } from '../../platform/time.ts'
 import * as store from './store.ts'
 
 const WINDOW = 15 * MINUTE

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { SignIn } from '../../contract/tenants/sessions.ts'
-import { type App, type AtConsole, HOUR, inTransaction, later, type Visitor } from '../../platform/app.ts'
+import { type App, type AppInRequest, inTransaction } from '../../platform/app.ts'
+import type { ConsoleUser } from '../../platform/callers.ts'
 import { invalid, Problem } from '../../platform/problem.ts'
+import { HOUR, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 import { managementCaller, teamKeyCaller } from '../keys/authenticate.ts'
 import { hashOf, newSecret } from '../keys/rules.ts'
@@ -13,34 +15,34 @@ import { forgetTurns, giveBackTurn, OF_ONE_ADDRESS, OF_ONE_PERSON, takeTurn } fr
 import * as store from './store.ts'
 
 /** Whoever can show a credential; every failure counts and is audited. */
-export async function signIn(app: App, visitor: Visitor, body: SignIn): Promise<Holder> {
+export async function signIn(app: AppInRequest, body: SignIn): Promise<Holder> {
   const { management_key, team_api_key, email } = body
   if ([management_key, team_api_key, email].filter(Boolean).length !== 1)
     throw invalid(['body'], 'Send one of management_key, team_api_key, or email with password and code.')
   // Who tries passwords keeps nobody from signing in with a key.
-  const address = `${email ? 'people' : 'keys'} at ${visitor.address}`
+  const address = `${email ? 'people' : 'keys'} at ${app.request.address}`
   await takeTurn(app, address, OF_ONE_ADDRESS)
-  const holder = email ? await asPerson(app, visitor, { ...body, email }) : await byKey(app, visitor, body)
+  const holder = email ? await asPerson(app, { ...body, email }) : await byKey(app, body)
   await giveBackTurn(app, address)
   return holder
 }
 
-async function byKey(app: App, visitor: Visitor, { management_key, team_api_key }: SignIn): Promise<Holder> {
+async function byKey(app: AppInRequest, { management_key, team_api_key }: SignIn): Promise<Holder> {
   try {
     if (management_key) return ofManagementKey(await managementCaller(app, management_key.trim()))
     return ofTeamKey(await teamKeyCaller(app, team_api_key?.trim() ?? ''))
   } catch (error) {
-    if (error instanceof Problem) await recordFailure(app, visitor)
+    if (error instanceof Problem) await recordFailure(app)
     throw error
   }
 }
 
-async function asPerson(app: App, visitor: Visitor, body: SignIn & { email: string }): Promise<Holder> {
+async function asPerson(app: AppInRequest, body: SignIn & { email: string }): Promise<Holder> {
   const who = `email ${body.email.trim().toLowerCase()}`
   await takeTurn(app, who, OF_ONE_PERSON)
   const found = await personWith(app, body)
   if ('wrong' in found) {
-    await recordFailure(app, visitor, found.wrong)
+    await recordFailure(app, found.wrong)
     throw signInRefused()
   }
   await forgetTurns(app, who)
@@ -55,19 +57,19 @@ export async function personAsHolder(app: App, id: string) {
 }
 
 /** Whose account it was is known where there is one; the e-mail that was typed is not kept. */
-const recordFailure = (app: App, { request_id }: Visitor, person?: { id: string; org_id: string }) =>
+const recordFailure = (app: AppInRequest, person?: { id: string; org_id: string }) =>
   inTransaction(app, (app) => {
     const visitor = { kind: 'visitor', console: {}, ...(person && { org_id: person.org_id }) } as const
     const subject = person && `person_id:${person.id}`
-    return recordChange(app, auditRow(app, visitor, { action: 'beginSession', subject, status: 401, request_id }))
+    return recordChange(app, auditRow(app, visitor, { action: 'beginSession', subject, status: 401, request_id: app.request.request_id }))
   })
 
 const columns = { management: 'management_key_id', team: 'team_api_key_id', person: 'person_id' } as const
 
 /** A new session with a new secret, whatever the browser had before. */
-export const openSession = (app: App, visitor: Visitor, holder: Holder) =>
+export const openSession = (app: AppInRequest, holder: Holder) =>
   inTransaction(app, async (app) => {
-    if (visitor.session) await store.deleteByHash(app.db, hashOf(visitor.session))
+    if (app.request.session) await store.deleteByHash(app.db, hashOf(app.request.session))
     const secret = newSecret(SESSION_PREFIX)
     const at = app.wall()
     const { kind, actor_id, role, org_id } = holder
@@ -80,10 +82,10 @@ export const openSession = (app: App, visitor: Visitor, holder: Holder) =>
       seen_at: at,
       ends_at: later(at, app.config.CONSOLE_SESSION_HOURS * HOUR),
     })
-    const console: AtConsole = { kind, actor_id, role, session_id: session.id }
+    const console: ConsoleUser = { kind, actor_id, role, session_id: session.id }
     const caller = sessionOf(holder, console)
-    const deed = { action: 'beginSession', subject: `session_id:${session.id}`, status: 200, request_id: visitor.request_id }
+    const deed = { action: 'beginSession', subject: `session_id:${session.id}`, status: 200, request_id: app.request.request_id }
     await recordChange(app, auditRow(app, caller, deed))
-    visitor.keepSession(secret)
+    app.request.keepSession(secret)
     return { session, caller }
   })

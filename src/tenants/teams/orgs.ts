@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Plan } from '../../contract/common.ts'
-import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { ManagementCaller } from '../../platform/callers.ts'
 import { insertTeam } from './actions.ts'
 import * as store from './store.ts'
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
-import { type App, DAY, inTransaction, later, MINUTE, quietly, SECOND, type TeamCaller } from '../../platform/app.ts'
+import { type App, inTransaction, withoutRequestRows } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { seal } from '../../platform/sealing/seal.ts'
+import { DAY, later, MINUTE, SECOND } from '../../platform/time.ts'
 import { findUsers, keyOf } from '../../tenants/users/actions.ts'
 import { requireClient } from '../providers/oauth-client.ts'
 import { place, type Recipe, workOn } from './bulk-items.ts'
@@ -40,7 +42,7 @@ type Order = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' |
 
 /** Written down before anything is done, so that whatever restarts goes on with it. */
 const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id: string } | Recipe)[]) =>
-  inTransaction(quietly(app), async (app) => {
+  inTransaction(withoutRequestRows(app), async (app) => {
     const id = randomUUID()
     const users = await findUsers(app, team_id, [...new Set(wanted.map(({ user_id }) => user_id))])
     const keys = new Map(await Promise.all(users.map(async (user) => [user.user_id, await keyOf(app, user)] as const)))
@@ -58,7 +60,8 @@ const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id:
 /** What is done by now. Whoever waits works as well: a process that answers need not be one that runs jobs. */
 async function outcomeOf(app: App, op: store.Op, waits: boolean) {
   const started = Date.now()
-  while (waits && Date.now() - started < WAIT && (await isOpen(app, op))) if (!(await workOff(quietly(app), op))) await pause(100)
+  while (waits && Date.now() - started < WAIT && (await isOpen(app, op)))
+    if (!(await workOff(withoutRequestRows(app), op))) await pause(100)
   await store.endOp(app.db, op, app.wall())
   const goes_on = await isOpen(app, op)
   if (goes_on) app.wake(BULK)

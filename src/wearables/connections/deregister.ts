@@ -1,5 +1,6 @@
-import { type App, inTransaction, later, MINUTE } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
+import { later, MINUTE } from '../../platform/time.ts'
 import { providerFor } from '../providers/index.ts'
 import { noAccount, openAccount, sealAccount } from './account.ts'
 import * as store from './store.ts'

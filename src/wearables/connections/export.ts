@@ -1,5 +1,6 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
-import type { App, TeamCaller } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { openAccount } from './account.ts'

@@ -1,6 +1,7 @@
-import { type App, inTransaction, later, MINUTE } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
 import { isDatabaseAway, isDeadlock, isLockTimeout } from '../../platform/db/open.ts'
 import { Problem } from '../../platform/problem.ts'
+import { later, MINUTE } from '../../platform/time.ts'
 import { onTeamClock } from '../../tenants/users/actions.ts'
 import { beginPulls, endPulls } from '../data/backfill.ts'
 import { providerFor } from '../providers/index.ts'

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, HOUR, inTransaction, later, quietly, SECOND, type TeamCaller } from '../../platform/app.ts'
+import { type App, inTransaction, withoutRequestRows } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
+import { HOUR, later, SECOND } from '../../platform/time.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
 import { type Provider, providerFor } from '../providers/index.ts'
 import type { Connection } from './actions.ts'
@@ -10,7 +12,7 @@ type Result = 'refreshed' | 'in_progress' | 'failed'
 
 /** Asks a user's sources for news and waits for them as long as the caller likes. */
 export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: string, timeoutSeconds: number) {
-  const quiet = quietly(app)
+  const quiet = withoutRequestRows(app)
   const connections = await inTransaction(quiet, async (app) => {
     await lockUser(app, team_id, user_id)
     rules.checkRefreshes(await store.countRefreshes(app.db, team_id, user_id, later(app.wall(), -HOUR)))

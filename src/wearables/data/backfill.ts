@@ -1,9 +1,9 @@
-import type { App } from '../../platform/app.ts'
 import { isEventName } from '../../contract/delivery/events.ts'
 import { emitRows, eventRow } from '../../delivery/events/emit.ts'
+import type { App } from '../../platform/app.ts'
+import { about } from './emit.ts'
 import type { Delivery } from './incoming-push.ts'
 import * as store from './store-states.ts'
-import { about } from './emit.ts'
 
 type Read = Pick<Delivery, 'user' | 'key' | 'provider' | 'window'>
 type Found = { resource: string; created: unknown[]; updated: unknown[]; days: number }

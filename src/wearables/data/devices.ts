@@ -1,6 +1,6 @@
+import { isSourceType } from '../../contract/wearables/series.ts'
 import type { App } from '../../platform/app.ts'
 import { noteDevice } from '../connections/devices.ts'
-import { isSourceType } from '../../contract/wearables/series.ts'
 import type { Delivery } from './incoming-push.ts'
 
 /** The ids of the devices that a delivery names; each is looked for once. */

@@ -1,13 +1,13 @@
-import type { App } from '../../platform/app.ts'
 import type { EventName } from '../../contract/delivery/events.ts'
-import { type SeriesName, series } from '../../contract/wearables/series.ts'
 import { sources } from '../../contract/tenants/sources.ts'
+import { type SeriesName, series } from '../../contract/wearables/series.ts'
 import { emit, eventRow } from '../../delivery/events/emit.ts'
 import { chunks } from '../../delivery/events/rules-size.ts'
+import type { App } from '../../platform/app.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import type { Delivery } from './incoming-push.ts'
-import type { Sample } from './samples/rules-codec.ts'
 import { byOrigin, type Origin, shower } from './rules-present.ts'
+import type { Sample } from './samples/rules-codec.ts'
 
 type Verb = 'created' | 'updated'
 

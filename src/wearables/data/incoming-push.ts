@@ -1,11 +1,12 @@
-import type { App, TeamCaller } from '../../platform/app.ts'
-import { connectionFor, openConnection, refuseEnded } from '../connections/actions.ts'
 import { isSource, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
+import type { App } from '../../platform/app.ts'
+import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid } from '../../platform/problem.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { keyOf, requireUser, type UserRow } from '../../tenants/users/actions.ts'
 import { fillTimeZone } from '../../tenants/users/fallbacks.ts'
 import { checkTimeZone } from '../../tenants/users/rules.ts'
+import { connectionFor, openConnection, refuseEnded } from '../connections/actions.ts'
 import { zoneClock } from './rules-time.ts'
 
 /** What a push says beside its data. */

@@ -1,8 +1,9 @@
 import { isSource, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
-import type { App, LinkCaller } from '../../platform/app.ts'
+import { type App, onTeamClock } from '../../platform/app.ts'
+import type { LinkCaller } from '../../platform/callers.ts'
 import { Problem } from '../../platform/problem.ts'
 import { hashOf } from '../../tenants/keys/rules.ts'
-import { audited, callerOf, onClockOf } from './connect.ts'
+import { audited, callerOf } from './connect.ts'
 import { connectAsDemo } from './demo.ts'
 import * as pages from './page.ts'
 import * as rules from './rules.ts'
@@ -56,7 +57,7 @@ type Fields = Record<string, string>
 export async function submit(app: App, guest: Guest, { way, slug }: { way: string; slug: string }, fields: Fields): Promise<Sight> {
   const { caller, frame, token } = guest
   const { username, password, email, mfa_code, hint = '' } = fields
-  const inside = audited(onClockOf(app, token), token, 'connectOnPage')
+  const inside = audited(onTeamClock(app, token), token, 'connectOnPage')
   if (way === 'demo') return submitDemo(inside, guest, slug)
   if (!isSource(slug) || sources[slug].auth_type !== (way === 'code' ? 'password' : way)) return showSource(app, guest, slug)
   const offer = { slug, demo: false }

@@ -1,6 +1,7 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction, type LinkCaller, later } from '../../platform/app.ts'
-import { auditRow, recordChange } from '../../tenants/audit/actions.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { LinkCaller } from '../../platform/callers.ts'
+import { auditRow } from '../../tenants/audit/actions.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
 import { type Account, accountHash } from '../connections/account.ts'
 import { isTaken, type Kind, linkConnection } from '../connections/actions.ts'
@@ -22,12 +23,6 @@ export const finishLink = (app: App, { team_id, user_id, id }: LinkToken, provid
     return rules.succeeded
   })
 
-/** The domain clock of the token's team. */
-export const onClockOf = (app: App, { clock_offset_ms }: { clock_offset_ms: number }): App => ({
-  ...app,
-  now: () => later(app.wall(), clock_offset_ms),
-})
-
 /** Who acts with a token. */
 export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms }: LiveToken): LinkCaller => ({
   ...{ kind: 'link', org_id, team_id, user_id, key_id, clock_offset_ms },
@@ -36,7 +31,7 @@ export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms
 /** A page is no row of the API, so its changes bring their own line for the audit log. */
 export const audited = (app: App, token: LiveToken, action: string): App => ({
   ...app,
-  beforeCommit: async (inside) => {
-    await recordChange(inside, auditRow(inside, callerOf(token), { action, subject: `user_id:${token.user_id}`, status: 200 }))
-  },
+  requestRows: async (inside) => ({
+    audit: auditRow(inside, callerOf(token), { action, subject: `user_id:${token.user_id}`, status: 200 }),
+  }),
 })

@@ -1,5 +1,5 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction, quietly } from '../../platform/app.ts'
+import { type App, inTransaction, withoutRequestRows } from '../../platform/app.ts'
 import { lockUser } from '../../tenants/users/actions.ts'
 import { pullAll } from '../connections/pulls.ts'
 import { openDemo } from '../providers/demo/connect.ts'
@@ -14,6 +14,6 @@ export async function connectAsDemo(app: App, { team_id, user_id, id }: LiveToke
     const spent = await consumeToken(app, team_id, id)
     return spent ? { outcome: rules.failed(spent) } : { outcome: rules.succeeded, ...(await openDemo(app, user, provider)) }
   })
-  if ('connection' in made && made.isNew) await pullAll(quietly(app), made.connection)
+  if ('connection' in made && made.isNew) await pullAll(withoutRequestRows(app), made.connection)
   return made.outcome
 }

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { isSource, type SourceSlug } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction, type LinkCaller, later, MINUTE } from '../../platform/app.ts'
+import { type App, inTransaction, onTeamClock } from '../../platform/app.ts'
+import type { LinkCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { deriveSecret } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
+import { later, MINUTE } from '../../platform/time.ts'
 import { hashOf } from '../../tenants/keys/rules.ts'
 import { exchangeCode, revokeToken, type Tokens } from '../providers/oauth.ts'
 import { clientFor, requireClient } from '../providers/oauth-client.ts'
 import { authorizeUrl, type Client, challengeOf, isMissing, scopesToAsk, verifierOf } from '../providers/rules-oauth.ts'
 import { requirementsOf } from '../team-sources/requirements.ts'
-import { audited, finishLink, onClockOf } from './connect.ts'
+import { audited, finishLink } from './connect.ts'
 import * as rules from './rules.ts'
 import { linkSource } from './sources.ts'
 import * as store from './store.ts'
@@ -52,7 +54,7 @@ export async function comeBack(app: App, { state, code, error, browser }: Back) 
   const spent = rules.spent(token, app.wall())
   if (!token || spent) return { outcome: rules.failed(spent ?? 'invalid_token') }
   const began = flow.browser_hash ? ('page' as const) : ('api' as const)
-  const outcome = await outcomeOf(onClockOf(app, token), token, { ...flow, provider: flow.provider }, { state, code, error })
+  const outcome = await outcomeOf(onTeamClock(app, token), token, { ...flow, provider: flow.provider }, { state, code, error })
   return { token, began, provider: flow.provider, outcome }
 }
 

@@ -1,5 +1,6 @@
 import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
-import type { App, LinkCaller, TeamCaller } from '../../platform/app.ts'
+import { type App, withoutRequestRows } from '../../platform/app.ts'
+import type { LinkCaller, TeamCaller } from '../../platform/callers.ts'
 import { startOAuth } from './oauth.ts'
 import * as rules from './rules.ts'
 import { linkSource } from './sources.ts'
@@ -10,7 +11,7 @@ import { linkCaller } from './tokens.ts'
 export async function startLink(app: App, { team_id }: TeamCaller, { link_token, provider }: { link_token: string; provider: SourceSlug }) {
   const caller = await linkCaller(app, link_token)
   if (caller.team_id !== team_id) rules.checkToken(undefined, app.wall())
-  if (sources[provider].auth_type === 'oauth') return startOAuth({ ...app, beforeCommit: undefined }, caller, provider)
+  if (sources[provider].auth_type === 'oauth') return startOAuth(withoutRequestRows(app), caller, provider)
   rules.checkWanted(await store.getToken(app.db, team_id, caller.key_id), provider)
   return linkSource(app, provider)
 }

@@ -1,6 +1,7 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { sources } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction, type LinkCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { LinkCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { keyOf, requireUser } from '../../tenants/users/actions.ts'

@@ -1,5 +1,6 @@
 import { type SourceSlug, sources } from '../../contract/tenants/sources.ts'
-import type { App, LinkCaller } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
+import type { LinkCaller } from '../../platform/callers.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import { isSetUp } from '../providers/oauth-client.ts'
 import { ownSources } from '../team-sources/credentials.ts'

@@ -1,6 +1,7 @@
-import { type App, later, SECOND } from '../../platform/app.ts'
+import type { App } from '../../platform/app.ts'
 import { policyOf } from '../../platform/outbound/address.ts'
 import { openSender } from '../../platform/outbound/send.ts'
+import { later, SECOND } from '../../platform/time.ts'
 import { type Client, clientRequest, type Granted, grantedBy } from './rules-oauth.ts'
 
 /** What came of a request for tokens. `refused` is for good; what is `unavailable` may come back. */

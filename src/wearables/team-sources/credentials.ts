@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { ManagementCaller } from '../../platform/callers.ts'
 import { publicUrl } from '../../platform/config.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { deriveSecret, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'

@@ -1,5 +1,6 @@
 import { isSource, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { ManagementCaller } from '../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
 import { visibleTeams } from '../../tenants/teams/rules.ts'

@@ -1,5 +1,6 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction, type ManagementCaller } from '../../platform/app.ts'
+import { type App, inTransaction } from '../../platform/app.ts'
+import type { ManagementCaller } from '../../platform/callers.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
 import { scopesKnownOf } from '../providers/oauth-client.ts'
 import * as rules from './rules.ts'

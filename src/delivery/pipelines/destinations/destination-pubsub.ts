@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
-import { SECOND } from '../../../platform/app.ts'
 import { coded } from '../../../platform/outbound/pools.ts'
+import { SECOND } from '../../../platform/time.ts'
 import { isProjectOpen, type PubSub } from '../rules.ts'
 import { type Failure, failureOfStatus } from '../rules-failure.ts'
 import type { Outlet, Reach } from './destination.ts'

@@ -1,6 +1,6 @@
 import type { GoogleAuth } from 'google-auth-library'
-import { SECOND } from '../../../platform/app.ts'
 import { coded } from '../../../platform/outbound/pools.ts'
+import { SECOND } from '../../../platform/time.ts'
 import type { Failure } from '../rules-failure.ts'
 import { within } from './destination.ts'
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OutletName } from '../../../contract/delivery/pipelines.ts'
-import { type App, SECOND } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
+import { SECOND } from '../../../platform/time.ts'
 import { logAfter } from '../../events/log.ts'
 import type { Outlet, Reach } from '../destinations/destination.ts'
 import { openOutlet } from '../destinations/open-destination.ts'

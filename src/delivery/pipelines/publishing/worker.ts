@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, SECOND } from '../../../platform/app.ts'
+import { appOf, type Service } from '../../../platform/app.ts'
+import { SECOND } from '../../../platform/time.ts'
 import type { Reach } from '../destinations/destination.ts'
 import { closeOutlet, type Desk, type Noted, publishWaiting, type Runner } from './runner.ts'
 import * as store from './store-holding.ts'
@@ -16,7 +17,8 @@ const END_WITHIN = 5 * SECOND
 export type Publisher = { stop(): Promise<void> }
 
 /** Publishes until it is stopped. Of all processes one holds a destination of a pipeline at a time. */
-export function startPublisher(app: App, reach: Reach, failed: (error: unknown) => void, noted: Noted = () => {}): Publisher {
+export function startPublisher(service: Service, reach: Reach, failed: (error: unknown) => void, noted: Noted = () => {}): Publisher {
+  const app = appOf(service)
   const ending = new AbortController()
   const desk: Desk = { app, holder: randomUUID(), reach, noted, ends: ending.signal }
   const runners = new Map<string, Runner>()

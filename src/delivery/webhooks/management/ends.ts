@@ -1,4 +1,5 @@
-import { type App, DAY, inTransaction, later, MINUTE } from '../../../platform/app.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import { DAY, later, MINUTE } from '../../../platform/time.ts'
 import * as store from './store-ends.ts'
 
 /** The job that takes away what deleted webhooks leave behind. */

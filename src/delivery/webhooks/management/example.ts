@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { exampleOf } from '../../../contract/delivery/events.ts'
-import type { App, ManagementCaller } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
+import type { ManagementCaller } from '../../../platform/callers.ts'
 import { policyOf } from '../../../platform/outbound/address.ts'
 import { openSender } from '../../../platform/outbound/send.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'

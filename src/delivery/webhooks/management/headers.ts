@@ -1,4 +1,5 @@
-import { type App, inTransaction, type ManagementCaller } from '../../../platform/app.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import type { ManagementCaller } from '../../../platform/callers.ts'
 import { openSecrets } from '../endpoints.ts'
 import * as store from '../store.ts'
 import { requireWebhook } from './actions.ts'

@@ -1,4 +1,5 @@
-import { type App, inTransaction, type ManagementCaller } from '../../../platform/app.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import type { ManagementCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { openSecrets, type Secrets, sealSecrets, stillSigning, validAt } from '../endpoints.ts'
 import { newSecret, parseSecret } from '../sign.ts'

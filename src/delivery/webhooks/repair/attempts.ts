@@ -1,4 +1,5 @@
-import type { App, ManagementCaller } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
+import type { ManagementCaller } from '../../../platform/callers.ts'
 import { type Failure, failures } from '../../../platform/outbound/outcome.ts'
 import { fixedHeaders, inLowerCase } from '../../../platform/outbound/send.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type App, inTransaction, type ManagementCaller } from '../../../platform/app.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import type { ManagementCaller } from '../../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { requireWebhook } from '../management/actions.ts'

@@ -1,4 +1,5 @@
-import { type App, inTransaction, type ManagementCaller, told } from '../../../platform/app.ts'
+import { type App, inTransaction, wakeAfterCommit } from '../../../platform/app.ts'
+import type { ManagementCaller } from '../../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { requireWebhook } from '../management/actions.ts'
@@ -39,7 +40,7 @@ export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Pa
     const { lane_id, sequence, behind } = waiting ?? (await resend(app, path))
     await store.hurryLane(app.db, path, lane_id, app.wall())
     if (webhook.paused_until) await updateWebhook(app.db, team_id, webhook.id, { paused_until: null })
-    told(app, [webhook.id])
+    wakeAfterCommit(app, [webhook.id])
     return { event_id, action: waiting ? 'retried' : 'resent', sequence, behind }
   })
 

@@ -1,4 +1,4 @@
-import { type App, inTransaction, told } from '../../../platform/app.ts'
+import { type App, inTransaction, wakeAfterCommit } from '../../../platform/app.ts'
 import { isLockTimeout } from '../../../platform/db/open.ts'
 import { waitAtMost } from '../store.ts'
 import * as store from './store-jobs.ts'
@@ -44,6 +44,6 @@ async function goOn(app: App, job: store.JobRow) {
     failures: 0,
     updated_at: app.wall(),
   })
-  if (piece.sent) told(app, [job.webhook_id])
+  if (piece.sent) wakeAfterCommit(app, [job.webhook_id])
   return isOver || piece.looked === PIECE
 }

@@ -1,5 +1,6 @@
-import { type App, DAY, inTransaction, later, SECOND } from '../../../platform/app.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
 import { isLockTimeout } from '../../../platform/db/open.ts'
+import { DAY, later, SECOND } from '../../../platform/time.ts'
 import { waitAtMost } from '../store.ts'
 import { pruneJobs } from './store-jobs.ts'
 import * as store from './store-retention.ts'

@@ -1,4 +1,4 @@
-import type { App } from '../../../platform/app.ts'
+import type { Service } from '../../../platform/app.ts'
 import { notifyWorkers } from './store-lanes.ts'
 
 /** Many commits make one call; the first after a while is made at once. */
@@ -7,7 +7,7 @@ const TOGETHER = 5
 const NAMED = 200
 
 /** Tells the workers of other processes, soon after a commit and never within one: that would take a lock over the whole database. */
-export function notifier(app: App) {
+export function notifier({ db }: Service) {
   const told = new Set<string>()
   let waiting: NodeJS.Timeout | undefined
   let calledAt = 0
@@ -17,7 +17,7 @@ export function notifier(app: App) {
     waiting = undefined
     calledAt = performance.now()
     // The workers look by themselves too, so a call that is lost delays and loses nothing.
-    notifyWorkers(app.db, webhook_ids).catch(() => {})
+    notifyWorkers(db, webhook_ids).catch(() => {})
   }
   return {
     wake(webhook_ids: Iterable<string>) {

@@ -1,6 +1,7 @@
-import { type App, NUMBER, SECOND } from '../../../platform/app.ts'
+import { appOf, NUMBER, type Service } from '../../../platform/app.ts'
 import type { Line } from '../../../platform/db/open.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
+import { SECOND } from '../../../platform/time.ts'
 import { gatherTurns } from './attempt-batcher.ts'
 import { type Courier, deliverDue, LEASE, settleTurns } from './deliver.ts'
 import { lookout } from './poller.ts'
@@ -17,12 +18,13 @@ export type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promis
 
 /** Delivers what is due until it is stopped. Without its line it takes nothing in hand; what it had sent by then it still settles: leases tell. */
 export async function startWorker(
-  app: App,
+  service: Service,
   connect: () => Promise<Line>,
   send: Sender['post'],
   failed: (error: unknown) => void,
   noted: Courier['noted'] = () => {},
 ): Promise<Worker> {
+  const app = appOf(service)
   const hot = new Set<string>()
   let heldAt = 0
   let stopping = false

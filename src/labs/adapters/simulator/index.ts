@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { later } from '../../../platform/app.ts'
+import { later } from '../../../platform/time.ts'
 import type { Loaded } from '../../orders/reading/present.ts'
 import { nextStep } from '../../orders/rules.ts'
 import type { Lab } from '../index.ts'

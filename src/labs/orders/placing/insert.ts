@@ -1,11 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type App, told } from '../../../platform/app.ts'
+import { type App, wakeAfterCommit } from '../../../platform/app.ts'
 import { isUniqueViolation } from '../../../platform/db/open.ts'
-import { isLostTurn } from '../../../platform/db/request-rows.ts'
 import { invalid } from '../../../platform/problem.ts'
 import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
-import { lostTurn } from '../../../tenants/idempotency/actions.ts'
 import { type OrderDocument, sealDocument } from '../encrypted-document.ts'
 import { orderEvent } from '../progress/advance.ts'
 import { type Loaded, shown } from '../reading/present.ts'
@@ -72,16 +70,14 @@ export function drafted({ parent, origin, ...draft }: Draft, at: string): Loaded
 }
 
 /** `data`: the order as it is shown, where that is known already. */
-type Extra = { data?: ReturnType<typeof shown>; info?: write.Placing['info']; along?: write.Placing['along'] }
+type Extra = { data?: ReturnType<typeof shown>; info?: write.Placing['info']; requestRows?: write.Placing['requestRows'] }
 
 /** Writes a drafted order with its first event and tells the customer, in one statement. */
-export async function insertDrafted(app: App, order: Loaded, { data, info, along }: Extra = {}) {
+export async function insertDrafted(app: App, order: Loaded, { data, info, requestRows }: Extra = {}) {
   const terms = await termsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
-  const webhooks = await write.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, along }).catch((error) => {
-    throw isLostTurn(error) ? lostTurn() : error
-  })
-  told(app, webhooks)
+  const webhooks = await write.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, requestRows })
+  wakeAfterCommit(app, webhooks)
   return order
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { NewTestkitOrder, RegisterTestkit } from '../../../contract/labs/new-order.ts'
-import { type App, inTransaction, type TeamCaller } from '../../../platform/app.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { patientOf, recordInfo } from '../../../tenants/users/records.ts'
 import { answeredAoE, aoeFindings } from '../checks/rules-aoe.ts'
@@ -54,7 +55,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
     now,
   )
   const reply = replied(app, order, 'Order created successfully')
-  await insertDrafted(app, order, { data: reply.order, along: await app.along?.(reply, order.key) })
+  await insertDrafted(app, order, { data: reply.order, requestRows: await app.requestRows?.(app, reply, order.key) })
   app.wake(DISPATCH)
   return reply
 }

@@ -1,6 +1,7 @@
 import type { Method } from '../../../contract/labs/lifecycle.ts'
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
-import { type App, inTransaction, type TeamCaller } from '../../../platform/app.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { infoRow, patientOf } from '../../../tenants/users/records.ts'
 import { answeredAoE } from '../checks/rules-aoe.ts'
 import { abnNeeded } from '../checks/rules-billing.ts'
@@ -31,7 +32,11 @@ export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
 async function placeAtOnce(app: App, plan: Plan) {
   const order = drafted({ ...draftOf(app, plan), lab_test: plan.resolved.lab_test as NonNullable<Plan['resolved']['lab_test']> }, app.now())
   const reply = replied(app, order, PLACED)
-  await insertDrafted(app, order, { data: reply.order, info: await changedInfo(app, plan), along: await app.along?.(reply, order.key) })
+  await insertDrafted(app, order, {
+    data: reply.order,
+    info: await changedInfo(app, plan),
+    requestRows: await app.requestRows?.(app, reply, order.key),
+  })
   return reply
 }
 

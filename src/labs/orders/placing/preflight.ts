@@ -1,6 +1,7 @@
 import { faultsOf } from '../../../contract/faults.ts'
 import { NewOrder } from '../../../contract/labs/new-order.ts'
-import type { App, TeamCaller } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { patientOf } from '../../../tenants/users/records.ts'
 import { generalFindings } from '../checks/rules-checks.ts'

@@ -1,5 +1,6 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
-import type { App, TeamCaller } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { findPayor } from '../../../tenants/insurance/actions.ts'
 import type { patientOf } from '../../../tenants/users/records.ts'
 import { findings } from '../checks/rules-checks.ts'

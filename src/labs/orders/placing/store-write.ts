@@ -51,15 +51,15 @@ type NewEvent = { id: string; event_type: string; key: string; partial: boolean;
 type Info = { sealed: Buffer; terms: string[] }
 
 /** Everything that placing an order writes. */
-export type Placing = { row: NewRow; event: NewEvent; info?: Info | undefined; along?: RequestRows | undefined }
+export type Placing = { row: NewRow; event: NewEvent; info?: Info | undefined; requestRows?: RequestRows | undefined }
 
 const at = (i: number) => `$${i + 1}`
 const ORDER = columns.length
 const place = (column: (typeof columns)[number]) => at(columns.indexOf(column))
-/** Where the parameters of the event, the demographics and what comes along begin. */
+/** Where the parameters of the event, the demographics and the request's rows begin. */
 const EVENT = ORDER
 const INFO = EVENT + 4
-const ALONG = INFO + 2
+const REQUEST_ROWS = INFO + 2
 
 const insertOrder = `
 with placed as (insert into orders (${columns.join(', ')}) values (${columns.map((_, i) => at(i)).join(', ')})),
@@ -76,7 +76,7 @@ const tell = `
 select emit(${at(EVENT)}, ${place('team_id')}, ${place('user_id')}, ${place('id')}, ${at(EVENT + 1)}, ${at(EVENT + 2)}, ${at(EVENT + 3)},
   ${place('created_at')}, false) as told`
 
-/** What the parameters are of an order that is placed along with its audit row, for whoever measures the statement by itself. */
+/** What the parameters are of an order that is placed together with its audit row, for benchmarks of the bare statement. */
 export const placeParameters = [
   ...columns,
   ...['id', 'event_type', 'key', 'sealed'].map((column) => `event.${column}`),
@@ -86,15 +86,15 @@ export const placeParameters = [
 
 /** The hot write: one round trip, prepared once for each connection. */
 const placeAlone = prepared('place_order', insertOrder + insertInfo + tell)
-export const placeAlong = prepared('place_order_along', `${insertOrder + insertInfo},\n${auditText(ALONG)}${tell}`)
-const placeKept = prepared('place_order_kept', `${insertOrder + insertInfo},\n${auditText(ALONG)}${tell}, ${keptText(ALONG)}`)
+export const placeAudited = prepared('place_order_audited', `${insertOrder + insertInfo},\n${auditText(REQUEST_ROWS)}${tell}`)
+const placeKept = prepared('place_order_kept', `${insertOrder + insertInfo},\n${auditText(REQUEST_ROWS)}${tell}, ${keptText(REQUEST_ROWS)}`)
 
-/** Writes the order, its first event, the demographics, the log entry and what the request commits along, in one statement. */
-export function insertPlaced(db: Db, { row, event, info, along }: Placing) {
+/** Writes the order, its first event, the demographics, the log entry and the request's rows, in one statement. */
+export function insertPlaced(db: Db, { row, event, info, requestRows }: Placing) {
   const values: unknown[] = columns.map((column) => row[column])
   values.push(event.id, event.event_type, event.key, event.sealed, info?.sealed ?? null, info?.terms ?? null)
-  if (along) values.push(...requestRowValues(along))
-  const text = along?.kept ? placeKept : along ? placeAlong : placeAlone
+  if (requestRows) values.push(...requestRowValues(requestRows))
+  const text = requestRows?.kept ? placeKept : requestRows ? placeAudited : placeAlone
   return toldBy(db, text, values)
 }
 

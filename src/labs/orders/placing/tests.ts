@@ -1,4 +1,5 @@
-import type { App, TeamCaller } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { autoTest, findAutoTest, findLab } from '../../catalog/auto-tests.ts'
 import { resolveOrderSet } from '../../catalog/markers.ts'
 import { accountToUse, checkActive, checkMethod, checkOrderable } from '../../catalog/rules.ts'

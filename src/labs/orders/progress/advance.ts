@@ -1,6 +1,6 @@
 import type { StatusDetail } from '../../../contract/labs/orders.ts'
 import { eventRow } from '../../../delivery/events/emit.ts'
-import { type App, told } from '../../../platform/app.ts'
+import { type App, wakeAfterCommit } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
 import { datesOf } from '../../results/rules.ts'
@@ -43,7 +43,7 @@ export async function advanceOrder(app: App, order: Loaded, low: string, change:
   )
   if (rest.step_at === undefined) moved.step_at = labFor(app, moved).nextAt(moved, at)
   const event = orderEvent(app, moved, 'labtest.order.updated', at, { partial: low === 'partial_results' })
-  told(app, await updateOrder(app.db, moved, event, { status_detail }))
+  wakeAfterCommit(app, await updateOrder(app.db, moved, event, { status_detail }))
   return moved
 }
 
@@ -51,7 +51,7 @@ export async function advanceOrder(app: App, order: Loaded, low: string, change:
 export async function changeOrder(app: App, order: Loaded, change: Omit<Change, 'status_detail'>) {
   const at = app.now()
   const moved = changed(order, change, at)
-  told(app, await updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at)))
+  wakeAfterCommit(app, await updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at)))
   return moved
 }
 

@@ -1,6 +1,8 @@
 import type { Simulation } from '../../../contract/labs/orders.ts'
-import { type App, inTransaction, later, MINUTE } from '../../../platform/app.ts'
+import { type App, inTransaction } from '../../../platform/app.ts'
+import { declareCache } from '../../../platform/caches.ts'
 import { isDatabaseAway } from '../../../platform/db/open.ts'
+import { later, MINUTE } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { type Loaded, lockedOrder } from '../reading/present.ts'
 import * as store from '../store.ts'
@@ -13,25 +15,28 @@ export const DISPATCH = 'dispatch orders'
 
 /** Sends to the lab what is due on its team's clock, of one team or of any; answers whether there may be more. */
 export async function dispatchDue(app: App, team_id?: string) {
-  const due = await dueStore.dueDispatches(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
+  const due = await dueStore.dueDispatches(app.db, app.wall(), { limit: AT_ONCE, team_id, except: stillPostponed(app) })
   await forEach(app, due, (order) => dispatch(inTeamTime(app, order.clock_offset_ms), order))
   return due.length === AT_ONCE
 }
 
-const PUT_OFF = MINUTE
-const put = { until: new Map<string, string>(), off: (now: string) => [...put.until].filter(([, until]) => until > now).map(([id]) => id) }
+const POSTPONED_MS = MINUTE
+/** Orders whose step failed, by id, with the time of their next attempt. */
+const postponed = declareCache(() => new Map<string, string>())
+
+const stillPostponed = (app: App) => [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id)
 
 /** An order that fails holds up no other: it is put off for a while, and its failure is told in the end. */
 async function forEach<T extends { id: string }>(app: App, due: T[], work: (one: T) => Promise<unknown>) {
   const failures: unknown[] = []
   for (const one of due)
     await work(one).then(
-      () => put.until.delete(one.id),
+      () => postponed(app).delete(one.id),
       (error) => {
         // No order's fault: the whole turn comes again.
         if (isDatabaseAway(error)) throw error
         failures.push(error)
-        if (!app.transaction) put.until.set(one.id, later(app.wall(), PUT_OFF))
+        if (!app.transaction) postponed(app).set(one.id, later(app.wall(), POSTPONED_MS))
       },
     )
   if (failures.length) throw failures[0]
@@ -78,7 +83,7 @@ export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
 
 /** Does the work on every order whose next simulated step is due; answers whether there may be more. */
 export async function onDueSteps(app: App, team_id: string | undefined, work: (app: App, order: Loaded) => Promise<unknown>) {
-  const due = await dueStore.dueSteps(app.db, app.wall(), { limit: AT_ONCE, team_id, except: put.off(app.wall()) })
+  const due = await dueStore.dueSteps(app.db, app.wall(), { limit: AT_ONCE, team_id, except: stillPostponed(app) })
   await forEach(app, due, (one) =>
     onClaimed(inTeamTime(app, one.clock_offset_ms), one, async (app, { step_at }) => {
       if (step_at && step_at <= app.now()) await work(app, await lockedOrder(app, one.team_id, one.id))

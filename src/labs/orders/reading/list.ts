@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { OrderFilter } from '../../../contract/labs/orders.ts'
-import type { App, TeamCaller } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { queryTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'

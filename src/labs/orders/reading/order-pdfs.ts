@@ -1,4 +1,5 @@
-import type { App, TeamCaller } from '../../../platform/app.ts'
+import type { App } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { describeCodes } from '../../../tenants/insurance/actions.ts'
 import { insuranceOf } from '../../../tenants/users/records.ts'
@@ -16,7 +17,7 @@ export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id
   if (!hasRequisition(order))
     throw notThere('The order has no requisition: it waits to be sent, or came from the lab. It has one from requisition_created on.')
   const { document, lab_test } = order
-  return draw('requisition', {
+  return draw(app, 'requisition', {
     ...papersOf(order),
     time_zone: order.zone,
     account_number: await accountNumber(app, order.lab_account_id),
@@ -49,22 +50,22 @@ export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: str
   if (!order.sample_id) throw notThere('The order has no sample_id yet; it has one from when it was sent to the lab.')
   if (!order.document.patient_details) throw notThere('The kit has no patient to name on a label yet; register it first.')
   const day = dayOfCollection(collection_date, order.zone)
-  return draw('labels', { ...papersOf(order), sample_id: order.sample_id, collection_date: day, number_of_labels, layout: 'roll' })
+  return draw(app, 'labels', { ...papersOf(order), sample_id: order.sample_id, collection_date: day, number_of_labels, layout: 'roll' })
 }
 
 /** The day where the patient lives. Midnight in UTC is how clients write a day that only know moments. */
 const dayOfCollection = (date: string, zone: string) => (/^[\d-]+(T00:00:00\.000Z)?$/.test(date) ? date.slice(0, 10) : dayIn(zone, date))
 
 export async function orderInstructionsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
-  return instructions(await requireOrder(app, team_id, order_id).then(({ lab_test }) => lab_test))
+  return instructions(app, await requireOrder(app, team_id, order_id).then(({ lab_test }) => lab_test))
 }
 
 export async function labTestInstructionsPdf(app: App, { team_id }: TeamCaller, lab_test_id: string) {
-  return instructions(await catalog.requireLabTest(app, team_id, lab_test_id))
+  return instructions(app, await catalog.requireLabTest(app, team_id, lab_test_id))
 }
 
-const instructions = (test: catalog.LabTestRow) =>
-  draw('collectionInstructions', {
+const instructions = (app: App, test: catalog.LabTestRow) =>
+  draw(app, 'collectionInstructions', {
     created_at: test.updated_at,
     id: test.id,
     name: test.name,
@@ -81,7 +82,7 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
   if (!order.has_abn) throw notThere('The order has no advance beneficiary notice. Only an order with has_abn set to true has one.')
   const { markers, price } = order.lab_test
   const coverage = await coverageOf(app, order)
-  return draw('abn', {
+  return draw(app, 'abn', {
     ...papersOf(order),
     member_id: coverage?.member_id ?? null,
     insurer: coverage?.payor_name ?? 'Medicare',

@@ -1,14 +1,15 @@
-import { type App, inTransaction, ONCE, quietly, type TeamCaller, told } from '../../../platform/app.ts'
 import { type SeriesName, series, seriesNamed } from '../../../contract/wearables/series.ts'
+import { type App, inTransaction, wakeAfterCommit, withoutRequestRows } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { endBackfill } from '../backfill.ts'
-import { type Changes, mergeSamples, untilWritten } from './days.ts'
-import { connect, type Delivery, openDelivery, type Pushed, within } from '../incoming-push.ts'
 import { deviceIds } from '../devices.ts'
+import { sampleEvents } from '../emit.ts'
+import { connect, type Delivery, openDelivery, type Pushed, within } from '../incoming-push.ts'
+import { isoOf, moreOf } from '../rules-present.ts'
+import { type Changes, mergeSamples, untilWritten } from './days.ts'
 import type { Incoming } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
-import { isoOf, moreOf } from '../rules-present.ts'
 import { type Batch, giveWay, writeBatch } from './store-write.ts'
-import { sampleEvents } from '../emit.ts'
 
 /** Takes in samples that were pushed: all of them or none. */
 export async function pushSamples(
@@ -20,7 +21,7 @@ export async function pushSamples(
 ) {
   const delivery = await openDelivery(app, caller, user_id, pushed)
   const read = readDelivered(delivery, seriesNamed(resource), data)
-  await connect(quietly(app), delivery, pushed)
+  await connect(withoutRequestRows(app), delivery, pushed)
   return keepDelivered(app, delivery, [read])
 }
 
@@ -37,7 +38,7 @@ export function readDelivered(delivery: Delivery, name: SeriesName, data: unknow
 
 /** Keeps what was read, all of it or nothing; where it is the past of its resources, that is told in the end. */
 export async function keepDelivered(app: App, delivery: Delivery, reads: Read[]) {
-  for (const { kept } of reads) await nameDevices(quietly(app), delivery, kept)
+  for (const { kept } of reads) await nameDevices(withoutRequestRows(app), delivery, kept)
   return untilWritten(app, (holds) =>
     holds ? inTransaction(app, (app) => keep(app, delivery, reads, true)) : keep(app, delivery, reads, false),
   )
@@ -58,25 +59,25 @@ async function keep(app: App, delivery: Delivery, reads: Read[], holds: boolean)
     await writeMerged(app, delivery, merged)
     return answer
   }
-  return inTransaction(app, write, ONCE)
+  return inTransaction(app, write, { retry: false })
 }
 
 const QUICK_DAYS = 4
 
 /** What is live and small is written on a line that requests share, and the request's own rows with it. */
-const isQuick = ({ along, transaction }: App, { days, state }: Batch) =>
-  along !== undefined && !transaction && state.stage === 'daily' && days.length <= QUICK_DAYS
+const isQuick = ({ requestRows, transaction }: App, { days, state }: Batch) =>
+  requestRows !== undefined && !transaction && state.stage === 'daily' && days.length <= QUICK_DAYS
 
-/** A push has no idempotency key, since what is sent again changes nothing; so its audit row is all that comes along. */
+/** A push has no idempotency key, since what is sent again changes nothing; so its audit row is its only request row. */
 async function writeAlone<T>(app: App, { key }: Delivery, batch: Batch, answer: T) {
-  told(app, await writeBatch(app.db, batch, (await app.along?.(answer, key))?.audit))
+  wakeAfterCommit(app, await writeBatch(app.db, batch, (await app.requestRows?.(app, answer, key))?.audit))
   return answer
 }
 
 /** Writes what was merged, in the caller's transaction. */
 export async function writeMerged(app: App, delivery: Delivery, merged: Merged[]) {
   if (delivery.givesWay) await giveWay(app.db)
-  for (const { batch } of merged) for (const some of batch ? inStatements(batch) : []) told(app, await writeBatch(app.db, some))
+  for (const { batch } of merged) for (const some of batch ? inStatements(batch) : []) wakeAfterCommit(app, await writeBatch(app.db, some))
   const past = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
   if (delivery.stage === 'historical' && past.length) await endBackfill(app, delivery, past)
 }

@@ -2,8 +2,8 @@ import type { Fault } from '../../../contract/faults.ts'
 import { faultsOf } from '../../../contract/faults.ts'
 import type { Series } from '../../../contract/wearables/series.ts'
 import { invalid, Problem } from '../../../platform/problem.ts'
-import type { Incoming } from './rules-merge.ts'
 import { momentOf, zoneIn } from '../rules-time.ts'
+import type { Incoming } from './rules-merge.ts'
 
 export const MOST_SAMPLES = 100_000
 const MOST_FAULTS = 20

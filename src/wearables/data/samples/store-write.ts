@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { type RequestRows, requestRowValues, auditText } from '../../../platform/db/request-rows.ts'
 import { type Db, prepared, runHot } from '../../../platform/db/open.ts'
-import type { DayRow, Shelf } from './store-days.ts'
+import { auditText, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
 import { type Received, receivedText, receivedValues } from '../store-states.ts'
+import type { DayRow, Shelf } from './store-days.ts'
 
 export type WrittenDay = DayRow & { samples: number }
 

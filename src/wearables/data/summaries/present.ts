@@ -1,12 +1,12 @@
-import type { App } from '../../../platform/app.ts'
 import { type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
 import { sportOf } from '../../../contract/wearables/sports.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { SummaryOut } from '../../../contract/wearables/wearable-summaries.ts'
+import type { App } from '../../../platform/app.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
+import { sourceShown } from '../emit.ts'
 import type { SummaryDocument } from './rules-merge-summary.ts'
 import type { SummaryRow } from './store-summaries.ts'
-import { sourceShown } from '../emit.ts'
 
 /** Summaries that name their source in fields of their own too. */
 const named = new Set(['sleep_cycle', 'electrocardiogram', 'menstrual_cycle'])

@@ -1,8 +1,8 @@
 import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
-import { onePerKey } from '../samples/rules-merge.ts'
 import { isoOf } from '../rules-present.ts'
-import { broughtBy, type Draft, type Made, type Making, type Part, type Refuse, recordedBy, rounded } from './rules-summary.ts'
 import { localDay } from '../rules-time.ts'
+import { onePerKey } from '../samples/rules-merge.ts'
+import { broughtBy, type Draft, type Made, type Making, type Part, type Refuse, recordedBy, rounded } from './rules-summary.ts'
 
 const DAY = 86_400_000
 

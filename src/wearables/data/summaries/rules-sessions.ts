@@ -1,8 +1,8 @@
 import type { NewSummary } from '../../../contract/wearables/new-summaries.ts'
 import { sportOf } from '../../../contract/wearables/sports.ts'
 import { isoOf } from '../rules-present.ts'
-import { broughtBy, type Draft, type Made, type Making, type Refuse, recordedAt, recordedBy, rounded, sessionOf } from './rules-summary.ts'
 import { localDay, zoneIn } from '../rules-time.ts'
+import { broughtBy, type Draft, type Made, type Making, type Refuse, recordedAt, recordedBy, rounded, sessionOf } from './rules-summary.ts'
 
 export function makeWorkout(item: NewSummary<'workouts'>, raw: unknown, making: Making, refuse: Refuse): Made {
   const { from, to, zone } = sessionOf(making, refuse, ['start_date', item.start_date], ['end_date', item.end_date])

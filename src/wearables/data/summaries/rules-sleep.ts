@@ -1,8 +1,8 @@
 import { type NewSummary, stageCodes } from '../../../contract/wearables/new-summaries.ts'
-import type { Incoming } from '../samples/rules-merge.ts'
 import { isoOf } from '../rules-present.ts'
-import { broughtBy, type Draft, type Made, type Making, type Refuse, recordedAt, recordedBy, rounded, sessionOf } from './rules-summary.ts'
 import { localDay, momentOf } from '../rules-time.ts'
+import type { Incoming } from '../samples/rules-merge.ts'
+import { broughtBy, type Draft, type Made, type Making, type Refuse, recordedAt, recordedBy, rounded, sessionOf } from './rules-summary.ts'
 
 type Stage = { code: number; from: number; to: number }
 type Session = ReturnType<typeof sessionOf>

@@ -4,8 +4,8 @@ import { type Brought, brought, newSummaries } from '../../../contract/wearables
 import type { SeriesName } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { Problem } from '../../../platform/problem.ts'
-import type { Incoming } from '../samples/rules-merge.ts'
 import { momentOf, zoneIn } from '../rules-time.ts'
+import type { Incoming } from '../samples/rules-merge.ts'
 
 /** One field of a summary that is put together from several pushes, and when it was measured. */
 export type Part = { value: unknown; at: number; version: number | null; raw: unknown }

@@ -1,19 +1,20 @@
-import { type App, inTransaction, ONCE, quietly, type TeamCaller } from '../../../platform/app.ts'
 import type { Fault } from '../../../contract/faults.ts'
 import { series } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
+import { type App, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
-import { untilWritten } from '../samples/days.ts'
 import { connect, type Delivery, openDelivery, type Pushed, within } from '../incoming-push.ts'
+import { untilWritten } from '../samples/days.ts'
 import { type Merged, mergeRead, nameDevices, taken, tallyOf, writeMerged } from '../samples/ingest.ts'
-import { nameDrafts, takeSummaries } from './save-summaries.ts'
-import { makeActivity, makeBody, makeProfile } from './rules-activity.ts'
 import { checkSpread, readSamples } from '../samples/rules-samples.ts'
+import { giveWay } from '../samples/store-write.ts'
+import { makeActivity, makeBody, makeProfile } from './rules-activity.ts'
 import { makeElectrocardiogram, makeMeal, makeMenstrualCycle, makeWorkout } from './rules-sessions.ts'
 import { makeSleep, makeSleepCycle } from './rules-sleep.ts'
 import { type Made, type Making, MOST_SUMMARIES, parseSummaries, type Refuse, summaryId, tooMany } from './rules-summary.ts'
-import { giveWay } from '../samples/store-write.ts'
+import { nameDrafts, takeSummaries } from './save-summaries.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: an item was parsed by the shape of its resource, and its maker is found by the same name.
 type Make = (item: any, raw: unknown, making: Making, refuse: Refuse) => Made
@@ -40,9 +41,9 @@ export async function pushSummaries(
 ) {
   const delivery = await openDelivery(app, caller, user_id, pushed)
   const made = madeOf(delivery, resource, data)
-  await connect(quietly(app), delivery, pushed)
+  await connect(withoutRequestRows(app), delivery, pushed)
   const tally = await keepMade(app, delivery, resource, made, Array.isArray(data) ? data.length : 1)
-  if (resource === 'profile' && !tally.stale) await noteBirth(quietly(app), delivery, made)
+  if (resource === 'profile' && !tally.stale) await noteBirth(withoutRequestRows(app), delivery, made)
   return tally
 }
 
@@ -58,8 +59,8 @@ export async function keepMade(app: App, delivery: Delivery, resource: SummaryNa
   const drafts = made.flatMap(({ drafts }) => drafts)
   const kept = drafts.filter(({ about }) => !about || isWithin(about.from, about.to))
   const brought = broughtIn(made, isWithin)
-  const named = await nameDrafts(quietly(app), delivery, kept)
-  for (const { samples } of brought) await nameDevices(quietly(app), delivery, samples)
+  const named = await nameDrafts(withoutRequestRows(app), delivery, kept)
+  for (const { samples } of brought) await nameDevices(withoutRequestRows(app), delivery, samples)
   return untilWritten(app, async (holds) => {
     const merge = async (app: App) => {
       const merged: Merged[] = []
@@ -74,7 +75,7 @@ export async function keepMade(app: App, delivery: Delivery, resource: SummaryNa
       await writeMerged(app, delivery, merged)
       return taken(received, drafts.length - kept.length, tallyOf(merged, tally))
     }
-    return inTransaction(app, write, holds ? undefined : ONCE)
+    return inTransaction(app, write, { retry: holds })
   })
 }
 

@@ -1,5 +1,6 @@
 import { type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
-import { type App, inTransaction, quietly, type TeamCaller } from '../../../platform/app.ts'
+import { type App, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
+import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { lockUser, requireUser, type UserRow } from '../../../tenants/users/actions.ts'
 import { connectionFor, linkConnection } from '../../connections/actions.ts'
@@ -10,7 +11,7 @@ type Asked = { user_id: string; provider: SourceSlug; day?: string | null | unde
 
 /** Connects a source that makes up its data, and reads it: the past and what is live, or one day that was asked for. */
 export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, provider, day }: Asked) {
-  const quiet = quietly(app)
+  const quiet = withoutRequestRows(app)
   const { connection, isNew } = await inTransaction(quiet, async (app) => {
     const user = await lockUser(app, team_id, user_id)
     if (day && day > calendarOf(app, user).today) throw invalid(['body', 'day'], "Must not lie in the future of the team's clock.")

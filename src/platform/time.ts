@@ -1,0 +1,6 @@
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+export const later = (instant: string, ms: number) => new Date(Date.parse(instant) + ms).toISOString()
