@@ -41,9 +41,8 @@ export const tailEvents = command({
   examples: ["assay events tail --types 'labtest.order.*'", 'assay events tail --after start --json | jq .event_type'],
   async run({ types, user, order, after, count = Number.POSITIVE_INFINITY, json, ...given }) {
     const service = asTeam(given)
-    const from = after === 'start' ? '' : after
     let told = 0
-    for await (const event of eventsOf(service, { after: from, types, user_id: user, order_id: order })) {
+    for await (const event of eventsOf(service, { after, types, user_id: user, order_id: order })) {
       console.log(json ? JSON.stringify({ ...event.envelope, cursor: event.cursor }) : lineOf(event))
       if (++told >= count) return
     }

@@ -18,7 +18,7 @@ export const listenCommand = command({
     forward: { value: 'URL', what: 'Where to post what comes.', shape: HttpUrl },
     secret: { value: 'whsec_…', what: 'What signs it; made and shown unless given.' },
     types: { value: 'TYPE,TYPE*', what: 'Only these event types.' },
-    after: { value: 'CURSOR', what: 'A place in the log: what comes after it.', fallback: 'end' },
+    after: { value: 'CURSOR', what: 'The cursor to continue from. start reads every event that is kept.', fallback: 'end' },
   },
   examples: ['assay listen --forward http://127.0.0.1:3000/webhooks'],
   async run({ forward, json, types, after, ...given }) {

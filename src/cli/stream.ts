@@ -25,7 +25,8 @@ export async function* eventsOf(service: Service, wanted: Wanted): AsyncGenerato
 }
 
 async function openStream({ base, key }: Service, { after, types, user_id, order_id }: Wanted) {
-  const query = new URLSearchParams({ ...(after ? { after } : {}), ...(user_id ? { user_id } : {}), ...(order_id ? { order_id } : {}) })
+  const from = after === 'start' ? {} : { after }
+  const query = new URLSearchParams({ ...from, ...(user_id ? { user_id } : {}), ...(order_id ? { order_id } : {}) })
   for (const type of (types ?? '').split(',').filter(Boolean)) query.append('event_type', type)
   const response = await fetch(`${base}/events/stream?${query}`, { headers: { 'x-service-api-key': key } }).catch(() => undefined)
   if (response && response.status >= 400 && response.status < 500) throw await refused(response)

@@ -100,6 +100,20 @@ test('with --json it says so on standard error, as JSON, and prints the events a
   expect(said.at(-1)).toEqual({ error: { type: 'INVALID_API_KEY', message: expect.stringContaining('The key is gone.') } })
 })
 
+test('assay listen --after start reads the log from the beginning', async () => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(String(request.url))
+    response.writeHead(401).end('{"detail":{"error_type":"INVALID_API_KEY","error_message":"The key is gone."}}')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  atEnd(async () => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await assay(w.url).run('listen', '--url', url, '--key', w.team_api_key, '--after', 'start')
+  await assay(w.url).run('listen', '--url', url, '--key', w.team_api_key)
+  expect(asked).toEqual(['/events/stream?', '/events/stream?after=end'])
+})
+
 test('assay listen refuses to post on to what is no address', async () => {
   const { code, err } = await assay(w.url).run('listen', '--url', w.base, '--key', w.team_api_key, '--forward', 'localhost:3000/hook')
   expect([code, err]).toEqual([2, '--forward must be an http or https address.\n'])
