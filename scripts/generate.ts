@@ -22,10 +22,10 @@ export const generated: Record<string, () => string> = {
   'asyncapi.json': () => `${JSON.stringify(asyncapi(), null, 2)}\n`,
   'openapi.json': () => `${JSON.stringify(openapi(), null, 2)}\n`,
   'docs/cli.md': cliPage,
+  'docs/comparison.md': comparisonPage,
   'docs/config.md': configPage,
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
-  'docs/guides/moving.md': movingPage,
   'docs/lifecycle.md': lifecyclePage,
   ...diagrams,
   'docs/diagrams/architecture.svg': architectureSvg,
@@ -52,13 +52,13 @@ function ordersPage() {
   return withTable('docs/orders.md', 'lifecycle', methodsTable())
 }
 
-function movingPage() {
+function comparisonPage() {
   const routes = (paths: string[]) => paths.map((path) => `\`${path}\``).join(', ')
   const rows = notOffered.map(({ what, paths, instead }) => `| ${what} | ${routes(paths)} | ${instead} |`)
   return withTable(
-    'docs/guides/moving.md',
+    'docs/comparison.md',
     'not-offered',
-    ['', '| Not offered | Routes | Instead |', '|---|---|---|', ...rows, '', ''].join('\n'),
+    ['', '| Not implemented | Paths | Alternative |', '|---|---|---|', ...rows, '', ''].join('\n'),
   )
 }
 

@@ -1,8 +1,8 @@
 type Absent = { what: string; paths: string[]; instead: string }
 
 /**
- * Routes of the public interface that are not offered here, and what to do instead. Whoever moves learns it from the answer
- * and from docs/guides/moving.md. `{}` stands for any one part of a path, `…` at its end for whatever follows.
+ * Operations of the Junction API that Assay does not implement, and what to use instead. The error response and
+ * docs/comparison.md come from this list. `{}` matches one path segment, and `…` at the end matches any remainder.
  */
 export const notOffered: Absent[] = [
   {
@@ -13,17 +13,17 @@ export const notOffered: Absent[] = [
       '/v3/order/psc/appointment/…',
       '/v3/order/{}/psc/appointment…',
     ],
-    instead: 'The lab arranges appointments with the patient and reports them as steps of the order.',
+    instead: 'The lab schedules appointments with the patient and reports them as order events.',
   },
   {
-    what: 'where a lab collects samples',
+    what: 'collection sites and service areas',
     paths: ['/v3/order/area/info', '/v3/order/psc/info', '/v3/order/{}/psc/info'],
-    instead: 'Ask the lab; placing an order refuses a state that the lab does not serve.',
+    instead: 'Ask the lab. Assay rejects an order from a state that the lab does not serve.',
   },
   {
     what: 'messages to patients',
     paths: ['/v3/order/{}/communication_settings'],
-    instead: 'Nothing is sent to patients from here; send what they should get yourself.',
+    instead: 'Assay sends no messages to patients. Send them from your own system.',
   },
   {
     what: 'search across labs',
@@ -31,31 +31,31 @@ export const notOffered: Absent[] = [
     instead: 'Search markers with GET /v3/lab_tests/markers and lab tests with GET /v3/lab_test.',
   },
   {
-    what: 'results that fit no order',
+    what: 'unmatched results',
     paths: ['/v3/unmatched_result…', '/v3/unmatched_result_test…'],
-    instead: 'Labs report under an order, so there are none.',
+    instead: 'Partner labs report results for an order, so unmatched results do not occur.',
   },
-  { what: 'reading lab reports', paths: ['/lab_report/v1/…'], instead: 'Labs report results as data.' },
+  { what: 'lab report parsing', paths: ['/lab_report/v1/…'], instead: 'Partner labs report results as structured data.' },
   {
     what: 'queries over wearable data',
     paths: ['/aggregate/v1/…', '/v1/org/{}/team/{}/{}/continuous_query…', '/v1/org/{}/team/{}/{}/validate_continuous_query'],
-    instead: 'Read the data and count it yourself; grouped time series take downsample.',
+    instead: 'Read the data and aggregate it yourself. Grouped time series accept downsample.',
   },
-  { what: 'codes that link a user', paths: ['/v2/link/code/create'], instead: 'Use POST /v2/link/token.' },
-  { what: 'a portal for users', paths: ['/v2/user/{}/create_portal_url'], instead: 'Send users to the link page of POST /v2/link/token.' },
+  { what: 'link codes', paths: ['/v2/link/code/create'], instead: 'Use POST /v2/link/token.' },
+  { what: 'user portal', paths: ['/v2/user/{}/create_portal_url'], instead: 'Send users to the link_web_url of POST /v2/link/token.' },
   {
-    what: 'the team by its own key',
+    what: 'team details by team API key',
     paths: ['/v2/team/{}', '/v2/team/{}/physicians', '/v2/team/svix/url'],
-    instead: 'Teams and webhooks are read with a management key under /v1/org/{org_id}/team, or at the console.',
+    instead: 'Read teams and webhooks with a management key under /v1/org/{org_id}/team, or in the console.',
   },
   {
-    what: 'delivery figures',
+    what: 'delivery metrics',
     paths: ['/v1/org/{}/team/{}/{}/event_delivery_metric'],
-    instead: 'They are on the overview of the console and in /metrics.',
+    instead: 'Read them in the console overview or from /metrics.',
   },
-  { what: 'domains of e-mail', paths: ['/v1/org/{}/domain…'], instead: 'No e-mail is sent from here.' },
+  { what: 'email domains', paths: ['/v1/org/{}/domain…'], instead: 'Assay sends no email.' },
   {
-    what: 'patient records systems',
+    what: 'EHR integrations',
     paths: ['/v1/org/{}/ehr_integration/…', '/v1/org/{}/team_ehr_pipelines/…'],
     instead: 'Use webhooks or pipelines.',
   },

@@ -239,7 +239,7 @@ describe('an address', () => {
       {
         error_type: 'ROUTE_NOT_OFFERED',
         error_message:
-          'This route of the public interface is not offered here. The lab arranges appointments with the patient and reports them as steps of the order.',
+          'This route of the public interface is not offered here. The lab schedules appointments with the patient and reports them as order events.',
       },
     ])
   })

@@ -7,7 +7,7 @@ const paths = Object.values(endpoints).flatMap(({ path, aliases = [] }: { path: 
   ...aliases,
 ])
 
-test('what is said not to be offered is not offered', () => {
+test('no operation of the API is listed as not offered', () => {
   expect(paths.filter((path) => notOfferedAt(path))).toEqual([])
 })
 
@@ -15,18 +15,18 @@ test.each([
   ['/v3/order/psc/appointment/availability', 'appointments'],
   ['/v3/order/6f1c/phlebotomy/appointment', 'appointments'],
   ['/v3/order/6f1c/phlebotomy/appointment/book', 'appointments'],
-  ['/v3/unmatched_result', 'results that fit no order'],
-  ['/v3/unmatched_result/6f1c/accept', 'results that fit no order'],
+  ['/v3/unmatched_result', 'unmatched results'],
+  ['/v3/unmatched_result/6f1c/accept', 'unmatched results'],
   ['/v1/org/6f1c/team/7a2b/sandbox/continuous_query', 'queries over wearable data'],
-  ['/v2/team/6f1c', 'the team by its own key'],
-])('%s is known by what it was for', (path, what) => {
+  ['/v2/team/6f1c', 'team details by team API key'],
+])('%s is listed', (path, what) => {
   expect(notOfferedAt(path)?.what).toBe(what)
 })
 
-test.each(['/nowhere', '/v3/order', '/v3/unmatched_resulting', '/v2/team/6f1c/users/search'])('%s is not known', (path) => {
+test.each(['/nowhere', '/v3/order', '/v3/unmatched_resulting', '/v2/team/6f1c/users/search'])('%s is not listed', (path) => {
   expect(notOfferedAt(path)).toBeUndefined()
 })
 
-test('each says what to do instead, in whole sentences', () => {
+test('every entry names an alternative in whole sentences', () => {
   for (const { instead } of notOffered) expect(instead).toMatch(/^[A-Z].*\.$/)
 })

@@ -54,8 +54,9 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   afterAll(() => service?.stop())
 
   test.concurrent.each(followed)('%s', { timeout: 300_000 }, async (page) => {
-    const addresses = { '127.0.0.1:8080': new URL(service.url).host, 9099: String(await freePort()) }
-    const env = { DATABASE_URL: database, ENCRYPTION_KEY, EMPTY_DATABASE_URL: await emptyDatabase() }
+    const { host, port } = new URL(service.url)
+    const addresses = { '127.0.0.1:8080': host, 9099: String(await freePort()) }
+    const env = { DATABASE_URL: database, ENCRYPTION_KEY, EMPTY_DATABASE_URL: await emptyDatabase(), PORT: port }
     const { faults, skipped } = await follow(page, { folder: await readersFolder(page, data, addresses), addresses, env })
     for (const one of skipped) console.log(`skipped: ${one}`)
     expect(faults.join('\n\n')).toBe('')

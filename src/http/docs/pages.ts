@@ -12,8 +12,10 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
   {
     title: 'Concepts',
     pages: [
-      page('concepts', 'Concepts', 'Organisations, teams, users, orders, events: what they are and how they hang together.'),
+      page('concepts', 'Concepts', 'Organizations, teams, users, orders and events, and how they relate.'),
       page('lifecycle', 'Order lifecycle', 'Which step of an order may follow which, drawn for each collection method.'),
+      page('glossary', 'Glossary', 'Terms of laboratory medicine, wearables and Assay.'),
+      page('comparison', 'Comparison with Junction', 'What is the same, what differs, and what Assay does not do.'),
     ],
   },
   {
@@ -28,7 +30,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('guides/wearables', 'Connect wearables', 'Connect a source, read its data, and push your own.'),
       page('guides/partner-labs', 'Partner labs', 'How a lab reads orders and reports steps and results.'),
       page('guides/production', 'Go to production', 'Everything to set up before the first real patient.'),
-      page('guides/moving', 'Move from the hosted vendor', 'Keep its SDK and change the address.'),
+      page('guides/moving', 'Migrate from Junction', 'Keep the SDK, change the base URL, and move users, webhooks and orders.'),
     ],
   },
   {
@@ -56,6 +58,13 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('upgrading', 'Upgrading', 'Upgrade steps, release notes, compatibility and deprecation policy.'),
       page('security', 'Security', 'Keys, sign-in, encryption, erasure, audit log and network rules.'),
       page('shared-responsibility', 'Shared responsibility', 'HIPAA and GDPR: what Assay does and what you do.'),
+    ],
+  },
+  {
+    title: 'Help',
+    pages: [
+      page('troubleshooting', 'Troubleshooting', 'Symptoms, causes and fixes.'),
+      page('faq', 'FAQ', 'Short answers to common questions.'),
     ],
   },
 ]
