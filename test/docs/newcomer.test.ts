@@ -7,7 +7,7 @@ import { newcomer, table } from './support/newcomer.ts'
 import { tools } from './support/tools.ts'
 
 const missing = ['bash', 'curl', 'git'].find((tool) => !tools.has(tool)) ?? (existsSync(join(root, '.git')) ? undefined : 'repository')
-const title = 'whoever follows the README comes from a clone to a verified webhook'
+const title = 'the README leads from a clone to a verified webhook message'
 
 test.skipIf(missing)(missing ? `${title} (skipped: there is no ${missing})` : title, { timeout: 300_000 }, async () => {
   const { faults, stages, verified } = await newcomer(join(temporaryFolder(), 'assay'), { linked: true })

@@ -91,5 +91,5 @@ function verifiedIn(session: Session, folder: string, before: number): Stage | u
 
 export const table = (stages: Stage[]) =>
   stages
-    .map(({ name, commands, seconds }) => `${name.padEnd(24)}${String(commands).padStart(4)} commands${seconds.toFixed(1).padStart(8)} s`)
+    .map(({ name, commands, seconds }) => `${name.padEnd(32)}${String(commands).padStart(4)} commands${seconds.toFixed(1).padStart(8)} s`)
     .join('\n')
