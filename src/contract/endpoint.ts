@@ -2,6 +2,12 @@ import type { z } from 'zod'
 
 type Auth = 'team' | 'management' | 'lab' | 'link' | 'session' | 'none'
 
+/** Where ids are: in the request, in what the action gives back (before the response is shaped), or with the caller. `[]` is each of a list. */
+type Place = `path.${string}` | `query.${string}` | `body.${string}` | `result${string}` | 'caller.user_id'
+
+/** By the name that they have in the audit log. */
+export type Subjects = Readonly<Record<string, Place | readonly Place[]>>
+
 export type Row = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   path: string
@@ -39,6 +45,8 @@ export type Row = {
   status?: 200 | 204
   /** Whether the work goes on after the answer, which then is 202. */
   goesOn?: (answer: unknown) => boolean
+  /** Whose data the request reads or changes, and what it creates. The audit log names it, and every id in the path. */
+  subjects: Subjects
   params?: z.ZodObject
   query?: z.ZodObject
   /** Headers that say more than who calls, in lower case. */

@@ -12,6 +12,7 @@ import { sendProblem } from './refuse.ts'
 import { type AnyHandler, deed, type Route, type Visit } from './request.ts'
 import { type Audits, answer } from './respond.ts'
 import { openStreams, type Streams, sendPieces } from './stream.ts'
+import { subjectsOf } from './subjects.ts'
 
 /** RFC 9745: the day from which X-Service-Org-Key counts as deprecated, 2025-04-01. */
 const ORG_KEY_DEPRECATED = '@1743465600'
@@ -30,7 +31,8 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
   const shared = { audit, auditRead: auditReads(app, audit), streams: openStreams(server) }
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
-    const route: Route = { name, row, handler: table.handlers[name] as AnyHandler, mask: maskOf(row.returns) }
+    const handler = table.handlers[name] as AnyHandler
+    const route: Route = { name, row, handler, mask: maskOf(row.returns), subjects: subjectsOf(row) }
     for (const path of [row.path, ...(row.aliases ?? [])])
       server.route({
         method: row.method.toUpperCase(),

@@ -18,6 +18,7 @@ const tomorrow: Row = {
   tag: 'Beta',
   summary: 'Something in closed beta',
   beta: 'tomorrow',
+  subjects: {},
   returns: z.object({ answer: z.string() }),
 }
 const table: Table = {

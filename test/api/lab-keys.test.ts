@@ -19,6 +19,7 @@ const work: Row = {
   auth: 'lab',
   tag: 'Lab side',
   summary: 'Something a lab does for a team',
+  subjects: { team_id: 'result.team_id' },
   returns: z.object({ done: z.boolean() }),
 }
 const table = {

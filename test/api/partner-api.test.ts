@@ -62,6 +62,11 @@ describe('a partner lab', () => {
     w.passes(3 * SECOND)
     expect((await lab.listLabOrders({ query: { status: ['sample_error'] } })).orders.map((order) => order.id)).toEqual([first])
     expect((await lab.listLabOrders()).orders.at(-1)?.id).toBe(first)
+    const [row] = await query<{ subject: string }>(
+      w.url,
+      "select subject from audit_log where action = 'listLabOrders' order by at desc limit 1",
+    )
+    expect(row?.subject.split(' ')).toContain(`user_id:${user_id}`)
   })
   test('reads what it needs of an order, with names as its systems take them, and nothing of whose it is', async () => {
     const order_id = await sent({ patient_details: aPatient({}, people[1]), passthrough: 'ours alone' })

@@ -91,6 +91,7 @@ describe('at the console personal data is masked', () => {
     expect((await api.getUser({ params: { user_id } })).fallback_birth_date).toMatchObject({ value: '••••-••-••' })
     const order = await api.getOrder({ params: { order_id } })
     expect(order).toMatchObject({ clinical_notes: '•••', passthrough: '•••', patient_details: { first_name: 'Z•••' } })
+    expect((await api.getResults({ params: { order_id } })).metadata).toMatchObject({ patient: 'Z•••', dob: '••••-••-••', age: '•••' })
     expect(order.lab_test.lab).toMatchObject({ city: expect.not.stringContaining('•') })
   })
 
@@ -114,6 +115,10 @@ describe('at the console personal data is masked', () => {
     const { body } = await ask(endpoints.getWebhookAttempt, { params: { ...params, attempt_id: data[0]?.id } })
     expect((body as { request_body: string }).request_body).toContain('Z•••')
     expect(leaksIn(JSON.stringify(body), 'attempt')).toEqual([])
+    await expect.poll(async () => (await tenant.api.readInbox()).messages.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    const named = 'select distinct action from audit_log where action = any($1) and subject like $2'
+    const actions = [{ action: 'getWebhookAttempt' }, { action: 'readInbox' }]
+    expect(await query(w.url, `${named} order by 1`, [actions.map(({ action }) => action), `%user_id:${user_id}%`])).toEqual(actions)
   })
 
   test('as is where somebody ran, and when somebody was born, in what comes from watches', async () => {
@@ -127,6 +132,10 @@ describe('at the console personal data is masked', () => {
     expect(await api.getWorkoutStream({ params })).toMatchObject({ lat: [null], lng: [null], heartrate: [120] })
     expect(await tenant.api.getWorkoutStream({ params })).toMatchObject({ lat: [52.5] })
     expect(JSON.stringify(await api.getProfile({ params: { user_id } }))).not.toContain('1961')
+    await pushSummary(tenant.api, user_id, 'meal', { timestamp: '2026-03-01T09:15:00Z', name: 'Soup with Ysolde' })
+    expect((await api.listMeals({ params: { user_id }, query: window })).meals).toMatchObject([{ name: '•••' }])
+    const raw = await api.listRawWorkouts({ params: { user_id }, query: window })
+    expect(raw.workouts).toMatchObject([{ data: { calories: null, start_date: '•••' } }])
   })
 
   test('in the answer to a change, and a masked value is never written back', async () => {

@@ -36,6 +36,7 @@ export const eventEndpoints = {
     path: '/event-types',
     auth: 'none',
     summary: 'Every event type',
+    subjects: {},
     description: 'What each says as a JSON Schema, what keeps its order, and an example.',
     returns: z.object({ event_types: z.array(EventTypeAnswer) }).meta({ id: 'EventTypes' }),
   }),
@@ -44,6 +45,7 @@ export const eventEndpoints = {
     path: '/event-types/{event_type}',
     auth: 'none',
     summary: 'One event type',
+    subjects: {},
     params: z.object({ event_type: Text(100) }),
     returns: EventTypeAnswer,
     refusals: { 404: 'There is no such event type.' },
@@ -53,6 +55,7 @@ export const eventEndpoints = {
     path: '/events',
     auth: 'team',
     summary: 'The event log',
+    subjects: { user_id: ['query.user_id', 'result.events[].user_id'], order_id: 'query.order_id' },
     description:
       'Oldest first. `next_cursor` is always given and is the `after` of the next call: whoever goes on from it sees every event once, those too that were committed late. A page may be shorter than `limit`; one without events is the end for now. Partial results stand in it whether or not the team is told of them by webhook.',
     query: z.object({ ...filter, limit: z.int().min(1).max(500).default(100) }),
@@ -64,6 +67,7 @@ export const eventEndpoints = {
     auth: 'team',
     media: 'text/event-stream',
     summary: 'The event log as server-sent events',
+    subjects: { user_id: 'query.user_id', order_id: 'query.order_id' },
     description:
       'The same log, as it grows: `id` is the cursor, `event` the type, `data` the envelope. A client that comes back with `Last-Event-ID` goes on where it was. A comment every 15 seconds shows that the line is alive; it ends when the credential does.',
     query: z.object(filter),

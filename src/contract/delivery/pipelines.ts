@@ -117,7 +117,7 @@ const Pipeline = z
   })
   .meta({ id: 'Pipeline' })
 
-const pipelines = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Pipelines' } as const
+const pipelines = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Pipelines', subjects: {} } as const
 const path = '/v1/org/{org_id}/team_etl_pipelines/{env}/{region}'
 
 export const pipelineEndpoints = {
@@ -135,6 +135,7 @@ export const pipelineEndpoints = {
     method: 'post',
     path,
     summary: 'Make, change, pause or resume the pipelines of teams',
+    subjects: { team_id: 'body.team_ids[]' },
     description: 'A field that is absent or null stays as it is. All teams get what is sent, or none.',
     params: DeploymentPath,
     body: UpsertPipelines,
@@ -146,6 +147,7 @@ export const pipelineEndpoints = {
     method: 'delete',
     path,
     summary: 'Delete the pipelines of teams',
+    subjects: { team_id: 'query.team_id' },
     description: 'Answers those that there were.',
     params: DeploymentPath,
     query: z.object({ team_id: Teams }),

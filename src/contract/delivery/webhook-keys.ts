@@ -32,6 +32,7 @@ export const webhookKeyEndpoints = {
     method: 'get',
     path: '/webhooks/{webhook_id}/jwks.json',
     summary: 'The public keys of a webhook',
+    subjects: {},
     description: 'Those that sign now, the newest first: what a receiver needs to verify `v1a` signatures, and nothing that could sign.',
     params: z.object({ webhook_id: Id }),
     returns: z.object({ keys: z.array(PublicJwk) }).meta({ id: 'Jwks' }),

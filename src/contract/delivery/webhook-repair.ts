@@ -116,6 +116,7 @@ export const webhookRepairEndpoints = {
     method: 'get',
     path: `${webhookRoot}/attempts/{attempt_id}`,
     summary: 'Get what was sent and answered',
+    subjects: { user_id: 'result.user_id', event_id: 'result.event_id' },
     params: AttemptPath,
     returns: AttemptDetail,
     refusals: { 404: 'No such webhook of the team, or no such attempt.' },
@@ -147,6 +148,7 @@ export const webhookRepairEndpoints = {
     method: 'post',
     path: `${webhookRoot}/recover`,
     summary: 'Send everything again that was exhausted',
+    subjects: { id: 'result.id' },
     description: 'What was delivered since, or waits already, is left out. Answers the job that does it.',
     params: WebhookPath,
     body: z.object({ since: InstantIn, until: InstantIn.nullish().describe('Exclusive; default now.') }).meta({ id: 'RecoverWebhook' }),
@@ -158,6 +160,7 @@ export const webhookRepairEndpoints = {
     method: 'post',
     path: `${webhookRoot}/replay`,
     summary: 'Send a window of the event log',
+    subjects: { id: 'result.id' },
     description:
       'Every event that was logged in the window and that the webhook takes, in the order of the log, whether or not it was delivered before. Answers the job that does it.',
     params: WebhookPath,
@@ -205,6 +208,7 @@ export const webhookRepairEndpoints = {
     method: 'post',
     path: `${webhookRoot}/example`,
     summary: 'Send an example of an event now',
+    subjects: { id: 'result.id' },
     description:
       'One signed attempt, also to a disabled webhook, and whatever its filter says. It is never tried again, says nothing about the health of the webhook, and stands among its attempts with sequence 0 and the key `example`.',
     params: WebhookPath,

@@ -70,7 +70,7 @@ const Webhook = z
   .meta({ id: 'Webhook' })
 
 /** What all rows about webhooks share. */
-export const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks' } as const
+export const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks', subjects: {} } as const
 const root = '/v1/org/{org_id}/team/{team_id}/{env}/webhook'
 export const webhookRoot = `${root}/{webhook_id}` as const
 export const noWebhook = { 404: 'No such webhook of the team.' }
@@ -90,6 +90,7 @@ export const webhookEndpoints = {
     method: 'post',
     path: root,
     summary: 'Create a webhook',
+    subjects: { id: 'result.id' },
     params: TeamPath,
     body: NewWebhook,
     returns: Webhook,

@@ -183,7 +183,7 @@ export const LabAccount = z
   })
   .meta({ id: 'LabAccount' })
 
-const catalog = { auth: 'team', tag: 'Catalogue' } as const
+const catalog = { auth: 'team', tag: 'Catalogue', subjects: {} } as const
 const noTest = { 404: 'No such lab test that the team can see.' }
 const account = { 400: 'The lab account is unknown, or of another lab.' }
 
@@ -221,6 +221,7 @@ export const catalogEndpoints = {
     method: 'post',
     path: '/v3/lab_tests',
     summary: 'Create a lab test of the team from markers of one lab',
+    subjects: { id: 'result.id' },
     description:
       'Active at once in the sandbox; elsewhere pending_approval until the operator approves it. Its price is the sum of its markers and its turnaround that of the slowest.',
     body: NewLabTest,

@@ -23,7 +23,7 @@ const CriticalResult = z
   })
   .meta({ id: 'CriticalResult' })
 
-const results = { auth: 'team', tag: 'Results', method: 'get' } as const
+const results = { auth: 'team', tag: 'Results', method: 'get', subjects: { order_id: 'path.order_id' } } as const
 const document = { ...results, media: 'application/pdf', returns: personal(Pdf) } as const
 const instructions = { ...results, media: 'application/pdf', returns: safe(Pdf) } as const
 const noResults = { 404: 'No such order in the team, or no results of it yet.' }
@@ -34,6 +34,7 @@ export const resultEndpoints = {
     ...results,
     path: '/v3/order/{order_id}/result',
     summary: 'Get the results of an order',
+    subjects: { user_id: 'result.metadata.patient_id', order_id: 'path.order_id' },
     description: 'The latest report: partial until metadata.status says final. Earlier reports are kept.',
     params: OrderId,
     returns: LabResults,
@@ -43,6 +44,7 @@ export const resultEndpoints = {
     ...results,
     path: '/v3/order/{order_id}/result/metadata',
     summary: 'Get what the results of an order are about',
+    subjects: { user_id: 'result.patient_id', order_id: 'path.order_id' },
     params: OrderId,
     returns: ResultsMetadata,
     refusals: noResults,
@@ -76,6 +78,7 @@ export const resultEndpoints = {
     ...results,
     path: '/v3/order_transaction/{transaction_id}/result',
     summary: 'Get the combined results of a transaction',
+    subjects: { user_id: 'result.metadata.patient_id', transaction_id: 'path.transaction_id' },
     description: 'Of each measurement the newest; what an earlier order has and a redraw lacks stays.',
     params: TransactionId,
     returns: LabResults,
@@ -85,6 +88,7 @@ export const resultEndpoints = {
     ...document,
     path: '/v3/order_transaction/{transaction_id}/result/pdf',
     summary: 'Get the combined result report as a PDF',
+    subjects: { transaction_id: 'path.transaction_id' },
     params: TransactionId,
     refusals: { 404: 'No such transaction in the team, or no results of it yet.' },
   }),
@@ -127,6 +131,7 @@ export const resultEndpoints = {
     tag: 'Catalogue',
     path: '/v3/lab_test/{lab_test_id}/collection_instruction_pdf',
     summary: 'Get the collection instructions of a lab test as a PDF',
+    subjects: {},
     params: z.object({ lab_test_id: Id }),
     refusals: { 404: 'No such lab test that the team can see.' },
   }),

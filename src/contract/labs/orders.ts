@@ -259,6 +259,7 @@ export const orderEndpoints = {
     idempotent: true,
     largeBody: true,
     summary: 'Place an order',
+    subjects: { user_id: 'body.user_id', order_id: 'result.order.id' },
     description:
       'Goes to the lab at once, or on activate_by. What is named is the lab tests of order_set and the markers of add_on: of one lab, collected by one method.',
     body: NewOrder,
@@ -272,6 +273,7 @@ export const orderEndpoints = {
     reads: true,
     largeBody: true,
     summary: 'Check an order without placing it',
+    subjects: { user_id: 'body.user_id' },
     description: 'Takes the body of POST /v3/order, writes nothing and answers everything that is wrong or doubtful at once.',
     body: z.looseObject({}).meta({ id: 'OrderToValidate', description: 'The body of POST /v3/order.' }),
     returns: z.object({ valid: z.boolean(), problems: z.array(Finding) }).meta({ id: 'OrderValidation' }),
@@ -283,6 +285,7 @@ export const orderEndpoints = {
     idempotent: true,
     largeBody: true,
     summary: 'Take over an order that the lab has already',
+    subjects: { user_id: 'body.user_id', order_id: 'result.order.id' },
     body: ImportOrder,
     returns: OrderReply,
     refusals: notOrderable,
@@ -293,6 +296,7 @@ export const orderEndpoints = {
     path: '/v3/order/testkit',
     idempotent: true,
     summary: 'Send out a kit whose patient is not known yet',
+    subjects: { user_id: 'body.user_id', order_id: 'result.order.id' },
     body: NewTestkitOrder,
     returns: OrderReply,
     refusals: notOrderable,
@@ -304,6 +308,7 @@ export const orderEndpoints = {
     idempotent: true,
     largeBody: true,
     summary: 'Tell whose kit it is',
+    subjects: { user_id: ['body.user_id', 'result.order.user_id'], order_id: 'result.order.id' },
     body: RegisterTestkit,
     returns: OrderReply,
     refusals: {
@@ -317,6 +322,7 @@ export const orderEndpoints = {
     method: 'post',
     path: '/v3/order/resend_events',
     summary: 'Tell the latest event of orders once more',
+    subjects: { order_id: 'result.order_ids[]' },
     body: z
       .object({
         order_ids: z.array(Id).max(500).nullish(),
@@ -333,6 +339,7 @@ export const orderEndpoints = {
     path: '/v3/orders',
     aliases: ['/orders'],
     summary: 'List orders',
+    subjects: { user_id: ['query.user_id', 'result.orders[].user_id'] },
     query: OrderFilter,
     returns: z
       .object({
@@ -350,6 +357,7 @@ export const orderEndpoints = {
     method: 'get',
     path: '/v3/order/{order_id}',
     summary: 'Get an order',
+    subjects: { user_id: 'result.user_id', order_id: 'path.order_id' },
     params: OrderId,
     returns: Order,
     refusals: noOrder,
@@ -359,6 +367,7 @@ export const orderEndpoints = {
     method: 'patch',
     path: '/v3/order/{order_id}',
     summary: 'Change or clear the day on which a held order goes to the lab',
+    subjects: { user_id: 'result.order.user_id', order_id: 'path.order_id' },
     params: OrderId,
     body: z.object({ activate_by: Day.nullable().describe('Today or later; null sends the order at once.') }).meta({ id: 'OrderPatch' }),
     returns: OrderReply,
@@ -369,6 +378,7 @@ export const orderEndpoints = {
     method: 'post',
     path: '/v3/order/{order_id}/cancel',
     summary: 'Cancel an order',
+    subjects: { user_id: 'result.order.user_id', order_id: 'path.order_id' },
     params: OrderId,
     returns: OrderReply,
     refusals: { 400: 'The order can no longer be cancelled.', ...noOrder },
@@ -378,6 +388,7 @@ export const orderEndpoints = {
     method: 'patch',
     path: '/v3/order/{order_id}/draw_completed',
     summary: 'Report that the sample of an on-site collection was drawn',
+    subjects: { user_id: 'result.order.user_id', order_id: 'path.order_id' },
     params: OrderId,
     returns: OrderReply,
     refusals: { 400: 'The order is not collected on site, or not at that step.', ...noOrder },
@@ -388,6 +399,7 @@ export const orderEndpoints = {
     path: '/v3/order/{order_id}/test',
     sandbox: true,
     summary: 'Walk an order through its steps',
+    subjects: { order_id: 'path.order_id' },
     description: 'Without final_status to completed; one event for each step. With a delay the steps come that many seconds apart.',
     params: OrderId,
     query: z.object({
@@ -403,6 +415,7 @@ export const orderEndpoints = {
     method: 'get',
     path: '/v3/order_transaction/{transaction_id}',
     summary: 'Get the orders of a transaction',
+    subjects: { user_id: 'result.orders[].user_id', transaction_id: 'path.transaction_id' },
     params: TransactionId,
     returns: z
       .object({

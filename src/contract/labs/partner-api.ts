@@ -102,6 +102,7 @@ export const labSideEndpoints = {
     method: 'get',
     path: '/lab/v1/lab',
     summary: 'Get the lab that the key belongs to',
+    subjects: {},
     description: 'A first call for a partner lab, to see that its key works and whose it is.',
     returns: Lab,
   }),
@@ -110,6 +111,7 @@ export const labSideEndpoints = {
     method: 'get',
     path: '/lab/v1/orders',
     summary: 'List the orders that were sent to the lab',
+    subjects: { user_id: 'result.orders[].user_id' },
     description:
       'In the order of their last change, up to two seconds ago. next_cursor is given at the end of the list too: read on with it, now or later, to see what is new. Held orders are not among them.',
     query: LabOrderFilter,
@@ -120,6 +122,7 @@ export const labSideEndpoints = {
     method: 'get',
     path: '/lab/v1/orders/{order_id}',
     summary: 'Get an order that was sent to the lab',
+    subjects: { user_id: 'result.user_id', order_id: 'path.order_id', team_id: 'result.team_id' },
     params: OrderId,
     returns: LabOrder,
     refusals: noOrder,
@@ -129,6 +132,7 @@ export const labSideEndpoints = {
     method: 'post',
     path: '/lab/v1/orders/{order_id}/status',
     summary: 'Report a step of the lab or its courier',
+    subjects: { user_id: 'result.user_id', order_id: 'path.order_id', team_id: 'result.team_id' },
     params: OrderId,
     body: StepReport,
     returns: LabOrder,
@@ -139,6 +143,7 @@ export const labSideEndpoints = {
     method: 'post',
     path: '/lab/v1/orders/{order_id}/results',
     summary: 'Report results',
+    subjects: { user_id: 'result.user_id', order_id: 'path.order_id', team_id: 'result.team_id' },
     description:
       'Partial, final or corrected. Every report is kept; one that comes twice changes nothing. A report need only hold what is new.',
     params: OrderId,
@@ -151,6 +156,7 @@ export const labSideEndpoints = {
     method: 'post',
     path: '/lab/v1/orders/{order_id}/recreate',
     summary: 'Make an order anew that is over, to report its results',
+    subjects: { user_id: 'result.user_id', order_id: 'path.order_id', team_id: 'result.team_id', id: 'result.id' },
     description:
       'Where a sample was tested although its order was cancelled or had failed. Answers the new order, in the same transaction.',
     params: OrderId,

@@ -75,7 +75,7 @@ const AuditVerdict = z
   })
   .meta({ id: 'AuditVerdict' })
 
-const audit = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Console', method: 'get' } as const
+const audit = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Console', method: 'get', subjects: {} } as const
 
 export const overviewEndpoints = {
   getOverview: endpoint({
@@ -84,6 +84,7 @@ export const overviewEndpoints = {
     method: 'get',
     path: '/console/overview',
     summary: 'How the team is doing',
+    subjects: {},
     description: 'Counts are exact up to 10,000.',
     returns: Overview,
   }),

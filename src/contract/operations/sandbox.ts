@@ -16,9 +16,9 @@ const InboxMessage = z
   })
   .meta({ id: 'InboxMessage' })
 
-const inbox = { auth: 'team', tag: 'Sandbox', sandbox: true, path: '/sandbox/inbox' } as const
+const inbox = { auth: 'team', tag: 'Sandbox', sandbox: true, path: '/sandbox/inbox', subjects: {} } as const
 
-const clock = { auth: 'team', tag: 'Sandbox', sandbox: true, returns: Clock } as const
+const clock = { auth: 'team', tag: 'Sandbox', sandbox: true, returns: Clock, subjects: {} } as const
 
 export const sandboxEndpoints = {
   getClock: endpoint({ ...clock, method: 'get', path: '/sandbox/clock', unaudited: true, summary: "Read the team's clock" }),
@@ -46,6 +46,7 @@ export const sandboxEndpoints = {
     method: 'post',
     path: '/sandbox/reset',
     summary: 'Empty the team',
+    subjects: {},
     description:
       'Takes away every user with all that belongs to it, every order, the inbox and remembered idempotency keys, for good and at once, and sets the clock back. What was configured stays: settings, keys, webhooks, lab tests, lab accounts. Nobody is told by webhook.',
     body: z.object({ team_id: Id.describe('The team of the key, so that no team is emptied by mistake.') }).meta({ id: 'ResetTeam' }),
@@ -56,6 +57,7 @@ export const sandboxEndpoints = {
     ...inbox,
     method: 'get',
     summary: "Read the team's inbox, newest first",
+    subjects: { user_id: 'result.messages[].event.user_id' },
     description:
       'A webhook of our own that needs no receiver: events come to it signed, are verified and kept for 7 days. The first call opens it and sends it the last 100 events of the team, so it may be empty for a moment.',
     query: z.object({ limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }),

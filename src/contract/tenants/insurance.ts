@@ -28,7 +28,7 @@ export const NewPayor = z
   })
   .meta({ id: 'NewPayor' })
 
-const insurance = { auth: 'team', tag: 'Insurance' } as const
+const insurance = { auth: 'team', tag: 'Insurance', subjects: {} } as const
 
 export const insuranceEndpoints = {
   searchPayors: endpoint({

@@ -197,9 +197,9 @@ const teamKeyListed = {
 }
 const TeamApiKey = z.object(teamKeyListed).meta({ id: 'TeamApiKey' })
 
-const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organisation' } as const
-const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams' } as const
-const keys = { auth: 'management', plan: 'scale', tag: 'Keys' } as const
+const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organisation', subjects: {} } as const
+const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams', subjects: {} } as const
+const keys = { auth: 'management', plan: 'scale', tag: 'Keys', subjects: {} } as const
 const taken = { 409: 'The integration_team_id belongs to another team; its team_id is in the answer.' }
 
 export const managementEndpoints = {
@@ -235,6 +235,7 @@ export const managementEndpoints = {
     method: 'post',
     path: '/v1/org/{org_id}/team',
     summary: 'Create a team',
+    subjects: { id: 'result.id' },
     params: OrgId,
     body: NewTeam,
     returns: Team,
@@ -245,6 +246,7 @@ export const managementEndpoints = {
     method: 'post',
     path: '/v1/org/{org_id}/resolve_team',
     summary: 'Find a team by your own id',
+    subjects: { id: 'result.id' },
     params: OrgId,
     body: z.object({ integration_team_id: IntegrationId }).meta({ id: 'ResolveTeam' }),
     returns: Team,
@@ -310,6 +312,7 @@ export const managementEndpoints = {
     method: 'post',
     path: '/v1/org/{org_id}/management_key',
     summary: 'Create a management key',
+    subjects: { id: 'result.id' },
     description: 'The key is in this answer only; it is stored as a hash.',
     params: OrgId,
     body: z.object({ label: Text(100), role: Role, team_role_bindings: Bindings.nullish() }).meta({ id: 'NewManagementKey' }),
@@ -353,6 +356,7 @@ export const managementEndpoints = {
     method: 'post',
     path: '/v1/org/{org_id}/team_api_keys/{env}/{region}',
     summary: 'Create a team API key',
+    subjects: { id: 'result.id' },
     description: 'The key is in this answer only; it is stored as a hash.',
     params: DeploymentPath,
     body: z
@@ -372,6 +376,7 @@ export const managementEndpoints = {
     method: 'delete',
     path: '/v1/org/{org_id}/team_api_keys/{env}/{region}',
     summary: 'Revoke team API keys at once',
+    subjects: { api_key_id: 'query.api_key_id' },
     params: DeploymentPath,
     query: z.object({ api_key_id: z.array(Id).min(1).max(100) }),
     returns: z.object({ success: z.array(Id), failure: z.array(Id), not_found: z.array(Id) }).meta({ id: 'TeamApiKeysDeleted' }),

@@ -64,9 +64,9 @@ const NewInvite = z
   .meta({ id: 'NewInvite' })
 
 const page = { search_query: z.string().max(80).nullish().describe('Part of the name or of the e-mail.'), next_cursor: Cursor }
-const people = { auth: 'management', plan: 'scale', scope: 'org', tag: 'People' } as const
-const own = { tag: 'People', auth: 'session', method: 'post' } as const
-const invited = { tag: 'People', auth: 'none', console: true, method: 'post' } as const
+const people = { auth: 'management', plan: 'scale', scope: 'org', tag: 'People', subjects: {} } as const
+const own = { tag: 'People', auth: 'session', method: 'post', subjects: {} } as const
+const invited = { tag: 'People', auth: 'none', console: true, method: 'post', subjects: {} } as const
 const bound = { 400: 'The role and the teams do not fit, or a team is unknown.' }
 
 const Token = Text(200).describe('What follows # in the link of the invitation.')
@@ -141,6 +141,7 @@ export const peopleEndpoints = {
     method: 'post',
     path: '/v1/org/{org_id}/invite',
     summary: 'Invite a person',
+    subjects: { id: 'result.id' },
     description:
       'No mail is sent: hand the link over yourself. It is in this answer only, works once and for 7 days. Inviting the same e-mail again makes a new link, and the one before stops working.',
     params: OrgId,

@@ -52,7 +52,7 @@ export const Session = z
   })
   .meta({ id: 'ConsoleSession' })
 
-const own = { tag: 'Console' } as const
+const own = { tag: 'Console', subjects: {} } as const
 
 export const sessionEndpoints = {
   beginSession: endpoint({

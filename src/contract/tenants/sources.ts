@@ -55,6 +55,7 @@ export const sourceEndpoints = {
     auth: 'team',
     tag: 'Connections',
     summary: 'List the sources that users can connect',
+    subjects: {},
     query: z.object({ source_type: z.enum(sourceTypes).nullish() }),
     returns: z.array(ListedSource),
   }),

@@ -41,6 +41,7 @@ export const bulkEndpoints = {
     method: 'get',
     path: '/v2/link/bulk_op',
     summary: 'List operations on many connections, newest first',
+    subjects: {},
     query: z.object({ next_cursor: Cursor, page_size: z.int().min(0).max(50).default(10) }),
     returns: z.object({ data: z.array(BulkOp), next_cursor: Safe.nullable() }).meta({ id: 'BulkOperations' }),
   }),
@@ -49,6 +50,7 @@ export const bulkEndpoints = {
     method: 'post',
     path: '/v2/link/bulk_import',
     summary: 'Import connections that were made elsewhere',
+    subjects: { user_id: 'body.connections[].user_id' },
     description: `At most ${AT_ONCE} at once, for a source at which the team has credentials of its own. 202 says that it goes on; the answer then holds what is done so far.`,
     body: z
       .object({
@@ -66,6 +68,7 @@ export const bulkEndpoints = {
     method: 'post',
     path: '/v2/link/bulk_trigger_historical_pull',
     summary: 'Fetch the history of many users anew',
+    subjects: { user_id: 'body.user_ids[]' },
     description: 'A user fails who has not connected the source, or whose source cannot be asked.',
     body: z.object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: Waits }).meta({ id: 'HistoryToPull' }),
     returns: z.object({ user_ids_triggered: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'HistoryPulled' }),
@@ -76,6 +79,7 @@ export const bulkEndpoints = {
     method: 'post',
     path: '/v2/link/bulk_export',
     summary: 'Export connections with their tokens',
+    subjects: { user_id: 'result.data[].user_id' },
     description: 'Everything that is needed to go on elsewhere. Keep it as you keep a key.',
     body: z
       .object({
@@ -105,6 +109,7 @@ export const bulkEndpoints = {
     method: 'post',
     path: '/v2/link/bulk_pause',
     summary: 'Pause connections',
+    subjects: { user_id: 'body.user_ids[]' },
     description: 'Nothing is fetched through a paused connection until the user connects again.',
     body: z.object({ user_ids: UserIds, provider: OAuthSourceIn }).meta({ id: 'ConnectionsToPause' }),
     returns: z.object({ user_ids_paused: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'ConnectionsPaused' }),

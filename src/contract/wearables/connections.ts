@@ -43,7 +43,7 @@ const Device = z
   })
   .meta({ id: 'Device' })
 
-const connection = { auth: 'team', tag: 'Connections' } as const
+const connection = { auth: 'team', tag: 'Connections', subjects: { user_id: 'path.user_id' } } as const
 const unknown = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
 
 export const connectionEndpoints = {
@@ -72,6 +72,7 @@ export const connectionEndpoints = {
     path: '/v2/link/provider/manual/{provider}',
     userToken: true,
     summary: 'Connect a source that pushes',
+    subjects: { user_id: 'body.user_id' },
     description: 'Phones, meters and your own application call this before they send data. Connecting twice changes nothing.',
     params: z.object({ provider: PushSourceIn }),
     body: z

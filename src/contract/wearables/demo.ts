@@ -20,6 +20,7 @@ export const demoEndpoints = {
     method: 'post',
     path: '/v2/link/connect/demo',
     summary: 'Connect a source that makes up its data',
+    subjects: { user_id: 'body.user_id' },
     description:
       'Once it answers, 30 days of the past, or as many as the team set for the source, and what is live, from yesterday on, are there and told of: every resource, and a workout a day with its stream. The same user and source always have the same data. Connecting again changes nothing; POST /v2/user/refresh/{user_id} brings the days since.',
     body: NewDemo,

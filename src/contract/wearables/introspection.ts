@@ -53,6 +53,7 @@ export const introspectionEndpoints = {
     method: 'get',
     path: '/v2/introspect/resources',
     summary: 'See what came in of each resource, by user and source',
+    subjects: { user_id: ['query.user_id', 'result.data[].user_id'] },
     query: z.object(paged),
     returns: page(z.object({ user_id: Id, provider: z.record(Safe, z.record(Safe, ResourceState)) })),
     refusals: { 404: 'No such user in this team.' },
@@ -62,6 +63,7 @@ export const introspectionEndpoints = {
     method: 'get',
     path: '/v2/introspect/historical_pull',
     summary: 'See how far the past was read, by user and source',
+    subjects: { user_id: ['query.user_id', 'result.data[].user_id'] },
     description:
       'Pushed history is a success once it is kept. What the service fetches itself is in_progress, then success; where something stands in its way that may pass it is retrying, after 10 seconds, a minute, ten minutes and an hour, and a failure after that. Sources by OAuth push and are not fetched.',
     query: z.object(paged),
@@ -78,6 +80,7 @@ export const introspectionEndpoints = {
     method: 'get',
     path: '/v2/team/source/priorities',
     summary: 'See which source comes first where several tell of the same',
+    subjects: {},
     description: 'Left alone, it is the order of the catalogue of sources.',
     query: z.object({ data_type: z.enum(priorityTypes).nullish() }),
     returns: z.array(Priority),
@@ -87,6 +90,7 @@ export const introspectionEndpoints = {
     method: 'patch',
     path: '/v2/team/source/priorities',
     summary: 'Say which source comes first',
+    subjects: {},
     description: 'The sources that are named come first, in their order; the others follow as before. Without a body nothing changes.',
     body: z
       .array(z.object({ data_type: z.enum(priorityTypes), providers: z.array(ProviderIn).min(1).max(100) }))

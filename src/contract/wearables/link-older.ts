@@ -16,6 +16,7 @@ export const olderLinkEndpoints = {
     method: 'post',
     path: '/v2/link/start',
     summary: 'Begin to connect a source',
+    subjects: {},
     description: 'Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.',
     body: z.object({ link_token: Text(200), provider: SourceIn }).meta({ id: 'LinkToStart' }),
     returns: StartedSource,
@@ -27,6 +28,7 @@ export const olderLinkEndpoints = {
     method: 'get',
     path: '/v2/link/state',
     summary: 'Read what a link token is for',
+    subjects: { user_id: 'caller.user_id' },
     description: 'Use `GET /v2/link/providers`.',
     returns: z
       .object({
@@ -43,6 +45,7 @@ export const olderLinkEndpoints = {
     method: 'post',
     path: '/v2/link/auth',
     summary: 'Connect a source by user name and password',
+    subjects: { user_id: 'caller.user_id' },
     description: 'Use `POST /v2/link/provider/password/{provider}`.',
     body: z.object({ ...signIn, provider: PasswordSourceIn, auth_type: z.string().nullish() }).meta({ id: 'OlderSourceSignIn' }),
     returns: LinkOutcome,
@@ -54,6 +57,7 @@ export const olderLinkEndpoints = {
     method: 'post',
     path: '/v2/link/auth/email',
     summary: 'Connect a source by an e-mail address',
+    subjects: { user_id: 'caller.user_id' },
     description: 'Use `POST /v2/link/provider/email/{provider}`.',
     body: z
       .object({ email: Email, provider: EmailSourceIn, auth_type: z.string().nullish(), region: Region })

@@ -73,7 +73,7 @@ export const LinkOutcome = z
 export const signIn = { username: Text(320), password: Text(1000) }
 export const Region = Text(10).nullish().describe('Where the account is, as a country of two letters.')
 
-const link = { auth: 'link', tag: 'Link' } as const
+const link = { auth: 'link', tag: 'Link', subjects: { user_id: 'caller.user_id' } } as const
 const notHere = { 400: 'The token is for other sources, or the source is not set up here.' }
 
 export const linkEndpoints = {
@@ -83,6 +83,7 @@ export const linkEndpoints = {
     method: 'post',
     path: '/v2/link/token',
     summary: 'Make a link token',
+    subjects: { user_id: 'body.user_id' },
     description:
       'With it an end user connects one source for one user: at `link_web_url`, or through the routes that take the token. Good for 60 minutes and one connection.',
     body: NewLinkToken,
@@ -97,6 +98,7 @@ export const linkEndpoints = {
     reads: true,
     deprecated: '2026-11-15',
     summary: 'Ask whether a link token can be used',
+    subjects: {},
     description: 'For older clients; the routes that take a token say themselves why one cannot be used.',
     body: z.object({ token: Text(200) }).meta({ id: 'LinkTokenToCheck' }),
     returns: z.object({ valid: z.boolean() }).meta({ id: 'LinkTokenValidity' }),

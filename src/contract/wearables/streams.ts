@@ -62,6 +62,7 @@ export const streamEndpoints = {
     method: 'post',
     path: '/v2/timeseries/workouts/{workout_id}/stream',
     summary: 'Push the stream of a workout',
+    subjects: { workout_id: 'path.workout_id' },
     description:
       'Lists of the same length, one value for each time. The latest version replaces the others. Where the workout has no heart rate zones and a birth date is known, they follow from the stream.',
     largeBody: true,
@@ -75,6 +76,7 @@ export const streamEndpoints = {
     method: 'get',
     path: '/v2/timeseries/workouts/{workout_id}/stream',
     summary: 'Read the stream of a workout',
+    subjects: { user_id: 'result.user_id', workout_id: 'path.workout_id' },
     params: z.object({ workout_id: Id }),
     returns: Stream,
     refusals: unknownWorkout,
@@ -84,6 +86,7 @@ export const streamEndpoints = {
     method: 'get',
     path: '/v2/timeseries/sleep/{sleep_id}/stream',
     summary: 'Read what was recorded during a sleep',
+    subjects: { user_id: 'result.user_id', sleep_id: 'path.sleep_id' },
     description: 'Samples of the same source between the beginning and the end of the sleep.',
     params: z.object({ sleep_id: Id }),
     returns: z.object({ hrv: samples, heartrate: samples, hypnogram: samples, respiratory_rate: samples }).meta({ id: 'SleepStream' }),

@@ -61,7 +61,7 @@ const Preferences = z
   })
   .meta({ id: 'PullPreferences' })
 
-const credentials = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Source settings' } as const
+const credentials = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Source settings', subjects: {} } as const
 const noTeam = { 404: 'No such team that the key can reach.' }
 
 export const teamSourceEndpoints = {
@@ -79,6 +79,7 @@ export const teamSourceEndpoints = {
     method: 'post',
     path: '/v1/org/{org_id}/team_custom_credentials/{env}/{region}',
     summary: "Set a team's own credentials at a source",
+    subjects: { id: 'result.id', team_id: 'body.team_id' },
     description:
       'Users of the team then connect this source through the application that the team registered there. What is left out stays.',
     params: Deployment,
@@ -104,6 +105,7 @@ export const teamSourceEndpoints = {
     method: 'delete',
     path: '/v1/org/{org_id}/team_custom_credentials/{env}/{region}',
     summary: "Delete teams' own credentials",
+    subjects: { credential_id: 'query.credential_id' },
     description: 'Connections that were made with them can no longer be renewed.',
     params: Deployment,
     query: z.object({ credential_id: z.array(Id).min(1).max(100) }),
@@ -115,6 +117,7 @@ export const teamSourceEndpoints = {
     path: '/v1/org/{org_id}/prepare_team_custom_credentials/{env}/{region}',
     reads: true,
     summary: 'Read what to set at a source before its credentials work',
+    subjects: { team_id: 'body.team_id' },
     params: Deployment,
     body: z.object({ team_id: Id, provider: OAuthSourceIn }).meta({ id: 'CredentialToPrepare' }),
     returns: z
@@ -173,6 +176,7 @@ export const teamSourceEndpoints = {
     method: 'post',
     path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
     summary: 'Set how far back teams want data of sources',
+    subjects: { team_id: 'body.team_ids[]' },
     description: 'For each source that is named, for every team that is named; the others stay. No source gives more days than its limit.',
     params: Deployment,
     body: NewPreferences,
@@ -184,6 +188,7 @@ export const teamSourceEndpoints = {
     method: 'delete',
     path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
     summary: 'Forget how far back teams want data',
+    subjects: { team_id: 'query.team_id' },
     description: 'Of the sources that are named, or of all.',
     params: Deployment,
     query: z.object({ team_id: z.array(Id).min(1).max(100), provider: z.array(SourceIn).max(100).optional() }),

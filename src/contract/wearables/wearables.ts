@@ -5,7 +5,7 @@ import { toSchema } from '../json-schema.ts'
 import { PersonalText, Safe } from '../personal.ts'
 import { series, seriesNames, seriesSpellings } from './series.ts'
 
-export const wearable = { auth: 'team', tag: 'Wearables' } as const
+export const wearable = { auth: 'team', tag: 'Wearables', subjects: { user_id: 'path.user_id' } } as const
 export const unknownUser = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
 
 export const ProviderIn = Text(60).meta({
