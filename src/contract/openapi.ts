@@ -89,7 +89,7 @@ const securitySchemes = {
     in: 'cookie',
     name: '__Host-assay',
     description:
-      'A console session, with `x-assay-console: 1` and from the same origin only. It is taken wherever keys are, but for the lab side.',
+      'A console session. Send it with `x-assay-console: 1` and from the same origin. Team and management routes accept it in place of a key. Link-token routes and partner-lab routes do not.',
   },
 }
 

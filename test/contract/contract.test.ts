@@ -23,8 +23,14 @@ import { world } from '../support/world.ts'
 const root = resolve(import.meta.dirname, '../..')
 
 type Json = Record<string, unknown>
-type Operation = { operationId: string; parameters?: { name: string; in: string }[]; responses: Record<string, { content?: Json }> }
-type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Json } }
+type Operation = {
+  operationId: string
+  security: Json[]
+  parameters?: { name: string; in: string }[]
+  responses: Record<string, { content?: Json }>
+}
+type Schemes = Record<string, { description: string }>
+type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Json; securitySchemes: Schemes } }
 
 const document = openapi() as unknown as Document
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -34,6 +40,18 @@ const text = `${JSON.stringify(document, null, 2)}\n`
 
 test('every row has a handler, and every handler a row', () => {
   expect(Object.keys(handlers).sort()).toEqual(rows.map(([name]) => name).sort())
+})
+
+test('routes of link tokens and of labs name their own credential only, and the session says that they do not accept it', () => {
+  const securityOf = (auth: string) => {
+    const names = rows.filter(([, row]) => row.auth === auth).map(([name]) => name as string)
+    return operations.filter(({ operationId }) => names.includes(operationId)).map(({ security }) => security)
+  }
+  for (const [auth, scheme] of Object.entries({ link: 'linkToken', lab: 'labKey' })) {
+    expect(securityOf(auth).length).toBeGreaterThan(0)
+    for (const security of securityOf(auth)) expect(security).toEqual([{ [scheme]: [] }])
+  }
+  expect(document.components.securitySchemes['session']?.description).toContain('Link-token routes and partner-lab routes do not.')
 })
 
 test('every row is an operation of the document, and every operation a row', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client, request } from '../../src/contract/client.ts'
-import { endpoints } from '../../src/contract/index.ts'
+import { endpoints, rows } from '../../src/contract/index.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { browser, cookieIn, fromConsole, signIn } from '../support/console.ts'
@@ -322,6 +322,14 @@ describe('the ordinary routes', () => {
     const { cookie } = await signIn(w.base, { team_api_key: w.team_api_key })
     const api = client(w.base, { cookie, 'x-service-api-key': other.team_api_key })
     expect((await api.listUsers()).users.map((user) => user.client_user_id)).toEqual(['of the key'])
+  })
+
+  test('reject a session where they take a link token', async () => {
+    const { team_api_key, team_id } = await w.tenant()
+    const session = (await signIn(w.base, { team_api_key })).of(team_id)
+    const params = { provider: 'fitbit', oauth_provider: 'fitbit' }
+    for (const [, row] of rows.filter(([, row]) => row.auth === 'link'))
+      expect(await session.ask(row, { params, ...(row.body ? { body: {} } : {}) })).toMatchObject(refusedFor(401, 'MISSING_LINK_TOKEN'))
   })
 
   test('of a lab take no session, and the console takes no key', async () => {
