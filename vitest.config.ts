@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/cluster.ts'],
+    setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
     // Of two processors a quarter was idle with two: tests wait for processes, browsers and commits.
     maxWorkers: 3,

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { SEED } from '../test/support/seeded.ts'
 import { orders } from '../test/torture/orders.ts'
 import { summaryOfPipelines, torturePipelines } from '../test/torture/pipelines.ts'
 import { type Kind, type Result, summaryOf, torture } from '../test/torture/rounds.ts'
@@ -26,6 +27,7 @@ or N times RabbitMQ, the process that publishes to it or PostgreSQL while a pipe
   process.exit(2)
 }
 
+console.log(`TEST_SEED=${SEED}`)
 if (subject === 'pipelines') {
   const published = await torturePipelines({ rounds, say: console.log })
   console.log(summaryOfPipelines(published))

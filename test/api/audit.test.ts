@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
@@ -6,10 +5,10 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { auditBatch, auditRow, verifyAudit } from '../../src/tenants/audit/actions.ts'
 import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
-import { newSecret } from '../../src/tenants/keys/rules.ts'
 import { query } from '../support/cluster.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { sendRaw } from '../support/raw.ts'
+import { newApiKey, newUuid } from '../support/seeded.ts'
 import { newDatabase, type Replica, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -28,13 +27,13 @@ type Sent = { params?: object; query?: object; body?: unknown; headers?: Record<
 
 /** One request, its status and the rows it left. */
 async function logged(row: Row, { key = w.team_api_key, headers, ...sent }: Sent = {}) {
-  const request_id = randomUUID()
+  const request_id = newUuid()
   const name = row.auth === 'management' ? 'x-management-key' : 'x-service-api-key'
   const { status, body } = await request(w.base, row, { ...sent, headers: { [name]: key, 'x-request-id': request_id, ...headers } })
   return { status, body: body as Record<string, string>, rows: await rowsOf(request_id) }
 }
 
-const aUser = () => ({ client_user_id: `user-${randomUUID()}` })
+const aUser = () => ({ client_user_id: `user-${newUuid()}` })
 
 describe('one request leaves one row', () => {
   test('whether it reads, searches, changes or is refused', async () => {
@@ -42,7 +41,7 @@ describe('one request leaves one row', () => {
     const other = await w.api.createUser({ body: aUser() })
     const params = { user_id: user.user_id }
     const subject = `user_id:${user.user_id}`
-    const unknown = randomUUID()
+    const unknown = newUuid()
     const [{ id: actor_id } = { id: '' }] = await query<{ id: string }>(w.url, 'select id from team_api_keys where team_id = $1', [
       w.team_id,
     ])
@@ -84,7 +83,7 @@ describe('one request leaves one row', () => {
   })
   test('the subject is whom the contract knows, not whom a field beyond it names', async () => {
     const [user, other] = [await w.api.createUser({ body: aUser() }), await w.api.createUser({ body: aUser() })]
-    const resolved = await logged(endpoints.resolveUser, { params: user, query: { user_id: randomUUID() } })
+    const resolved = await logged(endpoints.resolveUser, { params: user, query: { user_id: newUuid() } })
     expect(resolved.rows).toMatchObject([{ subject: `user_id:${user.user_id}` }])
     const created = await logged(endpoints.createUser, { body: { ...aUser(), user_id: other.user_id } })
     expect(created.rows).toMatchObject([{ subject: `user_id:${created.body['user_id']}` }])
@@ -112,7 +111,7 @@ describe('one request leaves one row', () => {
   })
   test('a list names whom it shows: fifty users, then how many', async () => {
     const { api, team_api_key: key } = await w.tenant()
-    const body = () => ({ client_user_id: `ward-${randomUUID()}` })
+    const body = () => ({ client_user_id: `ward-${newUuid()}` })
     const users = await Promise.all(Array.from({ length: 51 }, () => api.createUser({ body: body() })))
     const subjects = async (row: Row, query: object) => (await logged(row, { key, query })).rows[0]?.subject?.split(' ')
     const first = (await api.listUsers({ query: { limit: 2 } })).users.map(({ user_id }) => `user_id:${user_id}`)
@@ -128,13 +127,13 @@ describe('one request leaves one row', () => {
     ['is of another type', 415, 'text/plain', 'hello'],
     ['is too large', 413, 'application/json', JSON.stringify({ client_user_id: 'x'.repeat(1_100_000) })],
   ])('also when the body %s', async (_, status, type, body) => {
-    const request_id = randomUUID()
+    const request_id = newUuid()
     const headers = { 'x-service-api-key': w.team_api_key, 'x-request-id': request_id, 'content-type': type }
     expect((await sendRaw(`${w.base}/v2/user`, 'POST', { headers, body })).status).toBe(status)
     expect(await rowsOf(request_id)).toMatchObject([{ action: 'createUser', status, team_id: w.team_id, subject: null }])
   })
   test('a replay leaves its own, and names the user too', async () => {
-    const sent = { body: aUser(), headers: { 'x-idempotency-key': randomUUID() } }
+    const sent = { body: aUser(), headers: { 'x-idempotency-key': newUuid() } }
     const first = await logged(endpoints.createUser, sent)
     const second = await logged(endpoints.createUser, sent)
     expect(second.body).toEqual(first.body)
@@ -144,7 +143,7 @@ describe('one request leaves one row', () => {
     expect(other.rows).toMatchObject([{ status: 409 }])
   })
   test('also when a good key may not do it', async () => {
-    const team_api_key = newSecret('sk_us_')
+    const team_api_key = newApiKey('sk_us_')
     await ensureTeamKey(w.app, team_api_key, { label: 'reader', team_id: w.team_id, read_only: true })
     const refused = await logged(endpoints.createUser, { key: team_api_key, body: aUser() })
     expect(refused).toMatchObject({ status: 403, rows: [{ action: 'createUser', status: 403, team_id: w.team_id }] })
@@ -183,7 +182,7 @@ describe('one request leaves one row', () => {
     expect(refused).toMatchObject({ status: 422, rows: [{ action: 'searchDiagnoses', status: 422, team_id: w.team_id }] })
   })
   test('but none when nobody was authenticated', async () => {
-    const { status, rows } = await logged(endpoints.getUser, { key: `sk_us_${'x'.repeat(30)}`, params: { user_id: randomUUID() } })
+    const { status, rows } = await logged(endpoints.getUser, { key: `sk_us_${'x'.repeat(30)}`, params: { user_id: newUuid() } })
     expect([status, rows]).toEqual([401, []])
   })
   test('and none of it holds a value that a patient gave', async () => {

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client, request } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { newSecret } from '../../src/tenants/keys/rules.ts'
+import { newApiKey, newUuid } from '../support/seeded.ts'
 import { newDatabase, refusal, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -82,7 +81,7 @@ describe('data routes take a team API key', () => {
     ['sk_eu_', 'sandbox eu'],
     ['pk_eu_', 'production eu'],
   ])('a %s key is refused by the name of its deployment', async (prefix, name) => {
-    const answer = await listUsers({ 'x-service-api-key': newSecret(prefix) })
+    const answer = await listUsers({ 'x-service-api-key': newApiKey(prefix) })
     expect(answer).toMatchObject(refusedFor('WRONG_DEPLOYMENT_KEY'))
     expect(JSON.stringify(answer.body)).toContain(`belongs to the ${name} deployment; this is sandbox us.`)
   })
@@ -158,7 +157,7 @@ describe('management routes take a management key', () => {
 const guarded = Object.entries<Row>(endpoints).filter(([, row]) => row.auth !== 'none')
 
 test.each(guarded)('%s answers nobody without a credential', async (_, row) => {
-  const params = { ...w, user_id: randomUUID(), client_user_id: 'x', key_id: randomUUID(), env: 'sandbox', region: 'us' }
+  const params = { ...w, user_id: newUuid(), client_user_id: 'x', key_id: newUuid(), env: 'sandbox', region: 'us' }
   const { status, body } = await request(w.base, row, { params, ...(row.body ? { body: {} } : {}) })
   expect(status).toBe(401)
   expect(body).toMatchObject({ detail: { error_type: expect.stringMatching(/^MISSING_/) } })
@@ -208,7 +207,7 @@ describe('a Team Management Key', () => {
 
   const orgRows = Object.entries<Row>(endpoints).filter(([, row]) => row.scope === 'org')
   test.each(orgRows)('cannot reach the organisation: %s', async (_, row) => {
-    const params = { ...here(), team_id: tenant.team_id, key_id: randomUUID() }
+    const params = { ...here(), team_id: tenant.team_id, key_id: newUuid() }
     const headers = { 'x-management-key': tenant.management_key }
     expect(await request(w.base, row, { params, headers, ...(row.body ? { body: {} } : {}) })).toMatchObject(
       refusedFor('ORG_KEY_REQUIRED', 403),
@@ -238,7 +237,7 @@ describe('a Team Management Key', () => {
 
   test('another team of the organisation answers byte for byte what a random id answers', async () => {
     const foreign = { team_id: tenant.other, integration_team_id: 'two', api_key_id: tenant.key_of_other }
-    const random = { team_id: randomUUID(), integration_team_id: 'nobody', api_key_id: randomUUID() }
+    const random = { team_id: newUuid(), integration_team_id: 'nobody', api_key_id: newUuid() }
     expect(await probe(tenant, foreign)).toEqual(await probe(tenant, random))
   })
 })
@@ -250,7 +249,7 @@ describe('another organisation', () => {
     await other.admin.patchTeam({ params: other, body: { integration_team_id: 'theirs' } })
     const key = await other.admin.createTeamKey({ params, body: { label: 'theirs', team_id: other.team_id } })
     const foreign = { team_id: other.team_id, integration_team_id: 'theirs', api_key_id: key.id }
-    const random = { team_id: randomUUID(), integration_team_id: 'nobody', api_key_id: randomUUID() }
+    const random = { team_id: newUuid(), integration_team_id: 'nobody', api_key_id: newUuid() }
     expect(await probe(w, foreign)).toEqual(await probe(w, random))
     expect(await listUsers({ 'x-service-api-key': key.value })).toMatchObject({ status: 200 })
   })
@@ -259,7 +258,7 @@ describe('another organisation', () => {
   test.each(managed)('its org_id in the path of %s is an unknown one', async (_, row) => {
     const other = await w.tenant()
     const answers = []
-    for (const org_id of [other.org_id, randomUUID()]) {
+    for (const org_id of [other.org_id, newUuid()]) {
       const ids = { key_id: ID, account_id: ID, webhook_id: ID, attempt_id: ID, event_id: ID, job_id: ID, person_id: ID, invite_id: ID }
       const params = { org_id, team_id: other.team_id, ...ids, env: 'sandbox', region: 'us' }
       const { status, body } = await request(w.base, row, {
@@ -274,7 +273,7 @@ describe('another organisation', () => {
     expect(answers[0]).toMatchObject([404, { detail: { error_type: 'ORG_NOT_FOUND' } }])
   })
 
-  const ID = randomUUID()
+  const ID = newUuid()
   const bodies: Record<string, object> = {
     webhook: { url: 'https://example.com/hook' },
     invite: { email: 'somebody@harbour.example' },
@@ -285,7 +284,7 @@ describe('another organisation', () => {
     example: { event_type: 'labtest.order.updated' },
     team: { name: 'x', region: 'us' },
     management_key: { label: 'x', role: 'org_admin' },
-    '{region}': { label: 'x', team_id: randomUUID(), provider: 'fitbit', team_ids: [randomUUID()], providers: {} },
+    '{region}': { label: 'x', team_id: newUuid(), provider: 'fitbit', team_ids: [newUuid()], providers: {} },
     scope_requirements: {},
     resolve_team: { integration_team_id: 'x' },
     create_api_access_token: { env: 'sandbox' },
@@ -331,7 +330,7 @@ describe('a path that names another deployment', () => {
     for (const call of [
       () => w.admin.listTeamKeys({ params }),
       () => w.admin.createTeamKey({ params, body: { label: 'x', team_id: w.team_id } }),
-      () => w.admin.deleteTeamKeys({ params, query: { api_key_id: [randomUUID()] } }),
+      () => w.admin.deleteTeamKeys({ params, query: { api_key_id: [newUuid()] } }),
     ])
       expect(await refusal(call())).toMatchObject({
         status: 400,
@@ -354,7 +353,7 @@ test('European production takes its own keys and names itself', async () => {
   await api.listUsers()
   const key = await admin.createTeamKey({ params: { org_id, env: 'production', region: 'eu' }, body: { label: 'x', team_id } })
   expect(key.value).toMatch(/^pk_eu_/)
-  const answer = await request(eu.base, endpoints.listUsers, { headers: { 'x-service-api-key': newSecret('sk_us_') } })
+  const answer = await request(eu.base, endpoints.listUsers, { headers: { 'x-service-api-key': newApiKey('sk_us_') } })
   expect(answer).toMatchObject(refusedFor('WRONG_DEPLOYMENT_KEY'))
   expect(JSON.stringify(answer.body)).toContain('belongs to the sandbox us deployment; this is production eu.')
   expect(await admin.getTeam({ params: { org_id, team_id } })).toMatchObject({ environments: ['production'], sandbox: null })

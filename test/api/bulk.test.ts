@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -7,6 +6,7 @@ import { accessTo } from '../../src/wearables/connections/access.ts'
 import { type Connection, connectionFor } from '../../src/wearables/connections/actions.ts'
 import { query } from '../support/cluster.ts'
 import { aUser, toldOfConnections } from '../support/connections.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -134,7 +134,7 @@ describe('exporting connections', () => {
     await t.api.connectPushSource({ params: { provider: 'manual' }, body: { user_id: users[0] as string } })
     expect(await t.api.bulkExport({ body: { provider: 'oura' } })).toEqual({ data: connections, next_token: null })
     expect((await t.api.bulkExport({ body: { provider: 'oura', user_ids: [users[1] as string] } })).data).toEqual([connections[1]])
-    expect((await t.api.bulkExport({ body: { provider: 'oura', user_ids: [randomUUID()] } })).data).toEqual([])
+    expect((await t.api.bulkExport({ body: { provider: 'oura', user_ids: [newUuid()] } })).data).toEqual([])
     expect((await (await w.tenant()).api.bulkExport({ body: { provider: 'oura', user_ids: users } })).data).toEqual([])
     expect(await refusal(t.api.bulkExport({ body: { provider: 'oura', next_token: 'x' } }))).toMatchObject({
       status: 422,
@@ -176,7 +176,7 @@ test('pausing connections stops them until the user connects again', async () =>
 
 test('history is fetched anew from sources that can be asked; a user without one fails', async () => {
   const t = await aTenant()
-  const [one, two] = [await aUser(t.api), randomUUID()]
+  const [one, two] = [await aUser(t.api), newUuid()]
   await t.api.bulkImport({ body: { provider: 'oura', connections: [recipe(one)], wait_for_completion: true } })
   const body = { provider: 'oura' as const, user_ids: [one, two], wait_for_completion: true }
   // There is no adapter that fetches from this source, and nobody pretends that there is.

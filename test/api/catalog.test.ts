@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -7,6 +6,7 @@ import { labTestsById } from '../../src/labs/catalog/actions.ts'
 import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
 import { query } from '../support/cluster.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
+import { newUuid } from '../support/seeded.ts'
 import { newDatabase, refusal, replica, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -190,7 +190,7 @@ describe("a team's own lab test", () => {
     [{ lab_slug: 'nowhere' }, 'UNKNOWN_LAB'],
     [{ marker_ids: [LIPID, 3001] }, 'SEVERAL_LABS'],
     [{ method: 'testkit' }, 'METHOD_NOT_OFFERED'],
-    [{ lab_account_id: randomUUID() }, 'UNKNOWN_LAB_ACCOUNT'],
+    [{ lab_account_id: newUuid() }, 'UNKNOWN_LAB_ACCOUNT'],
   ])('is refused with %j', async (change, error_type) => {
     expect(await refusal(w.api.createLabTest({ body: aTest(change) }))).toMatchObject(refused(400, error_type))
   })
@@ -297,9 +297,9 @@ describe('markers', () => {
     [{ add_on: { marker_ids: [LIPID], provider_ids: ['QM10007'] } }, 'MARKERS_NAMED_TWICE'],
     [{ add_on: { marker_ids: [3001] } }, 'MARKER_NOT_A_LA_CARTE'],
     [{ add_on: { marker_ids: [7] } }, 'UNKNOWN_MARKER'],
-    [{ lab_test_ids: [randomUUID()] }, 'UNKNOWN_LAB_TEST'],
+    [{ lab_test_ids: [newUuid()] }, 'UNKNOWN_LAB_TEST'],
     [{ lab_test_ids: [WELLNESS], add_on: { marker_ids: [2001] } }, 'SEVERAL_LABS'],
-    [{ lab_test_ids: [WELLNESS], lab_account_id: randomUUID() }, 'UNKNOWN_LAB_ACCOUNT'],
+    [{ lab_test_ids: [WELLNESS], lab_account_id: newUuid() }, 'UNKNOWN_LAB_ACCOUNT'],
   ])('of the order set %j are refused', async (body, error_type) => {
     expect(await refusal(w.api.listOrderSetMarkers({ body }))).toMatchObject(refused(400, error_type))
   })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
@@ -6,6 +5,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import { type Due, timeline } from '../../src/operations/sandbox/timeline.ts'
 import type { App } from '../../src/platform/app.ts'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { newUuid } from '../support/seeded.ts'
 import { newDatabase, refusal, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -16,7 +16,7 @@ beforeAll(async () => {
 /** How many kinds of due work there are without those of a test. */
 const usual = timeline.length
 
-const aUser = () => ({ client_user_id: `user-${randomUUID()}` })
+const aUser = () => ({ client_user_id: `user-${newUuid()}` })
 const between = (instant: string, from: string, to: string) => expect([from, instant, to].toSorted()).toEqual([from, instant, to])
 
 describe("a team's clock", () => {
@@ -147,7 +147,7 @@ describe("a team's clock", () => {
   })
   test('does not move what runs on real time', async () => {
     const { api, team_api_key } = await w.tenant()
-    const sent = { body: aUser(), headers: { 'x-service-api-key': team_api_key, 'x-idempotency-key': randomUUID() } }
+    const sent = { body: aUser(), headers: { 'x-service-api-key': team_api_key, 'x-idempotency-key': newUuid() } }
     const first = await request(w.base, endpoints.createUser, sent)
     await api.moveClock({ body: { advance_seconds: 30 * 24 * 3600 } })
     await w.runJobs()

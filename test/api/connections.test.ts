@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sourceSlugs, sources } from '../../src/contract/tenants/sources.ts'
@@ -7,6 +6,7 @@ import { connectionFor, failConnection, openConnection } from '../../src/wearabl
 import { noteDevice } from '../../src/wearables/connections/devices.ts'
 import { query } from '../support/cluster.ts'
 import { aConnectedUser, aUser, toldOfConnections } from '../support/connections.ts'
+import { newUuid } from '../support/seeded.ts'
 import { aSample, push } from '../support/wearables.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
@@ -274,7 +274,7 @@ describe('devices', () => {
     const { user_id, device_id } = await aConnectedUser(w.app, t.api, t.team_id)
     const other = await aUser(t.api)
     for (const params of [
-      { user_id, device_id: randomUUID() },
+      { user_id, device_id: newUuid() },
       { user_id: other, device_id },
     ])
       expect(await refusal(t.api.getDevice({ params }))).toMatchObject({ status: 404, detail: { error_type: 'DEVICE_NOT_FOUND' } })

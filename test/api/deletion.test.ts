@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -9,6 +8,7 @@ import { query } from '../support/cluster.ts'
 import { aNewOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
 import { eventually } from '../support/process.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -16,7 +16,7 @@ beforeAll(async () => {
   w = await world()
 })
 
-const aUser = (change: object = {}) => ({ client_user_id: `user-${randomUUID()}`, ...change })
+const aUser = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
 const WEEK_SECONDS = (7 * DAY) / 1000
 
 async function deleted(api: Tenant['api'] = w.api, body: { client_user_id: string } = aUser()) {
@@ -101,7 +101,7 @@ describe('undoing a deletion', () => {
   })
   test.each([
     ['neither id', {}],
-    ['both ids', { user_id: randomUUID(), client_user_id: 'x' }],
+    ['both ids', { user_id: newUuid(), client_user_id: 'x' }],
     ['an empty client_user_id', { client_user_id: '' }],
     ['no UUID', { user_id: 'x' }],
   ])('with %s is refused', async (_, query) => {
@@ -115,7 +115,7 @@ describe('undoing a deletion', () => {
         status: 409,
         detail: { error_type: 'CLIENT_USER_ID_TAKEN', error_message: expect.stringContaining('client_user_id') },
       })
-    await w.api.patchUser({ params: successor, body: { client_user_id: `renamed-${randomUUID()}` } })
+    await w.api.patchUser({ params: successor, body: { client_user_id: `renamed-${newUuid()}` } })
     expect(await w.api.undoDeleteUser({ query: { user_id: user.user_id } })).toEqual({ success: true })
   })
   test('by client_user_id takes the one that was deleted last', async () => {
@@ -131,7 +131,7 @@ describe('undoing a deletion', () => {
     const other = await w.tenant()
     const undo = (query: object) =>
       request(w.base, endpoints.undoDeleteUser, { query, headers: { 'x-service-api-key': other.team_api_key } })
-    const random = await undo({ user_id: randomUUID() })
+    const random = await undo({ user_id: newUuid() })
     for (const answer of [await undo({ user_id: user.user_id }), await undo({ client_user_id: user.client_user_id })])
       expect([answer.status, answer.body]).toEqual([404, random.body])
     expect(await w.api.undoDeleteUser({ query: { user_id: user.user_id } })).toEqual({ success: true })
@@ -147,7 +147,7 @@ describe('after the grace', () => {
   test('nothing but the audit log knows the user, and what was sealed for it cannot be opened', async () => {
     const tenant = await w.tenant()
     const { api, team_id } = tenant
-    const headers = { 'x-idempotency-key': randomUUID() }
+    const headers = { 'x-idempotency-key': newUuid() }
     const user = await api.createUser({ body: aUser({ fallback_birth_date: people[0].dob }), headers })
     await api.putUserInfo({ params: user, body: someInfo() })
     await api.createInsurance({ params: user, body: someInsurance(), headers })

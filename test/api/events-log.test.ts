@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
@@ -11,6 +10,7 @@ import { expectCatalogued } from '../support/catalog-lookup.ts'
 import { query } from '../support/cluster.ts'
 import { aUser, place, testId } from '../support/orders.ts'
 import { sendRaw } from '../support/raw.ts'
+import { newUuid } from '../support/seeded.ts'
 import { listen } from '../support/sse.ts'
 import { atEnd, refusal, replica, type Tenant, world } from '../support/world.ts'
 
@@ -57,7 +57,7 @@ describe('the catalogue', () => {
     const { id } = await place(tenant.api, 'walk_in_test', { activate_by: '2037-01-02' })
     await tenant.api.rescheduleOrder({ params: { order_id: id }, body: { activate_by: '2037-01-03' } })
     await tenant.api.cancelOrder({ params: { order_id: id } })
-    const data = { webhook_id: randomUUID(), because: 'gone' }
+    const data = { webhook_id: newUuid(), because: 'gone' }
     await emitForTeam(app, { team_id: tenant.team_id, event_type: 'endpoint.disabled', key: 'webhook:1', data, at: app.now() })
     await runJobs()
     expect(await expectCatalogued(app)).toEqual(
@@ -144,7 +144,7 @@ describe('the log', () => {
     const client = new pg.Client(w.url)
     await client.connect()
     atEnd(() => client.end())
-    const id = randomUUID()
+    const id = newUuid()
     await client.query('begin')
     const sealed = await sealedFor(tenant.team_id, late, id)
     await client.query(`select emit($1, $2, $3, null, 'labtest.order.updated', 'late', $4, now(), false)`, [

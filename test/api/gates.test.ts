@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { client, request } from '../../src/contract/client.ts'
@@ -8,6 +7,7 @@ import type { Table } from '../../src/http/endpoint-table.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { setPlan } from '../../src/tenants/teams/orgs.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 /** No endpoint of today is in closed beta, so the gate is shown on one that stands beside the table. */
@@ -39,7 +39,7 @@ describe('the plan gate', () => {
   })
   const ask = (row: Row, tenant: Tenant) =>
     request(w.base, row, {
-      params: { ...tenant, key_id: randomUUID(), env: 'sandbox', region: 'us' },
+      params: { ...tenant, key_id: newUuid(), env: 'sandbox', region: 'us' },
       headers: { 'x-management-key': tenant.management_key },
       ...(row.body ? { body: {} } : {}),
     })
@@ -61,7 +61,7 @@ describe('the plan gate', () => {
   test('grow is not the top plan, and data routes work on every plan', async () => {
     for (const plan of ['launch', 'grow', 'scale'] as const) {
       const tenant = await w.tenant({ plan })
-      expect((await tenant.api.createUser({ body: { client_user_id: randomUUID() } })).team_id).toBe(tenant.team_id)
+      expect((await tenant.api.createUser({ body: { client_user_id: newUuid() } })).team_id).toBe(tenant.team_id)
       expect(await tenant.api.getClock()).toMatchObject({ offset_seconds: 0 })
       expect((await ask(endpoints.getOrg, tenant)).status).toBe(plan === 'scale' ? 200 : 403)
     }

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { someInfo } from '../support/people.ts'
 import { expectRefusal, type Sending, sendRaw } from '../support/raw.ts'
+import { newUuid } from '../support/seeded.ts'
 import { newDatabase, refusal, replica, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -119,7 +119,7 @@ describe('whoever has no key is told so before the body is read', () => {
 })
 
 test('a cursor with a day that does not exist is refused wherever there are pages', async () => {
-  const next_cursor = Buffer.from(`2026-02-30T00:00:00.000Z ${randomUUID()}`).toString('base64url')
+  const next_cursor = Buffer.from(`2026-02-30T00:00:00.000Z ${newUuid()}`).toString('base64url')
   const { org_id } = w
   const calls = [
     w.admin.listTeams({ params: { org_id }, query: { next_cursor } }),
@@ -233,7 +233,7 @@ describe('an address', () => {
   })
 
   test('of the public interface that is not offered says what to do instead', async () => {
-    const { status, body } = await send('POST', `/v3/order/${randomUUID()}/phlebotomy/appointment/book`)
+    const { status, body } = await send('POST', `/v3/order/${newUuid()}/phlebotomy/appointment/book`)
     expect([status, body.detail]).toEqual([
       404,
       {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Reply, request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -9,6 +8,7 @@ import { sealedBy } from '../../src/platform/sealing/seal.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { people, someInsurance } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { type Replica, replica, type Tenant } from '../support/world.ts'
 
 let here: Replica
@@ -54,7 +54,7 @@ const create = (body: object, sent: Sent) => request((sent.at ?? here).base, end
 const insure = (user_id: string, sent: Sent, body: object = someInsurance()) =>
   request((sent.at ?? here).base, endpoints.createInsurance, { params: { user_id }, body, headers: headersOf(sent) })
 
-const aUser = (change: object = {}) => ({ client_user_id: `user-${randomUUID()}`, ...change })
+const aUser = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
 const userOf = ({ body }: Reply) => (body as { user_id: string }).user_id
 const replayed = ({ headers }: Reply) => headers.get('x-idempotency-replayed') === 'true'
 const errorType = ({ body }: Reply) => (body as { detail: { error_type?: string } }).detail.error_type
@@ -67,7 +67,7 @@ const rowsOf = (team_id: string) =>
 
 describe('the first outcome is every outcome', () => {
   test('a success is replayed with status and body, and says so', async () => {
-    const key = randomUUID()
+    const key = newUuid()
     const body = aUser({ fallback_birth_date: people[0].dob })
     const first = await create(body, { key })
     await tenant.api.patchUser({ params: { user_id: userOf(first) }, body: { fallback_birth_date: null } })
@@ -78,7 +78,7 @@ describe('the first outcome is every outcome', () => {
   })
   test('a user is insured once, however often it is sent', async () => {
     const user_id = userOf(await create(aUser(), {}))
-    const key = randomUUID()
+    const key = newUuid()
     const answers = [await insure(user_id, { key }), await insure(user_id, { key }), await insure(user_id, { key, at: there })]
     expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200])
     expect(answers[2]?.body).toEqual(answers[0]?.body)
@@ -87,7 +87,7 @@ describe('the first outcome is every outcome', () => {
   test('a refusal is replayed even after its cause is gone', async () => {
     const body = aUser()
     const holder = userOf(await create(body, {}))
-    const key = randomUUID()
+    const key = newUuid()
     const first = await create(body, { key })
     expect(first).toMatchObject({ status: 400, body: { detail: { user_id: holder } } })
     await tenant.api.deleteUser({ params: { user_id: holder } })
@@ -97,16 +97,16 @@ describe('the first outcome is every outcome', () => {
   test('a 404 is replayed even after the user is back', async () => {
     const user_id = userOf(await create(aUser(), {}))
     await tenant.api.deleteUser({ params: { user_id } })
-    const key = randomUUID()
+    const key = newUuid()
     const first = await insure(user_id, { key })
     await tenant.api.undoDeleteUser({ query: { user_id } })
     const second = await insure(user_id, { key })
     expect([first.status, second.status, replayed(second)]).toEqual([404, 404, true])
     expect(second.body).toEqual(first.body)
-    expect((await insure(user_id, { key: randomUUID() })).status).toBe(200)
+    expect((await insure(user_id, { key: newUuid() })).status).toBe(200)
   })
   test('for a user who awaits deletion nothing is replayed until it is undone', async () => {
-    const [key, body] = [randomUUID(), aUser({ fallback_birth_date: people[0].dob })]
+    const [key, body] = [newUuid(), aUser({ fallback_birth_date: people[0].dob })]
     const created = await create(body, { key })
     const user_id = userOf(created)
     const insured = await insure(user_id, { key })
@@ -121,7 +121,7 @@ describe('the first outcome is every outcome', () => {
       expect([again.status, replayed(again), again.body]).toEqual([200, true, first.body])
   })
   test('a wrong request is not kept, whether its shape or a rule finds the fault', async () => {
-    const key = randomUUID()
+    const key = newUuid()
     expect((await create({}, { key })).status).toBe(422)
     expect((await create(aUser({ fallback_time_zone: 'Mars/Olympus' }), { key })).status).toBe(422)
     const right = await create(aUser(), { key })
@@ -136,7 +136,7 @@ describe('the first outcome is every outcome', () => {
 
 describe('a key', () => {
   test('belongs to one request: another body or another user is refused and changes nothing', async () => {
-    const key = randomUUID()
+    const key = newUuid()
     const body = aUser()
     const first = await create(body, { key })
     const reused = await create(aUser(), { key })
@@ -150,7 +150,7 @@ describe('a key', () => {
     expect(await insurancesOf(other)).toBe(0)
   })
   test('knows the same request by its fields, whatever their order and what the contract does not know', async () => {
-    const key = randomUUID()
+    const key = newUuid()
     const { client_user_id } = aUser()
     const first = await create({ client_user_id, fallback_time_zone: 'Europe/Berlin' }, { key })
     const again = await create({ unknown: true, fallback_time_zone: 'Europe/Berlin', client_user_id }, { key })
@@ -158,7 +158,7 @@ describe('a key', () => {
     expect(again.body).toEqual(first.body)
   })
   test('of another team or another operation is another key', async () => {
-    const key = randomUUID()
+    const key = newUuid()
     const body = aUser()
     const theirs = await here.tenant()
     const [mine, other] = [await create(body, { key }), await create(body, { key, by: theirs })]
@@ -182,7 +182,7 @@ describe('a key', () => {
 
 describe('X-Idempotency-Error', () => {
   test('no-cache keeps a success and forgets a refusal', async () => {
-    const sent = { key: randomUUID(), error: 'no-cache' }
+    const sent = { key: newUuid(), error: 'no-cache' }
     const body = aUser()
     const holder = userOf(await create(body, {}))
     expect((await create(body, sent)).status).toBe(400)
@@ -193,7 +193,7 @@ describe('X-Idempotency-Error', () => {
     expect([again.body, replayed(again)]).toEqual([executed.body, true])
   })
   test.each(['cache', 'No-Cache', '', 'no-cache, no-store'])('"%s" is refused', async (error) => {
-    const answer = await create(aUser(), { key: randomUUID(), error })
+    const answer = await create(aUser(), { key: newUuid(), error })
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'X-Idempotency-Error'] }] } })
   })
 })
@@ -201,7 +201,7 @@ describe('X-Idempotency-Error', () => {
 describe('at the same time', () => {
   test('one hundred equal requests over two replicas are executed once and answered alike', async () => {
     const by = await here.tenant()
-    const key = randomUUID()
+    const key = newUuid()
     const body = aUser()
     const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => create(body, { key, by, at: i % 2 ? here : there })))
     expect(answers.map((answer) => answer.status)).toEqual(Array(100).fill(200))
@@ -213,14 +213,14 @@ describe('at the same time', () => {
     const by = await here.tenant()
     const body = aUser()
     await create(body, { by })
-    const key = randomUUID()
+    const key = newUuid()
     const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => create(body, { key, by, at: i % 2 ? here : there })))
     expect(answers.map((answer) => answer.status)).toEqual(Array(100).fill(400))
     expect(answers.filter(replayed)).toHaveLength(99)
   })
   test('a request that meets one in flight waits and gets its outcome, on the same replica and on another', async () => {
     const user_id = userOf(await create(aUser(), {}))
-    const key = randomUUID()
+    const key = newUuid()
     const first = insure(user_id, { key, at: slow })
     await gate.entered
     const waiting = [insure(user_id, { key, at: slow }), insure(user_id, { key, at: there })]
@@ -235,7 +235,7 @@ describe('at the same time', () => {
   })
   test('a request that waited for an outcome that is not kept is executed itself', async () => {
     const user_id = userOf(await create(aUser(), {}))
-    const sent = { key: randomUUID(), error: 'no-cache' }
+    const sent = { key: newUuid(), error: 'no-cache' }
     const first = insure(user_id, { ...sent, at: slow })
     await gate.entered
     const waiting = insure(user_id, { ...sent, at: there })
@@ -251,7 +251,7 @@ describe('at the same time', () => {
   })
   test('more waiting requests than database connections keep nobody else waiting', async () => {
     const user_id = userOf(await create(aUser(), {}))
-    const key = randomUUID()
+    const key = newUuid()
     const requests = [insure(user_id, { key, at: slow })]
     await gate.entered
     let answered = 0
@@ -263,7 +263,7 @@ describe('at the same time', () => {
       )
     const unrelated = { params: { user_id }, headers: headersOf({}) }
     for (let i = 0; i < 20; i++) expect((await request(slow.base, endpoints.getUser, unrelated)).status).toBe(200)
-    expect((await create(aUser(), { key: randomUUID(), at: slow })).status).toBe(200)
+    expect((await create(aUser(), { key: newUuid(), at: slow })).status).toBe(200)
     expect(answered).toBe(0)
     gate.open()
     expect((await Promise.all(requests)).map((answer) => answer.status)).toEqual(Array(41).fill(200))
@@ -271,7 +271,7 @@ describe('at the same time', () => {
   })
   test('after ten seconds of waiting the answer is to try again, and trying again gets the outcome', async () => {
     const user_id = userOf(await create(aUser(), {}))
-    const key = randomUUID()
+    const key = newUuid()
     const impatient = await replica()
     const first = insure(user_id, { key, at: slow })
     await gate.entered
@@ -300,7 +300,7 @@ async function secondsPass({ passes, url }: Replica, answer: Promise<Reply>) {
 describe('when a process dies', () => {
   test('its key is taken over once its lease has ended, and a late comer of the past cannot commit', async () => {
     const user_id = userOf(await create(aUser(), {}))
-    const key = randomUUID()
+    const key = newUuid()
     const stalled = insure(user_id, { key, at: slow })
     await gate.entered
     const later = await replica()
@@ -315,7 +315,7 @@ describe('when a process dies', () => {
   })
   test('before that the key stays with it', async () => {
     const user_id = userOf(await create(aUser(), {}))
-    const key = randomUUID()
+    const key = newUuid()
     const stalled = insure(user_id, { key, at: slow })
     await gate.entered
     const soon = await replica()
@@ -328,7 +328,7 @@ describe('when a process dies', () => {
   test('an outcome that was taken over is kept for a whole day from then on', async () => {
     const by = await here.tenant()
     const body = aUser()
-    const key = randomUUID()
+    const key = newUuid()
     await create(body, { key, by })
     await query(
       here.url,
@@ -350,7 +350,7 @@ describe('keeping', () => {
   test('an outcome is kept for 24 hours and pruned later, when the key starts a new request', async () => {
     const by = await here.tenant()
     const days = await replica()
-    const key = randomUUID()
+    const key = newUuid()
     const body = aUser()
     const first = await create(body, { key, by, at: days })
     days.passes(24 * HOUR)
@@ -363,8 +363,8 @@ describe('keeping', () => {
   })
   test('a success commits with the action: if the commit fails, neither is there and the key is free', async () => {
     const by = await here.tenant()
-    const body = { client_user_id: `doomed-${randomUUID()}` }
-    const key = randomUUID()
+    const body = { client_user_id: `doomed-${newUuid()}` }
+    const key = newUuid()
     await query(
       here.url,
       `create function doom() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
@@ -381,7 +381,7 @@ describe('keeping', () => {
   test('an outcome is sealed by the key of its user and goes with the user', async () => {
     const by = await here.tenant()
     const body = aUser({ fallback_birth_date: people[1].dob })
-    const key = randomUUID()
+    const key = newUuid()
     const user_id = userOf(await create(body, { key, by }))
     await insure(user_id, { key, by })
     const kept = await rowsOf(by.team_id)

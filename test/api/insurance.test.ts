@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { someInsurance } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -43,7 +43,7 @@ describe('payors', () => {
     expect(await other.api.searchPayors({ query: { insurance_name: 'Union' } })).toEqual([])
 
     const companyFor = async ({ api }: typeof mine) => {
-      const params = await api.createUser({ body: { client_user_id: `insured-${randomUUID()}` } })
+      const params = await api.createUser({ body: { client_user_id: `insured-${newUuid()}` } })
       return (await api.createInsurance({ params, body: someInsurance({ payor_code: made.payor_code }) })).company.name
     }
     expect([await companyFor(mine), await companyFor(other)]).toEqual(['Union Fund 7', made.payor_code])

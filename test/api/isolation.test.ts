@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
@@ -13,6 +12,7 @@ import { aLabAccount } from '../support/lab-accounts.ts'
 import { aCriticalOrder, aKit, aPatient, place as placeOrder, testId } from '../support/orders.ts'
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
 import { textOf } from '../support/raw.ts'
+import { newUuid } from '../support/seeded.ts'
 import { bare, defOf, exampleOf, fieldsOf } from '../support/shapes.ts'
 import { aNight, aWorkout, pushSummary } from '../support/wearables.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
@@ -118,12 +118,12 @@ type Orders = Awaited<ReturnType<typeof someOrders>>
 
 async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
   const { api, admin, org_id, team_id } = tenant
-  const user = await api.createUser({ body: { client_user_id: `client-${randomUUID()}` } })
+  const user = await api.createUser({ body: { client_user_id: `client-${newUuid()}` } })
   await api.putUserInfo({ params: user, body: someInfo() })
   await api.createInsurance({ params: user, body: someInsurance() })
-  const gone = await api.createUser({ body: { client_user_id: `client-${randomUUID()}` } })
+  const gone = await api.createUser({ body: { client_user_id: `client-${newUuid()}` } })
   await api.deleteUser({ params: gone })
-  const integration = `integration-${randomUUID()}`
+  const integration = `integration-${newUuid()}`
   await admin.patchTeam({ params: { org_id, team_id }, body: { integration_team_id: integration } })
   const bindings = [{ team_id }]
   const key = await admin.createManagementKey({
@@ -151,9 +151,9 @@ async function owned(tenant: Tenant, withOrders = false): Promise<Owned> {
     teamKey: teamKey.id,
     labTest: labTest.id,
     labAccount,
-    order: randomUUID(),
-    transaction: randomUUID(),
-    sample: randomUUID(),
+    order: newUuid(),
+    transaction: newUuid(),
+    sample: newUuid(),
   }
   return { orders, ids, gone: { user: gone.user_id, client: gone.client_user_id }, tenant }
 }
@@ -181,7 +181,7 @@ async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: 
 /** A person of the organisation, and one who is invited. */
 async function somePeople(tenant: Tenant) {
   const { session } = await joined(w, tenant)
-  const { id } = await tenant.admin.createInvite({ params: tenant, body: { email: `${randomUUID()}@harbour.example` } })
+  const { id } = await tenant.admin.createInvite({ params: tenant, body: { email: `${newUuid()}@harbour.example` } })
   return { person: session.person?.id as string, invite: id as string }
 }
 
@@ -300,7 +300,7 @@ const effective = (me: Ids): Partial<Record<EndpointName, object>> => ({
     billing_type: 'client_bill',
     collection_method: 'walk_in_test',
     order_set: { lab_test_ids: [me.labTest] },
-    sample_id: `new-${randomUUID()}`,
+    sample_id: `new-${newUuid()}`,
   },
   createTestkitOrder: { lab_test_id: kitTest, shipping_details: { ...aHome(), receiver_name: 'Desk', phone_number: '+12025550143' } },
   registerTestkit: { ...aPerson, sample_id: me.sample },
@@ -331,8 +331,8 @@ function requestOf(name: EndpointName, row: Row, { path, part }: Place, me: Ids,
   const mine = Object.fromEntries(Object.entries(kinds).map(([field, kind]) => [field, me[kind]]))
   const known = {
     ...mine,
-    client_user_id: `new-${randomUUID()}`,
-    integration_team_id: `new-${randomUUID()}`,
+    client_user_id: `new-${newUuid()}`,
+    integration_team_id: `new-${newUuid()}`,
     region: 'us',
     env: 'sandbox',
     lab_id: 1,
@@ -393,8 +393,7 @@ function without(id: string, { status, head, text }: Answered): Answered {
   }
 }
 
-const unknownId = (kind: Kind) =>
-  ({ client: `client-${randomUUID()}`, integration: `integration-${randomUUID()}` })[kind as string] ?? randomUUID()
+const unknownId = (kind: Kind) => ({ client: `client-${newUuid()}`, integration: `integration-${newUuid()}` })[kind as string] ?? newUuid()
 
 const covered = rows.filter(([name]) => cases.some((one) => one.name === name))
 

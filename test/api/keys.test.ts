@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client, request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -15,7 +16,7 @@ const fresh = (): Promise<Tenant> => w.tenant()
 const here = ({ org_id }: { org_id: string }) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
 const withKey = (key: string) => client(w.base, { 'x-service-api-key': key })
 const asAdmin = (key: string) => client(w.base, { 'x-management-key': key })
-const aUser = () => ({ client_user_id: `user-${randomUUID()}` })
+const aUser = () => ({ client_user_id: `user-${newUuid()}` })
 const makeKey = (tenant: Tenant, change: object = {}) =>
   tenant.admin.createTeamKey({ params: here(tenant), body: { label: 'reports', team_id: tenant.team_id, ...change } })
 
@@ -75,7 +76,7 @@ describe('a team API key', () => {
     const tenant = await fresh()
     const key = await makeKey(tenant)
     const stranger = await makeKey(await fresh())
-    const nobody = randomUUID()
+    const nobody = newUuid()
     const ids = [key.id, nobody, stranger.id]
     const revoke = () => tenant.admin.deleteTeamKeys({ params: here(tenant), query: { api_key_id: ids } })
     expect(await revoke()).toEqual({ success: [key.id], failure: [], not_found: [nobody, stranger.id] })
@@ -147,7 +148,7 @@ describe('a team API key', () => {
 
   test('needs a team of the organisation', async () => {
     const other = await fresh()
-    for (const team_id of [other.team_id, randomUUID()])
+    for (const team_id of [other.team_id, newUuid()])
       expect(await refusal(makeKey(w, { team_id }))).toMatchObject({ status: 404, detail: { error_type: 'TEAM_NOT_FOUND' } })
   })
 
@@ -161,7 +162,7 @@ describe('a team API key', () => {
     expect([...first.api_keys, ...rest.api_keys].map(({ label }) => label)).toEqual(Array.from({ length: 51 }, (_, i) => `key ${i}`))
     expect([first.api_keys.length, rest.next_cursor]).toEqual([50, null])
     expect((await list({ team_id: tenant.team_id })).api_keys.map(({ label }) => label)).toEqual(['test'])
-    expect((await list({ team_id: randomUUID() })).api_keys).toEqual([])
+    expect((await list({ team_id: newUuid() })).api_keys).toEqual([])
   })
 })
 
@@ -225,7 +226,7 @@ describe('a management key', () => {
     expect(await ids({ role: 'team_admin' })).toEqual([first.id, both.id])
     expect(await ids({ team_id: two.id })).toEqual([both.id])
     expect(await ids({ team_id: tenant.team_id, role: 'team_admin' })).toEqual([first.id, both.id])
-    expect(await ids({ team_id: randomUUID() })).toEqual([])
+    expect(await ids({ team_id: newUuid() })).toEqual([])
     expect((await refusal(list(tenant, { role: 'owner' }))).status).toBe(422)
     for (let i = 0; i < 48; i++) await makeManagementKey(tenant)
     const page = await list(tenant)
@@ -236,8 +237,8 @@ describe('a management key', () => {
   test.each([
     [{ role: 'team_admin' }, 400, 'TEAM_BINDINGS_REQUIRED'],
     [{ role: 'team_admin', team_role_bindings: null }, 400, 'TEAM_BINDINGS_REQUIRED'],
-    [{ role: 'team_admin', team_role_bindings: [{ team_id: randomUUID() }] }, 400, 'UNKNOWN_TEAM'],
-    [{ role: 'org_admin', team_role_bindings: [{ team_id: randomUUID() }] }, 400, 'TEAM_BINDINGS_NOT_ALLOWED'],
+    [{ role: 'team_admin', team_role_bindings: [{ team_id: newUuid() }] }, 400, 'UNKNOWN_TEAM'],
+    [{ role: 'org_admin', team_role_bindings: [{ team_id: newUuid() }] }, 400, 'TEAM_BINDINGS_NOT_ALLOWED'],
   ])('%j is refused', async (change, status, error_type) => {
     const tenant = await fresh()
     expect(await refusal(makeManagementKey(tenant, change))).toMatchObject({ status, detail: { error_type } })
@@ -334,7 +335,7 @@ describe('a management key', () => {
     const other = await fresh()
     const { id } = await makeManagementKey(other)
     const answers = []
-    for (const key_id of [id, randomUUID()])
+    for (const key_id of [id, newUuid()])
       for (const row of [endpoints.deleteManagementKey, endpoints.patchManagementKey] as const) {
         const { status, body } = await request(w.base, row, {
           params: { org_id: w.org_id, key_id },
@@ -417,7 +418,7 @@ describe('a team access token', () => {
       detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringContaining('This deployment is sandbox us') },
     })
     expect((await refusal(w.admin.createAccessToken({ params: w, body: { env: 'staging' as 'sandbox' } }))).status).toBe(422)
-    expect(await refusal(w.admin.createAccessToken({ params: { ...w, team_id: randomUUID() }, body: { env: 'sandbox' } }))).toMatchObject({
+    expect(await refusal(w.admin.createAccessToken({ params: { ...w, team_id: newUuid() }, body: { env: 'sandbox' } }))).toMatchObject({
       status: 404,
     })
   })

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Client, client } from '../../src/contract/client.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -58,7 +58,7 @@ describe("the lab accounts of an organisation's management key", () => {
     expect(await listed({ team_id: second.id })).toEqual([ids.second])
     expect(await listed({ status: 'suspended' })).toEqual([ids.suspended])
     expect(await listed({ status: 'active', team_id: mine.team_id })).toEqual([ids.first])
-    expect(await listed({ team_id: randomUUID() })).toEqual([])
+    expect(await listed({ team_id: newUuid() })).toEqual([])
   })
 
   test('of another organisation are not there', async () => {
@@ -105,7 +105,7 @@ describe('the allowlist of an account', () => {
 
   test('takes no team of another organisation, and then changes nothing', async () => {
     const other = await w.tenant()
-    for (const stranger of [other.team_id, randomUUID()])
+    for (const stranger of [other.team_id, newUuid()])
       expect(await refusal(allow(ids.first, [second.id, stranger]))).toMatchObject({ status: 400, detail: { error_type: 'UNKNOWN_TEAM' } })
     expect([await sees(mine.api, ids.first), await sees(second.api, ids.first)]).toEqual([true, false])
   })
@@ -124,7 +124,7 @@ describe('the allowlist of an account', () => {
     const other = await w.tenant()
     const theirs = await aLabAccount(w.app.db, other)
     const [platform] = (await mine.api.listLabAccounts()).data
-    for (const id of [theirs, platform?.id as string, randomUUID()])
+    for (const id of [theirs, platform?.id as string, newUuid()])
       expect(await refusal(allow(id, []))).toMatchObject({ status: 404, detail: { error_type: 'LAB_ACCOUNT_NOT_FOUND' } })
   })
 

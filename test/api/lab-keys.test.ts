@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { request } from '../../src/contract/client.ts'
@@ -6,11 +5,11 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import { revokeLabKey } from '../../src/tenants/keys/lab-keys.ts'
-import { newSecret } from '../../src/tenants/keys/rules.ts'
 import { query } from '../support/cluster.ts'
+import { newApiKey, newUuid } from '../support/seeded.ts'
 import { newDatabase, replica, world } from '../support/world.ts'
 
-const someTeam = randomUUID()
+const someTeam = newUuid()
 
 /** Stands for what a lab will do to an order: the action knows whose it is, and the lab does not learn it. */
 const work: Row = {
@@ -76,7 +75,7 @@ describe('routes of the lab side take a lab key', () => {
     ['lks_eu_', 'sandbox eu'],
     ['lkp_eu_', 'production eu'],
   ])('a %s key is refused by the name of its deployment', async (prefix, name) => {
-    const answer = await getOwnLab({ 'x-lab-key': newSecret(prefix) })
+    const answer = await getOwnLab({ 'x-lab-key': newApiKey(prefix) })
     expect(answer).toMatchObject(refusedFor('WRONG_DEPLOYMENT_KEY'))
     expect(JSON.stringify(answer.body)).toContain(`belongs to the ${name} deployment; this is sandbox us.`)
   })
@@ -130,7 +129,7 @@ describe('a lab key opens nothing else', () => {
 
 describe('what a lab does', () => {
   const rowOf = async (row: Row, lab_key = side.lab_key) => {
-    const request_id = randomUUID()
+    const request_id = newUuid()
     const { body } = await request(w.base, row, { headers: { 'x-lab-key': lab_key, 'x-request-id': request_id } })
     const columns = 'actor_kind, actor_id, org_id, team_id, action, status'
     return { body, rows: await query(w.url, `select ${columns} from audit_log where request_id = $1`, [request_id]) }

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client } from '../../src/contract/client.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aLink, aUser, toldOfConnections } from '../support/connections.ts'
+import { newUuid } from '../support/seeded.ts'
 import { newDatabase, refusal, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -24,7 +24,7 @@ describe('a link token', () => {
 
   test('is not made for a stranger', async () => {
     const theirs = await aUser((await w.tenant()).api)
-    for (const user_id of [theirs, randomUUID()])
+    for (const user_id of [theirs, newUuid()])
       expect(await refusal(w.api.createLinkToken({ body: { user_id } }))).toMatchObject({
         status: 404,
         detail: { error_type: 'USER_NOT_FOUND' },
@@ -331,7 +331,7 @@ describe('a sign-in token of a user', () => {
     const params = { provider: 'apple_health_kit' as const }
     expect(await phone.connectPushSource({ params, body: { user_id } })).toEqual({ success: true })
     expect(await phone.connectPushSource({ params, body: { user_id: user_id.toUpperCase() } })).toEqual({ success: true })
-    for (const stranger of [other, randomUUID()])
+    for (const stranger of [other, newUuid()])
       expect(await refusal(phone.connectPushSource({ params, body: { user_id: stranger } }))).toMatchObject({
         status: 404,
         detail: { error_type: 'USER_NOT_FOUND' },

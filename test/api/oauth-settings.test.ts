@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { oauthWorld } from '../support/oauth.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant } from '../support/world.ts'
 
 const { w, source, linkOf, comeBack, connect } = await oauthWorld()
@@ -141,7 +141,7 @@ describe("a team's own credentials", () => {
     const stranger = await w.tenant()
     const list = async (of: Tenant, query: object = {}) =>
       (await of.admin.listTeamCredentials({ params: here(of), query })).credentials.length
-    expect([await list(t), await list(t, { team_id: [t.team_id] }), await list(t, { team_id: [randomUUID()] })]).toEqual([1, 1, 0])
+    expect([await list(t), await list(t, { team_id: [t.team_id] }), await list(t, { team_id: [newUuid()] })]).toEqual([1, 1, 0])
     expect([await list(t, { provider: 'fitbit' }), await list(stranger)]).toEqual([0, 0])
     const remove = (of: Tenant) => of.admin.deleteTeamCredentials({ params: here(of), query: { credential_id: [id] } })
     expect(await remove(stranger)).toEqual({ success: [], failure: [], not_found: [id] })

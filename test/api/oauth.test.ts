@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aLink, at, toldOfConnections } from '../support/connections.ts'
 import { back, fitbit, oauthWorld } from '../support/oauth.ts'
+import { newUuid } from '../support/seeded.ts'
 import { newDatabase, refusal, world } from '../support/world.ts'
 
 const { w, source, linkOf, comeBack, connect } = await oauthWorld()
@@ -51,7 +51,7 @@ describe('a source by OAuth', () => {
     const { link } = await linkOf(w)
     const { oauth_url } = await link.startOAuth({ params: fitbit })
     const way = new URL(source.visit(oauth_url as string))
-    for (const state of ['', 'x', randomUUID(), `${way.searchParams.get('state')}x`]) {
+    for (const state of ['', 'x', newUuid(), `${way.searchParams.get('state')}x`]) {
       way.searchParams.set('state', state)
       expect(await comeBack(way.href)).toMatchObject({ status: 400, location: null })
     }

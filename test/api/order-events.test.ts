@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
@@ -8,6 +7,7 @@ import { toldTo } from '../support/events.ts'
 import { leaksIn } from '../support/leaks.ts'
 import { aNewOrder, aPatient, aUser, place, steps, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
@@ -221,7 +221,7 @@ test.each<[string, (now: string) => object]>([
   ['a start more than 60 days ago', (now) => ({ start_at: later(now, -61 * DAY) })],
   ['a day as a start', (now) => ({ start_at: now.slice(0, 10) })],
   ['what is no id', () => ({ order_ids: ['one'] })],
-  ['more than 500 ids', () => ({ order_ids: Array.from({ length: 501 }, () => randomUUID()) })],
+  ['more than 500 ids', () => ({ order_ids: Array.from({ length: 501 }, () => newUuid()) })],
 ])('resending of %s is refused', async (_, body) => {
   expect(await refusal(w.api.resendOrderEvents({ body: body(w.app.now()) }))).toMatchObject({ status: 422 })
 })
@@ -236,7 +236,7 @@ test('a window of exactly 60 days is taken', async () => {
 test('orders of another team are not resent', async () => {
   const [mine, stranger] = [await w.tenant(), await w.tenant()]
   const theirs = await place(stranger.api)
-  expect(await mine.api.resendOrderEvents({ body: { order_ids: [theirs.id, randomUUID()] } })).toEqual({ order_ids: [] })
+  expect(await mine.api.resendOrderEvents({ body: { order_ids: [theirs.id, newUuid()] } })).toEqual({ order_ids: [] })
   expect(await mine.api.resendOrderEvents({ body: { start_at: theirs.created_at } })).toEqual({ order_ids: [] })
   expect(await typesOf(stranger)).toEqual([CREATED])
 })

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { toldTo } from '../support/events.ts'
 import { rowsOf } from '../support/order-rules.ts'
 import { aNewOrder, aPatient, aUser, steps, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
 import { type Answer, sendRaw } from '../support/raw.ts'
+import { newUuid } from '../support/seeded.ts'
 import { replica } from '../support/world.ts'
 
 type Reply = { order: { id: string; events: { status: string }[] } }
@@ -84,7 +84,7 @@ describe('fifty identical orders at once', () => {
   test('with fifty keys are fifty orders', async () => {
     const { api, post, listed } = await story()
     const body = await aNewOrder(api)
-    expect(idsOf(await times(FIFTY, (i) => post('/v3/order', body, randomUUID(), i))).size).toBe(FIFTY)
+    expect(idsOf(await times(FIFTY, (i) => post('/v3/order', body, newUuid(), i))).size).toBe(FIFTY)
     expect(await listed()).toBe(FIFTY)
   })
 })
@@ -140,7 +140,7 @@ const anImport = async (api: Api) => ({
   collection_method: 'walk_in_test',
   patient_details: aPatient(),
   patient_address: { receiver_name: '', ...anAddress() },
-  sample_id: `SAMPLE-${randomUUID()}`,
+  sample_id: `SAMPLE-${newUuid()}`,
 })
 
 describe('the other ways to an order', () => {

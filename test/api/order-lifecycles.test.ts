@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canBecome, type Method, methods, reachableFrom, statusOfStep, stepsOf } from '../../src/contract/labs/lifecycle.ts'
 import { aNewOrder, aUser } from '../support/orders.ts'
+import { fc } from '../support/properties.ts'
 import { aRegistration, placeKit, told, traceOf } from '../support/stories.ts'
 import { refusal, world } from '../support/world.ts'
 

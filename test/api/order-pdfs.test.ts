@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { aNewOrder, aUser, place, testId, tests } from '../support/orders.ts'
 import { pagesOf, scan, textOf } from '../support/pdf.ts'
 import { anAddress, people, someInfo } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, world } from '../support/world.ts'
 
 const w = await world()
@@ -61,7 +61,7 @@ test('a paper needs the key, like everything else', async () => {
 
 test('papers of an order that is unknown, or of another team, are not found', async () => {
   const stranger = await place((await w.tenant()).api)
-  for (const id of [randomUUID(), stranger.id])
+  for (const id of [newUuid(), stranger.id])
     for (const paper of papers) expect(await refusal(get(paper, id))).toMatchObject(missing('ORDER_NOT_FOUND'))
 })
 
@@ -176,7 +176,7 @@ test('an imported order never has a requisition; the lab has its own', async () 
       order_set,
       billing_type: 'client_bill',
       collection_method: 'walk_in_test',
-      sample_id: `LAB-${randomUUID().slice(0, 8)}`,
+      sample_id: `LAB-${newUuid().slice(0, 8)}`,
     },
   })
   expect(order.requisition_form_url).toBeNull()
@@ -283,7 +283,7 @@ test('the report of a transaction has a section for the order and one for its re
   const text = await textOf(Buffer.from(await api.getTransactionResultsPdf({ params: { transaction_id } })))
   expect(text).toContain(`Order ${order.id} (initial)`)
   expect(text).toContain(`Order ${redraw} (redraw)`)
-  expect(await refusal(api.getTransactionResultsPdf({ params: { transaction_id: randomUUID() } }))).toMatchObject(
+  expect(await refusal(api.getTransactionResultsPdf({ params: { transaction_id: newUuid() } }))).toMatchObject(
     missing('TRANSACTION_NOT_FOUND'),
   )
 })

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
-import { newSecret } from '../../src/tenants/keys/rules.ts'
 import { toldTo } from '../support/events.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { aBody, aPhysician, aProxy, type Known, NOW, orderRules, refusals, rowsOf, TODAY } from '../support/order-rules.ts'
 import { aUser, steps } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { expectRefusal, sendRaw } from '../support/raw.ts'
+import { newApiKey } from '../support/seeded.ts'
 import { replica, type Tenant } from '../support/world.ts'
 
 type Json = Record<string, unknown>
@@ -168,7 +168,7 @@ test('a kit without a patient goes only where its lab works, however the state i
 })
 
 test('a read-only key may check an order but not place one', async () => {
-  const read_only_key = newSecret('sk_us_')
+  const read_only_key = newApiKey('sk_us_')
   await ensureTeamKey(here.app, read_only_key, { label: 'reader', team_id: team.team_id, read_only: true })
   const body = aBody(await knownOf(team))
   expect(await refused(body, read_only_key)).toEqual(['403 READ_ONLY_KEY'])

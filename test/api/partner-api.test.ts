@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -8,6 +7,7 @@ import { DAY, later, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aPatient, aUser, place, steps } from '../support/orders.ts'
 import { people } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { aRegistration, placeKit, told, toldOf, traceOf } from '../support/stories.ts'
 import { newDatabase, refusal, world } from '../support/world.ts'
 
@@ -143,7 +143,7 @@ describe('what is not its own', () => {
   test.each(calls)('%s answers another lab as if there were no such order', async (...call) => {
     const id = await sent()
     const before = await traceOf(w.url, id)
-    const nobodys = await ask(stranger.lab_key, call, randomUUID())
+    const nobodys = await ask(stranger.lab_key, call, newUuid())
     expect(nobodys).toMatchObject({ status: 404, text: expect.stringContaining('ORDER_NOT_FOUND') })
     expect(await ask(stranger.lab_key, call, id)).toEqual(nobodys)
     expect(await traceOf(w.url, id)).toEqual(before)
@@ -155,7 +155,7 @@ describe('what is not its own', () => {
     const { id } = await place(own.api, 'walk_in_test', { activate_by })
     await runJobs()
     const before = await traceOf(w.url, id)
-    expect(await ask(lab_key, call, id)).toEqual(await ask(lab_key, call, randomUUID()))
+    expect(await ask(lab_key, call, id)).toEqual(await ask(lab_key, call, newUuid()))
     expect(await traceOf(w.url, id)).toEqual(before)
     const listed = async () => (await lab.listLabOrders({ query: { limit: 100 } })).orders.map((order) => order.id)
     expect(await listed()).not.toContain(id)

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
@@ -7,6 +6,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import { query } from '../support/cluster.ts'
 import { leaksIn } from '../support/leaks.ts'
 import { anAddress, people, someInfo, someInsurance } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 const [zephyrine, bartholomaus, ysolde] = people
-const newUser = (api = w.api) => api.createUser({ body: { client_user_id: `user-${randomUUID()}` } })
+const newUser = (api = w.api) => api.createUser({ body: { client_user_id: `user-${newUuid()}` } })
 
 const everything = someInfo({
   address: anAddress({ access_notes: 'Ring twice' }),
@@ -76,7 +76,7 @@ describe('demographics', () => {
       status: 404,
       detail: { error_type: 'USER_INFO_NOT_FOUND', error_message: expect.stringContaining('PATCH') },
     })
-    const unknown = { user_id: randomUUID() }
+    const unknown = { user_id: newUuid() }
     for (const call of [() => w.api.getUserInfo({ params: unknown }), () => w.api.putUserInfo({ params: unknown, body: someInfo() })])
       expect(await refusal(call())).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
   })
@@ -146,7 +146,7 @@ describe('an insurance', () => {
       status: 404,
       detail: { error_type: 'INSURANCE_NOT_FOUND', error_message: expect.stringContaining('POST') },
     })
-    const unknown = { user_id: randomUUID() }
+    const unknown = { user_id: newUuid() }
     for (const call of [
       () => w.api.getInsurance({ params: unknown }),
       () => w.api.createInsurance({ params: unknown, body: someInsurance() }),

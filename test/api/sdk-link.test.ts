@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { VitalClient } from '@tryvital/vital-node'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -15,7 +15,7 @@ beforeAll(async () => {
   await team.admin.putTeamCredential({ params, body })
 })
 
-const aUser = async () => (await sdk.user.create({ clientUserId: `sdk-${randomUUID()}` })).userId
+const aUser = async () => (await sdk.user.create({ clientUserId: `sdk-${newUuid()}` })).userId
 const aToken = async (userId: string) => (await sdk.link.token({ userId })).linkToken
 
 describe('the public SDK, unmodified', () => {
@@ -76,7 +76,7 @@ describe('the public SDK, unmodified', () => {
       userId,
       accessToken: 'a',
       refreshToken: 'r',
-      providerId: randomUUID(),
+      providerId: newUuid(),
       expiresAt: 4_000_000_000,
       oauthScopes: ['daily'],
     }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { VitalClient, VitalError } from '@tryvital/vital-node'
 import { expect, test } from 'vitest'
 import { type Method, methods } from '../../src/contract/labs/lifecycle.ts'
@@ -6,6 +5,7 @@ import { DAY, later } from '../../src/platform/time.ts'
 import { toldTo } from '../support/events.ts'
 import { testId, tests } from '../support/orders.ts'
 import { people } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
 const w = await world()
@@ -24,7 +24,7 @@ const patientDetails = (([{ first_name, last_name, phone_number, ...rest }]) => 
 const patientAddress = { firstLine: '77 Marrowbone Crescent', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' }
 const shippingDetails = { ...patientAddress, receiverName: people[2].first_name, phoneNumber: people[2].phone_number }
 
-const newUser = async () => (await sdk.user.create({ clientUserId: `sdk-${randomUUID()}` })).userId
+const newUser = async () => (await sdk.user.create({ clientUserId: `sdk-${newUuid()}` })).userId
 const newOrder = async (method: Method) => ({
   userId: await newUser(),
   patientDetails,
@@ -70,7 +70,7 @@ const journeys: Record<Method, string[]> = {
 
 test.each(methods)('the SDK takes a %s order from its placing to its results and papers', async (method) => {
   const body = await newOrder(method)
-  const placed = await sdk.labTests.createOrder({ ...body, idempotencyKey: randomUUID(), collectionMethod: method, passthrough: 'visit 7' })
+  const placed = await sdk.labTests.createOrder({ ...body, idempotencyKey: newUuid(), collectionMethod: method, passthrough: 'visit 7' })
   expect(placed).toMatchObject({
     status: 'success',
     message: 'Order created successfully',
@@ -175,7 +175,7 @@ test('the SDK lists with repeated keys, dates, order and pages', async () => {
   expect(await ids({ orderKey: 'patient_name', patientName: people[0].last_name, isCritical: false })).toEqual([second, first])
   expect(await ids({ page: 2, size: 1 })).toEqual([first])
   expect(await own.labTests.getOrders({ size: 1 })).toMatchObject({ total: 2, page: 1, size: 1 })
-  expect(await failure(own.labTests.getOrders({ userId: randomUUID() }))).toMatchObject({ statusCode: 404 })
+  expect(await failure(own.labTests.getOrders({ userId: newUuid() }))).toMatchObject({ statusCode: 404 })
 })
 
 test('the SDK sends out a kit and registers it for its patient', async () => {
@@ -207,7 +207,7 @@ test('the SDK sends out a kit and registers it for its patient', async () => {
 
 test('the SDK imports an order that the lab has already', async () => {
   const { orderSet, ...body } = await newOrder('walk_in_test')
-  const sampleId = `LAB-${randomUUID()}`
+  const sampleId = `LAB-${newUuid()}`
   const imported = { ...body, orderSet, sampleId, billingType: 'client_bill' as const, collectionMethod: 'walk_in_test' as const }
   const reply = await sdk.labTests.importOrder({ ...imported, patientAddress: { ...patientAddress, receiverName: '' } })
   expect(reply).toMatchObject({ message: 'Order imported successfully', order: { sampleId } })
@@ -250,8 +250,8 @@ test('the SDK reads a refusal of an order as its errors', async () => {
     statusCode: 422,
     body: { detail: [{ loc: ['body', 'patient_address', 'zip'] }] },
   })
-  expect(await failure(sdk.labTests.createOrder({ ...body, userId: randomUUID() }))).toMatchObject({ statusCode: 404 })
-  expect(await failure(sdk.labTests.getOrder(randomUUID()))).toMatchObject({
+  expect(await failure(sdk.labTests.createOrder({ ...body, userId: newUuid() }))).toMatchObject({ statusCode: 404 })
+  expect(await failure(sdk.labTests.getOrder(newUuid()))).toMatchObject({
     statusCode: 404,
     body: { detail: { error_type: 'ORDER_NOT_FOUND' } },
   })

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { VitalClient, VitalError } from '@tryvital/vital-node'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { people } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -9,7 +9,7 @@ beforeAll(async () => {
   w = await world()
 })
 
-const aClientUserId = () => `sdk-${randomUUID()}`
+const aClientUserId = () => `sdk-${newUuid()}`
 
 /** The public client, unmodified, as its users construct it. */
 const withItsOwnHeader = ({ team_api_key }: Tenant) => new VitalClient({ apiKey: team_api_key, environment: w.base, maxRetries: 0 })

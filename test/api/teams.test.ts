@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -68,7 +68,7 @@ describe('creating a team', () => {
   })
 
   test('keeps what was sent', async () => {
-    const id = randomUUID()
+    const id = newUuid()
     const settings = {
       lab_tests_patient_sms_communication_enabled: false,
       lab_tests_patient_email_communication_enabled: false,
@@ -215,7 +215,7 @@ describe('listing teams', () => {
     const found = async (query: object) => (await admin.listTeams({ params, query })).teams.map((team) => team.id)
     expect(await found({ team_id: north.id })).toEqual([north.id])
     expect(await found({ team_id: north.id.toUpperCase() })).toEqual([north.id])
-    expect(await found({ team_id: randomUUID() })).toEqual([])
+    expect(await found({ team_id: newUuid() })).toEqual([])
     expect(await found({ region: ['us'] })).toEqual([team_id, north.id])
     expect(await found({ region: ['eu', 'us'] })).toEqual([team_id, north.id])
     expect(await found({ region: ['eu'] })).toEqual([])
@@ -310,8 +310,8 @@ describe('a deleted team', () => {
   const deleted = async () => {
     const tenant = await fresh()
     const user = await tenant.api.createUser({
-      body: { client_user_id: `user-${randomUUID()}`, fallback_birth_date: '1961-07-23' },
-      headers: { 'x-idempotency-key': randomUUID() },
+      body: { client_user_id: `user-${newUuid()}`, fallback_birth_date: '1961-07-23' },
+      headers: { 'x-idempotency-key': newUuid() },
     })
     await tenant.api.putUserInfo({ params: user, body: someInfo() })
     await tenant.api.createInsurance({ params: user, body: someInsurance() })

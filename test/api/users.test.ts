@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Reply, request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -9,7 +9,7 @@ beforeAll(async () => {
   w = await world()
 })
 
-const aUser = (change: object = {}) => ({ client_user_id: `user-${randomUUID()}`, ...change })
+const aUser = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
 const fresh = (): Promise<Tenant> => w.tenant()
 
 test('a created user carries every field of the spec', async () => {
@@ -88,7 +88,7 @@ describe('client_user_id', () => {
     const answer = await request(w.base, endpoints.createUser, { body: { client_user_id: 'john＠example.com' }, headers })
     expect(answer).toMatchObject({ status: 400, body: { detail: expect.any(String), error_type: 'PERSONAL_CLIENT_USER_ID' } })
   })
-  test.each(['4155550100', '2024-01-15', 'patient_17', randomUUID(), 'ord-2024-000123', '{{"x"}}', '名前', "'; drop table users; --"])(
+  test.each(['4155550100', '2024-01-15', 'patient_17', newUuid(), 'ord-2024-000123', '{{"x"}}', '名前', "'; drop table users; --"])(
     '%s passes',
     async (client_user_id) => {
       expect((await w.api.createUser({ body: { client_user_id } })).client_user_id).toBe(client_user_id)

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { aNewOrder, place } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
+import { newUuid } from '../support/seeded.ts'
 import { atEnd, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -103,7 +103,7 @@ describe('orders', () => {
     const { id } = await place(w.api)
     expect((await cli.run('orders', 'cancel', '--id', id)).out).toContain('cancelled.walk_in_test.cancelled')
     expect(await cli.run('orders', 'watch', '--id', id)).toMatchObject({ code: 1, out: expect.stringContaining('cancelled.') })
-    expect((await cli.run('orders', 'cancel', '--id', randomUUID())).code).toBe(1)
+    expect((await cli.run('orders', 'cancel', '--id', newUuid())).code).toBe(1)
   })
 
   test('what is wrong in a file is told by its place, and nothing is placed', async () => {
@@ -147,7 +147,7 @@ describe('orders', () => {
     await w.runJobs()
     const { last_event } = await cli.json('orders', 'simulate', '--id', id, '--to', 'failed.testkit.lost')
     expect(last_event.status).toBe('failed.testkit.lost')
-    expect((await cli.run('orders', 'simulate', '--id', randomUUID())).code).toBe(1)
+    expect((await cli.run('orders', 'simulate', '--id', newUuid())).code).toBe(1)
   })
 })
 
@@ -197,5 +197,5 @@ test('replay sends a window of the log to a webhook again and waits for it', asy
   expect([code, state, sent > 0 && sent <= done, err]).toEqual([0, 'done', true, expect.stringMatching(/^replayed \d+/)])
   expect(await cli.json('webhooks', 'list', ...at)).toMatchObject([{ id, waiting: sent }])
   expect(await cli.run('webhooks', 'list')).toMatchObject({ code: 2, err: expect.stringMatching(/^--org and --team are missing/) })
-  expect((await cli.run('replay', '--webhook', randomUUID(), '--from', '2020-01-01T00:00:00Z', ...at)).code).toBe(1)
+  expect((await cli.run('replay', '--webhook', newUuid(), '--from', '2020-01-01T00:00:00Z', ...at)).code).toBe(1)
 })

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { client } from '../../src/contract/client.ts'
-import { databaseUrl, query } from '../support/cluster.ts'
+import { query } from '../support/cluster.ts'
 import { aNewOrder, place } from '../support/orders.ts'
 import { people, someInfo } from '../support/people.ts'
-import { newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
+import { emptyDatabase, newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()
@@ -41,12 +41,6 @@ const contents = async (url: string) => {
   return Object.fromEntries(rows)
 }
 
-async function bareDatabase() {
-  const name = `${inject('template')}_bare${Math.random().toString(36).slice(2, 8)}`
-  await query(inject('adminUrl'), `create database ${name}`)
-  return databaseUrl(inject('adminUrl'), name)
-}
-
 test('a backup is a private file without a word of a patient, and is found whole', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
   const text = gunzipSync(readFileSync(path)).toString()
@@ -60,7 +54,7 @@ test('a backup is a private file without a word of a patient, and is found whole
 })
 
 test('restored into an empty database everything is as it was, and read by the same keys', async () => {
-  const url = await bareDatabase()
+  const url = await emptyDatabase()
   const restored = await assay(url).json('restore', '--file', path)
   expect(restored).toMatchObject({ rows: written.rows, audit_rows: expect.any(Number) })
   expect(await contents(url)).toEqual(await contents(w.url))
@@ -113,7 +107,7 @@ describe('refused, and nothing is written', () => {
     expect(await refused(path, { REGION: 'eu' })).toContain('The backup belongs to the sandbox us deployment')
   })
   test('into a database of somebody else', async () => {
-    const url = await bareDatabase()
+    const url = await emptyDatabase()
     await query(url, 'create table theirs (id integer)')
     expect(await refused(path, {}, url)).toContain('The database is not empty')
   })
@@ -139,7 +133,7 @@ describe('refused, and nothing is written', () => {
 })
 
 test('migrate brings an empty database up, says what is missing, and does nothing twice', async () => {
-  const url = await bareDatabase()
+  const url = await emptyDatabase()
   const bare = assay(url)
   const missing = await bare.run('migrate', '--check', '--json')
   expect([missing.code, JSON.parse(missing.out).missing[0]]).toEqual([1, '0001_foundation.sql'])

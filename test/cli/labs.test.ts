@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
+import { newUuid } from '../support/seeded.ts'
 import { newDatabase, type Replica, refusal, replica } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -69,7 +69,7 @@ describe('lab-keys', () => {
   test('unknown labs and keys are refused', async () => {
     await refusedInOneLine(/no such lab; assay catalogue show/, 'lab-keys', 'create', '--lab', 'moon', '--label', 'x')
     await refusedInOneLine(/no such lab/, 'lab-keys', 'list', '--lab', 'moon')
-    await refusedInOneLine(/no such live lab key/, 'lab-keys', 'revoke', '--id', randomUUID())
+    await refusedInOneLine(/no such live lab key/, 'lab-keys', 'revoke', '--id', newUuid())
   })
 })
 
@@ -125,11 +125,11 @@ describe('lab-accounts', () => {
     const accounts = await cli.json('lab-accounts', 'list')
     const start = ['lab-accounts', 'create', '--provider-account-id', 'x', '--lab']
     await refusedInOneLine(/no such lab/, ...start, 'moon')
-    await refusedInOneLine(/no such organisation/, ...start, 'wrenfield', '--org', randomUUID())
-    await refusedInOneLine(/not in this organisation/, ...start, 'wrenfield', '--team', randomUUID())
+    await refusedInOneLine(/no such organisation/, ...start, 'wrenfield', '--org', newUuid())
+    await refusedInOneLine(/not in this organisation/, ...start, 'wrenfield', '--team', newUuid())
     await refusedInOneLine(/does not bill by patient_bill;/, ...start, 'wrenfield', '--billing', 'patient_bill=*')
     await refusedInOneLine(/does not serve AK/, ...start, 'wrenfield', '--billing', 'client_bill=AZ,AK')
-    await refusedInOneLine(/no such lab account/, 'lab-accounts', 'set-status', '--id', randomUUID(), '--status', 'active')
+    await refusedInOneLine(/no such lab account/, 'lab-accounts', 'set-status', '--id', newUuid(), '--status', 'active')
     expect(await cli.json('lab-accounts', 'list')).toEqual(accounts)
   })
 })

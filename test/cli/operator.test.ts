@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client } from '../../src/contract/client.ts'
@@ -6,6 +5,7 @@ import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { startService } from '../../src/start.ts'
 import { query } from '../support/cluster.ts'
+import { newUuid } from '../support/seeded.ts'
 import { atEnd, ENCRYPTION_KEY, newDatabase, type Replica, refusal, replica, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -49,7 +49,7 @@ describe('bootstrap', () => {
       team_api_key: expect.stringMatching(/^pk_eu_[0-9A-Za-z]{46}$/),
       management_key: expect.stringMatching(/^mg_[0-9A-Za-z]{46}$/),
     })
-    expect((await api().createUser({ body: { client_user_id: randomUUID() } })).team_id).toBe(first.team_id)
+    expect((await api().createUser({ body: { client_user_id: newUuid() } })).team_id).toBe(first.team_id)
     expect(await admin().getOrg({ params: first })).toMatchObject({ id: first.org_id, name: 'Lagoon Health', plan: 'scale' })
     expect((await operatorRows())[0]).toEqual(['operator bootstrap', `org_id:${first.org_id} team_id:${first.team_id}`])
   })
@@ -140,7 +140,7 @@ describe('org', () => {
   })
 
   test('that does not exist is refused', async () => {
-    expect(await cli.run('org', '--org', randomUUID(), '--plan', 'grow')).toMatchObject({ code: 1, out: '' })
+    expect(await cli.run('org', '--org', newUuid(), '--plan', 'grow')).toMatchObject({ code: 1, out: '' })
     expect(await cli.run('org', '--plan', 'gold')).toMatchObject({ code: 2, err: expect.stringContaining('launch, grow, scale') })
   })
 })
@@ -163,7 +163,7 @@ describe('team', () => {
 
   test('that does not exist is refused, and no change is recorded', async () => {
     const rows = await operatorRows()
-    expect(await cli.run('team', '--team', randomUUID(), '--betas', 'one')).toMatchObject({
+    expect(await cli.run('team', '--team', newUuid(), '--betas', 'one')).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringContaining('no such team'),
@@ -175,7 +175,7 @@ describe('team', () => {
 describe('keys', () => {
   test('a team key is made, works, is listed by its beginning and is revoked at once', async () => {
     const { key } = await cli.json('keys', 'create', '--kind', 'team', '--label', 'from the shell')
-    await api(key).createUser({ body: { client_user_id: randomUUID() } })
+    await api(key).createUser({ body: { client_user_id: newUuid() } })
     await service.runJobs()
     const listed = await cli.run('keys', 'list')
     const line = listed.out.split('\n').find((line) => line.includes(key.slice(0, 12))) as string
@@ -213,7 +213,7 @@ describe('keys', () => {
   })
 
   test('a key that nobody knows is refused by both kinds', async () => {
-    const { err } = await cli.run('keys', 'revoke', '--id', randomUUID())
+    const { err } = await cli.run('keys', 'revoke', '--id', newUuid())
     expect(err).toMatch(/neither of a team nor of management/)
   })
 
@@ -248,8 +248,8 @@ describe('keys', () => {
   })
 
   test.each<[string, string[]]>([
-    ['a key that does not exist', ['revoke', '--id', randomUUID()]],
-    ['a team that does not exist', ['create', '--kind', 'team', '--label', 'x', '--team', randomUUID()]],
+    ['a key that does not exist', ['revoke', '--id', newUuid()]],
+    ['a team that does not exist', ['create', '--kind', 'team', '--label', 'x', '--team', newUuid()]],
     ['an expiry in the past', ['create', '--kind', 'team', '--label', 'x', '--expires', '2001-01-01T00:00:00Z']],
   ])('%s is refused in one line', async (_, args) => {
     const rows = await operatorRows()
@@ -311,7 +311,7 @@ describe('lab tests', () => {
   })
 
   test('that nobody has are refused', async () => {
-    const { code, err } = await cli.run('lab-tests', 'approve', '--id', randomUUID())
+    const { code, err } = await cli.run('lab-tests', 'approve', '--id', newUuid())
     expect([code, err.trim()]).toEqual([1, 'There is no such lab test; assay lab-tests pending lists those that wait'])
     expect((await cli.run('lab-tests', 'approve', '--id', 'seven')).code).toBe(2)
     expect((await cli.run('lab-tests', 'approve')).code).toBe(2)

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { place } from '../support/orders.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -68,7 +68,7 @@ test('reset is refused for another team and without a name, and nothing goes', a
     code: 1,
     err: expect.stringContaining('The key is of another team'),
   })
-  expect(await refusal(other.api.resetTeam({ body: { team_id: randomUUID() } }))).toMatchObject({
+  expect(await refusal(other.api.resetTeam({ body: { team_id: newUuid() } }))).toMatchObject({
     status: 400,
     detail: { error_type: 'NOT_THE_TEAM' },
   })

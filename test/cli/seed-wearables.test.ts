@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
+import { newUuid } from '../support/seeded.ts'
 import { newDatabase, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -62,7 +62,7 @@ test.each([
 })
 
 test('refuses a team that is not there, and production', async () => {
-  const gone = await cli.run('seed', 'wearables', '--team', randomUUID())
+  const gone = await cli.run('seed', 'wearables', '--team', newUuid())
   expect(gone).toMatchObject({ code: 1, err: 'There is no such team; assay team lists them\n' })
   const production = assay(await newDatabase(), { ENVIRONMENT: 'production' })
   await production.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')

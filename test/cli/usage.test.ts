@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/table.ts'
 import { version } from '../../src/contract/version.ts'
 import { query } from '../support/cluster.ts'
+import { newUuid } from '../support/seeded.ts'
 import { ENCRYPTION_KEY, newDatabase, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -97,7 +97,7 @@ describe('wrong usage ends with 2 and a line that says what is right', () => {
     [['team', '--betas', 'x'], /--team is missing/],
     [['keys', 'create', '--kind', 'team_admin', '--label', 'x'], /--team is missing/],
     [['keys', 'forget'], /assay keys list/],
-    [['team', '--team', randomUUID()], /--betas is missing/],
+    [['team', '--team', newUuid()], /--betas is missing/],
     [['team', '--team', 'mine', '--betas', ''], /--team must be a UUID/],
     [['keys', 'create'], /--kind is missing/],
     [['keys', 'create', '--kind', 'root', '--label', 'x'], /--kind must be one of/],
@@ -107,7 +107,7 @@ describe('wrong usage ends with 2 and a line that says what is right', () => {
     [['keys', 'create', '--kind', 'team', '--label', 'x'.repeat(101)], /--label must have at most 100/],
     [['keys', 'create', '--kind', 'org_admin', '--label', 'x', '--read-only'], /--read-only is for team keys only/],
     [['keys', 'create', '--kind', 'team_admin', '--label', 'x', '--expires', '2999-01-01T00:00:00Z'], /--expires is for team keys only/],
-    [['keys', 'create', '--kind', 'org_admin', '--label', 'x', '--team', randomUUID()], /--team is not for org_admin keys/],
+    [['keys', 'create', '--kind', 'org_admin', '--label', 'x', '--team', newUuid()], /--team is not for org_admin keys/],
     [['keys', 'revoke'], /--id is missing/],
     [['keys', 'revoke', '--id', 'mine'], /--id must be a UUID/],
     [['lab-keys', 'create'], /--lab is missing/],
@@ -129,7 +129,7 @@ describe('wrong usage ends with 2 and a line that says what is right', () => {
       /--billing must be one of client_bill/,
     ],
     [['lab-accounts', 'create', '--lab', 'x', '--provider-account-id', 'y', '--team', 'mine'], /--team must be a UUID/],
-    [['lab-accounts', 'set-status', '--id', randomUUID()], /--status is missing/],
+    [['lab-accounts', 'set-status', '--id', newUuid()], /--status is missing/],
     [['catalogue', 'load'], /--file is missing/],
     [['catalogue', 'load', 'file.json'], /Usage: assay catalogue load --file/],
   ])('%j', async (args, text) => {

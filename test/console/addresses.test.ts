@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { joined, quick } from '../support/console.ts'
 import { named, signedIn, signedInAs, without } from '../support/console-page.ts'
 import { place } from '../support/orders.ts'
 import { people } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
 const one = await world({ env: quick })
@@ -27,7 +27,7 @@ test.skipIf(without)(named('an address of a team out of reach says so, and shows
   const tenant = await one.tenant()
   await tenant.api.createUser({ body: { client_user_id: 'of-harbour' } })
   const { page } = await signedIn(one.base, tenant)
-  for (const team of [one.team_id, randomUUID(), 'nonsense']) {
+  for (const team of [one.team_id, newUuid(), 'nonsense']) {
     await page.goto(`/console/t/${team}/users`)
     await page.getByText('You do not reach this team').waitFor()
   }

@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import type { Route } from 'playwright-core'
 import { test } from 'vitest'
 import { named, signedIn, without } from '../support/console-page.ts'
 import { broken, fails } from '../support/console-trouble.ts'
+import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
 
-const id = randomUUID()
+const id = newUuid()
 const pages = [
   ...['/', '/orders', `/orders/new?user_id=${id}`, `/orders/${id}`, '/users', `/users/${id}`],
   ...['/webhooks', `/webhooks/${id}`, `/webhooks/${id}/attempts/${id}`, '/events', '/events/labtest.order.created', '/inbox'],

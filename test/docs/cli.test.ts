@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { parseOptions } from '../../src/cli/options.ts'
 import { commands } from '../../src/cli/table.ts'
+import { newUuid } from '../support/seeded.ts'
 
 const examples = commands.flatMap(({ name, options, examples = [] }) => examples.map((line) => ({ line, name, options })))
 
@@ -10,7 +10,7 @@ const argumentsOf = (line: string, name: string) =>
   [
     ...(line.split(`assay ${name}`)[1] as string)
       .replace(/ \|.*|\)$/, '')
-      .replaceAll(' ID', ` ${randomUUID()}`)
+      .replaceAll(' ID', ` ${newUuid()}`)
       .replace(/\$\([^)]*\)/g, 'x')
       .matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g),
   ].map(([, single, double, bare]) => single ?? double ?? bare ?? '')

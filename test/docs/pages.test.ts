@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { client } from '../../src/contract/client.ts'
-import { databaseUrl, query } from '../support/cluster.ts'
+import { reservePort } from '../support/ports.ts'
 import { credentialsIn, root, type Service, startProcess } from '../support/process.ts'
-import { ENCRYPTION_KEY, newDatabase, temporaryFolder } from '../support/world.ts'
+import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
 import { blocksOf, isRun, nameOf, pages, runnable, shown } from './support/blocks.ts'
 import { follow } from './support/follow.ts'
 import { shellHelpers } from './support/helpers.ts'
-import { freePort, tools } from './support/tools.ts'
+import { tools } from './support/tools.ts'
 
 const all = pages.flatMap((page) => blocksOf(page))
 
@@ -49,13 +48,13 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   beforeAll(async () => {
     database = await newDatabase()
     const settings = { DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: data, PUBSUB_PROJECTS: 'harbour-events' }
-    service = await startProcess({ ...settings, PORT: String(await freePort()) })
+    service = await startProcess(settings)
   })
   afterAll(() => service?.stop())
 
   test.concurrent.each(followed)('%s', { timeout: 300_000 }, async (page) => {
     const { host, port } = new URL(service.url)
-    const addresses = { '127.0.0.1:8080': host, 9099: String(await freePort()) }
+    const addresses = { '127.0.0.1:8080': host, 9099: String(await reservePort()) }
     const env = { DATABASE_URL: database, ENCRYPTION_KEY, EMPTY_DATABASE_URL: await emptyDatabase(), PORT: port }
     const { faults, skipped } = await follow(page, { folder: await readersFolder(page, data, addresses), addresses, env })
     for (const one of skipped) console.log(`skipped: ${one}`)
@@ -78,11 +77,4 @@ async function readersFolder(page: string, data: string, addresses: Record<strin
   const credentials = { base_url, org_id, team_id, team_api_key, management_key }
   writeFileSync(join(folder, 'data/credentials.json'), `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
   return folder
-}
-
-/** For what is restored: nothing is in it, not even a schema. */
-async function emptyDatabase() {
-  const name = `${inject('template')}_${randomUUID().slice(0, 8)}`
-  await query(inject('adminUrl'), `create database ${name}`)
-  return databaseUrl(inject('adminUrl'), name)
 }

@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { headersOf, newSecret, parseSecret, signatures } from '../../src/delivery/webhooks/sign.ts'
+import { headersOf, parseSecret, signatures } from '../../src/delivery/webhooks/sign.ts'
 import { place } from '../support/orders.ts'
+import { reservePort } from '../support/ports.ts'
 import { eventually, run } from '../support/process.ts'
+import { newUuid, newWebhookSecret } from '../support/seeded.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { atEnd, temporaryFolder, world } from '../support/world.ts'
 import { blocksOf } from './support/blocks.ts'
-import { freePort, tools } from './support/tools.ts'
+import { tools } from './support/tools.ts'
 
 const w = await world()
 await w.courier()
@@ -38,7 +39,7 @@ const languages: [name: string, tool: string | undefined, command: () => string[
 ]
 
 async function started(command: string[], secret: string) {
-  const port = await freePort()
+  const port = await reservePort()
   const running = run(command, { env: { ...home, PORT: String(port), SECRET: secret } })
   atEnd(async () => {
     running.child.kill()
@@ -56,7 +57,7 @@ const at = (shift: number) => Math.floor(Date.now() / 1000) + shift
 
 /** A message as we sign it, of any time. */
 function signed(secret: string, { shift = 0, sequence = 1, key = 'order:1', body = '{"event_type":"labtest.order.updated"}' } = {}) {
-  const [id, timestamp] = [randomUUID(), at(shift)]
+  const [id, timestamp] = [newUuid(), at(shift)]
   const headers = headersOf({ id, timestamp, signature: signatures([parseSecret(secret)], id, timestamp, body), sequence, key })
   return [headers, body] as const
 }
@@ -65,7 +66,7 @@ for (const [name, tool, command] of languages) {
   const missing = tool !== undefined && !tools.has(tool)
   const title = `the receiver in ${name} takes what is ours, once and in order, and nothing else`
   test.skipIf(missing)(missing ? `${title} (skipped: there is no ${tool})` : title, { timeout: 300_000 }, async () => {
-    const secret = newSecret()
+    const secret = newWebhookSecret()
     const receiver = await started(command(), secret)
     const tenant = await w.tenant()
     const copies = await aReceiver()
@@ -85,9 +86,9 @@ for (const [name, tool, command] of languages) {
 
     const before = receiver.lines().length
     expect(await post(receiver.url, headers, body.replace('ordered', 'orderad'))).toBe(400)
-    expect(await post(receiver.url, { ...headers, 'webhook-id': randomUUID() }, body)).toBe(400)
+    expect(await post(receiver.url, { ...headers, 'webhook-id': newUuid() }, body)).toBe(400)
     expect(await post(receiver.url, { ...headers, 'webhook-signature': 'v1,%%% v1a,AAAA v2,AAAA' }, body)).toBe(400)
-    expect(await post(receiver.url, ...signed(newSecret()))).toBe(400)
+    expect(await post(receiver.url, ...signed(newWebhookSecret()))).toBe(400)
     expect(await post(receiver.url, ...signed(secret, { shift: -400 }))).toBe(400)
     expect(await post(receiver.url, ...signed(secret, { shift: 400 }))).toBe(400)
     expect(await post(receiver.url, { 'webhook-timestamp': 'soon' }, body)).toBe(400)

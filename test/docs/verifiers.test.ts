@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { waits } from '../../src/delivery/webhooks/rules.ts'
 import { pauses, SUSPECT } from '../../src/delivery/webhooks/rules-health.ts'
-import { headersOf, newSecret, parseSecret, signatures } from '../../src/delivery/webhooks/sign.ts'
+import { headersOf, parseSecret, signatures } from '../../src/delivery/webhooks/sign.ts'
+import { newWebhookSecret } from '../support/seeded.ts'
 import { pageText } from './support/blocks.ts'
 import { moduleOf } from './support/modules.ts'
 
@@ -11,19 +12,19 @@ const told = (secrets: string[]) =>
 
 test('the verifier of the page accepts our signatures and nothing else', async () => {
   const { hasValidSignature } = await moduleOf('docs/webhooks.md', 'hasValidSignature')
-  const [secret, old] = [newSecret(), newSecret()]
+  const [secret, old] = [newWebhookSecret(), newWebhookSecret()]
   const headers = told([secret, old])
   expect([hasValidSignature(secret, headers, '{}'), hasValidSignature(old, headers, '{}')]).toEqual([true, true])
-  expect([hasValidSignature(newSecret(), headers, '{}'), hasValidSignature(secret, headers, '{ }')]).toEqual([false, false])
+  expect([hasValidSignature(newWebhookSecret(), headers, '{}'), hasValidSignature(secret, headers, '{ }')]).toEqual([false, false])
   expect(hasValidSignature(secret, { ...headers, 'webhook-timestamp': String(timestamp - 400) }, '{}')).toBe(false)
   expect(hasValidSignature(secret, { ...headers, 'webhook-signature': 'v2,AAAA' }, '{}')).toBe(false)
 })
 
 test('the public library accepts our signatures', async () => {
   const { readEvent } = await moduleOf('docs/webhooks.md', 'readEvent')
-  const secret = newSecret()
+  const secret = newWebhookSecret()
   expect(readEvent(secret, told([secret]), '{}')).toEqual({})
-  expect(() => readEvent(newSecret(), told([secret]), '{}')).toThrow('signature')
+  expect(() => readEvent(newWebhookSecret(), told([secret]), '{}')).toThrow('signature')
 })
 
 test('the page shows the retry schedule', () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { abn } from '../../src/labs/documents/abn.ts'
 import { collectionInstructions } from '../../src/labs/documents/collection-instructions.ts'
@@ -7,6 +6,7 @@ import { requisition } from '../../src/labs/documents/requisition.ts'
 import { resultReport } from '../../src/labs/documents/result-report.ts'
 import { aNotice, aPatient, aReport, aRequisition, aResult, someInstructions, someLabels } from '../support/documents.ts'
 import { pagesOf, textOf } from '../support/pdf.ts'
+import { fc } from '../support/properties.ts'
 
 const named = (last_name: string) => labels(someLabels({ patient: aPatient({ first_name: 'A', last_name }), number_of_labels: 1 }))
 

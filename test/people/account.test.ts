@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { fromConsole, joined, PASSWORD, quick, signIn } from '../support/console.ts'
+import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -21,10 +21,10 @@ describe('recovery codes', () => {
   test('are taken anew for a password and a code; those before stop working, and it is audited', async () => {
     const { ask, email, recovery_codes, session } = await joined(w, await w.tenant())
     const [a, b, old] = recovery_codes as [string, string, string]
-    const renew = (body: object, request_id = randomUUID() as string) =>
+    const renew = (body: object, request_id = newUuid()) =>
       ask(endpoints.renewRecoveryCodes, { body, headers: { 'x-request-id': request_id } })
     expect(await renew({ password: 'wrong lantern here', code: a })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
-    const request_id = randomUUID()
+    const request_id = newUuid()
     const { status, body } = await renew({ password: PASSWORD, code: b }, request_id)
     const codes = (body as { recovery_codes: string[] }).recovery_codes
     expect([status, codes.length, new Set([...codes, ...recovery_codes]).size]).toEqual([200, 10, 20])
@@ -78,7 +78,7 @@ describe('sessions of a person', () => {
     expect(account.sessions.filter(({ current }) => current).map(({ id }) => id)).toEqual([session.id])
     expect(account.sessions).toHaveLength(3)
 
-    const request_id = randomUUID()
+    const request_id = newUuid()
     expect(await ask(endpoints.endOtherSessions, { headers: { 'x-request-id': request_id } })).toMatchObject({ body: { ended: 2 } })
     for (const { ask } of elsewhere) expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
     expect((await api.getAccount()).sessions).toMatchObject([{ id: session.id, current: true }])

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { signIn } from '../support/console.ts'
+import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
 const byItself = { 'x-assay-background': '1' }
@@ -14,7 +14,7 @@ async function aPage(one: Awaited<ReturnType<typeof world>>) {
   const { of } = await signIn(one.base, { management_key: one.management_key })
   const { ask } = of(one.team_id)
   return async (row: Row, sent: { params?: object; query?: object } = {}, headers: Record<string, string> = byItself) => {
-    const request_id = randomUUID()
+    const request_id = newUuid()
     const { status } = await ask(row, { ...sent, headers: { ...headers, 'x-request-id': request_id } })
     const rows = await query<{ subject: string | null }>(one.url, 'select subject from audit_log where request_id = $1', [request_id])
     return { status, rows: rows.length, subject: rows[0]?.subject }
@@ -63,15 +63,14 @@ test('what is revealed and what is refused is written every time', async () => {
       status: 200,
       rows: 1,
     })
-  for (const _ of [1, 2])
-    expect(await ask(endpoints.getUser, { params: { user_id: randomUUID() } })).toMatchObject({ status: 404, rows: 1 })
+  for (const _ of [1, 2]) expect(await ask(endpoints.getUser, { params: { user_id: newUuid() } })).toMatchObject({ status: 404, rows: 1 })
 })
 
 test('a key hides nothing by the header', async () => {
   const { url, api, team_api_key, base } = await world()
   const { user_id } = await api.createUser({ body: { client_user_id: 'by-key' } })
   for (const _ of [1, 2]) {
-    const request_id = randomUUID()
+    const request_id = newUuid()
     await fetch(`${base}/v2/user/${user_id}`, { headers: { ...byItself, 'x-service-api-key': team_api_key, 'x-request-id': request_id } })
     expect(await query(url, 'select id from audit_log where request_id = $1', [request_id])).toHaveLength(1)
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -6,6 +5,7 @@ import { DAY, SECOND } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { query } from '../support/cluster.ts'
 import { browser, fromConsole, joined, PASSWORD, quick } from '../support/console.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -141,8 +141,8 @@ describe('an invitation', () => {
 
   test.each([
     ['team_admin without teams', { role: 'team_admin' as const }, 'TEAM_BINDINGS_REQUIRED'],
-    ['org_admin with teams', { role: 'org_admin' as const, team_role_bindings: [{ team_id: randomUUID() }] }, 'TEAM_BINDINGS_NOT_ALLOWED'],
-    ['support of a team of nobody', { role: 'support' as const, team_role_bindings: [{ team_id: randomUUID() }] }, 'UNKNOWN_TEAM'],
+    ['org_admin with teams', { role: 'org_admin' as const, team_role_bindings: [{ team_id: newUuid() }] }, 'TEAM_BINDINGS_NOT_ALLOWED'],
+    ['support of a team of nobody', { role: 'support' as const, team_role_bindings: [{ team_id: newUuid() }] }, 'UNKNOWN_TEAM'],
   ])('refuses %s', async (_, body, error_type) => {
     const { admin, org_id } = w
     expect(await refusal(admin.createInvite({ params: { org_id }, body: { email: 'odd@harbour.example', ...body } }))).toMatchObject({

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { verifyAudit } from '../../src/tenants/audit/actions.ts'
@@ -7,6 +6,7 @@ import { joined, quick, signIn } from '../support/console.ts'
 import { leaksIn } from '../support/leaks.ts'
 import { place } from '../support/orders.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
+import { newUuid } from '../support/seeded.ts'
 import { listen } from '../support/sse.ts'
 import { aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
 import { type Tenant, world } from '../support/world.ts'
@@ -184,7 +184,7 @@ describe('revealing', () => {
 
   test('shows it, and the audit log says so with the reason', async () => {
     const { ask, session } = await joined(w, tenant)
-    const request_id = randomUUID()
+    const request_id = newUuid()
     const headers = { ...reveal('für den Rückruf'), 'x-assay-team': tenant.team_id, 'x-request-id': request_id }
     expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers })).toMatchObject({
       status: 200,
@@ -234,7 +234,7 @@ describe('revealing', () => {
     const { of } = await joined(w, tenant, { role })
     const { ask } = of(tenant.team_id)
     expect(await ask(endpoints.getUserInfo, { params: { user_id } })).toMatchObject({ status: 200, body: { first_name: 'Z•••' } })
-    const request_id = randomUUID()
+    const request_id = newUuid()
     const headers = { ...reveal('curiosity'), 'x-request-id': request_id }
     expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers })).toMatchObject(refusedFor(403, 'REVEAL_NOT_ALLOWED'))
     expect(await query(w.url, 'select action, status from audit_log where request_id = $1', [request_id])).toEqual([

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { counted, figuresOf, ingestionOf, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
@@ -6,6 +5,7 @@ import { MINUTE, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { joined, quick, signIn } from '../support/console.ts'
 import { aCriticalOrder, place } from '../support/orders.ts'
+import { newUuid } from '../support/seeded.ts'
 import { aSample, aUser, push } from '../support/wearables.ts'
 import { refusal, world } from '../support/world.ts'
 
@@ -63,7 +63,7 @@ describe('the overview', () => {
         w.url,
         `insert into attempts (id, at, team_id, webhook_id, event_id, event_at, event_type, key, n, attempt, outcome, ms, sealed)
          values ($1, $2, $3, $4, $1, $2, 'labtest.order.created', 'k', 1, 1, $5, $6, '\\x00')`,
-        [randomUUID(), at(ago), team_id, id, outcome, ms],
+        [newUuid(), at(ago), team_id, id, outcome, ms],
       )
     for (const ms of [10, 20, 30]) await tried('delivered', ms, SECOND)
     await tried('retried', 1000, SECOND)
@@ -171,7 +171,7 @@ describe('a critical result', () => {
     expect(await api.getCriticalResult({ params: { order_id } })).toMatchObject({ acknowledged_at: null, acknowledged_by: null })
 
     const { of, session } = await joined(w, tenant, { role: 'support' })
-    const request_id = randomUUID()
+    const request_id = newUuid()
     const { status, body } = await of(tenant.team_id).ask(endpoints.acknowledgeCritical, {
       params: { order_id },
       headers: { 'x-request-id': request_id },
@@ -203,7 +203,7 @@ describe('a critical result', () => {
     const { id: order_id } = await place(api)
     for (const call of [api.getCriticalResult, api.acknowledgeCritical])
       expect(await refusal(call({ params: { order_id } }))).toMatchObject({ status: 404, detail: { error_type: 'NOTHING_CRITICAL' } })
-    expect(await refusal(api.acknowledgeCritical({ params: { order_id: randomUUID() } }))).toMatchObject({
+    expect(await refusal(api.acknowledgeCritical({ params: { order_id: newUuid() } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'ORDER_NOT_FOUND' },
     })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
@@ -6,6 +5,7 @@ import { SECOND } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { query } from '../support/cluster.ts'
 import { fromConsole, joined, PASSWORD, quick, signIn } from '../support/console.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -37,7 +37,7 @@ describe('a person signs in', () => {
       await begin({ ...right, password: 'another lantern entirely' }, one),
       await begin({ ...right, email: 'nobody@harbour.example' }, one),
       await begin({ ...right, code: '000000' === right.code ? '111111' : '000000' }, one),
-      await begin({ ...right, org_id: randomUUID() }, one),
+      await begin({ ...right, org_id: newUuid() }, one),
     ]
     for (const answer of answers) {
       expect(answer).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
@@ -68,7 +68,7 @@ describe('a person signs in', () => {
   test('a failure names the person in the audit log, and never the e-mail', async () => {
     const tenant = await w.tenant()
     const { email, session } = await joined(w, tenant)
-    const request_id = randomUUID()
+    const request_id = newUuid()
     const headers = { ...fromConsole, 'x-request-id': request_id }
     await request(w.base, endpoints.beginSession, { body: { email, password: 'wrong lantern here', code: '1' }, headers })
     const rows = await query<Record<string, unknown>>(w.url, 'select * from audit_log where request_id = $1', [request_id])
@@ -203,13 +203,13 @@ describe('people of another organisation', () => {
     await theirs.admin.createInvite({ params: theirs, body: { email: 'pending@harbour.example' } })
     const [invite] = (await theirs.admin.listInvites({ params: theirs })).invites
     const { admin, org_id } = mine
-    for (const person_id of [session.person?.id as string, randomUUID()]) {
+    for (const person_id of [session.person?.id as string, newUuid()]) {
       const params = { org_id, person_id }
       const nobody = { status: 404, detail: { error_type: 'PERSON_NOT_FOUND' } }
       expect(await refusal(admin.patchMember({ params, body: { role: 'no_role' } }))).toMatchObject(nobody)
       expect(await refusal(admin.deleteMember({ params }))).toMatchObject(nobody)
     }
-    for (const invite_id of [invite?.id as string, randomUUID()])
+    for (const invite_id of [invite?.id as string, newUuid()])
       expect(await refusal(admin.deleteInvite({ params: { org_id, invite_id } }))).toMatchObject({
         status: 404,
         detail: { error_type: 'INVITE_NOT_FOUND' },
@@ -243,7 +243,7 @@ test('what a person does is on the person, in the audit log and on the keys it m
   const { org_id, team_id, admin } = tenant
   const { of, api, session, ask } = await joined(w, tenant)
   const actor_id = session.person?.id
-  const [data, managed] = [randomUUID(), randomUUID()]
+  const [data, managed] = [newUuid(), newUuid()]
   await of(team_id).ask(endpoints.listUsers, { headers: { 'x-request-id': data } })
   await ask(endpoints.createManagementKey, {
     params: { org_id },

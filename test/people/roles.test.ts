@@ -6,6 +6,7 @@ import { capabilities, consoleRoles } from '../../src/contract/tenants/sessions.
 import { capabilitiesOf, needed } from '../../src/tenants/sessions/rules-roles.ts'
 import { joined, quick } from '../support/console.ts'
 import { place } from '../support/orders.ts'
+import { newUuid } from '../support/seeded.ts'
 import { type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -26,7 +27,7 @@ const deeds = (): [string, Row, Sent][] => {
   const params = { org_id, team_id, order_id, env: 'sandbox', region: 'us' }
   return [
     ['data.read', endpoints.listOrders, {}],
-    ['data.change', endpoints.createUser, { body: { client_user_id: `made-${Math.random()}` } }],
+    ['data.change', endpoints.createUser, { body: { client_user_id: `made-${newUuid()}` } }],
     ['sandbox.advance', endpoints.moveClock, { body: { advance_seconds: 1 } }],
     ['personal.reveal', endpoints.listUsers, { headers: { 'x-assay-reveal': 'a callback' } }],
     ['team.read', endpoints.getTeam, { params }],

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client, request } from '../../src/contract/client.ts'
 import { endpoints, rows } from '../../src/contract/index.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { browser, cookieIn, fromConsole, signIn } from '../support/console.ts'
+import { newUuid } from '../support/seeded.ts'
 import { replica, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -57,7 +57,7 @@ describe('signing in', () => {
     ['a wrong team key', { team_api_key: `sk_us_${'x'.repeat(46)}` }, 'INVALID_API_KEY'],
     ['a key of another deployment', { team_api_key: `pk_eu_${'x'.repeat(46)}` }, 'WRONG_DEPLOYMENT_KEY'],
   ])('%s is refused, audited and sets no cookie', async (_, body, error_type) => {
-    const request_id = randomUUID()
+    const request_id = newUuid()
     const answer = await begin(body, { ...fromConsole, 'x-request-id': request_id })
     expect(answer).toMatchObject(refusedFor(401, error_type))
     expect(answer.headers.has('set-cookie')).toBe(false)
@@ -282,7 +282,7 @@ describe('the ordinary routes', () => {
     const { of } = await signIn(w.base, { management_key: w.management_key })
     const { team_id } = await w.tenant()
     const theirs = await of(team_id).ask(endpoints.listUsers)
-    const nobodys = await of(randomUUID()).ask(endpoints.listUsers)
+    const nobodys = await of(newUuid()).ask(endpoints.listUsers)
     expect(theirs).toMatchObject(refusedFor(404, 'TEAM_NOT_FOUND'))
     expect(theirs.body).toEqual(nobodys.body)
   })
@@ -343,13 +343,13 @@ describe('the ordinary routes', () => {
     const { management_key, admin, org_id, team_id } = await w.tenant()
     const [key] = (await admin.listManagementKeys({ params: { org_id } })).data
     const { of } = await signIn(w.base, { management_key })
-    const [data, managed] = [randomUUID(), randomUUID()]
+    const [data, managed] = [newUuid(), newUuid()]
     await of(team_id).ask(endpoints.listUsers, { headers: { 'x-request-id': data } })
     await of(team_id).ask(endpoints.getOrg, { params: { org_id }, headers: { 'x-request-id': managed } })
     const by = { actor_kind: 'management_key', actor_id: key?.id, org_id, via: 'console', status: 200 }
     expect(await auditOf(data)).toEqual([{ ...by, action: 'listUsers', team_id }])
     expect(await auditOf(managed)).toEqual([{ ...by, action: 'getOrg', team_id: null }])
-    const own = randomUUID()
+    const own = newUuid()
     await of(team_id).ask(endpoints.getSession, { headers: { 'x-request-id': own } })
     expect(await auditOf(own)).toEqual([])
   })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
 import { reachOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
@@ -6,6 +5,7 @@ import { publishWaiting } from '../../src/delivery/pipelines/publishing/runner.t
 import { claimFree, held, release } from '../../src/delivery/pipelines/publishing/store-holding.ts'
 import { aPipeline, tell } from '../support/pipelines.ts'
 import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
+import { newUuid } from '../support/seeded.ts'
 import { soon } from '../support/webhooks.ts'
 import { atEnd, type Tenant, world } from '../support/world.ts'
 
@@ -44,7 +44,7 @@ function withhold(topic: string) {
 /** A process that looked at the pipeline now, and publishes by what it saw. */
 async function aLook({ team_id }: Tenant) {
   const { app } = w
-  const holder = randomUUID()
+  const holder = newUuid()
   const hold = () => claimFree(app.db, holder, { seconds: 60, most: 100 })
   await hold()
   const row = (await held(app.db, holder)).find((row) => row.team_id === team_id)

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { client } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
 import { aPipeline, deploymentOf, stateOf, tell } from '../support/pipelines.ts'
+import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
 const w = await world({ env: { PUBSUB_PROJECTS: 'harbour-events,example.com:harbour-lab' } })
@@ -238,7 +238,7 @@ describe('is refused', () => {
 
   test('an unknown team, and then no other team of the call gets a pipeline', async () => {
     const tenant = await w.tenant()
-    expect(await refusal(put(tenant, { team_ids: [tenant.team_id, randomUUID()] }))).toMatchObject({
+    expect(await refusal(put(tenant, { team_ids: [tenant.team_id, newUuid()] }))).toMatchObject({
       status: 404,
       detail: { error_type: 'TEAM_NOT_FOUND' },
     })

@@ -1,17 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { expect, inject, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { migrate, migrationFiles } from '../../src/platform/db/migrate.ts'
 import { seal } from '../../src/platform/sealing/seal.ts'
 import { teamSealingKey } from '../../src/platform/sealing/vault.ts'
-import { databaseUrl, query } from '../support/cluster.ts'
+import { query } from '../support/cluster.ts'
 import { deploymentOf, tell } from '../support/pipelines.ts'
-import { atEnd, world } from '../support/world.ts'
+import { atEnd, emptyDatabase, world } from '../support/world.ts'
 
 test('a pipeline of the time when there was one destination keeps its settings, its place and what is known of it', async () => {
-  const name = `${inject('template')}_${randomUUID().slice(0, 8)}`
-  await query(inject('adminUrl'), `create database ${name}`)
-  const database = databaseUrl(inject('adminUrl'), name)
+  const database = await emptyDatabase()
   const pool = new pg.Pool({ connectionString: database })
   atEnd(() => pool.end())
   const files = await migrationFiles()

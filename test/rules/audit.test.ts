@@ -1,18 +1,18 @@
-import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { type AuditFields, endMac, findBreak, findBreakAtEnd, type Link, nextLink, start } from '../../src/tenants/audit/rules.ts'
+import { newBytes, newUuid } from '../support/seeded.ts'
 
-const key = randomBytes(32)
+const key = newBytes(32)
 
 const aRow = (change: Partial<AuditFields> = {}): AuditFields => ({
-  id: randomUUID(),
+  id: newUuid(),
   at: '2026-03-01T09:30:00.000Z',
-  org_id: randomUUID(),
-  team_id: randomUUID(),
+  org_id: newUuid(),
+  team_id: newUuid(),
   actor_kind: 'team_key',
-  actor_id: randomUUID(),
+  actor_id: newUuid(),
   action: 'getUser',
-  subject: `user_id:${randomUUID()}`,
+  subject: `user_id:${newUuid()}`,
   status: 200,
   request_id: 'r-1',
   ...change,
@@ -37,10 +37,10 @@ describe('the audit chain', () => {
     expect(findBreak(key, half.at, rows.slice(2))).toEqual(whole)
   })
   test.each<Partial<AuditFields>>([
-    { id: randomUUID() },
+    { id: newUuid() },
     { at: '2026-03-01T09:30:00.001Z' },
     { org_id: null },
-    { team_id: randomUUID() },
+    { team_id: newUuid() },
     { actor_kind: 'operator' },
     { actor_id: null },
     { action: 'deleteUser' },
@@ -59,7 +59,7 @@ describe('the audit chain', () => {
     expect(findBreak(key, { seq: 4, hash: last.chain_hash as Buffer }, []).broken).toEqual({ seq: 5, reason: 'the row is missing' })
   })
   test('cannot be written anew without the key', () => {
-    expect(findBreak(randomBytes(32), start, rows).broken).toMatchObject({ seq: 1 })
+    expect(findBreak(newBytes(32), start, rows).broken).toMatchObject({ seq: 1 })
   })
   test('ends where its head says', () => {
     const end = { seq: 4, hash: last.chain_hash as Buffer }
@@ -67,7 +67,7 @@ describe('the audit chain', () => {
     expect(findBreakAtEnd(key, end, recorded(end, 4))).toBeUndefined()
     expect(findBreakAtEnd(key, start, recorded(start, null))).toBeUndefined()
     expect(findBreakAtEnd(key, start, recorded(start, 4))).toMatchObject({ seq: 1, reason: expect.stringContaining('beyond') })
-    expect(findBreakAtEnd(key, end, { ...recorded(end, 4), mac: randomBytes(32) })).toMatchObject({ seq: 4 })
+    expect(findBreakAtEnd(key, end, { ...recorded(end, 4), mac: newBytes(32) })).toMatchObject({ seq: 4 })
     expect(findBreakAtEnd(key, end, undefined)).toMatchObject({ reason: expect.stringContaining('missing') })
   })
 })

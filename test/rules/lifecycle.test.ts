@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   canBecome,
@@ -13,6 +12,7 @@ import {
   topLevels,
   wayTo,
 } from '../../src/contract/labs/lifecycle.ts'
+import { fc } from '../support/properties.ts'
 
 /** The table of the spec, written out. */
 const spec: Record<Method, Record<string, string>> = {

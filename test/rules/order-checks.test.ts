@@ -402,9 +402,9 @@ describe('a refusal', () => {
   })
 })
 
-test.each(['a', '1', ' ', '=', '-', '.', 'é', '1.', 'a@', '?'])('60,000 times %j cost no time', (unit) => {
+test.each(['a', '1', ' ', '=', '-', '.', 'é', '1.', 'a@', '?'])('60,000 times %j take less than two seconds', (unit) => {
   const long = unit.repeat(60_000)
-  const began = performance.now()
+  const before = process.cpuUsage()
   for (const reads of [stateCode, countryCode, normalisedPhone, isNpi, (text: string) => normalisedIcd([text, `${text}!`])]) reads(long)
   transmissionName(long, quillmoor)
   abnNeeded({ payor_name: `medicare ${long}`, icd_codes: [long] })
@@ -413,5 +413,7 @@ test.each(['a', '1', ' ', '=', '-', '.', 'é', '1.', 'a@', '?'])('60,000 times %
     patient_details: patient({ dob: long, email: `${long}!`, first_name: long }),
     patient_address: anAddress({ zip: long }),
   })
-  expect(performance.now() - began).toBeLessThan(1000)
+  // The processor's time and not the clock's, which on a busy machine runs on without us. A search that goes back takes ten seconds.
+  const { user, system } = process.cpuUsage(before)
+  expect((user + system) / 1000).toBeLessThan(2000)
 })

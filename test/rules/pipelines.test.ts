@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { EventEnvelope } from '../../src/contract/delivery/event.ts'
@@ -10,6 +9,7 @@ import { brokerOf, hidden, unhidden } from '../../src/delivery/pipelines/uri.ts'
 import { cidr, closed } from '../../src/platform/outbound/address.ts'
 import { pageText } from '../docs/support/blocks.ts'
 import { moduleOf } from '../docs/support/modules.ts'
+import { newUuid } from '../support/seeded.ts'
 
 const at = '2026-03-01T09:30:00.000Z'
 const sandbox = { https_only: false, allow_loopback: true, allowed: [] }
@@ -180,10 +180,10 @@ test.each([
 const anEvent = (text = ''): EventEnvelope => ({
   event_type: 'endpoint.disabled',
   data: { text },
-  team_id: randomUUID(),
+  team_id: newUuid(),
   user_id: null,
   client_user_id: null,
-  event_id: randomUUID(),
+  event_id: newUuid(),
   created_at: at,
 })
 

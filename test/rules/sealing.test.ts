@@ -1,12 +1,13 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { indexTerms, queryTerms, wordsOf } from '../../src/platform/sealing/blind-index.ts'
-import { derive, newKey, open, openBytes, seal, sealBytes, sealedBy, sealingKey } from '../../src/platform/sealing/seal.ts'
+import { derive, open, openBytes, seal, sealBytes, sealedBy, sealingKey } from '../../src/platform/sealing/seal.ts'
 import { newSealingKey, openVault, unwrap } from '../../src/platform/sealing/vault.ts'
 import { people } from '../support/people.ts'
+import { fc } from '../support/properties.ts'
+import { newBytes, newUuid } from '../support/seeded.ts'
 
-const key = newKey()
+const aKey = () => sealingKey(newUuid(), newBytes(32))
+const key = aKey()
 const place = 'user_info.sealed.7'
 
 describe('a sealed document', () => {
@@ -35,8 +36,8 @@ describe('a sealed document', () => {
   })
   test('does not open with another key, not even one that claims its id', () => {
     const sealed = seal(key, place, people[0])
-    expect(() => open(newKey(), place, sealed)).toThrow('Sealed by another key')
-    expect(() => open(sealingKey(key.id, randomBytes(32)), place, sealed)).toThrow()
+    expect(() => open(aKey(), place, sealed)).toThrow('Sealed by another key')
+    expect(() => open(sealingKey(key.id, newBytes(32)), place, sealed)).toThrow()
   })
   test('of an unknown version is refused by its number', () => {
     const sealed = seal(key, place, people[0])
@@ -59,8 +60,8 @@ describe('a sealed document', () => {
 
 describe('keys', () => {
   const vault = openVault('one secret of thirty-two characters')
-  const ofTeam = { team_id: randomUUID() }
-  const ofUser = { ...ofTeam, user_id: randomUUID() }
+  const ofTeam = { team_id: newUuid() }
+  const ofUser = { ...ofTeam, user_id: newUuid() }
   test('the key-encryption key and its id follow from the setting', () => {
     expect(openVault('one secret of thirty-two characters').root).toEqual(vault.root)
     expect(openVault('two secrets of thirty-two characters').root).not.toEqual(vault.root)
@@ -77,10 +78,10 @@ describe('keys', () => {
     expect(() => unwrap(openVault('two secrets of thirty-two characters').root, ofTeam, wrappedTeam)).toThrow()
   })
   test('a wrapped key does not open under the id of another, nor for another user', () => {
-    const team = newKey()
+    const team = aKey()
     const { row } = newSealingKey(team, ofUser)
-    expect(() => unwrap(team, ofUser, { ...row, id: randomUUID() })).toThrow()
-    expect(() => unwrap(team, { ...ofUser, user_id: randomUUID() }, row)).toThrow()
+    expect(() => unwrap(team, ofUser, { ...row, id: newUuid() })).toThrow()
+    expect(() => unwrap(team, { ...ofUser, user_id: newUuid() }, row)).toThrow()
   })
   test('a derived key differs by purpose and is not the key', () => {
     expect(derive(key, 'blind index')).toEqual(derive(key, 'blind index'))
@@ -105,7 +106,7 @@ describe('the blind index', () => {
     const terms = indexTerms(key, ['Quillfeather'])
     expect(terms).toHaveLength('quillfeather'.length - 1)
     expect(terms.join(' ').toLowerCase()).not.toContain('quill')
-    expect(terms.some((term) => indexTerms(newKey(), ['Quillfeather']).includes(term))).toBe(false)
+    expect(terms.some((term) => indexTerms(aKey(), ['Quillfeather']).includes(term))).toBe(false)
   })
   test('asks for a long word by its first twelve letters', () => {
     expect(queryTerms(key, 'Bartholomausburger')).toEqual(queryTerms(key, 'bartholomaus'))

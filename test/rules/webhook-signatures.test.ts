@@ -1,10 +1,11 @@
 import { createPublicKey, verify as verifySignature } from 'node:crypto'
-import fc from 'fast-check'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import { headersOf, newSecret, parseSecret, signatures, textOfSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 import { jwkOf, newKeyPair, publicKeyOf, signEd25519 } from '../../src/delivery/webhooks/sign-ed25519.ts'
+import { fc } from '../support/properties.ts'
+import { newWebhookSecret } from '../support/seeded.ts'
 
 const id = 'msg_2b6f0cc9'
 const body = JSON.stringify({ event_type: 'labtest.order.created', data: { note: 'Zähne, 歯, 🦷' } })
@@ -26,26 +27,26 @@ describe.each(verifiers)('the public verifier of %s', (_, Webhook, prefix) => {
   const accept = (secret: string, text: string, headers: Record<string, string>) => new Webhook(secret).verify(text, headers)
 
   test('accepts what we send', () => {
-    const secret = newSecret()
+    const secret = newWebhookSecret()
     expect(() => accept(secret, body, sent([secret]))).not.toThrow()
     expect(() => accept(secret, body, only(prefix, sent([secret])))).not.toThrow()
-    expect(() => accept(newSecret(), body, sent([secret]))).toThrow('No matching signature')
+    expect(() => accept(newWebhookSecret(), body, sent([secret]))).toThrow('No matching signature')
   })
 
   test('accepts bytes as well as text', () => {
-    const secret = newSecret()
+    const secret = newWebhookSecret()
     expect(() => accept(secret, body, sent([secret], { text: Buffer.from(body) }))).not.toThrow()
   })
 
   test('accepts it during a rotation with the new and with the old secret', () => {
-    const [current, old, strange] = [newSecret(), newSecret(), newSecret()]
+    const [current, old, strange] = [newWebhookSecret(), newWebhookSecret(), newWebhookSecret()]
     const headers = sent([current, old])
     for (const secret of [current, old]) expect(() => accept(secret, body, headers)).not.toThrow()
     expect(() => accept(strange, body, headers)).toThrow('No matching signature')
   })
 
   test('accepts it beside an ed25519 signature', () => {
-    const secret = newSecret()
+    const secret = newWebhookSecret()
     const timestamp = nowSeconds()
     const headers = sent([secret], { timestamp })
     const both = `${signEd25519(newKeyPair().private_key, id, timestamp, body)} ${headers['svix-signature']}`
@@ -53,7 +54,7 @@ describe.each(verifiers)('the public verifier of %s', (_, Webhook, prefix) => {
   })
 
   test('refuses a changed body, a changed id and times too far off', () => {
-    const secret = newSecret()
+    const secret = newWebhookSecret()
     expect(() => accept(secret, `${body} `, sent([secret]))).toThrow('No matching signature')
     expect(() => accept(secret, body, { ...sent([secret]), 'svix-id': 'msg_2', 'webhook-id': 'msg_2' })).toThrow('No matching signature')
     expect(() => accept(secret, body, sent([secret], { timestamp: nowSeconds() - 310 }))).toThrow('too old')
@@ -131,10 +132,10 @@ describe('secrets', () => {
 })
 
 describe('our own verifier', () => {
-  const secret = newSecret()
+  const secret = newWebhookSecret()
   const timestamp = 1_700_000_000
   const now = new Date(timestamp * 1000).toISOString()
-  const headers = sent([newSecret(), secret], { timestamp })
+  const headers = sent([newWebhookSecret(), secret], { timestamp })
   const without = (...names: string[]) => Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
   const at = (seconds: number) => new Date((timestamp + seconds) * 1000).toISOString()
 

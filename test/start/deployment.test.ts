@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { assay, credentialsIn, type Env, run } from '../support/process.ts'
-import { newDatabase, refusal } from '../support/world.ts'
-import { adminOf, apiOf, clientsOf, emptyDatabase, newDataDir, outside, refusedStart, start } from './support/start.ts'
+import { emptyDatabase, newDatabase, refusal } from '../support/world.ts'
+import { adminOf, apiOf, clientsOf, newDataDir, outside, refusedStart, start } from './support/start.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { reservePort } from '../support/ports.ts'
 import { credentialsIn, eventually, node, type Service } from '../support/process.ts'
 import { newDatabase, refusal } from '../support/world.ts'
 import { proxyTo } from './support/proxy.ts'
@@ -54,20 +53,12 @@ test('the service can be stopped while its database is away', async () => {
   expect((await service.stop()).code).toBe(0)
 })
 
-async function freePort() {
-  const holder = createServer().listen(0, '127.0.0.1')
-  await once(holder, 'listening')
-  const { port } = holder.address() as AddressInfo
-  await new Promise((done) => holder.close(done))
-  return port
-}
-
 test.each([
   ['its own database', async () => ({ DATA_DIR: newDataDir() })],
   ['a database outside', async () => outside(await newDatabase())],
 ])('from its first answer on with %s, ready means that the keys are kept and work', async (_, settings) => {
   const env = await settings()
-  const port = await freePort()
+  const port = await reservePort()
   const url = `http://127.0.0.1:${port}`
   const running = node({ ...env, PORT: String(port) })
   onTestFinished(async () => {

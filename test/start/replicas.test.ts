@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { credentialsIn } from '../support/process.ts'
-import { newDatabase, refusal } from '../support/world.ts'
-import { apiOf, clientsOf, emptyDatabase, newDataDir, outside, start } from './support/start.ts'
+import { emptyDatabase, newDatabase, refusal } from '../support/world.ts'
+import { apiOf, clientsOf, newDataDir, outside, start } from './support/start.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

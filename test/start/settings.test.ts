@@ -7,8 +7,8 @@ import { nobodyCanRun } from '../db/support/checkout.ts'
 import { nobody, skipUnless } from '../db/support/embedded.ts'
 import { query } from '../support/cluster.ts'
 import { main, run } from '../support/process.ts'
-import { ENCRYPTION_KEY, newDatabase, temporaryFolder } from '../support/world.ts'
-import { emptyDatabase, newDataDir, outside, refusedStart } from './support/start.ts'
+import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
+import { newDataDir, outside, refusedStart } from './support/start.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

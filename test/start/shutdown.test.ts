@@ -107,7 +107,7 @@ test('a client that stops in the middle of its request does not hold the end up 
 
   const signalledAt = performance.now()
   expect(await service.stop()).toMatchObject({ code: 0, signal: null, stderr: '' })
-  expect(performance.now() - signalledAt).toBeLessThan(15_000)
+  expect(performance.now() - signalledAt).toBeLessThan(60_000)
 })
 
 test('SIGTERM to npm start ends the service too', async (context) => {

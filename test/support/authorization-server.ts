@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { newUuid } from './seeded.ts'
 import { atEnd } from './world.ts'
 
 type Code = { challenge: string; redirect_uri: string; scope: string; account: string; expired: boolean }
@@ -42,7 +43,7 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
   }
 
   function newCode(sent: Record<string, string>) {
-    const code = randomUUID()
+    const code = newUuid()
     const granted = (sent['scope'] ?? '').split(' ').filter((scope) => scope && !mood.withholds.includes(scope))
     const { code_challenge: challenge = '', redirect_uri = '' } = sent
     codes.set(code, { challenge, redirect_uri, scope: granted.join(' '), account: mood.account, expired: mood.codeExpires })
@@ -50,10 +51,10 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
   }
 
   function tokens({ scope, account }: { scope: string; account: string }, rotates = true) {
-    const refresh_token = randomUUID()
+    const refresh_token = newUuid()
     if (rotates) refreshTokens.set(refresh_token, { scope, account })
     return {
-      access_token: randomUUID(),
+      access_token: newUuid(),
       token_type: 'Bearer',
       ...(mood.expires_in === undefined ? {} : { expires_in: mood.expires_in }),
       ...(rotates ? { refresh_token } : {}),

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { type Channel, type ConsumeMessage, connect } from 'amqplib'
+import { reservePorts } from './ports.ts'
 import { eventually, isAlive } from './process.ts'
+import { newUuid } from './seeded.ts'
 
 /** The script itself: the one in the path of Debian turns into another user first. */
 const places = ['/usr/lib/rabbitmq/bin/rabbitmq-server', '/opt/homebrew/sbin/rabbitmq-server', '/usr/local/sbin/rabbitmq-server']
@@ -23,7 +25,7 @@ const PASSWORD = 'broker-secret-4711'
 /** A broker of its own on free ports, in a folder of its own. With a certificate it also speaks amqps. */
 export async function startBroker(certificate?: { cert: string; key: string }) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-broker-'))
-  const [port, tlsPort, distPort, epmdPort] = (await freePorts(4)) as [number, number, number, number]
+  const [port, tlsPort, distPort, epmdPort] = (await reservePorts(4)) as [number, number, number, number]
   writeFileSync(join(folder, 'plugins'), '[].')
   writeFileSync(join(folder, 'rabbit.conf'), configuration(folder, port, tlsPort, certificate))
   mkdirSync(join(folder, 'home'))
@@ -94,17 +96,6 @@ function configuration(folder: string, port: number, tlsPort: number, certificat
   return [...lines, ...tls, `ssl_options.keyfile = ${join(folder, 'key')}`, 'ssl_options.verify = verify_none'].join('\n')
 }
 
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(
-      (server) => new Promise<number>((done) => server.listen(0, '127.0.0.1', () => done((server.address() as { port: number }).port))),
-    ),
-  )
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))))
-  return ports
-}
-
 /** A way to the broker that can be cut. */
 export async function aProxy(port: number) {
   const open = new Set<Socket>()
@@ -171,7 +162,7 @@ async function openQueue(uri: string, exchange: string, pattern: string, { name 
   const channel = await connection.createChannel()
   channel.on('error', () => {})
   await channel.assertExchange(exchange, 'topic', { durable: true })
-  const { queue } = await channel.assertQueue(name || `queue-${process.pid}-${Math.random().toString(36).slice(2)}`, {
+  const { queue } = await channel.assertQueue(name || `queue-${newUuid()}`, {
     durable: true,
     arguments: args,
   })

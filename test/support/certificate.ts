@@ -1,5 +1,6 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net'
+import { newBytes } from './seeded.ts'
 
 const tagged = (tag: number, ...parts: Buffer[]) => {
   const content = Buffer.concat(parts)
@@ -27,7 +28,7 @@ export function newCertificate(hosts: string[], days = 1) {
   ]
   const content = sequence(
     tagged(0xa0, tagged(0x02, Buffer.from([2]))),
-    tagged(0x02, Buffer.from([1]), randomBytes(8)),
+    tagged(0x02, Buffer.from([1]), newBytes(8)),
     ecdsaWithSha256,
     name,
     sequence(utcTime(new Date(Date.now() - 30 * DAY)), utcTime(new Date(Date.now() + days * DAY))),

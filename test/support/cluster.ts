@@ -37,7 +37,7 @@ export async function setup(project: TestProject) {
         settings: { fsync: 'off', max_connections: '200' },
       })
   const adminUrl = outside ?? (embedded as Embedded).url
-  const template = `assay_test_${Date.now()}`
+  const template = `assay_test_${Date.now()}_${process.pid}`
   await query(adminUrl, `create database ${template}`)
   const pool = new pg.Pool({ connectionString: databaseUrl(adminUrl, template) })
   await migrate(pool)

@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { type Client, client } from '../../src/contract/client.ts'
 import { type EventName, eventTypes } from '../../src/contract/delivery/events.ts'
 import type { App } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { noteDevice } from '../../src/wearables/connections/devices.ts'
 import { toldTo } from './events.ts'
+import { newUuid } from './seeded.ts'
 
-export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `client-${randomUUID()}` } })).user_id
+export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `client-${newUuid()}` } })).user_id
 
 /** What a team was told about connections and devices, each checked against its row of the catalogue. */
 export async function toldOfConnections(app: App, team_id: string) {

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { globSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { placeOf } from '../docs/support/tools.ts'
-import { freePorts } from './broker.ts'
+import { reservePort } from './ports.ts'
 import { eventually, isAlive } from './process.ts'
+import { newUuid } from './seeded.ts'
 
 const places = ['/usr/lib', '/opt/homebrew/share', '/usr/local/share', process.env['HOME'] ?? '/root']
 const [jar] = globSync(places.map((place) => `${place}/google-cloud-sdk/platform/pubsub-emulator/lib/cloud-pubsub-emulator-*-all.jar`))
@@ -20,7 +20,7 @@ export type Emulator = Awaited<ReturnType<typeof startEmulator>>
 /** An emulator of its own on a free port. It keeps everything in memory, so that its topics end with it. */
 export async function startEmulator() {
   const { jar, java } = emulator as NonNullable<typeof emulator>
-  const [port] = await freePorts(1)
+  const port = await reservePort()
   const endpoint = `http://127.0.0.1:${port}`
   // java itself and not the script around it, so that the process we know is the one we end.
   const args = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx256m', '-jar', jar, '--host=127.0.0.1', `--port=${port}`]
@@ -63,7 +63,7 @@ export async function aSubscription({ endpoint }: Pick<Emulator, 'endpoint'>, { 
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
     return (await answer.json()) as { receivedMessages?: { ackId: string; message: Pulled }[] }
   }
-  const subscription = `subscriptions/s-${randomUUID()}`
+  const subscription = `subscriptions/s-${newUuid()}`
   await call('PUT', `topics/${encodeURIComponent(topic)}`)
   await call('PUT', subscription, { topic: `projects/${project}/topics/${topic}`, enableMessageOrdering: ordered, ackDeadlineSeconds: 60 })
   const received: Pulled[] = []

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import fc from 'fast-check'
 import type { z } from 'zod'
 import { people } from './people.ts'
+import { fc } from './properties.ts'
+import { newUuid } from './seeded.ts'
 
 type Def = {
   type: string
@@ -27,7 +27,7 @@ export const bare = (type: z.ZodType): z.ZodType => {
 }
 
 const texts: Record<string, () => string> = {
-  guid: () => randomUUID(),
+  guid: () => newUuid(),
   datetime: () => '2037-01-02T03:04:05Z',
   date: () => '1990-01-02',
   email: () => 'somebody@clinic.example',
@@ -52,7 +52,7 @@ export function exampleOf(type: z.ZodType, name = '', known: Record<string, unkn
   if (def.type === 'record') return {}
   if (def.type === 'number') return 1
   if (def.type === 'boolean') return true
-  return texts[def.format ?? '']?.() ?? `sample-${randomUUID().slice(0, 8)}`
+  return texts[def.format ?? '']?.() ?? `sample-${newUuid().slice(0, 8)}`
 }
 
 /** Personal values in disguises that no shape takes, so that they may appear nowhere: not stored, not echoed, not logged. */
@@ -79,8 +79,8 @@ export const oddTimes = [
 
 export const oddCursors = [
   '1 2',
-  `0000-01-01T00:00:00.000Z ${randomUUID()}`,
-  `2037-13-01T00:00:00.000Z ${randomUUID()}`,
+  `0000-01-01T00:00:00.000Z ${newUuid()}`,
+  `2037-13-01T00:00:00.000Z ${newUuid()}`,
   `2037-01-01T00:00:00.000Z ${'-'.repeat(36)}`,
 ].map((text) => Buffer.from(text).toString('base64url'))
 

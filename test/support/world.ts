@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -24,9 +23,10 @@ import { openVault } from '../../src/platform/sealing/vault.ts'
 import { later } from '../../src/platform/time.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
-import { MANAGEMENT_PREFIX, newSecret } from '../../src/tenants/keys/rules.ts'
+import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
 import { foundOrg } from '../../src/tenants/teams/orgs.ts'
 import { databaseUrl, query } from './cluster.ts'
+import { fileTag, newApiKey } from './seeded.ts'
 
 export const ENCRYPTION_KEY = 'only-for-tests-0123456789abcdef0123456789'
 
@@ -46,11 +46,18 @@ export const fileDatabase = (environment = 'sandbox') => {
   return shared
 }
 
+let databases = 0
+
+/** A new database, cloned from a template. */
 export async function newDatabase(template = inject('template')) {
-  const name = `${inject('template')}_${randomUUID().slice(0, 8)}`
+  // The process too is in the name, for a file that runs again on the same server.
+  const name = `${inject('template')}_${fileTag()}_${process.pid}_${++databases}`
   await query(inject('adminUrl'), `create database ${name} template ${template}`)
   return databaseUrl(inject('adminUrl'), name)
 }
+
+/** A database in which nothing ever ran. */
+export const emptyDatabase = () => newDatabase('template1')
 
 export type Tenant = { org_id: string; team_id: string; team_api_key: string; management_key: string; api: Client; admin: Client }
 
@@ -127,8 +134,8 @@ export type Replica = Awaited<ReturnType<typeof replica>>
 
 async function tenant(app: App, base: string, names: Partial<Parameters<typeof foundOrg>[1]>): Promise<Tenant> {
   const { org, team } = await foundOrg(app, { org: 'Harbour Health', team: 'Harbour', plan: 'scale', region: app.config.REGION, ...names })
-  const team_api_key = newSecret(app.config.ENVIRONMENT === 'sandbox' ? `sk_${app.config.REGION}_` : `pk_${app.config.REGION}_`)
-  const management_key = newSecret(MANAGEMENT_PREFIX)
+  const team_api_key = newApiKey(app.config.ENVIRONMENT === 'sandbox' ? `sk_${app.config.REGION}_` : `pk_${app.config.REGION}_`)
+  const management_key = newApiKey(MANAGEMENT_PREFIX)
   await inTransaction(app, async (app) => {
     await ensureTeamKey(app, team_api_key, { label: 'test', team_id: team.id })
     await ensureManagementKey(app, management_key, { label: 'test', org_id: org.id })

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import { pino } from 'pino'
 import { type Client, client } from '../../src/contract/client.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { assay, credentialsIn, type Env, eventually, isAlive, postmasterOf, run, type Service, startProcess } from '../support/process.ts'
+import { newUuid, randomWhole } from '../support/seeded.ts'
 import { faultsInTables } from './tables.ts'
 import { type Attempt, send, startWriters, type Work } from './writers.ts'
 
@@ -90,7 +90,7 @@ const targetOf = <B, A>({ service, dataDir, work }: Site<B, A>) => ({
 
 async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<Round> {
   const writers = startWriters<B, A>({ ...targetOf(site), round, count: WRITERS })
-  const enough = randomInt(40, 120)
+  const enough = randomWhole(40, 119)
   await eventually(() => writers.acknowledged() >= enough, PATIENCE_MS)
   const killedAt = performance.now()
   if (site.kind.victim === 'process') await killProcess(site, writers)
@@ -117,7 +117,7 @@ async function killProcess<B, A>(site: Site<B, A>, writers: Writers) {
   await writers.stop()
   await site.service.ended
   site.service = await startProcess(site.env, site.log)
-  const attempt: Attempt<B, A> = { body: site.work.body(`after-${site.service.pid}-${Date.now()}`) }
+  const attempt: Attempt<B, A> = { body: site.work.body(`after-${newUuid()}`) }
   const fault = await send(targetOf(site), attempt)
   if (!attempt.answer) throw new Error(`The service was started again and writes nothing: ${fault ?? 'unanswered'}`)
   site.attempts.push(attempt)

@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto'
 import { query } from '../support/cluster.ts'
 import { eventually, type Service } from '../support/process.ts'
+import { randomWhole } from '../support/seeded.ts'
 import { openSite, orderings, roles, type Site, startClients } from './webhook-site.ts'
 
 type Event = { id: string; key: string; at: number }
@@ -46,7 +46,7 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
   // Every third round the receiver is in trouble as well.
   receiver.refuse(round % 3 === 0 ? 400 : Number.POSITIVE_INFINITY)
   const clients = await startClients(site)
-  const enough = randomInt(30, 90)
+  const enough = randomWhole(30, 89)
   await eventually(() => clients.placed() >= enough, PATIENCE_MS)
   const victims = victimsOf(round)
   const killedAt = Date.now()
@@ -76,8 +76,8 @@ const POSTGRES = -1
 
 /** A worker, PostgreSQL and an API process in turn, now and then two at once. */
 function victimsOf(round: number) {
-  const first = [randomInt(0, 2), POSTGRES, randomInt(2, roles.length)][round % 3] as number
-  const second = randomInt(-1, 20)
+  const first = [randomWhole(0, 1), POSTGRES, randomWhole(2, roles.length - 1)][round % 3] as number
+  const second = randomWhole(-1, 19)
   return second < roles.length && second !== first ? [first, second] : [first]
 }
 

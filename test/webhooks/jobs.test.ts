@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
@@ -6,6 +5,7 @@ import { numberEvents } from '../../src/delivery/events/log.ts'
 import { repairWebhooks } from '../../src/delivery/webhooks/repair/repair.ts'
 import { place } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
+import { newUuid } from '../support/seeded.ts'
 import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
 import { refusal, replica, type Tenant, world } from '../support/world.ts'
 
@@ -17,7 +17,7 @@ const courier = await one.courier()
 async function manyEvents({ team_id }: Tenant, count: number) {
   const at = one.app.now()
   for (let n = 0; n < count; n++) {
-    const data = { webhook_id: randomUUID(), because: 'gone' }
+    const data = { webhook_id: newUuid(), because: 'gone' }
     await emitForTeam(one.app, { team_id, event_type: 'endpoint.disabled', key: `webhook:${n % 7}`, data, at })
   }
   // The job may be numbering at the same moment; then it is asked again.
@@ -106,7 +106,7 @@ test('a job goes on in another process, piece by piece, and can be stopped', asy
   const second = await replay({ from: since() })
   expect((await jobs()).map(({ id }) => id)).toEqual([second.id, first.id])
   await stop(second.id)
-  expect(await refusal(stop(randomUUID()))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_JOB_NOT_FOUND' } })
+  expect(await refusal(stop(newUuid()))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_JOB_NOT_FOUND' } })
 })
 
 test('two processes never do the same piece', async () => {

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { expect, test } from 'vitest'
 import { HOUR } from '../../src/platform/time.ts'
 import { moduleOf } from '../docs/support/modules.ts'
 import { place } from '../support/orders.ts'
+import { newUuid } from '../support/seeded.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { refusal, world } from '../support/world.ts'
 
@@ -56,7 +56,7 @@ test('a message is verified with the published key alone, and a changed one is n
   expect(sent.headers['svix-signature']).toBe(sent.headers['webhook-signature'])
   expect(hasValidPublicKeySignature(keys, sent.headers, sent.body)).toBe(true)
   expect(hasValidPublicKeySignature(keys, sent.headers, `${sent.body} `)).toBe(false)
-  expect(hasValidPublicKeySignature(keys, { ...sent.headers, 'webhook-id': randomUUID() }, sent.body)).toBe(false)
+  expect(hasValidPublicKeySignature(keys, { ...sent.headers, 'webhook-id': newUuid() }, sent.body)).toBe(false)
   const { keys: strange } = await (await begin({ asymmetric: true })).jwks()
   expect(hasValidPublicKeySignature(strange, sent.headers, sent.body)).toBe(false)
 })
@@ -114,7 +114,7 @@ test('keys are published of webhooks that are there, and of no other', async () 
   await admin.deleteWebhook({ params })
   expect((await jwks()).status).toBe(404)
   for (const [id, status] of [
-    [randomUUID(), 404],
+    [newUuid(), 404],
     ['nonsense', 422],
   ])
     expect((await fetch(`${w.base}/webhooks/${id}/jwks.json`)).status).toBe(status)

@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { numberEvents } from '../../src/delivery/events/log.ts'
 import { endpointsOf, sealSecrets } from '../../src/delivery/webhooks/endpoints.ts'
 import { freeDeadLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
-import { newSecret } from '../../src/delivery/webhooks/sign.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, drivenWorker, emitTo, type Got, gotOf, type Ordering, ok, waitingFor } from '../support/lanes.ts'
 import { eventually } from '../support/process.ts'
+import { newUuid, newWebhookSecret } from '../support/seeded.ts'
 import { atEnd, replica } from '../support/world.ts'
 
 const one = await replica()
@@ -225,11 +224,11 @@ test('a strict webhook that is deleted before an event is numbered holds nobody 
 
 test('more webhooks than are kept in memory are all ready to be sent to, but for one that is gone', async () => {
   const { team_id } = await one.tenant()
-  const secrets = { keys: [{ key: newSecret(), until: null }], headers: {}, sensitive: [] }
+  const secrets = { keys: [{ key: newWebhookSecret(), until: null }], headers: {}, sensitive: [] }
   const at = app.wall()
   const rows = await Promise.all(
     Array.from({ length: 2001 }, async () => {
-      const id = randomUUID()
+      const id = newUuid()
       const sealed = await sealSecrets(app, { id, team_id }, secrets)
       return {
         id,
@@ -250,6 +249,6 @@ test('more webhooks than are kept in memory are all ready to be sent to, but for
     [team_id],
   )
   await endpointsOf(app, lanes.slice(1))
-  const found = await endpointsOf(app, [...lanes, { webhook_id: randomUUID(), version: '1' }])
+  const found = await endpointsOf(app, [...lanes, { webhook_id: newUuid(), version: '1' }])
   expect([...found.keys()].sort()).toEqual(lanes.map(({ webhook_id }) => webhook_id).sort())
 })

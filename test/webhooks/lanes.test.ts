@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { numberEvents } from '../../src/delivery/events/log.ts'
 import { endIdleLanes } from '../../src/delivery/webhooks/management/store-ends.ts'
@@ -9,6 +8,7 @@ import { DAY, HOUR, later, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { faultsIn, rowsOf } from '../support/lane-watch.ts'
 import { aWebhook, drivenWorker, emitTo, type Got, type Ordering, ok, outcome, waitingFor } from '../support/lanes.ts'
+import { fc } from '../support/properties.ts'
 import { replica } from '../support/world.ts'
 
 const one = await replica()

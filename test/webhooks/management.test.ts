@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { Webhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import { eventNames } from '../../src/contract/delivery/events.ts'
 import { HOUR } from '../../src/platform/time.ts'
 import { place } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
+import { newUuid } from '../support/seeded.ts'
 import { atEnd, refusal, world } from '../support/world.ts'
 
 const w = await world()
@@ -44,7 +44,7 @@ describe('a webhook', () => {
     const [ours, theirs] = [await tenant(), await tenant()]
     const made = await theirs.create()
     const foreign = await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: made.id } }))
-    expect(foreign).toEqual(await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: randomUUID() } })))
+    expect(foreign).toEqual(await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: newUuid() } })))
   })
   test.each(['ftp://example.com/', 'http://169.254.169.254/latest', 'https://user:pass@example.com/', 'http://10.0.0.1/hook'])(
     'does not go to %s',

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { place } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
+import { newUuid } from '../support/seeded.ts'
 import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
 import { refusal, world } from '../support/world.ts'
 
@@ -115,5 +115,5 @@ test('nothing is sent to a disabled webhook, and no event that is not there', as
     detail: { error_type: 'WEBHOOK_DISABLED' },
   })
   await webhook.patch({ disabled: false })
-  expect(await refusal(webhook.retry(randomUUID()))).toMatchObject({ status: 404, detail: { error_type: 'EVENT_NOT_FOUND' } })
+  expect(await refusal(webhook.retry(newUuid()))).toMatchObject({ status: 404, detail: { error_type: 'EVENT_NOT_FOUND' } })
 })

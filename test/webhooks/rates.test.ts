@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { SUSPECT } from '../../src/delivery/webhooks/rules-health.ts'
 import { claimLanes } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { HOUR, later } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, emitTo } from '../support/lanes.ts'
+import { newUuid } from '../support/seeded.ts'
 import { replica } from '../support/world.ts'
 
 const { app, url, tenant } = await replica()
@@ -29,7 +29,7 @@ async function begin(rate_limit: number | undefined, failures = 0, pausedMs = 0)
   const share = { worker: 1, most: 100, each: 30, in_a_row: 8, suspect: SUSPECT }
   return async (ms: number) => {
     const now = later(start, ms)
-    return (await claimLanes(app.db, { webhook_ids: [id], now, lease: randomUUID(), until: later(now, HOUR), ...share })).length
+    return (await claimLanes(app.db, { webhook_ids: [id], now, lease: newUuid(), until: later(now, HOUR), ...share })).length
   }
 }
 

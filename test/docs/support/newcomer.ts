@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { reservePort } from '../../support/ports.ts'
 import { root } from '../../support/process.ts'
 import { type Block, blocksOf, isRun, pageText } from './blocks.ts'
 import { follow } from './follow.ts'
 import type { Session } from './session.ts'
-import { freePort } from './tools.ts'
 
 export type Stage = { name: string; commands: number; seconds: number }
 
@@ -30,8 +30,8 @@ export async function newcomer(folder: string, { linked }: { linked: boolean }) 
   clone(folder)
   const cloned = Date.now() / 1000
   if (linked) link(folder)
-  const port = await freePort()
-  const addresses = { '127.0.0.1:8080': `127.0.0.1:${port}`, 9099: String(await freePort()) }
+  const port = await reservePort()
+  const addresses = { '127.0.0.1:8080': `127.0.0.1:${port}`, 9099: String(await reservePort()) }
   const { faults, session } = await follow('README.md', { folder, from: folder, addresses, env: { PORT: String(port) }, prelude })
   const stages = [{ name: 'git clone', commands: 1, seconds: cloned - began }, ...stagesOf(session, folder)]
   return { faults, stages, verified: verifiedIn(session, folder, cloned - began) }

@@ -1,5 +1,4 @@
 import { accessSync, constants } from 'node:fs'
-import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 
 /** The tools that pages use and this machine has, with their places. */
@@ -17,11 +16,3 @@ export function placeOf(tool: string): [string, string][] {
   })
   return place ? [[tool, place]] : []
 }
-
-export const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { reservePort } from '../../support/ports.ts'
 
 /** Stands between the service and its PostgreSQL, so that a test can take the database away and bring it back. */
 export async function proxyTo(database: string) {
@@ -10,12 +11,11 @@ export async function proxyTo(database: string) {
   const reach = () => (folder ? connect(`${folder}/.s.PGSQL.${at}`) : connect(at, host))
   const sockets = new Set<Socket>()
   let server: Server | undefined
-  let port = 0
+  const port = await reservePort()
 
   const open = async () => {
     server = createServer((incoming) => join(incoming, reach(), sockets)).listen(port, '127.0.0.1')
     await once(server, 'listening')
-    port = (server.address() as AddressInfo).port
   }
   const close = () => {
     server?.close()

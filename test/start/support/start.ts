@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import { client } from '../../../src/contract/client.ts'
-import { databaseUrl, query } from '../../support/cluster.ts'
 import { credentialsIn, type Env, isAlive, type Kept, node, type Service, startProcess } from '../../support/process.ts'
 import { ENCRYPTION_KEY, temporaryFolder } from '../../support/world.ts'
 
@@ -28,13 +26,6 @@ export async function refusedStart(env: Env) {
 
 /** Settings for a database of the run's server, as an operator of an outside PostgreSQL has them. */
 export const outside = (DATABASE_URL: string, env: Env = {}): Env => ({ DATABASE_URL, ENCRYPTION_KEY, DATA_DIR: newDataDir(), ...env })
-
-/** A database in which nothing ever ran. */
-export async function emptyDatabase() {
-  const name = `${inject('template')}_${randomUUID().slice(0, 8)}`
-  await query(inject('adminUrl'), `create database ${name}`)
-  return databaseUrl(inject('adminUrl'), name)
-}
 
 export const apiOf = ({ url }: Service, { team_api_key }: Pick<Kept, 'team_api_key'>) => client(url, { 'x-service-api-key': team_api_key })
 export const adminOf = ({ url }: Service, { management_key }: Pick<Kept, 'management_key'>) =>

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import { oneOf, type Random, seeded, whole } from '../../src/platform/seeded.ts'
+
+/** Every test file draws its values from this seed and its own name, so that a run repeats and no two files draw the same values. */
+export const SEED = process.env['TEST_SEED'] || 'assay'
+
+let file = 'outside of a test file'
+let source = seeded(SEED, file)
+
+/** Called once for each test file, before it is loaded. */
+export function seedFile(name: string) {
+  file = name
+  source = seeded(SEED, name)
+}
+
+export const random: Random = () => source()
+
+export const randomWhole = (from: number, to: number) => whole(random, from, to)
+
+export const randomOf = <T>(list: readonly T[]) => oneOf(random, list) as T
+
+export const newBytes = (length: number) => Buffer.from(Array.from({ length }, () => randomWhole(0, 255)))
+
+/** A version 4 UUID. */
+export function newUuid(): string {
+  const bytes = newBytes(16)
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
+
+export const newText = (length: number) => Array.from({ length }, () => randomOf([...LETTERS])).join('')
+
+/** Looks like a key that the service makes. */
+export const newApiKey = (prefix: string) => prefix + newText(46)
+
+export const newWebhookSecret = () => `whsec_${newBytes(30).toString('base64')}`
+
+/** Short, fit for the name of a database, and different in every test file. */
+export const fileTag = () => createHash('sha256').update(file).digest('hex').slice(0, 10)
+
+/** For libraries that take their seed as a number. */
+export const seedNumber = () =>
+  createHash('sha256')
+    .update(JSON.stringify([SEED, file]))
+    .digest()
+    .readInt32BE()
