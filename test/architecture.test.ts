@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { cyclesOf, importsOf, parse } from './support/source-code.ts'
+import { cyclesOf, importsOf, type Program, parse, writesOf } from './support/source-code.ts'
+import { schemaOf, type Write, writesIn } from './support/sql-writes.ts'
+import { functionOwners, restores, tableOwners } from './support/table-owners.ts'
 
 /** The room graph: each room with the rooms and the libraries that its files may import. */
 const rooms: Record<string, { rooms: string; libraries: string }> = {
@@ -41,7 +43,10 @@ const purePlatform = ['config', 'outbound/address', 'outbound/outcome', 'problem
 const pureNode = /^node:(crypto|zlib)$/
 
 const root = new URL('../src/', import.meta.url).pathname
-const files = globSync('**/*.ts', { cwd: root }).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+const files = globSync('**/*.ts', { cwd: root }).map((file) => {
+  const text = readFileSync(join(root, file), 'utf8')
+  return { file, text, program: parse(file, text) }
+})
 
 describe.each(files)('$file', ({ file, text }) => {
   const room = roomOf(file)
@@ -76,11 +81,89 @@ describe.each(files)('$file', ({ file, text }) => {
   })
 })
 
+describe('table ownership', () => {
+  const migrations = new URL('../migrations/', import.meta.url).pathname
+  const names = globSync('*.sql', { cwd: migrations }).sort()
+  const schema = schemaOf(names.map((name) => readFileSync(join(migrations, name), 'utf8')))
+
+  /** The writes that are not the feature's own: to a table of another feature, to one that does not exist, or to one whose name is computed. */
+  const strayWrites = (feature: string, writes: Write[]) =>
+    writes
+      .filter(({ table = '' }) => tableOwners.get(schema.partitions.get(table) ?? table) !== feature)
+      .map(({ verb, table }) => `${verb} ${table ?? 'a table with a computed name'}`)
+
+  const strayWritesOf = (file: string, program: Program) =>
+    strayWrites(
+      featureOf(file),
+      writesOf(program, (name) => tableOwners.has(name)),
+    )
+
+  test('every table and every SQL function has one owner', () => {
+    expect([...tableOwners.keys()].sort()).toEqual([...schema.tables, 'migrations'].sort())
+    expect([...functionOwners.keys()].sort()).toEqual([...schema.functions.keys()].sort())
+    const features = new Set(files.map(({ file }) => featureOf(file)))
+    expect([...tableOwners.values(), ...functionOwners.values()].filter((feature) => !features.has(feature))).toEqual([])
+  })
+
+  test.each(files.filter(({ file }) => file !== restores))('$file writes only tables of its feature', ({ file, program }) => {
+    expect(strayWritesOf(file, program)).toEqual([])
+  })
+
+  test.each([...schema.functions.values()])('$name() writes only tables of its owner', ({ name, writes }) => {
+    expect(strayWrites(functionOwners.get(name) ?? '', writes)).toEqual([])
+  })
+
+  test.each([
+    ['a Kysely insert', "db.insertInto('teams').values(row)", 'insert teams'],
+    ['a Kysely update with an alias', "db.updateTable('teams as t').set(row)", 'update teams'],
+    ['a Kysely delete inside a with', "db.with('gone', (db) => db.deleteFrom('teams')).selectFrom('gone')", 'delete teams'],
+    ['a Kysely target that is computed', 'db.insertInto(table).values(row)', 'insert a table with a computed name'],
+    ['a Kysely target of a union', "const put = (table: 'orders' | 'teams') => db.insertInto(table)", 'insert teams'],
+    ['an insert', `sql\`with a as (insert into teams as t (id) values (\${id})) select 1\``, 'insert teams'],
+    ['an update', `sql\`update only public.teams t set name = \${name}\``, 'update teams'],
+    ['a quoted name', `sql\`update "teams" set name = 'a'\``, 'update teams'],
+    ['a merge', 'sql`merge into teams t using new on true`', 'merge teams'],
+    ['a truncate of several tables', "client.query('truncate orders, teams cascade')", 'truncate teams'],
+    ['a copy', "client.query('copy teams (id) from stdin')", 'copy teams'],
+    ['a prepared text in parts', "prepared('name', 'delete from ' + 'teams where id = $1')", 'delete teams'],
+    ['a text inside a text', `sql\`select 1 \${sql\`, (delete from teams returning 1)\`}\``, 'delete teams'],
+    ['a text with a computed target', `sql\`insert into \${sql.table(table)} select 1\``, 'insert a table with a computed name'],
+    ['a partition', 'sql`delete from events_default`', 'delete events_default'],
+    ['an unknown table', 'sql`insert into nowhere values (1)`', 'insert nowhere'],
+  ])('the check finds %s', (_, text, found) => {
+    expect(strayWritesOf('labs/orders/store.ts', parse('store.ts', text))).toEqual([found])
+  })
+
+  test.each([
+    'sql`select id from teams for update of teams`',
+    'sql`select id from teams for no key update`',
+    'sql`insert into orders values (1) on conflict (id) do update set id = excluded.id`',
+    "sql`select 'delete from teams where true' -- insert into teams`",
+    "const summary = 'Update teams, copy results from a lab, delete users'",
+    "db.updateTable('orders').set({ team_id })",
+  ])('the check lets %s pass', (text) => {
+    expect(strayWritesOf('labs/orders/store.ts', parse('store.ts', text))).toEqual([])
+  })
+
+  test('the check reads the last definition of a function, dynamic SQL included', () => {
+    const first = 'create table a (id int); create function f() returns void language plpgsql as $$ begin delete from a; end $$;'
+    const second =
+      "create or replace function f() returns void language plpgsql as $$ begin execute format('truncate %I', 'a'); update a set id = 1; end $$;"
+    expect(schemaOf([first]).functions.get('f')?.writes).toEqual([{ verb: 'delete', table: 'a' }])
+    expect(schemaOf([first, second]).functions.get('f')?.writes).toEqual([
+      { verb: 'update', table: 'a' },
+      { verb: 'truncate', table: undefined },
+    ])
+    expect(schemaOf([first, 'drop function f; alter table a rename to b']).tables).toEqual(new Set(['b']))
+    expect(writesIn('do $$ begin delete from a; end $$')).toEqual([{ verb: 'delete', table: 'a' }])
+  })
+})
+
 /** Each file with the files that it loads. */
-const loads = (root: string, files: { file: string; text: string }[]) =>
+const loads = (root: string, files: { file: string; program: Program }[]) =>
   new Map(
-    files.map(({ file, text }) => {
-      const values = importsOf(parse(file, text)).filter(({ path, typeOnly }) => !typeOnly && path.startsWith('.'))
+    files.map(({ file, program }) => {
+      const values = importsOf(program).filter(({ path, typeOnly }) => !typeOnly && path.startsWith('.'))
       return [file, values.map(({ path }) => relative(root, join(root, dirname(file), path)))]
     }),
   )
@@ -114,7 +197,10 @@ describe('value imports', () => {
 
 describe('the console', () => {
   const root = new URL('../console/src/', import.meta.url).pathname
-  const files = globSync('**/*.{ts,tsx}', { cwd: root }).map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+  const files = globSync('**/*.{ts,tsx}', { cwd: root }).map((file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    return { file, text, program: parse(file, text) }
+  })
 
   test('no file loads itself through others', () => {
     expect(cyclesOf(loads(root, files))).toEqual([])

@@ -28,6 +28,7 @@ import * as critical from '../labs/results/critical.ts'
 import * as reports from '../labs/results/pdf.ts'
 import { getOverview } from '../operations/overview/actions.ts'
 import * as sandbox from '../operations/sandbox/actions.ts'
+import { deleteUser } from '../operations/user-deletion/actions.ts'
 import { listAudit, verifyAuditLog } from '../tenants/audit/list.ts'
 import * as insurance from '../tenants/insurance/actions.ts'
 import * as keys from '../tenants/keys/actions.ts'
@@ -54,7 +55,7 @@ export const handlers: HandlersOf<Endpoints> = {
   undoDeleteUser: (app, caller, { query }) => users.undoDeleteUser(app, caller, query),
   getUser: (app, caller, { params }) => users.getUser(app, caller, params.user_id),
   patchUser: (app, caller, { params, body }) => users.patchUser(app, caller, params.user_id, body),
-  deleteUser: (app, caller, { params }) => users.deleteUser(app, caller, params.user_id),
+  deleteUser: (app, caller, { params }) => deleteUser(app, caller, params.user_id),
   putUserInfo: (app, caller, { params, body }) => records.putUserInfo(app, caller, params.user_id, body),
   getUserInfo: (app, caller, { params }) => records.getUserInfo(app, caller, params.user_id),
   createInsurance: (app, caller, { params, body }) => records.createInsurance(app, caller, params.user_id, body),

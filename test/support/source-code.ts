@@ -12,7 +12,9 @@ function walk(node: unknown, visit: (node: Node) => boolean | undefined) {
   for (const value of Object.values(node)) walk(value, visit)
 }
 
-export const parse = (file: string, text: string) => parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }) as unknown as Node
+export type Program = Node
+
+export const parse = (file: string, text: string) => parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }) as unknown as Program
 
 export type Import = { path: string; typeOnly: boolean }
 

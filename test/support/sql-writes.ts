@@ -1,5 +1,5 @@
-/** A token of SQL: a word, a punctuation mark, a dollar-quoted body, or a gap where a program fills in a value. */
-type Token = { kind: 'word' | 'mark' | 'body' | 'gap'; text: string }
+/** A token of SQL: a word, a punctuation mark, a string, a dollar-quoted body, or a gap where a program fills in a value. */
+type Token = { kind: 'word' | 'mark' | 'string' | 'body' | 'gap'; text: string }
 
 /** Stands for an interpolated value in a text of SQL. */
 export const GAP = '\ufffc'
@@ -16,7 +16,8 @@ export function tokensOf(sql: string): Token[] {
     else if (gap) tokens.push({ kind: 'gap', text: gap })
     else if (quoted !== undefined) tokens.push({ kind: 'word', text: quoted })
     else if (word !== undefined) tokens.push({ kind: 'word', text: word.toLowerCase() })
-    else if (!/^(--|\/\*|')/.test(text)) tokens.push({ kind: 'mark', text })
+    else if (text.startsWith("'")) tokens.push({ kind: 'string', text })
+    else if (!/^(--|\/\*)/.test(text)) tokens.push({ kind: 'mark', text })
   }
   return tokens
 }
@@ -67,7 +68,8 @@ export function writesIn(sql: string): Write[] {
   function copiesFrom(i: number) {
     let at = i + 1
     if (mark(at) === '(') while (at < tokens.length && mark(at++) !== ')');
-    return word(at) === 'from'
+    const source = tokens[at + 1]
+    return word(at) === 'from' && (['string', 'gap'].includes(source?.kind ?? '') || ['stdin', 'program'].includes(word(at + 1) ?? ''))
   }
 }
 

@@ -94,3 +94,6 @@ export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_
     order by e.no`.execute(db)
   return rows
 }
+
+/** Deletes events that were logged while their day had no partition of its own. */
+export const deleteFromDefault = (db: Db, before: string) => sql`delete from events_default where logged_at < ${before}`.execute(db)

@@ -56,6 +56,3 @@ export const backlogOf = (db: Db, webhook_ids: string[]) =>
     .where('run_at', 'is not', null)
     .groupBy('webhook_id')
     .execute()
-
-/** Until the transaction ends, no lock is waited for any longer. */
-export const waitAtMost = (db: Db, ms: number) => sql`set local lock_timeout = ${sql.lit(ms)}`.execute(db)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { visibleTeams } from '../../tenants/teams/rules.ts'
 import { getLab } from '../catalog/markers.ts'
@@ -44,6 +44,9 @@ export const createLabAccount = (app: App, { billing, team_ids, ...account }: Ne
     await openTo(app, org_id, id, team_ids)
     return rules.known(await store.findAccount(app.db, org_id, id))
   })
+
+/** Writes the accounts of the platform, one for each lab, in the caller's transaction. */
+export const putPlatformAccounts = (app: AppInTransaction, rows: store.PlatformAccount[]) => store.upsertPlatformAccounts(app.db, rows)
 
 export const listAllLabAccounts = (app: App) => store.listAllAccounts(app.db)
 

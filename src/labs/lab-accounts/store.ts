@@ -1,5 +1,5 @@
 import { type Insertable, sql } from 'kysely'
-import { bindToTeams } from '../../platform/db/bind-teams.ts'
+import { liveTeams } from '../../platform/db/live-teams.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
@@ -52,8 +52,31 @@ export const listAllAccounts = (db: Db) => accounts(db).execute()
 
 export const insertAccount = (db: Db, row: Insertable<Tables['lab_accounts']>) => db.insertInto('lab_accounts').values(row).execute()
 
-export const openTo = (db: Db, org_id: string, lab_account_id: string, team_ids: string[]) =>
-  bindToTeams(db, 'lab_account_teams', org_id, lab_account_id, team_ids)
+/** Binds to exactly these live teams of the organization and returns how many there were. */
+export async function openTo(db: Db, org_id: string, lab_account_id: string, team_ids: string[]) {
+  await db.deleteFrom('lab_account_teams').where('lab_account_id', '=', lab_account_id).execute()
+  const bound = await db
+    .insertInto('lab_account_teams')
+    .columns(['lab_account_id', 'team_id'])
+    .expression(liveTeams(org_id, lab_account_id, team_ids))
+    .returning('team_id')
+    .execute()
+  return bound.length
+}
 
 export const setStatus = (db: Db, id: string, status: string) =>
   db.updateTable('lab_accounts').set({ status }).where('id', '=', id).returning(['id', 'status', 'account_name']).executeTakeFirst()
+
+export type PlatformAccount = Insertable<Tables['lab_accounts']>
+
+export const upsertPlatformAccounts = (db: Db, rows: PlatformAccount[]) =>
+  db
+    .insertInto('lab_accounts')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .column('lab_id')
+        .where('org_id', 'is', null)
+        .doUpdateSet((eb) => ({ allowed_billing: eb.ref('excluded.allowed_billing'), account_name: eb.ref('excluded.account_name') })),
+    )
+    .execute()

@@ -134,3 +134,7 @@ export const listChanged = (db: Db, team_id: string, { order_ids, start_at, end_
     .orderBy('id')
     .limit(limit)
     .execute()
+
+/** Deletes every order of the team, with its events, images and results; returns how many orders there were. */
+export const deleteOrdersOf = async (db: Db, team_id: string) =>
+  Number((await db.deleteFrom('orders').where('team_id', '=', team_id).executeTakeFirst()).numDeletedRows)

@@ -1,9 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { emptyInbox } from '../../delivery/webhooks/inbox.ts'
+import { deleteOrdersOf } from '../../labs/orders/progress/actions.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { later, SECOND } from '../../platform/time.ts'
+import { deleteOutcomesOf } from '../../tenants/idempotency/actions.ts'
+import { lockTeamClock, setClockOffset } from '../../tenants/teams/clock.ts'
+import { deleteUsersOf } from '../../tenants/users/actions.ts'
 import * as rules from './rules.ts'
-import * as store from './store.ts'
 import { timeline } from './timeline.ts'
 
 export const getClock = async (app: App, { clock_offset_ms }: TeamCaller) => reading(app, clock_offset_ms)
@@ -14,14 +18,15 @@ export const moveClock = (app: App, { team_id }: TeamCaller, move: rules.Move) =
 export const resetClock = (app: App, { team_id }: TeamCaller) => journey(app, team_id, (app) => travel(app, team_id, 0))
 
 /** Everything that came in goes, for good; what was configured stays. */
-export const resetTeam = (app: App, { team_id }: TeamCaller, named: string) => {
+export const resetTeam = (app: App, caller: TeamCaller, named: string) => {
+  const { team_id } = caller
   rules.checkNamed(team_id, named)
   return journey(app, team_id, async (app) => {
-    const orders = await store.deleteOrders(app.db, team_id)
-    const users = await store.deleteUsers(app.db, team_id)
-    await store.deleteKeptOutcomes(app.db, team_id)
-    await store.deleteInbox(app.db, team_id)
-    await store.setClockOffset(app.db, team_id, 0)
+    const orders = await deleteOrdersOf(app, team_id)
+    const users = await deleteUsersOf(app, team_id)
+    await deleteOutcomesOf(app, team_id)
+    await emptyInbox(app, caller)
+    await setClockOffset(app, team_id, 0)
     return { team_id, users, orders }
   })
 }
@@ -29,11 +34,11 @@ export const resetTeam = (app: App, { team_id }: TeamCaller, named: string) => {
 const PATIENCE = 30 * SECOND
 
 /** Journeys of one team come one after the other. Whoever waits holds no connection meanwhile. */
-async function journey<T>(app: App, team_id: string, work: (app: App, offset_ms: number) => Promise<T>): Promise<T> {
+async function journey<T>(app: App, team_id: string, work: (app: AppInTransaction, offset_ms: number) => Promise<T>): Promise<T> {
   const giveUpAt = later(app.wall(), PATIENCE)
   for (;;) {
     try {
-      return await inTransaction(app, async (app) => work(app, rules.mine(await store.lockClock(app.db, team_id))))
+      return await inTransaction(app, async (app) => work(app, rules.mine(await lockTeamClock(app, team_id))))
     } catch (error) {
       if (!rules.isMoving(error) || app.wall() > giveUpAt) throw error
     }
@@ -42,14 +47,14 @@ async function journey<T>(app: App, team_id: string, work: (app: App, offset_ms:
 }
 
 /** Moves the clock from one due moment to the next, so that everything happens at its own time and in order. */
-async function travel(app: App, team_id: string, offset_ms: number) {
+async function travel(app: AppInTransaction, team_id: string, offset_ms: number) {
   for (;;) {
     const due = await firstDue(app, team_id)
     if (!due || due.at > later(app.wall(), offset_ms)) break
-    await store.setClockOffset(app.db, team_id, Date.parse(due.at) - Date.parse(app.wall()))
+    await setClockOffset(app, team_id, Date.parse(due.at) - Date.parse(app.wall()))
     await due.happen({ ...app, now: () => due.at }, team_id)
   }
-  await store.setClockOffset(app.db, team_id, offset_ms)
+  await setClockOffset(app, team_id, offset_ms)
   return reading(app, offset_ms)
 }
 

@@ -1,32 +1,77 @@
 import type { OrderDocument } from '../../labs/orders/encrypted-document.ts'
 import { termsOf } from '../../labs/orders/placing/insert.ts'
-import type { App } from '../../platform/app.ts'
+import * as orders from '../../labs/orders/transfer.ts'
+import * as results from '../../labs/results/transfer.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import { indexTerms } from '../../platform/sealing/blind-index.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import type { Info } from '../../tenants/users/records.ts'
 import { searchable } from '../../tenants/users/rules.ts'
+import * as users from '../../tenants/users/transfer.ts'
 import { type Account, accountHash } from '../../wearables/connections/account.ts'
 import { type About, fingerprintOf } from '../../wearables/connections/devices.ts'
-import type { Part, Row } from './rules.ts'
+import * as connections from '../../wearables/connections/transfer.ts'
+import * as data from '../../wearables/data/transfer.ts'
+import type { Part as Described, Row } from './rules.ts'
+
+/** A part with its owner's way to insert rows of it. */
+type Part = Described & { insert(app: AppInTransaction, rows: Row[]): Promise<void> }
 
 /** What belongs to a user, in the order in which it is written. Something new that a user has is one row here. */
 export const parts: Part[] = [
-  { table: 'user_info', by: 'user_id', sealed: ['user_id'], ids: ['user_id'], order: 'updated_at' },
+  {
+    table: 'user_info',
+    insert: (app, rows) => users.insertTransferred(app, 'user_info', rows),
+    by: 'user_id',
+    sealed: ['user_id'],
+    ids: ['user_id'],
+    order: 'updated_at',
+  },
   // The number that says which is the latest is given anew.
-  { table: 'user_insurances', by: 'user_id', sealed: ['user_id', 'id'], ids: ['user_id', 'id'], order: 'seq', drop: ['seq'] },
+  {
+    table: 'user_insurances',
+    insert: (app, rows) => users.insertTransferred(app, 'user_insurances', rows),
+    by: 'user_id',
+    sealed: ['user_id', 'id'],
+    ids: ['user_id', 'id'],
+    order: 'seq',
+    drop: ['seq'],
+  },
   {
     table: 'orders',
+    insert: (app, rows) => orders.insertTransferred(app, 'orders', rows),
     by: 'user_id',
     sealed: ['id'],
     ids: ['id', 'user_id', 'transaction_id', 'parent_id', 'health_insurance_id'],
     order: 'created_at',
   },
-  { table: 'order_events', by: 'order_id', ids: ['order_id'], order: 'id' },
-  { table: 'order_images', by: 'order_id', sealed: ['order_id', 'name'], ids: ['order_id'], order: 'name' },
-  { table: 'results', by: 'order_id', sealed: ['order_id', 'version'], ids: ['order_id'], order: 'version' },
+  {
+    table: 'order_events',
+    insert: (app, rows) => orders.insertTransferred(app, 'order_events', rows),
+    by: 'order_id',
+    ids: ['order_id'],
+    order: 'id',
+  },
+  {
+    table: 'order_images',
+    insert: (app, rows) => orders.insertTransferred(app, 'order_images', rows),
+    by: 'order_id',
+    sealed: ['order_id', 'name'],
+    ids: ['order_id'],
+    order: 'name',
+  },
+  {
+    table: 'results',
+    insert: (app, rows) => results.insertTransferred(app, 'results', rows),
+    by: 'order_id',
+    sealed: ['order_id', 'version'],
+    ids: ['order_id'],
+    order: 'version',
+  },
   {
     table: 'connections',
+    insert: (app, rows) => connections.insertTransferred(app, 'connections', rows),
     by: 'user_id',
     sealed: ['id'],
     ids: ['id', 'user_id'],
@@ -34,10 +79,37 @@ export const parts: Part[] = [
     drop: ['account_hash', 'renewing_until', 'pull_due_at', 'pull_tries', 'farewells', 'farewell_at'],
     secret: ['tokens'],
   },
-  { table: 'devices', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at', drop: ['fingerprint'] },
-  { table: 'summaries', by: 'user_id', sealed: ['id'], ids: ['id', 'user_id'], order: 'created_at' },
-  { table: 'resource_states', by: 'user_id', ids: ['user_id'], order: 'resource' },
-  { table: 'historical_pulls', by: 'user_id', ids: ['user_id'], order: 'resource' },
+  {
+    table: 'devices',
+    insert: (app, rows) => connections.insertTransferred(app, 'devices', rows),
+    by: 'user_id',
+    sealed: ['id'],
+    ids: ['id', 'user_id'],
+    order: 'created_at',
+    drop: ['fingerprint'],
+  },
+  {
+    table: 'summaries',
+    insert: (app, rows) => data.insertTransferred(app, 'summaries', rows),
+    by: 'user_id',
+    sealed: ['id'],
+    ids: ['id', 'user_id'],
+    order: 'created_at',
+  },
+  {
+    table: 'resource_states',
+    insert: (app, rows) => data.insertTransferred(app, 'resource_states', rows),
+    by: 'user_id',
+    ids: ['user_id'],
+    order: 'resource',
+  },
+  {
+    table: 'historical_pulls',
+    insert: (app, rows) => data.insertTransferred(app, 'historical_pulls', rows),
+    by: 'user_id',
+    ids: ['user_id'],
+    order: 'resource',
+  },
 ]
 
 export type Keys = { team_id: string; user: SealingKey }

@@ -1,10 +1,11 @@
-import type { App } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { userSealingKey } from '../../platform/sealing/vault.ts'
 import { openDay, sealDay } from '../../wearables/data/samples/days.ts'
 import type { Sample } from '../../wearables/data/samples/rules-codec.ts'
 import { pieceOf } from '../../wearables/data/samples/rules-pieces.ts'
 import { openStream, sealStream } from '../../wearables/data/streams/streams.ts'
+import { insertTransferred } from '../../wearables/data/transfer.ts'
 import { type IdOf, type Row, renamedInside } from './rules.ts'
 import * as store from './store.ts'
 
@@ -41,7 +42,12 @@ export async function* recordsOf(app: App, key: SealingKey, { team_id, user_id }
 }
 
 /** Writes what is not there yet, under the keys of the team that it goes to. */
-export async function writeRecords(app: App, team_id: string, idOf: IdOf, { records_of, sample_days = [], workout_streams = [] }: Records) {
+export async function writeRecords(
+  app: AppInTransaction,
+  team_id: string,
+  idOf: IdOf,
+  { records_of, sample_days = [], workout_streams = [] }: Records,
+) {
   const user_id = idOf(records_of) as string
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return
@@ -53,8 +59,8 @@ export async function writeRecords(app: App, team_id: string, idOf: IdOf, { reco
     const workout_id = idOf(row.workout_id) as string
     return { ...row, workout_id, team_id, user_id, sealed: hex(sealStream(key, workout_id, JSON.stringify(stream))) }
   })
-  await store.insertRows(app.db, 'sample_days', days, true)
-  await store.insertRows(app.db, 'workout_streams', streams, true)
+  await insertTransferred(app, 'sample_days', days)
+  await insertTransferred(app, 'workout_streams', streams)
 }
 
 /** What a sample says of itself may name a device. */

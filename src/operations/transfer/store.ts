@@ -40,15 +40,6 @@ export async function rowsBy(db: Db, table: string, column: string, ids: string[
   return rows.map(({ row }) => row)
 }
 
-export async function insertRows(db: Db, table: string, rows: Row[], ifMissing = false) {
-  const [first] = rows
-  if (!first) return
-  const columns = sql.join(Object.keys(first).map((column) => sql.ref(column)))
-  await sql`insert into ${sql.table(table)} (${columns})
-    select ${columns} from jsonb_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(rows)}::jsonb)
-    ${ifMissing ? sql`on conflict do nothing` : sql``}`.execute(db)
-}
-
 export type Day = { resource: string; day: string; provider: string; source_type: string; revision: number; sealed: Buffer }
 
 /** The days of a user in a fixed order after the one that is named, as many as hold so many samples, or one more. */

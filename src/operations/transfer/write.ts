@@ -1,7 +1,9 @@
-import { type App, inTransaction } from '../../platform/app.ts'
+import { insertTransferred as insertTests } from '../../labs/catalog/transfer.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import { type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { insertSealingKey } from '../../platform/sealing/store.ts'
 import { newSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
+import { insertTransferred as insertUsers } from '../../tenants/users/transfer.ts'
 import { keyedFor, parts } from './parts.ts'
 import { type Records, writeRecords } from './records.ts'
 import {
@@ -30,9 +32,9 @@ export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [
     target.own_tests.add(lab_test['id'] as string)
     const [row] = await withAccounts(app, [renamed(lab_test, ['id'], idOf)])
     if ((await store.knownTests(app.db, [row?.['id'] as string])).length) return
-    await store.insertRows(app.db, 'lab_tests', [{ ...row, team_id: target.team_id }]).catch(refused(no))
+    await insertTests(app, 'lab_tests', [{ ...row, team_id: target.team_id }]).catch(refused(no))
     const named = markers.map((marker) => renamed(marker, ['lab_test_id'], idOf))
-    await store.insertRows(app.db, 'lab_test_markers', named).catch(refused(no))
+    await insertTests(app, 'lab_test_markers', named).catch(refused(no))
   })
 
 /** A user with all that belongs to it, or nothing; false when it is there already. */
@@ -47,7 +49,7 @@ export const writeUser = (app: App, target: Target, line: Line, no: number) =>
     if (await store.isTaken(app.db, team_id, user['client_user_id'] as string))
       throw brokenLine(no, 'another user of the team has its client_user_id; delete that one, or import into an empty team')
     const { key, row } = newSealingKey(await teamSealingKey(app, team_id), { team_id, user_id })
-    await store.insertRows(app.db, 'users', [{ ...sealedRow(key, 'users', ['user_id'], user), team_id }]).catch(refused(no))
+    await insertUsers(app, 'users', [{ ...sealedRow(key, 'users', ['user_id'], user), team_id }]).catch(refused(no))
     await insertSealingKey(app.db, { ...row, team_id, user_id })
     await writeBelongings(app, target, key, line, no)
     return true
@@ -55,18 +57,18 @@ export const writeUser = (app: App, target: Target, line: Line, no: number) =>
 
 /** Samples and streams of a user whose line came before. */
 export const writeRecordLine = (app: App, target: Target, line: Records, no: number) =>
-  writeRecords(app, target.team_id, idsOf(target), line).catch(refused(no))
+  inTransaction(app, (app) => writeRecords(app, target.team_id, idsOf(target), line)).catch(refused(no))
 
-async function writeBelongings(app: App, target: Target, key: SealingKey, line: Line, no: number) {
+async function writeBelongings(app: AppInTransaction, target: Target, key: SealingKey, line: Line, no: number) {
   const { team_id } = target
-  for (const { table, by, ids, sealed } of parts) {
+  for (const { table, by, ids, sealed, insert } of parts) {
     const rows = ((line[table] ?? []) as Row[]).map((row) => renamed(row, ids, idsOf(target)))
     const written = []
     for (const row of await adapted(app, target, table, rows, line, no)) {
       const keyed = await keyedFor(app, { team_id, user: key }, table, row)
       written.push({ ...(sealed ? sealedRow(key, table, sealed, row) : row), ...keyed, ...(by === 'user_id' ? { team_id } : {}) })
     }
-    await store.insertRows(app.db, table, written).catch(refused(no))
+    await insert(app, written).catch(refused(no))
   }
 }
 

@@ -12,17 +12,18 @@ export const auditColumns = [
   ...(['id', 'at', 'org_id', 'team_id', 'actor_kind', 'actor_id', 'action', 'subject', 'status', 'request_id'] as const),
   ...(['via', 'reason'] as const),
 ]
+const auditTypes = [...['uuid', 'timestamptz', 'uuid', 'uuid', 'text', 'uuid', 'text', 'text', 'smallint', 'text'], ...['text', 'bytea']]
 const keptTypes = ['uuid', 'text', 'bytea', 'uuid', 'smallint', 'bytea', 'uuid']
 
 const at = (i: number) => `$${i + 1}`
 
-/** A part of a `with`; `first` is the number of parameters before its own. */
-export const auditText = (first: number) =>
-  `audited as (insert into audit_log (${auditColumns.join(', ')}) values (${auditColumns.map((_, i) => at(first + i)).join(', ')}))`
+const call = (name: string, types: string[], first: number) => `${name}(${types.map((type, i) => `${at(first + i)}::${type}`).join(', ')})`
 
-/** A result column of the statement; its parameters follow those of the audit row. */
-export const keptText = (first: number) =>
-  `keep_outcome(${keptTypes.map((type, i) => `${at(first + auditColumns.length + i)}::${type}`).join(', ')})`
+/** A column of the statement's result; `first` is the number of parameters before its own. */
+export const auditText = (first: number) => call('append_audit', auditTypes, first)
+
+/** A column of the statement's result; its parameters follow those of the audit row. */
+export const keptText = (first: number) => call('keep_outcome', keptTypes, first + auditTypes.length)
 
 export const requestRowValues = ({ audit, kept }: RequestRows): unknown[] => [
   ...auditColumns.map((column) => audit[column]),
@@ -38,5 +39,5 @@ export const isLostLease = (error: unknown) => (error as { code?: string }).code
 export const writeRequestRows = (db: Db, rows: RequestRows) =>
   db.executeQuery(CompiledQuery.raw(rows.kept ? writeBoth : writeAudit, requestRowValues(rows)))
 
-const writeAudit = prepared('request_rows', `with ${auditText(0)} select`)
-const writeBoth = prepared('request_rows_kept', `with ${auditText(0)} select ${keptText(0)}`)
+const writeAudit = prepared('request_rows', `select ${auditText(0)}`)
+const writeBoth = prepared('request_rows_kept', `select ${auditText(0)}, ${keptText(0)}`)

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { App } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { deriveSecret, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey, userSealingKey } from '../../platform/sealing/vault.ts'
@@ -51,6 +51,9 @@ export async function claimTurn(app: App, attempt: Attempt): Promise<{ turn: Tur
     await pause(Math.min(250, 20 * (waited + 1)))
   }
 }
+
+/** Deletes the kept outcomes of a team in the caller's transaction. Requests that still run keep their lease. */
+export const deleteOutcomesOf = (app: AppInTransaction, team_id: string) => store.deleteOutcomesOf(app.db, team_id)
 
 export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, later(app.wall(), -KEPT))
 

@@ -53,3 +53,6 @@ export async function complete(db: Db, slot: Slot, owner: string, { status, seal
 export const release = (db: Db, slot: Slot, owner: string) => sql`delete from idempotency_keys where ${mine(slot, owner)}`.execute(db)
 
 export const deleteOlderThan = (db: Db, instant: string) => db.deleteFrom('idempotency_keys').where('created_at', '<', instant).execute()
+
+export const deleteOutcomesOf = (db: Db, team_id: string) =>
+  db.deleteFrom('idempotency_keys').where('team_id', '=', team_id).where('status', 'is not', null).execute()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
 import type { NewPayor } from '../../contract/tenants/insurance.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -27,6 +27,12 @@ export const createPayor = (app: App, { team_id }: TeamCaller, { name, address, 
     const row = { payor_code, team_id, name, org_address: JSON.stringify(address), provider, provider_payor_id }
     return shown(await store.insertPayor(app.db, row))
   })
+
+/** Writes payors of the catalog over those with the same code, in the caller's transaction. */
+export const putPayors = (app: AppInTransaction, payors: store.SharedPayor[]) => store.upsertPayors(app.db, payors)
+
+/** Writes ICD-10 codes of the catalog over those with the same code, in the caller's transaction. */
+export const putIcdCodes = (app: AppInTransaction, codes: store.IcdCode[]) => store.upsertIcdCodes(app.db, codes)
 
 export const findPayor = (app: App, team_id: string, payor_code: string) => store.findPayor(app.db, team_id, payor_code)
 

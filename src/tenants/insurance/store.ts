@@ -34,6 +34,26 @@ export const searchPayors = (db: Db, team_id: string, filter: PayorFilter, limit
 export const insertPayor = (db: Db, row: Insertable<Tables['payors']>) =>
   db.insertInto('payors').values(row).returningAll().executeTakeFirstOrThrow()
 
+export type SharedPayor = { payor_code: string; name: string; aliases: string[] }
+
+export const upsertPayors = (db: Db, rows: SharedPayor[]) =>
+  db
+    .insertInto('payors')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('payor_code').doUpdateSet((eb) => ({ name: eb.ref('excluded.name'), aliases: eb.ref('excluded.aliases') })),
+    )
+    .execute()
+
+export type IcdCode = { code: string; label: string }
+
+export const upsertIcdCodes = (db: Db, rows: IcdCode[]) =>
+  db
+    .insertInto('icd_codes')
+    .values(rows)
+    .onConflict((conflict) => conflict.column('code').doUpdateSet((eb) => ({ label: eb.ref('excluded.label') })))
+    .execute()
+
 export const findIcdCodes = (db: Db, codes: string[]) =>
   db.selectFrom('icd_codes').selectAll().where('code', '=', sql<string>`any(${codes}::text[])`).execute()
 

@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely'
 import type { Role } from '../../contract/common.ts'
-import { bindToTeams } from '../../platform/db/bind-teams.ts'
+import { liveTeams } from '../../platform/db/live-teams.ts'
 import { type Db, preparedRead } from '../../platform/db/open.ts'
 import { onePage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -155,8 +155,17 @@ export const revokeManagementKey = (db: Db, org_id: string, id: string, at: stri
 export const renameManagementKey = (db: Db, org_id: string, id: string, label: string) =>
   db.updateTable('management_keys').set({ label }).where('org_id', '=', org_id).where('id', '=', id).execute()
 
-export const bindTeams = (db: Db, org_id: string, key_id: string, team_ids: string[]) =>
-  bindToTeams(db, 'management_key_teams', org_id, key_id, team_ids)
+/** Binds to exactly these live teams of the organization and returns how many there were. */
+export async function bindTeams(db: Db, org_id: string, key_id: string, team_ids: string[]) {
+  await db.deleteFrom('management_key_teams').where('key_id', '=', key_id).execute()
+  const bound = await db
+    .insertInto('management_key_teams')
+    .columns(['key_id', 'team_id'])
+    .expression(liveTeams(org_id, key_id, team_ids))
+    .returning('team_id')
+    .execute()
+  return bound.length
+}
 
 export const insertLabKey = (db: Db, row: Insertable<Tables['lab_keys']>) =>
   db.insertInto('lab_keys').values(row).returning(['id', 'lab_id', 'label', 'prefix', 'created_at']).executeTakeFirstOrThrow()

@@ -1,5 +1,5 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
-import { bindToTeams } from '../../platform/db/bind-teams.ts'
+import { liveTeams } from '../../platform/db/live-teams.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { onePage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
@@ -54,8 +54,17 @@ export const updatePerson = (db: Db, org_id: string, id: string, change: Updatea
 export const deletePerson = (db: Db, org_id: string, id: string) =>
   db.deleteFrom('people').where('org_id', '=', org_id).where('id', '=', id).returning('id').executeTakeFirst()
 
-export const bindTeams = (db: Db, org_id: string, person_id: string, team_ids: string[]) =>
-  bindToTeams(db, 'person_teams', org_id, person_id, team_ids)
+/** Binds to exactly these live teams of the organization and returns how many there were. */
+export async function bindTeams(db: Db, org_id: string, person_id: string, team_ids: string[]) {
+  await db.deleteFrom('person_teams').where('person_id', '=', person_id).execute()
+  const bound = await db
+    .insertInto('person_teams')
+    .columns(['person_id', 'team_id'])
+    .expression(liveTeams(org_id, person_id, team_ids))
+    .returning('team_id')
+    .execute()
+  return bound.length
+}
 
 export const countTeams = (db: Db, org_id: string, team_ids: string[]) =>
   db

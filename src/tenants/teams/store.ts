@@ -81,3 +81,10 @@ export const setBetas = (db: Db, id: string, betas: string[]) =>
 
 export const listAllTeams = (db: Db) =>
   db.selectFrom('teams').select(['id', 'name', 'betas']).where('deleted_at', 'is', null).orderBy('created_on').orderBy('id').execute()
+
+/** Other transactions of the team go on: the lock covers no key. */
+export const lockClock = (db: Db, team_id: string) =>
+  db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).forNoKeyUpdate().skipLocked().executeTakeFirst()
+
+export const setClockOffset = (db: Db, team_id: string, clock_offset_ms: number) =>
+  db.updateTable('teams').set({ clock_offset_ms }).where('id', '=', team_id).execute()

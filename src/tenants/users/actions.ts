@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isSource } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { isUniqueViolation } from '../../platform/db/open.ts'
 import { problem } from '../../platform/problem.ts'
@@ -87,12 +87,12 @@ export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, pa
     }),
   )
 
-/** Gone at once for every call, and its sources are disconnected for good; erased when the days of grace are over. */
-export const deleteUser = (app: App, { team_id }: TeamCaller, user_id: string) =>
+/** The user is gone for every call at once, and is erased when the grace period ends. */
+export const scheduleDeletion = (app: App, { team_id }: TeamCaller, user_id: string) =>
   inTransaction(app, async (app) => {
     await requireUser(app, team_id, user_id, store.lockUser)
     const now = app.now()
-    await store.markDeleted(app.db, { team_id, user_id, deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) }, app.wall())
+    await store.updateUser(app.db, team_id, user_id, { deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) })
     return { success: true }
   })
 
@@ -130,6 +130,9 @@ export const eraseDueUsers = (app: App, team_id?: string) =>
     await recordChange(app, ...due.map(({ team_id, user_id }) => auditRow(app, { kind: 'job', team_id }, deed(user_id))))
     return due.length === ERASED_AT_ONCE
   })
+
+/** Deletes every user of a team without a grace period, in the caller's transaction. */
+export const deleteUsersOf = (app: AppInTransaction, team_id: string) => store.deleteUsersOf(app.db, team_id)
 
 export const nextErasure = async (app: App, team_id: string) => (await store.nextErasure(app.db, team_id))?.erase_at ?? undefined
 

@@ -15,9 +15,9 @@ const users = (db: Db, team_id: string) =>
 
 const liveUsers = (db: Db, team_id: string) => users(db, team_id).where('deleted_at', 'is', null)
 
-/** Inserts the user and its key in one statement; undefined when the client_user_id is taken. */
-export async function insertUser(db: Db, user: Insertable<Tables['users']>, key: { id: string; wrapped: Buffer }) {
-  return db
+/** Inserts the user and the user's key in one statement; undefined when the client_user_id is taken. */
+export const insertUser = (db: Db, user: Insertable<Tables['users']>, key: { id: string; wrapped: Buffer }) =>
+  db
     .with('new_user', (db) =>
       db
         .insertInto('users')
@@ -25,16 +25,9 @@ export async function insertUser(db: Db, user: Insertable<Tables['users']>, key:
         .onConflict((conflict) => conflict.columns(['team_id', 'client_user_id']).where('deleted_at', 'is', null).doNothing())
         .returning(['user_id', 'team_id']),
     )
-    .insertInto('sealing_keys')
-    .columns(['id', 'team_id', 'user_id', 'wrapped'])
-    .expression((eb) =>
-      eb
-        .selectFrom('new_user')
-        .select([sql<string>`${key.id}::uuid`.as('id'), 'team_id', 'user_id', sql<Buffer>`${key.wrapped}::bytea`.as('wrapped')]),
-    )
-    .returning('user_id')
+    .selectFrom('new_user')
+    .select(['user_id', sql`add_user_key(${key.id}, team_id, user_id, ${key.wrapped})`.as('key')])
     .executeTakeFirst()
-}
 
 /** Also finds users that await deletion: `deleted_at` tells. */
 const oneUser = preparedRead('find_user', (db, team_id: string, user_id: string) => users(db, team_id).where('users.user_id', '=', user_id))
@@ -143,26 +136,6 @@ export async function countSources(db: Db, team_id: string) {
   return rows[0] as { all: number; errored: number; by_week: Week[] }
 }
 
-type Leaving = { team_id: string; user_id: string; deleted_at: string; erase_at: string }
-
-/** With its connections; a job of theirs tells the sources. */
-export const markDeleted = (db: Db, { team_id, user_id, deleted_at, erase_at }: Leaving, wall: string) =>
-  db
-    .with('ended', (db) =>
-      db
-        .updateTable('connections')
-        .set({ ended_at: deleted_at, farewell_at: wall })
-        .where('team_id', '=', team_id)
-        .where('user_id', '=', user_id)
-        .where('ended_at', 'is', null)
-        .returning('id'),
-    )
-    .updateTable('users')
-    .set({ deleted_at, erase_at })
-    .where('team_id', '=', team_id)
-    .where('user_id', '=', user_id)
-    .execute()
-
 const FOUND_AT_MOST = 50
 
 export const searchByIds = (db: Db, team_id: string, beginning: string) => {
@@ -259,3 +232,7 @@ export const nextErasure = (db: Db, team_id: string) =>
 /** Takes the users' keys and every row of theirs along. The caller holds their rows, whichever teams they are of. */
 export const deleteLockedUsers = (db: Db, user_ids: string[]) =>
   db.deleteFrom('users').where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
+
+/** Deletes every user of the team, with the users' keys and every row that names them; returns how many users there were. */
+export const deleteUsersOf = async (db: Db, team_id: string) =>
+  Number((await db.deleteFrom('users').where('team_id', '=', team_id).executeTakeFirst()).numDeletedRows)

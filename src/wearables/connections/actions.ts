@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isSource, type SourceSlug } from '../../contract/tenants/sources.ts'
 import { emit } from '../../delivery/events/emit.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
@@ -152,6 +152,10 @@ export const endConnection = (app: App, { team_id }: TeamCaller, user_id: string
     await store.updateConnection(app.db, connection, { ended_at: app.now(), farewell_at: app.wall() })
     return { success: true }
   })
+
+/** Ends every connection of a deleted user in the caller's transaction. A job notifies the sources. */
+export const endConnections = (app: AppInTransaction, { team_id }: TeamCaller, user_id: string) =>
+  store.endConnections(app.db, team_id, user_id, { ended_at: app.now(), farewell_at: app.wall() })
 
 /** A source that pushes is connected before its first data. */
 export const connectPushSource = (

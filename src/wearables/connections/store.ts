@@ -49,6 +49,15 @@ export const updateConnection = (db: Db, { team_id, id }: { team_id: string; id:
     .returningAll()
     .executeTakeFirst()
 
+export const endConnections = (db: Db, team_id: string, user_id: string, end: { ended_at: string; farewell_at: string }) =>
+  db
+    .updateTable('connections')
+    .set(end)
+    .where('team_id', '=', team_id)
+    .where('user_id', '=', user_id)
+    .where('ended_at', 'is', null)
+    .execute()
+
 /** Only of a lease that is still ours: whoever connected anew meanwhile has better tokens. */
 export const endRenewal = (db: Db, { team_id, id, renewing_until }: ConnectionRow, change: Updateable<Tables['connections']>) =>
   db

@@ -1,6 +1,6 @@
 import { type App, inTransaction, wakeAfterCommit } from '../../../platform/app.ts'
 import { isLockTimeout } from '../../../platform/db/open.ts'
-import { waitAtMost } from '../store.ts'
+import { waitAtMost } from '../../../platform/db/partitions.ts'
 import * as store from './store-jobs.ts'
 
 /** Messages that one turn puts in line. */

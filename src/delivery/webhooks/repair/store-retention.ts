@@ -1,24 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 
-export const makePartitions = (db: Db, day: string) =>
-  sql`select make_partition(parent, ${day}::date) from unnest(array['events', 'attempts']) as parent`.execute(db)
-
-/** Of events and attempts; their names end in their day. */
-export async function partitionsBefore(db: Db, day: string) {
-  const { rows } = await sql<{ name: string }>`
-    select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid join pg_class parent on parent.oid = inhparent
-    where parent.relname in ('events', 'attempts') and child.relname ~ '_\\d{8}$' and right(child.relname, 8) < ${day.replaceAll('-', '')}`.execute(
-    db,
-  )
-  return rows
-}
-
-export const dropPartition = (db: Db, name: string) => sql`drop table if exists ${sql.ref(name)}`.execute(db)
-
-/** What came while its day had no partition of its own. */
-export const deleteFromDefaults = (db: Db, before: string) =>
-  sql`with old as (delete from events_default where logged_at < ${before}) delete from attempts_default where at < ${before}`.execute(db)
+/** Deletes attempts that were made while their day had no partition of its own. */
+export const deleteFromDefault = (db: Db, before: string) => sql`delete from attempts_default where at < ${before}`.execute(db)
 
 /**
  * Lanes of disabled webhooks go past messages whose event is no longer kept; enabled ones do so by themselves.

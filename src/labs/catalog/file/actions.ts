@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import { isUniqueViolation } from '../../../platform/db/open.ts'
 import { setupProblem } from '../../../platform/problem.ts'
+import { putIcdCodes, putPayors } from '../../../tenants/insurance/actions.ts'
+import { putPlatformAccounts } from '../../lab-accounts/actions.ts'
 import { type Catalogue, readCatalogue } from './file.ts'
 import * as rows from './rows.ts'
 import * as store from './store.ts'
@@ -40,12 +42,12 @@ const countsOf = ({ labs, analytes, lab_markers, lab_tests, patient_service_cent
   icd_codes: icd10_starter.length,
 })
 
-async function write(app: App, catalogue: Catalogue) {
+async function write(app: AppInTransaction, catalogue: Catalogue) {
   const { db } = app
   const at = app.wall()
   await put(app, 'labs', catalogue.labs.map(rows.labRow), 'id')
-  await store.insertPlatformAccounts(
-    db,
+  await putPlatformAccounts(
+    app,
     catalogue.labs.map((lab) => rows.platformAccount(lab, at)),
   )
   await put(app, 'analytes', catalogue.analytes.map(rows.analyteRow), 'slug')
@@ -64,8 +66,8 @@ async function write(app: App, catalogue: Catalogue) {
   )
   for (const batch of batchesOf(rows.testMarkerRows(catalogue))) await store.insertTestMarkers(db, batch)
   await put(app, 'service_centers', rows.centerRows(catalogue), 'site_code')
-  await put(app, 'payors', catalogue.payors, 'payor_code')
-  await put(app, 'icd_codes', catalogue.icd10_starter, 'code')
+  for (const batch of batchesOf(catalogue.payors)) await putPayors(app, batch)
+  for (const batch of batchesOf(catalogue.icd10_starter)) await putIcdCodes(app, batch)
 }
 
 /** In batches, since a statement of PostgreSQL takes 65,535 values at most. */

@@ -9,7 +9,7 @@ export const lockLoading = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK})
 
 export const loadedCatalogue = (db: Db) => db.selectFrom('catalogue').select(['version', 'loaded_at']).executeTakeFirst()
 
-export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'payors' | 'icd_codes' | 'catalogue'
+export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'catalogue'
 export type SharedRow<T extends SharedTable> = Insertable<Tables[T]>
 
 /** Writes rows of the catalogue over those that are there by their key; columns in `kept` stay as they are there, unless they are empty. */
@@ -86,15 +86,3 @@ export const countShared = (db: Db) =>
       counted('service_centers').as('service_centers'),
     ])
     .executeTakeFirstOrThrow()
-
-export const insertPlatformAccounts = (db: Db, rows: Insertable<Tables['lab_accounts']>[]) =>
-  db
-    .insertInto('lab_accounts')
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict
-        .column('lab_id')
-        .where('org_id', 'is', null)
-        .doUpdateSet((eb) => ({ allowed_billing: eb.ref('excluded.allowed_billing'), account_name: eb.ref('excluded.account_name') })),
-    )
-    .execute()

@@ -66,15 +66,11 @@ with placed as (insert into orders (${columns.join(', ')}) values (${columns.map
 first as (insert into order_events (order_id, id, low_level, created_at)
   values (${place('id')}, ${place('last_event')}, ${place('low_level')}, ${place('last_event_at')}))`
 
-const insertInfo = `,
-info as (insert into user_info (user_id, team_id, sealed, terms, updated_at)
-  select ${place('user_id')}, ${place('team_id')}, ${at(INFO)}::bytea, ${at(INFO + 1)}::text[], ${place('created_at')}
-  where ${at(INFO)}::bytea is not null
-  on conflict (user_id) do update set sealed = excluded.sealed, terms = excluded.terms, updated_at = excluded.updated_at)`
-
 const tell = `
 select emit(${at(EVENT)}, ${place('team_id')}, ${place('user_id')}, ${place('id')}, ${at(EVENT + 1)}, ${at(EVENT + 2)}, ${at(EVENT + 3)},
   ${place('created_at')}, false) as told`
+
+const putInfo = `, put_user_info(${place('user_id')}, ${place('team_id')}, ${at(INFO)}, ${at(INFO + 1)}, ${place('created_at')})`
 
 /** What the parameters are of an order that is placed together with its audit row, for benchmarks of the bare statement. */
 export const placeParameters = [
@@ -85,9 +81,9 @@ export const placeParameters = [
 ]
 
 /** The hot write: one round trip, prepared once for each connection. */
-const placeAlone = prepared('place_order', insertOrder + insertInfo + tell)
-export const placeAudited = prepared('place_order_audited', `${insertOrder + insertInfo},\n${auditText(REQUEST_ROWS)}${tell}`)
-const placeKept = prepared('place_order_kept', `${insertOrder + insertInfo},\n${auditText(REQUEST_ROWS)}${tell}, ${keptText(REQUEST_ROWS)}`)
+const placeAlone = prepared('place_order', insertOrder + tell + putInfo)
+export const placeAudited = prepared('place_order_audited', `${insertOrder + tell + putInfo}, ${auditText(REQUEST_ROWS)}`)
+const placeKept = prepared('place_order_kept', `${insertOrder + tell + putInfo}, ${auditText(REQUEST_ROWS)}, ${keptText(REQUEST_ROWS)}`)
 
 /** Writes the order, its first event, the demographics, the log entry and the request's rows, in one statement. */
 export function insertPlaced(db: Db, { row, event, info, requestRows }: Placing) {

@@ -1,5 +1,5 @@
 import { emitRow } from '../../../delivery/events/emit.ts'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { DAY, later } from '../../../platform/time.ts'
@@ -82,3 +82,6 @@ export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids
     }
     return { order_ids: orders.map((order) => order.id) }
   })
+
+/** Deletes every order of a team in the caller's transaction. */
+export const deleteOrdersOf = (app: AppInTransaction, team_id: string) => store.deleteOrdersOf(app.db, team_id)

@@ -46,11 +46,11 @@ function textFor(days: number, events: number, audited: boolean) {
     ...(days ? [daysText(rowsOf(firstDay, days, dayTypes))] : []),
     `state as (${receivedText})`,
     `told as (${toldText(rowsOf(firstEvent, events, eventTypes))})`,
-    ...(audited ? [auditText(firstEvent + events * eventTypes.length)] : []),
   ]
   const columns = [
     "(select coalesce(array_agg(distinct webhook), '{}') from told, unnest(told.webhooks) as webhook) as told",
     ...(days ? [`all_written((select count(*) from days), ${days})`] : []),
+    ...(audited ? [auditText(firstEvent + events * eventTypes.length)] : []),
   ]
   const text = `with ${parts.join(', ')} select ${columns.join(', ')}`
   if (days > MOST_PREPARED || events > MOST_PREPARED) return text

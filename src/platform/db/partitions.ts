@@ -1,0 +1,44 @@
+import { sql } from 'kysely'
+import { type App, inTransaction } from '../app.ts'
+import { DAY, later, SECOND } from '../time.ts'
+import { type Db, isLockTimeout } from './open.ts'
+
+const AHEAD = 3
+const PATIENCE = SECOND
+
+/** Makes the partitions of the coming days and drops those of days before `oldest`. A partition's name ends in its day. */
+export async function keepPartitions(app: App, parent: string, oldest: string) {
+  for (let day = 0; day <= AHEAD; day++)
+    await unlessInUse(app, (app) => makePartition(app.db, parent, later(app.wall(), day * DAY).slice(0, 10)))
+  for (const { name } of await partitionsBefore(app.db, parent, oldest)) await unlessInUse(app, (app) => dropPartition(app.db, name))
+}
+
+/**
+ * Making or dropping a partition locks its parent for a moment, and writers queue behind the lock. While a long reader such as a
+ * backup holds the parent, the work is left for the next run; partitions are made days before they are needed.
+ */
+async function unlessInUse(app: App, work: (app: App) => Promise<unknown>) {
+  try {
+    await inTransaction(app, async (app) => {
+      await waitAtMost(app.db, PATIENCE)
+      await work(app)
+    })
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error
+    app.log.warn('partition is in use; making or dropping it is postponed')
+  }
+}
+
+/** Ends the transaction if it waits longer than this for a lock. */
+export const waitAtMost = (db: Db, ms: number) => sql`set local lock_timeout = ${sql.lit(ms)}`.execute(db)
+
+const makePartition = (db: Db, parent: string, day: string) => sql`select make_partition(${parent}, ${day}::date)`.execute(db)
+
+async function partitionsBefore(db: Db, parent: string, day: string) {
+  const { rows } = await sql<{ name: string }>`
+    select child.relname as name from pg_inherits join pg_class child on child.oid = inhrelid join pg_class parent on parent.oid = inhparent
+    where parent.relname = ${parent} and child.relname ~ '_\\d{8}$' and right(child.relname, 8) < ${day.replaceAll('-', '')}`.execute(db)
+  return rows
+}
+
+const dropPartition = (db: Db, name: string) => sql`drop table if exists ${sql.ref(name)}`.execute(db)

@@ -1,0 +1,9 @@
+import type { AppInTransaction } from '../../platform/app.ts'
+import * as store from './store.ts'
+
+/** Locks the team's clock until the caller's transaction ends; undefined while another transaction moves it. */
+export const lockTeamClock = (app: AppInTransaction, team_id: string) => store.lockClock(app.db, team_id)
+
+/** Moves the team's clock in the caller's transaction. */
+export const setClockOffset = (app: AppInTransaction, team_id: string, clock_offset_ms: number) =>
+  store.setClockOffset(app.db, team_id, clock_offset_ms)

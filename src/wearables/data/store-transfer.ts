@@ -1,0 +1,21 @@
+import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
+import type { Db } from '../../platform/db/open.ts'
+
+/** Inserts rows of a team's export. An import that is resumed sends samples and streams again; those that are there stay. */
+export const inserts = {
+  summaries: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('summaries'), 'summaries', rows),
+  resource_states: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('resource_states'), 'resource_states', rows),
+  historical_pulls: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('historical_pulls'), 'historical_pulls', rows),
+  sample_days: (db: Db, rows: JsonRow[]) =>
+    insertJson(
+      db.insertInto('sample_days').onConflict((conflict) => conflict.doNothing()),
+      'sample_days',
+      rows,
+    ),
+  workout_streams: (db: Db, rows: JsonRow[]) =>
+    insertJson(
+      db.insertInto('workout_streams').onConflict((conflict) => conflict.doNothing()),
+      'workout_streams',
+      rows,
+    ),
+}

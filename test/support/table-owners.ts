@@ -1,0 +1,48 @@
+/** The tables of each feature. Only the feature's files and the SQL functions it owns write them. */
+const tables: Record<string, string> = {
+  'platform/db': 'migrations',
+  'platform/sealing': 'sealing_keys',
+  'tenants/teams': 'orgs teams erased_teams',
+  'tenants/keys': 'management_keys management_key_teams team_api_keys access_tokens user_tokens lab_keys',
+  'tenants/people': 'people person_teams recovery_codes invitations',
+  'tenants/sessions': 'console_sessions sign_in_turns',
+  'tenants/users': 'users user_info user_insurances',
+  'tenants/insurance': 'payors icd_codes',
+  'tenants/idempotency': 'idempotency_keys',
+  'tenants/audit': 'audit_log audit_head',
+  'delivery/events': 'events',
+  'delivery/webhooks': 'webhooks lanes ended_lanes deliveries attempts webhook_jobs inbox_messages',
+  'delivery/pipelines': 'pipelines pipeline_outlets',
+  'labs/catalog': 'catalogue labs analytes markers lab_tests lab_test_markers service_centers',
+  'labs/lab-accounts': 'lab_accounts lab_account_teams',
+  'labs/orders': 'orders order_events order_images',
+  'labs/results': 'results critical_results',
+  'wearables/connections': 'connections devices refreshes bulk_ops bulk_items',
+  'wearables/link': 'link_tokens oauth_flows',
+  'wearables/team-sources': 'team_credentials scope_requirements pull_preferences',
+  'wearables/data': 'sample_days summaries workout_streams resource_states historical_pulls source_priorities',
+  'operations/deployment': 'deployment',
+}
+
+/** The SQL functions of each feature. Any statement may call them; each writes tables of its own feature only. */
+const functions: Record<string, string> = {
+  'platform/db': 'make_partition keep_as_written',
+  'platform/sealing': 'add_user_key',
+  'tenants/users': 'put_user_info',
+  'tenants/idempotency': 'keep_outcome',
+  'tenants/audit': 'append_audit audit_log_guard',
+  'delivery/events': 'emit number_events',
+  'delivery/webhooks': 'takes filters_for enqueue enqueue_event key_hash',
+  'labs/orders': 'forget_patient',
+  'labs/results': 'forget_results',
+  'wearables/data': 'all_written',
+}
+
+const ownersIn = (owned: Record<string, string>) =>
+  new Map(Object.entries(owned).flatMap(([feature, names]) => names.split(' ').map((name) => [name, feature] as const)))
+
+export const tableOwners = ownersIn(tables)
+export const functionOwners = ownersIn(functions)
+
+/** Restoring a backup loads every table as it was, below all features. */
+export const restores = 'platform/db/dump.ts'
