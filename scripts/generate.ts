@@ -8,7 +8,7 @@ import { openapi } from '../src/contract/openapi.ts'
 import { architectureSvg } from './architecture-svg.ts'
 import { cliPage } from './cli-page.ts'
 import { configPage } from './config-page.ts'
-import { deprecationsTable } from './deprecations.ts'
+import { deprecationsPage } from './deprecations-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { diagrams, lifecyclePage, methodsTable } from './lifecycle-page.ts'
@@ -24,6 +24,7 @@ export const generated: Record<string, () => string> = {
   'docs/cli.md': cliPage,
   'docs/comparison.md': comparisonPage,
   'docs/config.md': configPage,
+  'docs/deprecations.md': deprecationsPage,
   'docs/errors.md': errorsPage,
   'docs/events.md': eventsPage,
   'docs/lifecycle.md': lifecyclePage,
@@ -31,7 +32,6 @@ export const generated: Record<string, () => string> = {
   'docs/diagrams/architecture.svg': architectureSvg,
   'docs/order-checks.md': orderChecksPage,
   'docs/orders.md': ordersPage,
-  'docs/upgrading.md': () => withTable('docs/upgrading.md', 'deprecated', deprecationsTable()),
   'docs/wearables.md': wearablesPage,
 }
 

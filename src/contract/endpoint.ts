@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Deprecation } from './deprecation.ts'
 
 type Auth = 'team' | 'management' | 'lab' | 'link' | 'session' | 'none'
 
@@ -33,8 +34,8 @@ export type Row = {
   unaudited?: true
   /** Needs no credential, but comes from the console itself only. */
   console?: true
-  /** The day since when something else should be used; `description` says what. The answer carries a Deprecation header. */
-  deprecated?: string
+  /** Every response then carries a `Deprecation` header. */
+  deprecated?: Deprecation
   /** Takes X-Idempotency-Key. */
   idempotent?: true
   /** Carries images or samples: the body may be as large as several images. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { byName, inComponents, type Schemas } from './components.ts'
+import { deprecationOf } from './deprecation.ts'
 import type { Row } from './endpoint.ts'
 import { errorTypes } from './errors.ts'
 import { rows } from './index.ts'
@@ -49,8 +50,8 @@ curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type
 - **Pages**: lists that answer \`next_cursor\` take it back for the next page; lists of markers have \`page\` and \`size\`.
 - **Enumerations** in answers are open: tolerate values that are not listed. Unknown fields of a request are ignored.
 - **Top plan** means the plan \`scale\` of the organisation.
-- **Deprecated**: the headers \`X-Service-Org-Key\` and \`X-Vital-Org-Key\`, in favour of \`X-Management-Key\`, since 2025-04-01; they keep working and
-  are answered with a \`Deprecation\` header, as are the routes that are marked as deprecated.
+- **Deprecation**: deprecated operations, parameters, fields and headers keep working. A request that uses one gets a \`Deprecation\` header with
+  the date. The [list](/docs/deprecations) names the replacements.
 `.trim()
 
 const tags = {
@@ -187,6 +188,7 @@ const usualRefusals = ({ auth, idempotent }: Row): Record<number, string> => ({
 
 function notes(row: Row): string[] {
   const notes: string[] = []
+  if (row.deprecated) notes.push(`Deprecated since ${row.deprecated.since}. ${row.deprecated.instead}`)
   if (row.aliases) notes.push(`Also answers at ${row.aliases.map((alias) => `\`${alias}\``).join(', ')}.`)
   if (row.plan) notes.push('Top plan only.')
   if (row.scope === 'org') notes.push('Needs an Org Management Key.')
@@ -219,6 +221,7 @@ function parametersOf(row: Row, schemaOf: (type: z.ZodType, io: Io) => Json) {
       name,
       in: where,
       required: where === 'path' || !(type as z.ZodType).safeParse(undefined).success,
+      ...(deprecationOf(type as z.ZodType) ? { deprecated: true } : {}),
       schema: schemaOf(type as z.ZodType, 'input'),
     }))
   const parameters = [

@@ -1,3 +1,4 @@
+import { deprecatedHeaders } from '../contract/deprecation.ts'
 import type { Row } from '../contract/endpoint.ts'
 import type { App } from '../platform/app.ts'
 import type { Caller, ConsoleUser, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../platform/callers.ts'
@@ -28,8 +29,6 @@ export async function authenticate(app: App, row: Row, headers: Headers): Promis
   if (row.auth === 'session') throw problem('MISSING_SESSION', 'Nobody is signed in at the console; sign in with POST /console/session.')
   return row.auth === 'team' ? teamOf(app, row, headers) : managementOf(app, headers)
 }
-
-const deprecatedHeaders = ['x-service-org-key', 'x-vital-org-key']
 
 /** The key came in a header that has a successor. */
 export const usedDeprecatedHeader = (row: Row, headers: Headers) =>

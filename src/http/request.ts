@@ -2,6 +2,7 @@ import type { Row } from '../contract/endpoint.ts'
 import type { AppInRequest } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import type { Mask } from '../tenants/sessions/rules-masking.ts'
+import type { DeprecatedInput } from './deprecation.ts'
 import type { parseInput } from './input.ts'
 import { describeSubjects, firstOf, type Subjects } from './subjects.ts'
 
@@ -14,6 +15,7 @@ export type Route = {
   /** Hides what is personal in a response; undefined where nothing is. */
   mask: Mask | undefined
   subjects: Subjects
+  deprecatedInputs: DeprecatedInput[]
 }
 
 export type Headers = Record<string, string | string[] | undefined>

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
 import type { Caller } from '../platform/callers.ts'
 import { type AuditBatch, auditBatch, auditRow } from '../tenants/audit/actions.ts'
@@ -6,6 +7,7 @@ import { auditReads } from '../tenants/audit/reads.ts'
 import { cookieOf } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates, usedDeprecatedHeader } from './authenticate.ts'
+import { announceDeprecation, deprecatedInputs, usedDeprecation } from './deprecation.ts'
 import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems.ts'
 import { sendProblem } from './refuse.ts'
@@ -13,10 +15,6 @@ import { type AnyHandler, deed, type Route, type Visit } from './request.ts'
 import { type Audits, answer } from './respond.ts'
 import { openStreams, type Streams, sendPieces } from './stream.ts'
 import { subjectsOf } from './subjects.ts'
-
-/** RFC 9745: the day from which X-Service-Org-Key counts as deprecated, 2025-04-01. */
-const ORG_KEY_DEPRECATED = '@1743465600'
-const DEPRECATION_PAGE = '</docs/upgrading#deprecation-and-removal>; rel="deprecation"'
 
 /** Four images of 5 MB in base64, and what is around them. */
 const LARGE_BODY = 30 * 1024 * 1024
@@ -32,7 +30,8 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
   for (const [name, row] of Object.entries(table.endpoints)) {
     if (!isServed(app, row)) continue
     const handler = table.handlers[name] as AnyHandler
-    const route: Route = { name, row, handler, mask: maskOf(row.returns), subjects: subjectsOf(row) }
+    const mask = maskOf(row.returns)
+    const route: Route = { name, row, handler, mask, subjects: subjectsOf(row), deprecatedInputs: deprecatedInputs(row) }
     for (const path of [row.path, ...(row.aliases ?? [])])
       server.route({
         method: row.method.toUpperCase(),
@@ -52,8 +51,7 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
   const visit: Visit = { route, request_id, headers, address: request.ip, params: request.params as Record<string, string> }
   visits.set(request, visit)
   reply.header('cache-control', 'no-store')
-  if (usedDeprecatedHeader(route.row, headers)) reply.header('deprecation', ORG_KEY_DEPRECATED).header('link', DEPRECATION_PAGE)
-  if (route.row.deprecated) reply.header('deprecation', `@${Date.parse(route.row.deprecated) / 1000}`).header('link', DEPRECATION_PAGE)
+  announceDeprecation(reply, route.row.deprecated ?? (usedDeprecatedHeader(route.row, headers) ? headerDeprecation : undefined))
   visit.caller = await authenticate(app, route.row, headers)
   checkGates(route, visit.caller)
 }
@@ -63,6 +61,7 @@ type Shared = Audits & { streams: Streams }
 async function give(app: App, { streams, ...audits }: Shared, request: FastifyRequest, reply: FastifyReply) {
   const visit = visits.get(request) as Visit
   const { media } = visit.route.row
+  announceDeprecation(reply, usedDeprecation(visit.route.deprecatedInputs, request))
   if (media === 'text/event-stream') visit.signal = streams.open(visit, reply)
   const { status, body, replayed } = await answer(app, audits, visit, request)
   if (visit.session !== undefined) reply.header('set-cookie', cookieOf(app.config, visit.headers, visit.session))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Cursor, Id, openEnum, Text } from '../common.ts'
+import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { methods } from './lifecycle.ts'
@@ -104,12 +105,12 @@ export const LabTest = z
     sample_type: openEnum(sampleTypes),
     method: openEnum(methods),
     price: z.number().describe('In US dollars.'),
-    is_active: z.boolean().meta({ deprecated: true }),
+    is_active: deprecated(z.boolean(), 'Use `status`.'),
     status: openEnum(labTestStatuses),
     fasting: z.boolean(),
     lab: Lab.nullable(),
     markers: z.array(Marker).nullable(),
-    is_delegated: z.boolean().meta({ deprecated: true, description: 'Always false.' }),
+    is_delegated: deprecated(z.boolean(), 'The value is always false.'),
     auto_generated: z.boolean(),
     has_collection_instructions: z.boolean().nullable(),
     common_tat_days: z.int().nullable(),
@@ -210,9 +211,8 @@ export const catalogEndpoints = {
     ...catalog,
     method: 'get',
     path: '/v3/lab_tests',
-    deprecated: '2025-10-01',
+    deprecated: { since: '2025-10-01', instead: 'Use `GET /v3/lab_test`, which returns pages.' },
     summary: 'List all lab tests at once',
-    description: 'Use GET /v3/lab_test, which answers in pages.',
     query: LabTestFilter,
     returns: z.array(LabTest),
   }),

@@ -13,6 +13,7 @@ import {
   SampleId,
   sexualOrientations,
 } from '../common.ts'
+import { deprecated } from '../deprecation.ts'
 import { relationships } from '../tenants/users.ts'
 import { billingTypes, OrderSet } from './catalog.ts'
 import { methods } from './lifecycle.ts'
@@ -158,11 +159,11 @@ export const NewOrder = z
     user_id: Id,
     patient_details: PatientDetailsIn,
     patient_address: PatientAddressIn,
-    lab_test_id: Id.nullish().meta({ deprecated: true, description: 'Use order_set.lab_test_ids.' }),
+    lab_test_id: deprecated(Id.nullish(), 'Use `order_set.lab_test_ids`.'),
     order_set: OrderSet.nullish(),
     collection_method: z.enum(methods).nullish().describe("Required with add_on; otherwise the tests' own method."),
     physician: PhysicianIn.nullish(),
-    health_insurance: HealthInsuranceIn.nullish().meta({ deprecated: true, description: 'Record an insurance of the user instead.' }),
+    health_insurance: deprecated(HealthInsuranceIn.nullish(), 'Record the insurance with `POST /v2/user/{user_id}/insurance`.'),
     priority: z.boolean().default(false).describe('A STAT order, where the lab knows them.'),
     billing_type: z.enum(billingTypes).default('client_bill'),
     icd_codes: IcdCodes.nullish(),

@@ -13,6 +13,7 @@ import {
   sexualOrientations,
   Text,
 } from '../common.ts'
+import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe, safe } from '../personal.ts'
 import { billingTypes, LabTest } from './catalog.ts'
@@ -157,10 +158,10 @@ export const Order = z
     updated_at: Instant,
     events: z.array(OrderEvent),
     last_event: OrderEvent,
-    status: openEnum(topLevels).nullable().meta({ deprecated: true, description: 'Use last_event.' }),
+    status: deprecated(openEnum(topLevels).nullable(), 'Use `last_event.status`.'),
     physician: z.object({ first_name: PersonName, last_name: PersonName, npi: PersonalText }).meta({ id: 'OrderPhysician' }).nullable(),
     health_insurance_id: Id.nullable(),
-    requisition_form_url: Safe.nullable().meta({ deprecated: true, description: 'Use GET /v3/order/{order_id}/requisition/pdf.' }),
+    requisition_form_url: deprecated(Safe.nullable(), 'Use `GET /v3/order/{order_id}/requisition/pdf`.'),
     priority: z.boolean(),
     shipping_details: ShippingDetails.nullable(),
     activate_by: safe(Day).nullable(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AddressOut, Instant, openEnum, RecentIn, Text } from '../common.ts'
+import { deprecated } from '../deprecation.ts'
 import { PersonalText, PersonName, personal, Safe, safe } from '../personal.ts'
 
 /** From the best to the worst. */
@@ -46,7 +47,7 @@ const identity = {
 export const BiomarkerResult = z
   .object({
     ...identity,
-    value: z.number().nullable().meta({ deprecated: true, description: 'Use result. -1 where the result is not a number.' }),
+    value: deprecated(z.number().nullable(), 'Use `result`. The value is -1 if the result is not a number.'),
     result: Safe,
     type: openEnum(resultTypes),
     unit: Safe.nullable(),
@@ -103,7 +104,7 @@ export const SampleData = z
   .meta({ id: 'SampleData' })
 export type SampleData = z.output<typeof SampleData>
 
-const old = { deprecated: true, description: 'Use sample_information.' }
+const older = <T extends z.ZodType>(shape: T) => deprecated(shape, 'Use `sample_information`.')
 
 export const ResultsMetadata = z
   .object({
@@ -113,9 +114,9 @@ export const ResultsMetadata = z
     patient: PersonName,
     provider: PersonName.nullable().describe('The physician.'),
     laboratory: Safe.nullable(),
-    date_reported: Safe.meta(old),
-    date_collected: Safe.nullable().meta(old),
-    date_received: Safe.nullable().meta(old),
+    date_reported: older(Safe),
+    date_collected: older(Safe.nullable()),
+    date_received: older(Safe.nullable()),
     specimen_number: Safe,
     status: openEnum(['partial', 'final']),
     interpretation: openEnum(interpretations).nullable(),

@@ -19,6 +19,7 @@ import {
   sexualOrientations,
   Text,
 } from '../common.ts'
+import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe, safe } from '../personal.ts'
 
@@ -66,7 +67,7 @@ const User = z
       z.object({
         created_on: Instant,
         provider: Provider,
-        source: Provider.describe('Deprecated spelling of provider.'),
+        source: deprecated(Provider, 'Use `provider`.'),
       }),
     ),
     fallback_time_zone: z.object({ id: Safe, source_slug: Safe, updated_at: Instant }).nullable(),

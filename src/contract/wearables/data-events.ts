@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Id, Instant } from '../common.ts'
 import { type EventType, eventType, sample } from '../delivery/event.ts'
+import { deprecated } from '../deprecation.ts'
 import { PersonalText, Safe } from '../personal.ts'
 import { type Series, type SeriesEvent, series } from './series.ts'
 import { Sport, type SummaryName, summaries } from './summaries.ts'
@@ -54,7 +55,7 @@ const Backfill = z.looseObject({
   user_id: Id,
   start_date: Instant,
   end_date: Instant,
-  is_final: z.literal(true).meta({ deprecated: true }),
+  is_final: deprecated(z.literal(true), 'The value is always true.'),
   provider: Safe,
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Cursor, Id, Instant, openEnum } from '../common.ts'
+import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { ProviderFilter, ProviderIn, wearable } from './wearables.ts'
@@ -9,11 +10,11 @@ const paged = {
   provider: ProviderFilter,
   user_limit: z.int().min(1).max(500).default(50).describe('How many users a page has at most.'),
   next_cursor: Cursor,
-  cursor: Cursor.meta({ deprecated: true }),
+  cursor: deprecated(Cursor, 'Use `next_cursor`.'),
 }
 
 const page = <S extends z.ZodType>(each: S) =>
-  z.object({ data: z.array(each), next: Safe.nullable().meta({ deprecated: true }), next_cursor: Safe.nullable() })
+  z.object({ data: z.array(each), next: deprecated(Safe.nullable(), 'Use `next_cursor`.'), next_cursor: Safe.nullable() })
 
 const ResourceState = z.object({
   last_attempt: z.object({ timestamp: Instant, status: openEnum(['success', 'failure']) }).nullable(),

@@ -1,35 +1,34 @@
 import { z } from 'zod'
 import { Email, Instant, Text } from '../common.ts'
+import { FIRST_RELEASE } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { EmailSourceIn, PasswordSourceIn, SourceIn } from '../tenants/sources.ts'
 import { LinkOutcome, Region, StartedSource, signIn } from './link.ts'
 
-const older = { tag: 'Link', deprecated: '2026-11-15' } as const
+const older = (instead: string) => ({ tag: 'Link', deprecated: { since: FIRST_RELEASE, instead } }) as const
 const notHere = { 400: 'The token is for other sources, or the source is not set up here.' }
 
 /** Spellings of older clients; each says what has replaced it. */
 export const olderLinkEndpoints = {
   startLink: endpoint({
-    ...older,
+    ...older('Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.'),
     auth: 'team',
     method: 'post',
     path: '/v2/link/start',
     summary: 'Begin to connect a source',
     subjects: {},
-    description: 'Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.',
     body: z.object({ link_token: Text(200), provider: SourceIn }).meta({ id: 'LinkToStart' }),
     returns: StartedSource,
     refusals: { ...notHere, 429: 'The token was used to begin too often.' },
   }),
   getLinkState: endpoint({
-    ...older,
+    ...older('Use `GET /v2/link/providers`.'),
     auth: 'link',
     method: 'get',
     path: '/v2/link/state',
     summary: 'Read what a link token is for',
     subjects: { user_id: 'caller.user_id' },
-    description: 'Use `GET /v2/link/providers`.',
     returns: z
       .object({
         provider: Safe.nullable(),
@@ -40,25 +39,23 @@ export const olderLinkEndpoints = {
       .meta({ id: 'LinkState' }),
   }),
   authByPassword: endpoint({
-    ...older,
+    ...older('Use `POST /v2/link/provider/password/{provider}`.'),
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth',
     summary: 'Connect a source by user name and password',
     subjects: { user_id: 'caller.user_id' },
-    description: 'Use `POST /v2/link/provider/password/{provider}`.',
     body: z.object({ ...signIn, provider: PasswordSourceIn, auth_type: z.string().nullish() }).meta({ id: 'OlderSourceSignIn' }),
     returns: LinkOutcome,
     refusals: notHere,
   }),
   authByEmail: endpoint({
-    ...older,
+    ...older('Use `POST /v2/link/provider/email/{provider}`.'),
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth/email',
     summary: 'Connect a source by an e-mail address',
     subjects: { user_id: 'caller.user_id' },
-    description: 'Use `POST /v2/link/provider/email/{provider}`.',
     body: z
       .object({ email: Email, provider: EmailSourceIn, auth_type: z.string().nullish(), region: Region })
       .meta({ id: 'OlderSourceEmail' }),

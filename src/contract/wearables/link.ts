@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Email, Id, openEnum, Text } from '../common.ts'
+import { deprecated, FIRST_RELEASE } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { PersonalText, Safe, safe } from '../personal.ts'
 import { authTypes, sourceTypes } from '../tenants/source.ts'
@@ -64,9 +65,9 @@ export const LinkOutcome = z
     error_type: openEnum(linkErrorTypes).nullable(),
     error: Safe.nullable().describe('What to tell the user.'),
     provider_mfa: z.object({ method: openEnum(['sms', 'email']), hint: PersonalText }).nullable(),
-    provider: Safe.meta({ deprecated: true }),
-    connected: z.boolean().meta({ deprecated: true, description: 'Use state.' }),
-    provider_id: PersonalText.nullable().meta({ deprecated: true }),
+    provider: deprecated(Safe, 'The request names the provider.'),
+    connected: deprecated(z.boolean(), 'Use `state`.'),
+    provider_id: deprecated(PersonalText.nullable(), 'There is no replacement.'),
   })
   .meta({ id: 'LinkOutcome' })
 
@@ -96,10 +97,9 @@ export const linkEndpoints = {
     method: 'post',
     path: '/v2/link/token/isValid',
     reads: true,
-    deprecated: '2026-11-15',
-    summary: 'Ask whether a link token can be used',
+    deprecated: { since: FIRST_RELEASE, instead: 'Call the route that takes the token. Its error says why a token cannot be used.' },
+    summary: 'Check a link token',
     subjects: {},
-    description: 'For older clients; the routes that take a token say themselves why one cannot be used.',
     body: z.object({ token: Text(200) }).meta({ id: 'LinkTokenToCheck' }),
     returns: z.object({ valid: z.boolean() }).meta({ id: 'LinkTokenValidity' }),
   }),

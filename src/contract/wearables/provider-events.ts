@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Id, openEnum } from '../common.ts'
 import { eventType, NOT_YET, sample } from '../delivery/event.ts'
+import { deprecated } from '../deprecation.ts'
 import { PersonalText, personal, Safe, safe } from '../personal.ts'
 import { sourceTypes } from './series.ts'
 
@@ -20,7 +21,7 @@ const Provider = z.looseObject({ name: Safe, slug: Safe, logo: Safe })
 const Connection = z.looseObject({
   user_id: Id,
   provider: Provider,
-  source: Provider.meta({ deprecated: true, description: 'Use provider.' }),
+  source: deprecated(Provider, 'Use `provider`.'),
   external_user_id: PersonalText.nullable(),
   resource_availability: z.record(Safe, safe(z.looseObject({}))),
 })

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { Day, Id, Instant, openEnum } from '../common.ts'
+import { deprecated } from '../deprecation.ts'
 import { PersonalText, personal, Safe, safe } from '../personal.ts'
 
 const number = z.number().nullish()
 const whole = z.int().nullish()
 const text = Safe.nullish()
 
-export const Sport = z.object({ id: z.int().meta({ deprecated: true }), name: Safe, slug: Safe })
+export const Sport = z.object({ id: deprecated(z.int(), 'Use `slug`.'), name: Safe, slug: Safe })
 
 const dated = { calendar_date: safe(Day), date: Instant.nullish(), timezone_offset: whole }
 
@@ -68,7 +69,7 @@ export const summaries = {
       time_zone: text,
       calories_active: number,
       calories_total: number,
-      daily_movement: number.meta({ deprecated: true }),
+      daily_movement: deprecated(number, 'Use `distance`.'),
       distance: number,
       floors_climbed: whole,
       steps: whole,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Cursor, Day, Id, Instant, InstantIn, Text } from '../common.ts'
+import { deprecated } from '../deprecation.ts'
 import { endpoint } from '../endpoint.ts'
 import { toSchema } from '../json-schema.ts'
 import { PersonalText, Safe } from '../personal.ts'
@@ -87,7 +88,7 @@ const optional = (shape: z.ZodRawShape) =>
 
 export const SampleOut = z
   .object({
-    id: z.int().nullish().meta({ deprecated: true }),
+    id: deprecated(z.int().nullish(), 'A sample has no id.'),
     timezone_offset: z.int().nullable().describe('In seconds.'),
     type: Safe.nullable(),
     unit: Safe,
@@ -110,9 +111,9 @@ export const SourceOut = z
     type: Safe,
     app_id: Safe.nullable(),
     device_id: Id.nullable(),
-    name: Safe.meta({ deprecated: true }),
-    slug: Safe.meta({ deprecated: true }),
-    logo: Safe.meta({ deprecated: true }),
+    name: deprecated(Safe, 'Use `provider`.'),
+    slug: deprecated(Safe, 'Use `provider`.'),
+    logo: deprecated(Safe, 'Use `provider`.'),
   })
   .meta({ id: 'DataSource' })
 
@@ -121,7 +122,7 @@ const Grouped = z
     groups: z
       .record(Safe, z.array(z.object({ source: SourceOut, data: z.array(SampleOut) })))
       .describe('By source; empty where there is nothing.'),
-    next: Safe.nullable().meta({ deprecated: true }),
+    next: deprecated(Safe.nullable(), 'Use `next_cursor`.'),
     next_cursor: Safe.nullable(),
   })
   .meta({ id: 'GroupedSamples' })
@@ -138,8 +139,7 @@ const cholesterol = <const T extends string>(type: T) =>
     method: 'get',
     path: `/v2/timeseries/{user_id}/cholesterol/${type}`,
     summary: `Read ${type} cholesterol as a bare array`,
-    description: 'Read cholesterol grouped instead.',
-    deprecated: GROUPED_SINCE,
+    deprecated: { since: GROUPED_SINCE, instead: 'Use `GET /v2/timeseries/{user_id}/{resource}/grouped` with the resource `cholesterol`.' },
     params: z.object({ user_id: Id }),
     query: z.object(window),
     returns: z.array(SampleOut),
@@ -176,7 +176,7 @@ export const wearableEndpoints = {
         .nullish()
         .meta({ description: 'One sample for each such stretch, with the mean, the lowest and the highest value.', example: '1h' }),
       next_cursor: Cursor,
-      cursor: Cursor.meta({ deprecated: true }),
+      cursor: deprecated(Cursor, 'Use `next_cursor`.'),
     }),
     returns: Grouped,
     refusals: unknownUser,
@@ -186,8 +186,10 @@ export const wearableEndpoints = {
     method: 'get',
     path: '/v2/timeseries/{user_id}/{resource}',
     summary: 'Read samples of a resource as a bare array',
-    description: 'Use the grouped form, which has pages and all resources.',
-    deprecated: GROUPED_SINCE,
+    deprecated: {
+      since: GROUPED_SINCE,
+      instead: 'Use `GET /v2/timeseries/{user_id}/{resource}/grouped`, which has pages and every resource.',
+    },
     params: z.object({
       user_id: Id,
       resource: z.enum(legacyNames, 'This resource is read at /v2/timeseries/{user_id}/{resource}/grouped.'),

@@ -40,6 +40,7 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
       page('events', 'Events', 'Every event type with an example, and the log to read.'),
       page('errors', 'Errors', 'Every error_type by topic: status, meaning and remedy.'),
       page('order-checks', 'Order checks', 'Every code that rejects an order or warns about it, with its remedy.'),
+      page('deprecations', 'Deprecations', 'Every deprecated operation, header, parameter and field, with its replacement.'),
       page('config', 'Settings', 'The environment variables and their defaults.'),
       page('cli', 'Command line', 'Every command of assay, its options and exit codes.'),
       page('orders', 'Lab orders', 'Fields, statuses, scheduling, documents, redraws and the simulator.'),

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { eventNames, eventTypes } from '../src/contract/delivery/events.ts'
+import { type Deprecation, deprecatedFields, deprecatedHeaders, deprecationOf, headerDeprecation } from '../src/contract/deprecation.ts'
+import type { Row } from '../src/contract/endpoint.ts'
+import { rows } from '../src/contract/index.ts'
+import { partsOf } from '../src/contract/personal.ts'
+import { code, codes, prose, table } from './markdown.ts'
+
+const nameOf = ({ method, path }: Row) => `${method.toUpperCase()} ${path}`
+
+const bySince = (a: { since: string }, b: { since: string }) => a.since.localeCompare(b.since)
+
+const operations = () =>
+  rows
+    .flatMap(([, row]) => (row.deprecated ? [{ name: nameOf(row), ...row.deprecated }] : []))
+    .sort(bySince)
+    .map(({ name, since, instead }) => [code(name), since, instead])
+
+const inputs = () =>
+  rows.flatMap(([, row]) =>
+    [...named('query parameter', row.query), ...named('body field', row.body)].map(({ kind, name, since, instead }) => [
+      `${kind} ${code(name)}`,
+      code(nameOf(row)),
+      since,
+      instead,
+    ]),
+  )
+
+const named = (kind: string, shape: z.ZodType | undefined) =>
+  deprecatedFields(shape).map(([name, deprecation]) => ({ kind, name, ...deprecation }))
+
+type Found = { field: string; objects: Set<string> } & Deprecation
+
+/** The deprecated fields of responses and events. One that several objects share is listed once. */
+function outputs() {
+  const found = new Map<z.ZodType, Found>()
+  for (const [, row] of rows) collect(found, row.returns, { object: nameOf(row), path: '' })
+  for (const name of eventNames) collect(found, eventTypes[name].data, { object: familyOf(name), path: '' })
+  return [...found.values()]
+    .sort((a, b) => a.field.localeCompare(b.field))
+    .map(({ field, objects, instead }) => [code(field), namesOf([...objects]), instead])
+}
+
+/** Resources share the fields of their historical events; their daily events differ. */
+const familyOf = (name: string) => name.replace(/^(historical\.data|daily\.data\.\w+)\..*/, '$1')
+
+/** If a named schema has the field, the operations that use the schema are not listed too. */
+function namesOf(objects: string[]) {
+  const schemas = objects.filter((name) => /^\w+$/.test(name))
+  return codes((schemas.length ? schemas : objects).sort())
+}
+
+type Place = { object: string; path: string }
+
+function collect(found: Map<z.ZodType, Found>, shape: z.ZodType, place: Place, seen = new Set<z.ZodType>()) {
+  if (seen.has(shape)) return
+  seen.add(shape)
+  const id = z.globalRegistry.get(shape)?.id as string | undefined
+  const here = id ? { object: id, path: '' } : place
+  if (!(shape instanceof z.ZodObject)) {
+    // The list that a response wraps says nothing about the field.
+    const isList = shape instanceof z.ZodArray && here.object.includes('/')
+    const path = shape instanceof z.ZodArray ? (isList ? '' : `${here.path}[]`) : here.path
+    for (const part of partsOf(shape)) collect(found, part, { ...here, path }, seen)
+    return
+  }
+  for (const [name, type] of Object.entries(shape.shape as Record<string, z.ZodType>)) {
+    const field = here.path ? `${here.path}.${name}` : name
+    const deprecation = deprecationOf(type)
+    if (deprecation) {
+      const row = found.get(type) ?? { field, objects: new Set<string>(), ...deprecation }
+      row.objects.add(here.object)
+      found.set(type, row)
+    }
+    collect(found, type, { object: here.object, path: field }, seen)
+  }
+}
+
+const headerCase = (name: string) => name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+
+export const deprecationsPage = () =>
+  [
+    '# Deprecations',
+    '',
+    ...prose(
+      'Everything on this page keeps working. [Upgrading](upgrading.md#deprecation-and-removal) describes how deprecation and removal work, and how much time you have.',
+      'A request that uses a deprecated operation, header, query parameter or body field gets a `Deprecation` header (RFC 9745) with the date and a `Link` header with `rel="deprecation"`. Deprecated response fields have no header, because every response contains them. Nothing has a removal date today.',
+      'This page is generated from `src/contract` by `npm run generate`.',
+    ),
+    '## Operations',
+    '',
+    ...table(['Operation', 'Since', 'Replacement'], operations()),
+    '## Headers',
+    '',
+    ...table(
+      ['Header', 'Since', 'Replacement'],
+      deprecatedHeaders.map((name) => [code(headerCase(name)), headerDeprecation.since, headerDeprecation.instead]),
+    ),
+    '## Parameters and request fields',
+    '',
+    ...table(['Deprecated', 'Operation', 'Since', 'Replacement'], inputs()),
+    '## Response and event fields',
+    '',
+    ...prose('These fields are deprecated since the first release.'),
+    ...table(['Field', 'In', 'Replacement'], outputs()),
+  ].join('\n')
