@@ -10,7 +10,7 @@ import { root } from '../support/process.ts'
 
 const files = [...globSync('docs/**/*.md', { cwd: root }), ...globSync('*.md', { cwd: root })].sort()
 
-/** What the service answers besides its documentation. */
+/** Paths that the service serves besides its documentation pages. */
 const served = ['/openapi.json', '/asyncapi.json', '/console', '/docs', '/docs/reference']
 
 function linksOf(tokens: Token[]) {
@@ -25,7 +25,7 @@ const tokensIn = (file: string) => tokensOf(readFileSync(join(root, file), 'utf8
 
 const anchorsIn = (file: string) => [...outlineOf(tokensIn(file)).values()].map(({ id }) => id)
 
-/** The file that a link leads to in a checkout. */
+/** The file that a link targets in a checkout. */
 function targetOf(file: string, path: string) {
   if (!path) return file
   const slug = /^\/docs\/(.+)$/.exec(path)?.[1]
@@ -43,12 +43,12 @@ function isDead(file: string, href: string) {
 describe.each(files)('%s', (file) => {
   const links = linksOf(tokensIn(file))
 
-  test('has no link to nowhere', () => {
+  test('has no dead link', () => {
     expect(links.filter((href) => isDead(file, href))).toEqual([])
   })
 
   if (!file.startsWith('docs/') || file.startsWith('docs/contributing/')) return
-  test('leads on the site where it leads in a checkout', () => {
+  test('links to the same page on the site and in a checkout', () => {
     const slug = file.slice('docs/'.length, -'.md'.length)
     const toPages = links.filter((href) => /\.md(#|$)/.test(href) && !/^(\.\.\/)+[A-Z]+\.md/.test(href))
     const lost = toPages.filter((href) => !pageAt(leadsTo(slug, href)?.replace(/^\/docs\/|#.*$/g, '') ?? ''))
@@ -56,13 +56,13 @@ describe.each(files)('%s', (file) => {
   })
 })
 
-test('a link from a guide leads up and to its anchor', () => {
+test('resolves relative links and anchors', () => {
   expect(leadsTo('guides/production', '../operating.md#backup-and-restore')).toBe('/docs/operating#backup-and-restore')
   expect(leadsTo('guides/production', 'moving.md')).toBe('/docs/guides/moving')
   expect(leadsTo('orders', '#kits')).toBe('#kits')
   expect(leadsTo('orders', 'https://example.org/a.md')).toBe('https://example.org/a.md')
 })
 
-test('a file of the project that the site does not have is no link there', () => {
+test('does not link files that the site does not serve', () => {
   expect(leadsTo('security', '../SECURITY.md')).toBeUndefined()
 })

@@ -6,7 +6,7 @@ const server = Fastify()
 mountDocs(server)
 const ask = (url: string, headers: Record<string, string> = {}) => server.inject({ url, headers })
 
-test('the index has the pages of the table, with and without a slash at its end', async () => {
+test('serves the index with every group, with and without a trailing slash', async () => {
   const { statusCode, headers, body } = await ask('/docs')
   expect(statusCode).toBe(200)
   expect(headers['content-type']).toBe('text/html; charset=utf-8')
@@ -15,7 +15,7 @@ test('the index has the pages of the table, with and without a slash at its end'
   expect((await ask('/docs/')).body).toBe(body)
 })
 
-test('a page has its title, its text, its place and its neighbours', async () => {
+test('serves a page with its title, its text, its navigation entry and its neighbors', async () => {
   const { body } = await ask('/docs/errors')
   expect(body).toContain('<title>Errors · Assay documentation</title>')
   expect(body).toContain('<tr id="row-IDEMPOTENCY_KEY_REUSED">')
@@ -25,7 +25,7 @@ test('a page has its title, its text, its place and its neighbours', async () =>
   )
 })
 
-test('a page allows no script of its own, and asks nobody else', async () => {
+test('allows no inline script and loads nothing from other hosts', async () => {
   const { headers, body } = await ask('/docs/orders')
   expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
   expect(headers['content-security-policy']).not.toContain('unsafe')
@@ -33,13 +33,13 @@ test('a page allows no script of its own, and asks nobody else', async () => {
   expect([...body.matchAll(/(?:src|<link[^>]*href)="([^"]*)"/g)].filter(([, to]) => !to?.startsWith('/docs/'))).toEqual([])
 })
 
-test('the markdown is there as it was written', async () => {
+test('serves the Markdown source', async () => {
   const { headers, body } = await ask('/docs/upgrading.md')
   expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
   expect(body).toMatch(/^# Upgrading\n/)
 })
 
-test('whoever has a page is not sent it again', async () => {
+test('returns 304 for a known ETag', async () => {
   const first = await ask('/docs/security')
   const etag = first.headers.etag as string
   expect(first.headers['cache-control']).toBe('no-cache')
@@ -48,14 +48,14 @@ test('whoever has a page is not sent it again', async () => {
   expect(await ask('/docs/security', { 'if-none-match': '"other"' })).toMatchObject({ statusCode: 200 })
 })
 
-test('what is asked for with its version is kept for good, and with another version is not', async () => {
+test('caches assets of the current version forever, and no others', async () => {
   const { body } = await ask('/docs')
   const sheet = /href="(\/docs\/assets\/docs\.css\?v=[^"]+)"/.exec(body)?.[1] as string
   expect((await ask(sheet)).headers['cache-control']).toBe('public, max-age=31536000, immutable')
   expect((await ask('/docs/assets/docs.css?v=old')).headers['cache-control']).toBe('no-cache')
 })
 
-test("the style sheet has the console's colours", async () => {
+test("the style sheet uses the console's colors", async () => {
   const { body } = await ask('/docs/assets/docs.css')
   expect(body).toContain('--accent: light-dark(')
   expect(body).toContain('.lc-box')
@@ -73,7 +73,7 @@ const nowhere = [
 ]
 
 test.each([...nowhere, 'assets/none.js', 'assets/find.d.ts', 'diagrams/none.svg', 'diagrams/..%2f..%2fpackage.json'])(
-  'there is no page at %s: the site says so, with its search',
+  'returns 404 with a search form for %s',
   async (path) => {
     const { statusCode, body } = await ask(`/docs/${path}`)
     expect(statusCode).toBe(404)
@@ -82,14 +82,14 @@ test.each([...nowhere, 'assets/none.js', 'assets/find.d.ts', 'diagrams/none.svg'
   },
 )
 
-test('a diagram is served, and its style may be in it', async () => {
+test('serves a diagram and allows its inline style', async () => {
   const { headers, body } = await ask('/docs/diagrams/testkit.svg')
   expect(headers['content-type']).toBe('image/svg+xml')
   expect(headers['content-security-policy']).toBe("default-src 'none'; style-src 'unsafe-inline'")
   expect(body).toContain('<title>Lifecycle of testkit orders</title>')
 })
 
-test('without a script the server searches, and what was typed stays text', async () => {
+test('searches on the server without JavaScript and escapes the query', async () => {
   const { body } = await ask('/docs/search?q=IDEMPOTENCY_KEY_REUSED')
   expect(body).toMatch(/<ol class="hits"><li><a href="\/docs\/errors#row-IDEMPOTENCY_KEY_REUSED">/)
   expect((await ask('/docs/search?q=%3Cscript%3E')).body).not.toContain('<script>')
@@ -97,13 +97,13 @@ test('without a script the server searches, and what was typed stays text', asyn
   expect((await ask('/docs/search?q=a&q=b')).statusCode).toBe(200)
 })
 
-test('a search asks for a dozen words at the most, so that nobody keeps the server busy with thousands', async () => {
+test('uses at most twelve words of a search', async () => {
   const { body } = await ask(`/docs/search?q=${Array(12).fill('webhook').join('+')}+xyzzy`)
   expect(body).toContain('<a href="/docs/webhooks">')
   expect((await ask(`/docs/search?q=${Array(11).fill('webhook').join('+')}+xyzzy`)).body).toContain('0 places')
 })
 
-test('what a client takes by weight nought is not sent to it', async () => {
+test('does not send an encoding with quality 0', async () => {
   const encoding = async (takes: string) => (await ask('/docs/security', { 'accept-encoding': takes })).headers['content-encoding']
   expect(await encoding('gzip, br;q=0.5')).toBe('br')
   expect(await encoding('br;q=0, gzip')).toBe('gzip')
@@ -111,7 +111,7 @@ test('what a client takes by weight nought is not sent to it', async () => {
   expect(await encoding('identity')).toBeUndefined()
 })
 
-test('the index of the search leads to places that are there', async () => {
+test('the search index links only to existing sections', async () => {
   const { body } = await ask('/docs/search.json')
   const entries = JSON.parse(body) as { title: string; path: string; text: string }[]
   console.log(`The search knows ${entries.length} places in ${Math.round(body.length / 1024)} KiB.`)

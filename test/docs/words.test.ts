@@ -7,12 +7,12 @@ import { orderStatuses } from '../../src/contract/labs/lifecycle.ts'
 import { ClientSettings, Settings } from '../../src/platform/config.ts'
 import { pages, pageText } from './support/blocks.ts'
 
-/** What a page names and the contract does not have. */
+/** The words of a page that match the pattern and that the contract does not know. */
 const unknown = (page: string, pattern: RegExp, known: (word: string) => boolean) => [
   ...new Set([...pageText(page).matchAll(pattern)].map(([, word]) => word as string).filter((word) => !known(word))),
 ]
 
-/** What is set around the service, or by a test. */
+/** Environment variables of tools and tests. */
 const elsewhere = ['EMPTY_DATABASE_URL', 'GOOGLE_APPLICATION_CREDENTIALS', 'NODE_EXTRA_CA_CERTS', 'TEST_DATABASE_URL']
 const capitals = new Set([...Object.keys({ ...errorTypes, ...Settings.shape, ...ClientSettings.shape }), ...elsewhere])
 
@@ -21,37 +21,37 @@ const rows = Object.values(endpoints).flatMap(
     [path, ...aliases].map((path) => `${method.toUpperCase()} ${nameless(path)}`),
 )
 
-/** Paths as they compare, whatever their parameters are called. */
+/** Paths with anonymous parameters, so that they can be compared. */
 function nameless(path: string) {
   return path.replace(/\?.*/, '').replace(/\{[^}]*\}/g, '{}')
 }
 
-/** Answered without a row of the contract, and what gap 183 leaves out. */
+/** Routes without a row in the contract, and the operation that gap 183 leaves out. */
 const unlisted = ['GET /asyncapi.json', 'GET /webhooks/{}/jwks.json', 'POST /v2/link/code/create']
 
 describe.each(pages)('%s', (page) => {
-  test('names statuses that there are', () => {
+  test('names only known statuses', () => {
     const status = /\b((?:received|collecting_sample|sample_with_lab|completed|cancelled|failed)\.[a-z_]+\.[a-z_]+)/g
     expect(unknown(page, status, (word) => orderStatuses.includes(word))).toEqual([])
   })
 
-  test('names events that there are', () => {
+  test('names only known event types', () => {
     const type = /`((?:labtest|lab_report|provider|daily|historical|endpoint|message)\.[a-z_.]+)`/g
     expect(unknown(page, type, (word) => eventNames.some((name) => name === word || name.startsWith(word.replace(/\.?$/, '.'))))).toEqual(
       [],
     )
   })
 
-  test('names errors and settings that there are', () => {
+  test('names only known errors and settings', () => {
     expect(unknown(page, /`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g, (word) => capitals.has(word))).toEqual([])
   })
 
-  test('names commands that there are', () => {
+  test('names only known commands', () => {
     const isThere = (words: string) => words === 'help' || commands.some(({ name }) => `${name} `.startsWith(`${words} `))
     expect(unknown(page, /`assay ([a-z]+(?:-[a-z]+)*(?: [a-z]+)?)/g, isThere)).toEqual([])
   })
 
-  test('names endpoints that there are', () => {
+  test('names only known endpoints', () => {
     const call = /`((?:GET|POST|PUT|PATCH|DELETE) \/[^`\s]*)`/g
     const isThere = (word: string) => [...rows, ...unlisted].includes(nameless(word))
     expect(unknown(page, call, isThere)).toEqual([])
