@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { emit, emitForTeam } from '../../src/delivery/events/emit.ts'
+import { inTransaction } from '../../src/platform/app.ts'
 import { type SealingKey, seal } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { SECOND } from '../../src/platform/time.ts'
@@ -58,7 +59,9 @@ describe('the catalogue', () => {
     await tenant.api.rescheduleOrder({ params: { order_id: id }, body: { activate_by: '2037-01-03' } })
     await tenant.api.cancelOrder({ params: { order_id: id } })
     const data = { webhook_id: newUuid(), because: 'gone' }
-    await emitForTeam(app, { team_id: tenant.team_id, event_type: 'endpoint.disabled', key: 'webhook:1', data, at: app.now() })
+    await inTransaction(app, (app) =>
+      emitForTeam(app, { team_id: tenant.team_id, event_type: 'endpoint.disabled', key: 'webhook:1', data, at: app.now() }),
+    )
     await runJobs()
     expect(await expectCatalogued(app)).toEqual(
       new Set(['labtest.order.created', 'labtest.order.updated', 'labtest.result.critical', 'endpoint.disabled']),
@@ -210,7 +213,7 @@ describe('the log', () => {
     const about = { team_id: tenant.team_id, user_id, client_user_id: null, event_type: 'provider.connection.error' as const, key: 'k' }
     for (let n = 0; n < 40; n++) {
       const data = { user_id, provider: 'tidemark', message: `${n} `.padEnd(250_000, '.'), error_type: 'unknown', error_details: '' }
-      await emit(app, key, { ...about, data, at: app.now() })
+      await inTransaction(app, (app) => emit(app, key, { ...about, data, at: app.now() }))
     }
     await runJobs()
     const numbers = (events: { data: unknown }[]) => events.map(({ data }) => Number.parseInt((data as { message: string }).message, 10))

@@ -5,6 +5,7 @@ import { type Client, client } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
+import { inTransaction } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { noteDevice } from '../../src/wearables/connections/devices.ts'
 import { joined, quick } from '../support/console.ts'
@@ -191,7 +192,9 @@ async function someWebhook({ admin, org_id, team_id }: Tenant) {
   const { id: webhook } = await admin.createWebhook({ params: team, body: { url: `${w.base}/health`, asymmetric: true } })
   const params = { ...team, webhook_id: webhook }
   const data = { webhook_id: webhook, because: 'gone' }
-  await emitForTeam(w.app, { team_id, event_type: 'endpoint.disabled', key: `webhook:${webhook}`, data, at: w.app.wall() })
+  await inTransaction(w.app, (app) =>
+    emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: `webhook:${webhook}`, data, at: w.app.wall() }),
+  )
   const { data: waiting } = await admin.listWebhookMessages({ params })
   const { id: attempt } = await admin.sendWebhookExample({ params, body: { event_type: 'labtest.order.updated' } })
   const { id: webhookJob } = await admin.replayWebhook({ params, body: { from: '2020-01-01T00:00:00Z' } })

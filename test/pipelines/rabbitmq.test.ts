@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { numberEvents } from '../../src/delivery/events/log.ts'
+import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { aQueue, type Broker, bodyOf, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
 import { newCertificate } from '../support/certificate.ts'
@@ -149,7 +150,9 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     const { admin, org_id, team_id } = tenant
     const say = async (partial: boolean) => {
       const data = { webhook_id: team_id, because: 'gone' as const }
-      await emitForTeam(w.app, { team_id, event_type: 'endpoint.disabled', key: 'a', data, at: w.app.wall(), partial })
+      await inTransaction(w.app, (app) =>
+        emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: 'a', data, at: w.app.wall(), partial }),
+      )
       await numberEvents(w.app)
     }
     for (const partial of [true, false, true]) await say(partial)

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { numberEvents } from '../../src/delivery/events/log.ts'
 import { repairWebhooks } from '../../src/delivery/webhooks/repair/repair.ts'
+import { inTransaction } from '../../src/platform/app.ts'
 import { place } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -18,7 +19,7 @@ async function manyEvents({ team_id }: Tenant, count: number) {
   const at = one.app.now()
   for (let n = 0; n < count; n++) {
     const data = { webhook_id: newUuid(), because: 'gone' }
-    await emitForTeam(one.app, { team_id, event_type: 'endpoint.disabled', key: `webhook:${n % 7}`, data, at })
+    await inTransaction(one.app, (app) => emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: `webhook:${n % 7}`, data, at }))
   }
   // The job may be numbering at the same moment; then it is asked again.
   do await numberEvents(one.app)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { emit } from '../../src/delivery/events/emit.ts'
 import { chunks } from '../../src/delivery/events/rules-size.ts'
+import { inTransaction } from '../../src/platform/app.ts'
 import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { expectCatalogued } from '../support/catalog-lookup.ts'
@@ -49,7 +50,8 @@ test('a long batch of samples arrives in chunks that each fit and together are t
   const data = Array.from({ length: 400 }, (_, i) => ({ timestamp: new Date(60_000 * i).toISOString(), unit: 'count', value: i }))
   const parts = chunks({ user_id, source, source_id: 17, data }, app.config.EVENT_MAX_KB)
   const happening = { team_id: w.team_id, user_id, client_user_id: null, key: `${user_id}:steps`, at: app.now() }
-  for (const data of parts) await emit(app, key, { ...happening, event_type: 'daily.data.steps.created', data })
+  for (const data of parts)
+    await inTransaction(app, (app) => emit(app, key, { ...happening, event_type: 'daily.data.steps.created', data }))
   expect(parts.length).toBeGreaterThan(1)
   await receiver.has(parts.length)
   const told = receiver.events().map((event) => event.data as { data: object[]; chunk_index: number; total_chunks: number })

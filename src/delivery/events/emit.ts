@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { DataOf, EventName } from '../../contract/delivery/events.ts'
-import { type App, wakeAfterCommit } from '../../platform/app.ts'
+import { type App, type AppInTransaction, wakeAfterCommit } from '../../platform/app.ts'
 import { open, openText, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { fitting, roomIn } from './rules-size.ts'
@@ -36,17 +36,21 @@ function sealFitting({ config }: App, key: SealingKey, id: string, told: { clien
 }
 
 /** Writes the event in the caller's transaction. */
-export const emit = <N extends EventName>(app: App, user: SealingKey, event: Happening<N>) => emitRow(app, eventRow(app, user, event))
+export const emit = <N extends EventName>(app: AppInTransaction, user: SealingKey, event: Happening<N>) =>
+  emitRow(app, eventRow(app, user, event))
 
-export const emitRow = async (app: App, row: store.NewEvent) => wakeAfterCommit(app, await store.emit(app.db, row))
+export const emitRow = async (app: AppInTransaction, row: store.NewEvent) => wakeAfterCommit(app, await store.emit(app.db, row))
 
 /** The same for several at once, in their order. */
-export const emitRows = async (app: App, rows: store.NewEvent[]) => {
+export const emitRows = async (app: AppInTransaction, rows: store.NewEvent[]) => {
   if (rows.length) wakeAfterCommit(app, await store.emitAll(app.db, rows))
 }
 
 /** An event that is about nobody; the team's key seals it. */
-export const emitForTeam = async <N extends EventName>(app: App, event: Omit<Happening<N>, 'user_id' | 'client_user_id' | 'order_id'>) => {
+export const emitForTeam = async <N extends EventName>(
+  app: AppInTransaction,
+  event: Omit<Happening<N>, 'user_id' | 'client_user_id' | 'order_id'>,
+) => {
   const row = eventRow<N>(app, await teamSealingKey(app, event.team_id), { ...event, user_id: null, client_user_id: null })
   return emitRow(app, row)
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { BiomarkerResult, MissingResult, NewResults } from '../../contract/labs/results.ts'
 import { emit } from '../../delivery/events/emit.ts'
-import type { App } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { Problem, problem } from '../../platform/problem.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
@@ -24,7 +24,7 @@ export type Report = {
 }
 
 /** Keeps a report of a lab, unless it came before. One that does not say when it was made may return to what an earlier one said. */
-export async function recordResults(app: App, order: Loaded, posted: NewResults): Promise<Loaded> {
+export async function recordResults(app: AppInTransaction, order: Loaded, posted: NewResults): Promise<Loaded> {
   const known = await store.findByDigest(app.db, order.id, digestOf(order, posted))
   if (known && (posted.reported_at || known.version === order.result_version)) return order
   const faults = rules.faultsOf(await orderedOf(app, order.lab_test), posted.results)
@@ -36,7 +36,7 @@ const digestOf = ({ key }: Loaded, posted: NewResults) =>
   createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(posted)).digest()
 
 /** Keeps a report beside the earlier ones, moves the order and alarms about what has become critical. One that comes late changes nothing. */
-export async function keepReport(app: App, order: Loaded, posted: NewResults): Promise<Loaded> {
+export async function keepReport(app: AppInTransaction, order: Loaded, posted: NewResults): Promise<Loaded> {
   const status = statusOf(order, posted)
   const low = lowOf[status]
   const stepless = status === 'partial' && order.method === 'testkit'
@@ -96,7 +96,7 @@ async function reportOf(app: App, order: Loaded, posted: NewResults, before: Rep
 }
 
 /** Told under a key of its own, so that nothing ever waits in front of it. It says which marker, never the value. */
-const alarm = (app: App, order: Loaded, status: string, { name, slug }: BiomarkerResult) => {
+const alarm = (app: AppInTransaction, order: Loaded, status: string, { name, slug }: BiomarkerResult) => {
   const at = app.now()
   const { id: order_id, team_id, user_id, client_user_id, sample_id, created_at } = order
   const about = { order_id, sample_id, status: status === 'partial' ? 'partial' : 'final', interpretation: 'critical' }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { Caller } from '../../platform/callers.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
@@ -64,7 +64,7 @@ export function kindOf(actor: Caller | Keyless) {
 }
 
 /** Writes rows in the caller's transaction, so that no change is without its own. */
-export const recordChange = (app: App, ...rows: store.NewAuditRow[]) => store.insertRows(app.db, rows)
+export const recordChange = (app: AppInTransaction, ...rows: store.NewAuditRow[]) => store.insertRows(app.db, rows)
 
 export type AuditBatch = (row: store.NewAuditRow) => Promise<void>
 

@@ -163,7 +163,7 @@ export async function onTeamClock(app: App, team_id: string): Promise<App> {
 }
 
 /** The same, and nobody else works on the user until the caller's transaction ends. */
-export const lockUser = (app: App, team_id: string, user_id: string) => requireUser(app, team_id, user_id, store.lockUser)
+export const lockUser = (app: AppInTransaction, team_id: string, user_id: string) => requireUser(app, team_id, user_id, store.lockUser)
 
 /** The user's own key, from the row that was read. */
 export const keyOf = async (app: App, user: store.UserRow) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { NewInsurance, NewUserInfo } from '../../contract/tenants/users.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { indexTerms, queryTerms, wordsOf } from '../../platform/sealing/blind-index.ts'
@@ -45,7 +45,11 @@ export async function patientOf(app: App, team_id: string, user_id: string) {
 }
 
 /** Records demographics in the caller's transaction. */
-export async function recordInfo(app: App, { team_id, user_id, key }: { team_id: string; user_id: string; key: SealingKey }, info: Info) {
+export async function recordInfo(
+  app: AppInTransaction,
+  { team_id, user_id, key }: { team_id: string; user_id: string; key: SealingKey },
+  info: Info,
+) {
   await store.upsertInfo(app.db, { user_id, team_id, ...(await infoRow(app, team_id, user_id, key, info)), updated_at: app.now() })
 }
 

@@ -41,7 +41,7 @@ export const linkConnection = (app: App, user: UserRow, provider: SourceSlug, ma
     return isNew ? row : renewConnection(app, user, row, made)
   })
 
-async function makeConnection(app: App, user: UserRow, provider: SourceSlug, made: Made) {
+async function makeConnection(app: AppInTransaction, user: UserRow, provider: SourceSlug, made: Made) {
   const { team_id, user_id } = user
   // Whoever is being deleted is connected to nothing any more.
   await lockUser(app, team_id, user_id)
@@ -54,7 +54,12 @@ async function makeConnection(app: App, user: UserRow, provider: SourceSlug, mad
   }
 }
 
-async function insertConnection(app: App, user: UserRow, provider: SourceSlug, { kind, account = noAccount, expires_at = null }: Made) {
+async function insertConnection(
+  app: AppInTransaction,
+  user: UserRow,
+  provider: SourceSlug,
+  { kind, account = noAccount, expires_at = null }: Made,
+) {
   const { team_id, user_id } = user
   const key = await keyOf(app, user)
   const id = randomUUID()
@@ -71,7 +76,12 @@ async function insertConnection(app: App, user: UserRow, provider: SourceSlug, {
   return row
 }
 
-async function renewConnection(app: App, user: UserRow, before: Connection, { kind, account = noAccount, expires_at = null }: Made) {
+async function renewConnection(
+  app: AppInTransaction,
+  user: UserRow,
+  before: Connection,
+  { kind, account = noAccount, expires_at = null }: Made,
+) {
   const key = await keyOf(app, user)
   const row = await store.updateConnection(app.db, before, {
     ...{ kind, expires_at, status: 'connected', renewing_until: null, error_type: null, error_message: null, errored_at: null },
@@ -83,7 +93,7 @@ async function renewConnection(app: App, user: UserRow, before: Connection, { ki
   return row as Connection
 }
 
-async function tellCreated(app: App, { team_id, user_id, client_user_id }: UserRow, key: SealingKey, row: Connection) {
+async function tellCreated(app: AppInTransaction, { team_id, user_id, client_user_id }: UserRow, key: SealingKey, row: Connection) {
   if (!isSource(row.provider)) return
   const provider = providerOf(app, row.provider)
   const { external_user_id, grant } = openAccount(key, row)

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import { emit } from '../../delivery/events/emit.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { deriveSecret, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
@@ -71,7 +71,13 @@ export function fingerprintOf(key: SealingKey, { device_version: _, ...rest }: A
 
 type Told = 'provider.device.created' | 'provider.device.updated'
 
-async function tell(app: App, { team_id, user_id, client_user_id }: UserRow, key: SealingKey, event_type: Told, row: store.DeviceRow) {
+async function tell(
+  app: AppInTransaction,
+  { team_id, user_id, client_user_id }: UserRow,
+  key: SealingKey,
+  event_type: Told,
+  row: store.DeviceRow,
+) {
   const data = shown(key, row)
   await emit(app, key, { team_id, user_id, client_user_id, event_type, key: `device ${row.id}`, at: row.updated_at, data })
   return row.id

@@ -1,6 +1,6 @@
 import { isEventName } from '../../contract/delivery/events.ts'
 import { emitRows, eventRow } from '../../delivery/events/emit.ts'
-import type { App } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import { about } from './emit.ts'
 import type { Delivery } from './incoming-push.ts'
 import * as store from './store-states.ts'
@@ -9,7 +9,7 @@ type Read = Pick<Delivery, 'user' | 'key' | 'provider' | 'window'>
 type Found = { resource: string; created: unknown[]; updated: unknown[]; days: number }
 
 /** The past of resources was read. Each is told once: a window that was told of lately, with nothing new in it, is no news. */
-export async function endBackfill(app: App, delivery: Read, found: Found[]) {
+export async function endBackfill(app: AppInTransaction, delivery: Read, found: Found[]) {
   const { user, key, provider, window } = delivery
   const { team_id, user_id } = user
   const now = app.now()

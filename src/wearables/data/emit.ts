@@ -3,7 +3,7 @@ import { sources } from '../../contract/tenants/sources.ts'
 import { type SeriesName, series } from '../../contract/wearables/series.ts'
 import { emit, eventRow } from '../../delivery/events/emit.ts'
 import { chunks } from '../../delivery/events/rules-size.ts'
-import type { App } from '../../platform/app.ts'
+import type { App, AppInTransaction } from '../../platform/app.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
 import type { Delivery } from './incoming-push.ts'
 import { byOrigin, type Origin, shower } from './rules-present.ts'
@@ -38,5 +38,10 @@ export const about = (app: App, { team_id, user_id, client_user_id }: Delivery['
 }
 
 /** One event. Its shape follows from the resource; the stories check every event against the catalogue. */
-export const tell = (app: App, { user, key }: Pick<Delivery, 'user' | 'key'>, resource: string, event_type: EventName, data: object) =>
-  emit(app, key, { ...about(app, user, resource, event_type), data: { user_id: user.user_id, ...data } as never })
+export const tell = (
+  app: AppInTransaction,
+  { user, key }: Pick<Delivery, 'user' | 'key'>,
+  resource: string,
+  event_type: EventName,
+  data: object,
+) => emit(app, key, { ...about(app, user, resource, event_type), data: { user_id: user.user_id, ...data } as never })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
-import { type App, inTransaction } from '../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../platform/app.ts'
 import type { LinkCaller, TeamCaller } from '../../platform/callers.ts'
 import { publicUrl } from '../../platform/config.ts'
 import { HOUR, later } from '../../platform/time.ts'
@@ -52,7 +52,7 @@ export async function isTokenValid(app: App, { team_id }: TeamCaller, secret: st
 }
 
 /** Uses the token up in the caller's transaction; of two who come at once, one succeeds, and the other learns why not. */
-export async function consumeToken(app: App, team_id: string, id: string) {
+export async function consumeToken(app: AppInTransaction, team_id: string, id: string) {
   const token = await store.lockToken(app.db, team_id, id)
   const spent = rules.spent(token, app.wall())
   if (!spent) await store.updateToken(app.db, token, { consumed_at: app.wall(), mfa_provider: null, mfa_sealed: null })

@@ -1,4 +1,4 @@
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { Outcome } from '../../../platform/outbound/outcome.ts'
 import { emitForTeam } from '../../events/emit.ts'
 import type { Endpoint } from '../endpoints.ts'
@@ -43,7 +43,7 @@ const judge = (app: App, webhook_id: string, turns: Turn[]) =>
   })
 
 /** Nothing more is sent to it until somebody enables it; what waits for it is kept. */
-const tellDisabled = (app: App, team_id: string, webhook_id: string, because: string) =>
+const tellDisabled = (app: AppInTransaction, team_id: string, webhook_id: string, because: string) =>
   emitForTeam(app, {
     team_id,
     event_type: 'endpoint.disabled',

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { LabOrderFilter, StepReport } from '../../../contract/labs/partner-api.ts'
 import type { NewResults } from '../../../contract/labs/results.ts'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../../platform/app.ts'
 import type { LabCaller } from '../../../platform/callers.ts'
 import { cursorAt, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
@@ -99,11 +99,11 @@ export const reportResults = (app: App, caller: LabCaller, id: string, posted: N
 /** Results came for an order that is over: a further order of its transaction takes them. */
 export const recreate = (app: App, caller: LabCaller, id: string) => onOrder(app, caller, id, recreateOrder)
 
-const onOrder = (app: App, { lab_id }: LabCaller, id: string, work: (app: App, order: Loaded) => Promise<Loaded>) =>
+const onOrder = (app: App, { lab_id }: LabCaller, id: string, work: (app: AppInTransaction, order: Loaded) => Promise<Loaded>) =>
   refuseTakenSample(() =>
     inTransaction(app, async (app) => {
       const { team_id, clock_offset_ms } = await requireSent(app, lab_id, id)
-      const timed = { ...app, now: () => later(app.wall(), clock_offset_ms) }
+      const timed = onTeamClock(app, { clock_offset_ms })
       return forLab(await work(timed, await lockedOrder(timed, team_id, id)))
     }),
   )

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { type Simulation, SimulationFlags, type StatusDetail } from '../../../contract/labs/orders.ts'
 import type { NewResults } from '../../../contract/labs/results.ts'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { later, SECOND } from '../../../platform/time.ts'
@@ -52,7 +52,7 @@ function withPartials(steps: string[], partials: number | null | undefined) {
 }
 
 /** Takes the first step, and the others too unless they come later. */
-async function takeSteps(app: App, order: Loaded, { steps, ...simulation }: Simulation): Promise<void> {
+async function takeSteps(app: AppInTransaction, order: Loaded, { steps, ...simulation }: Simulation): Promise<void> {
   const [low, ...rest] = steps
   if (low === undefined) return
   const moved = await takeStep(app, { ...order, simulation: null }, low, { ...simulation, steps: rest })
@@ -68,7 +68,7 @@ const reports: Record<string, Status> = {
   corrected: 'corrected',
 }
 
-async function takeStep(app: App, order: Loaded, low: string, simulation?: Simulation): Promise<Loaded> {
+async function takeStep(app: AppInTransaction, order: Loaded, low: string, simulation?: Simulation): Promise<Loaded> {
   const report = reports[low]
   if (report) return keepReport(app, order, await reportOf(app, order, report, simulation))
   if (low === 'redraw_available') return offerRedraw(app, order)

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { ImageIn, NewOrder } from '../../../contract/labs/new-order.ts'
-import type { App } from '../../../platform/app.ts'
+import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { type SealingKey, seal } from '../../../platform/sealing/seal.ts'
 import { insertInsurance } from '../../../tenants/users/records.ts'
 import * as store from '../store.ts'
@@ -26,7 +26,11 @@ type Patient = { team_id: string; user_id: string; key: SealingKey }
 type Insured = Pick<NewOrder, 'health_insurance' | 'patient_details' | 'patient_address'>
 
 /** The deprecated health_insurance becomes an insurance of the user where it names payor and member; answers its id. */
-export async function recordInsurance(app: App, patient: Patient, { health_insurance: sent, patient_details, patient_address }: Insured) {
+export async function recordInsurance(
+  app: AppInTransaction,
+  patient: Patient,
+  { health_insurance: sent, patient_details, patient_address }: Insured,
+) {
   if (!sent?.payor_code || !sent.insurance_id) return undefined
   const { first_name, last_name, email, phone_number, gender, dob } = patient_details
   const { receiver_name: _, phone_number: __, ...place } = patient_address

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { NewTestkitOrder, RegisterTestkit } from '../../../contract/labs/new-order.ts'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { patientOf, recordInfo } from '../../../tenants/users/records.ts'
@@ -93,7 +93,12 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
   })
 
 /** The kit has a patient now. */
-export async function registerKit(app: App, order: Loaded, registration: Omit<Registration, 'sample_id' | 'user_id'>, warnings: Warning[]) {
+export async function registerKit(
+  app: AppInTransaction,
+  order: Loaded,
+  registration: Omit<Registration, 'sample_id' | 'user_id'>,
+  warnings: Warning[],
+) {
   const { patient_details, patient_address, consents, aoe_answers } = registration
   const { markers, fasting } = order.lab_test
   const document: OrderDocument = {

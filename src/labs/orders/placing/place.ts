@@ -1,6 +1,6 @@
 import type { Method } from '../../../contract/labs/lifecycle.ts'
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { infoRow, patientOf } from '../../../tenants/users/records.ts'
 import { answeredAoE } from '../checks/rules-aoe.ts'
@@ -40,7 +40,7 @@ async function placeAtOnce(app: App, plan: Plan) {
   return reply
 }
 
-async function placeWithExtras(app: App, caller: TeamCaller, plan: Plan) {
+async function placeWithExtras(app: AppInTransaction, caller: TeamCaller, plan: Plan) {
   const lab_test = await labTestOf(app, caller, plan.resolved)
   const draft = draftOf(app, plan)
   const health_insurance_id = plan.body.health_insurance

@@ -1,6 +1,6 @@
 import type { StatusDetail } from '../../../contract/labs/orders.ts'
 import { eventRow } from '../../../delivery/events/emit.ts'
-import { type App, wakeAfterCommit } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, wakeAfterCommit } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
 import { labFor } from '../../adapters/index.ts'
 import { datesOf } from '../../results/rules.ts'
@@ -31,7 +31,7 @@ export type Change = Partial<
  * The only way to a later status: appends the step with the next id, changes the row and tells the customer, in the caller's
  * transaction, on an order that is locked. Whoever calls has judged the step; that arrows lead there is checked once more.
  */
-export async function advanceOrder(app: App, order: Loaded, low: string, change: Change = {}) {
+export async function advanceOrder(app: AppInTransaction, order: Loaded, low: string, change: Change = {}) {
   const { status_detail = null, ...rest } = change
   if (rules.judgeReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is past ${low} already.`)
   const at = app.now()

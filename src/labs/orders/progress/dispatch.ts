@@ -1,5 +1,5 @@
 import type { Simulation } from '../../../contract/labs/orders.ts'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../../platform/app.ts'
 import { declareCache } from '../../../platform/caches.ts'
 import { isDatabaseAway } from '../../../platform/db/open.ts'
 import { later, MINUTE } from '../../../platform/time.ts'
@@ -45,8 +45,7 @@ async function forEach<T extends { id: string }>(app: App, due: T[], work: (one:
 export const nextDispatch = async (app: App, team_id: string) => (await dueStore.nextDispatch(app.db, team_id))?.at ?? undefined
 
 /** In a journey of the clock, time stands still at the due moment already. */
-export const inTeamTime = (app: App, clock_offset_ms: number): App =>
-  app.transaction ? app : { ...app, now: () => later(app.wall(), clock_offset_ms) }
+export const inTeamTime = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
 
 /**
  * Work on an order that is in our hands. What somebody else has is left to them; a journey of the clock, which is a transaction already,
@@ -55,7 +54,7 @@ export const inTeamTime = (app: App, clock_offset_ms: number): App =>
 function onClaimed(
   app: App,
   { id, team_id }: Due,
-  work: (app: App, locked: { dispatch_at: string | null; step_at: string | null }) => Promise<unknown>,
+  work: (app: AppInTransaction, locked: { dispatch_at: string | null; step_at: string | null }) => Promise<unknown>,
 ) {
   const journey = app.transaction
   return inTransaction(app, async (app) => {
@@ -72,7 +71,7 @@ const dispatch = (app: App, due: Due) =>
   })
 
 /** Hands an order that is locked, or nobody knows of yet, to the lab. */
-export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
+export async function sendOrder(app: AppInTransaction, order: Loaded): Promise<Loaded> {
   const accepted = await labFor(app, order).send(app, order)
   const sent_at = app.now()
   if (accepted) return advanceOrder(app, order, accepted.low_level, { sent_at, sample_id: order.sample_id ?? accepted.sample_id })
@@ -82,7 +81,7 @@ export async function sendOrder(app: App, order: Loaded): Promise<Loaded> {
 }
 
 /** Does the work on every order whose next simulated step is due; answers whether there may be more. */
-export async function onDueSteps(app: App, team_id: string | undefined, work: (app: App, order: Loaded) => Promise<unknown>) {
+export async function onDueSteps(app: App, team_id: string | undefined, work: (app: AppInTransaction, order: Loaded) => Promise<unknown>) {
   const due = await dueStore.dueSteps(app.db, app.wall(), { limit: AT_ONCE, team_id, except: stillPostponed(app) })
   await forEach(app, due, (one) =>
     onClaimed(inTeamTime(app, one.clock_offset_ms), one, async (app, { step_at }) => {

@@ -1,5 +1,5 @@
 import { isEnd } from '../../../contract/labs/lifecycle.ts'
-import type { App } from '../../../platform/app.ts'
+import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
 import { drafted, insertDrafted } from '../placing/insert.ts'
 import { type Loaded, requireOrder } from '../reading/present.ts'
@@ -8,7 +8,7 @@ import { advanceOrder, type Change } from './advance.ts'
 import { sendOrder } from './dispatch.ts'
 
 /** The lab needs another sample: the order ends here, and a further one joins its transaction. */
-export async function offerRedraw(app: App, order: Loaded, change: Change = {}): Promise<Loaded> {
+export async function offerRedraw(app: AppInTransaction, order: Loaded, change: Change = {}): Promise<Loaded> {
   rules.checkRedraw(order)
   const offered = await advanceOrder(app, order, 'redraw_available', change)
   await follow(app, offered, 'redraw')
@@ -19,7 +19,7 @@ export async function offerRedraw(app: App, order: Loaded, change: Change = {}):
  * The lab has results of an order that can no longer take them: a further order does, and has gone to the lab already.
  * There is one such order; asked again, it is the answer.
  */
-export async function recreateOrder(app: App, order: Loaded): Promise<Loaded> {
+export async function recreateOrder(app: AppInTransaction, order: Loaded): Promise<Loaded> {
   if (!isEnd(order.method, order.low_level))
     throw problem('ORDER_GOES_ON', `The order is in ${order.low_level} and can take the results itself; report them there.`)
   const made = order.siblings.find((sibling) => sibling.parent_id === order.id && sibling.origin === 'recreation')

@@ -1,6 +1,6 @@
 import { statusOfStep, stepsOf } from '../../../contract/labs/lifecycle.ts'
 import { Order } from '../../../contract/labs/orders.ts'
-import type { App } from '../../../platform/app.ts'
+import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { publicUrl } from '../../../platform/config.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
@@ -26,7 +26,7 @@ export async function requireOrder(app: App, team_id: string, id: string): Promi
 }
 
 /** The same, locked until the transaction ends. */
-export async function lockedOrder(app: App, team_id: string, id: string): Promise<Loaded> {
+export async function lockedOrder(app: AppInTransaction, team_id: string, id: string): Promise<Loaded> {
   await store.lockOrders(app.db, team_id, [id])
   return requireOrder(app, team_id, id)
 }
@@ -36,7 +36,7 @@ export const ordersById = async (app: App, team_id: string, ids: string[]): Prom
   ids.length ? loadAll(app, team_id, await store.findOrders(app.db, team_id, ids)) : []
 
 /** The same, locked until the transaction ends. */
-export async function lockedOrders(app: App, team_id: string, ids: string[]): Promise<Loaded[]> {
+export async function lockedOrders(app: AppInTransaction, team_id: string, ids: string[]): Promise<Loaded[]> {
   await store.lockOrders(app.db, team_id, ids)
   return ordersById(app, team_id, ids)
 }

@@ -1,5 +1,5 @@
 import { type SeriesName, series, seriesNamed } from '../../../contract/wearables/series.ts'
-import { type App, inTransaction, wakeAfterCommit, withoutRequestRows } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, wakeAfterCommit, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { endBackfill } from '../backfill.ts'
 import { deviceIds } from '../devices.ts'
@@ -55,7 +55,7 @@ async function keep(app: App, delivery: Delivery, reads: Read[], holds: boolean)
   )
   const [only] = merged
   if (merged.length === 1 && only?.batch && isQuick(app, only.batch)) return writeAlone(app, delivery, only.batch, answer)
-  const write = async (app: App) => {
+  const write = async (app: AppInTransaction) => {
     await writeMerged(app, delivery, merged)
     return answer
   }
@@ -75,7 +75,7 @@ async function writeAlone<T>(app: App, { key }: Delivery, batch: Batch, answer: 
 }
 
 /** Writes what was merged, in the caller's transaction. */
-export async function writeMerged(app: App, delivery: Delivery, merged: Merged[]) {
+export async function writeMerged(app: AppInTransaction, delivery: Delivery, merged: Merged[]) {
   if (delivery.givesWay) await giveWay(app.db)
   for (const { batch } of merged) for (const some of batch ? inStatements(batch) : []) wakeAfterCommit(app, await writeBatch(app.db, some))
   const past = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))

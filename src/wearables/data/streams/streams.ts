@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { SourceSlug } from '../../../contract/tenants/sources.ts'
-import { type App, inTransaction } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
@@ -101,7 +101,7 @@ const placeOf = (workout_id: string) => `workout_streams.sealed.${workout_id}`
 
 const RESOURCE = 'workout_stream'
 
-async function tellStream(app: App, workout: Workout, verb: 'created' | 'updated') {
+async function tellStream(app: AppInTransaction, workout: Workout, verb: 'created' | 'updated') {
   const { row, provider, document } = workout
   const { fields, source_type, app_id, device_id } = document
   await tell(app, workout, RESOURCE, `daily.data.workout_stream.${verb}`, {
@@ -111,7 +111,7 @@ async function tellStream(app: App, workout: Workout, verb: 'created' | 'updated
   })
 }
 
-async function noteStreams(app: App, taken: Workout[], stage: Sent['stage'], read: Window | undefined) {
+async function noteStreams(app: AppInTransaction, taken: Workout[], stage: Sent['stage'], read: Window | undefined) {
   const [first] = taken
   if (!first) return
   const moments = (field: string) => taken.map(({ document }) => document.fields[field] as string).sort()
@@ -128,7 +128,7 @@ async function noteStreams(app: App, taken: Workout[], stage: Sent['stage'], rea
 type News = { workout: Workout; stream: Stream }
 
 /** The zones of workouts, for where their source names none: from their streams and the age that it knows, or else the fallback of the user. */
-async function deriveZones(app: App, caller: Whose, news: News[], stage: Sent['stage']) {
+async function deriveZones(app: AppInTransaction, caller: Whose, news: News[], stage: Sent['stage']) {
   const [first] = news
   const birth = first && (await birthOf(app, caller, first.workout))
   const changes = news.flatMap(({ workout, stream }) => {

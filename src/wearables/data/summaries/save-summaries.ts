@@ -1,6 +1,6 @@
 import type { EventName } from '../../../contract/delivery/events.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
-import type { App } from '../../../platform/app.ts'
+import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { open, seal } from '../../../platform/sealing/seal.ts'
 import { endBackfill } from '../backfill.ts'
 import { deviceIds } from '../devices.ts'
@@ -27,7 +27,12 @@ export async function nameDrafts(app: App, delivery: Delivery, drafts: Draft[]):
 }
 
 /** Keeps summaries and, if they are live, tells of those that are new or changed. `expected` are told of as past even where nothing came. */
-export async function takeSummaries(app: App, delivery: Delivery, drafts: Named[], expected: SummaryName[] = []): Promise<Tally> {
+export async function takeSummaries(
+  app: AppInTransaction,
+  delivery: Delivery,
+  drafts: Named[],
+  expected: SummaryName[] = [],
+): Promise<Tally> {
   const tally: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }
   const merged = await mergeDrafts(app, delivery, drafts)
   for (const { verdict } of merged) tally[verdict]++
@@ -99,7 +104,7 @@ const WRITTEN_AT_ONCE = 1000
 const together = (first: Verdict, second: Verdict): Verdict =>
   first === 'created' || second === 'unchanged' || second === 'stale' ? first : second
 
-async function tellSummaries(app: App, delivery: Delivery, resource: SummaryName, found: Merged[]) {
+async function tellSummaries(app: AppInTransaction, delivery: Delivery, resource: SummaryName, found: Merged[]) {
   const { user, provider, stage } = delivery
   const { team_id, user_id } = user
   const [created, updated] = (['created', 'updated'] as const).map((verb) => found.filter(({ verdict }) => verdict === verb)) as [
@@ -121,7 +126,7 @@ async function tellSummaries(app: App, delivery: Delivery, resource: SummaryName
 }
 
 /** Changes what we worked out of summaries that the caller holds. Told where it is shown: what the source says itself comes first. */
-export async function changeDerived(app: App, held: Held[], stage: Delivery['stage']) {
+export async function changeDerived(app: AppInTransaction, held: Held[], stage: Delivery['stage']) {
   const changes = held.map(({ row, key, user, document: before, derived }) => {
     const isShown = Object.keys({ ...before.derived, ...derived }).some((name) => before.fields[name] === null)
     const document = { ...before, derived }

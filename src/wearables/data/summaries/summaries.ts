@@ -1,7 +1,7 @@
 import type { Fault } from '../../../contract/faults.ts'
 import { series } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
-import { type App, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
@@ -68,7 +68,7 @@ export async function keepMade(app: App, delivery: Delivery, resource: SummaryNa
       return merged
     }
     const before = holds ? undefined : await merge(app)
-    const write = async (app: App) => {
+    const write = async (app: AppInTransaction) => {
       if (delivery.givesWay) await giveWay(app.db)
       const merged = before ?? (await merge(app))
       const tally = await takeSummaries(app, delivery, named, [resource])

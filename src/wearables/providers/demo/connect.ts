@@ -1,5 +1,5 @@
 import { type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
-import { type App, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
+import { type App, type AppInTransaction, inTransaction, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { lockUser, requireUser, type UserRow } from '../../../tenants/users/actions.ts'
@@ -28,7 +28,7 @@ const deliverDay = (app: App, user: UserRow, provider: SourceSlug, day: string) 
   deliverDemo(app, user, provider, { dates: [day], stage: day < calendarOf(app, user).yesterday ? 'historical' : 'daily' })
 
 /** A demo connection whose data is ordered, in the caller's transaction; one that is there stays as it is. */
-export async function openDemo(app: App, user: UserRow, provider: SourceSlug) {
+export async function openDemo(app: AppInTransaction, user: UserRow, provider: SourceSlug) {
   const before = await connectionFor(app, user, provider)
   if (before && before.kind !== 'demo') throw isReal(provider)
   if (before?.status === 'connected') return { connection: before, isNew: false }
