@@ -13,7 +13,9 @@ export default defineConfig({
     // Of two processors a quarter was idle with two: tests wait for processes, browsers and commits.
     maxWorkers: 3,
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Ends what hangs. How fast anything is says nothing on a busy machine, so no test has a shorter limit of its own.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    teardownTimeout: 600_000,
   },
 })

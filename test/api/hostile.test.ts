@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { someInfo } from '../support/people.ts'
+import { PATIENCE_MS } from '../support/process.ts'
 import { expectRefusal, type Sending, sendRaw } from '../support/raw.ts'
 import { newUuid } from '../support/seeded.ts'
 import { newDatabase, refusal, replica, world } from '../support/world.ts'
@@ -316,7 +317,7 @@ const onSocket = (text: string) =>
   new Promise<string>((resolve, reject) => {
     const socket = connect(Number(new URL(w.base).port), '127.0.0.1', () => socket.write(Buffer.from(text, 'latin1')))
     const chunks: Buffer[] = []
-    socket.setTimeout(5_000, () => socket.destroy(new Error('no answer')))
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('no answer')))
     socket.on('data', (chunk) => chunks.push(chunk))
     socket.on('error', (error) => (chunks.length ? resolve(Buffer.concat(chunks).toString()) : reject(error)))
     socket.on('close', () => resolve(Buffer.concat(chunks).toString()))

@@ -1,13 +1,11 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, type TestContext, test, vi } from 'vitest'
+import { expect, onTestFinished, type TestContext, test } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { copyOut } from '../../src/platform/db/embedded/copy-out.ts'
 import { copyPackage, installedPackage, makeCheckout, nobodyCanRun } from './support/checkout.ts'
 import { isRoot, nobody, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const needsRoot = (context: TestContext) => skipUnless(context, isRoot, 'it takes root to try what root does')
 

@@ -2,12 +2,10 @@ import { spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { eventually, isAlive, isRoot, nobody, postmasterOf, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const serverAccount = isRoot ? nobody : {}
 

@@ -1,13 +1,11 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
 import { lockName } from '../../src/platform/db/embedded/lock.ts'
 import { borrowEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { eventually, isAlive, optionsFor, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 test('the first start makes a private database, and the next one finds the data again', async () => {
   const dataDir = join(tempFolder(), 'data')

@@ -52,7 +52,7 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
   })
   afterAll(() => service?.stop())
 
-  test.concurrent.each(followed)('%s', { timeout: 300_000 }, async (page) => {
+  test.concurrent.each(followed)('%s', async (page) => {
     const { host, port } = new URL(service.url)
     const addresses = { '127.0.0.1:8080': host, 9099: String(await reservePort()) }
     const env = { DATABASE_URL: database, ENCRYPTION_KEY, EMPTY_DATABASE_URL: await emptyDatabase(), PORT: port }

@@ -65,7 +65,7 @@ function signed(secret: string, { shift = 0, sequence = 1, key = 'order:1', body
 for (const [name, tool, command] of languages) {
   const missing = tool !== undefined && !tools.has(tool)
   const title = `the receiver in ${name} takes what is ours, once and in order, and nothing else`
-  test.skipIf(missing)(missing ? `${title} (skipped: there is no ${tool})` : title, { timeout: 300_000 }, async () => {
+  test.skipIf(missing)(missing ? `${title} (skipped: there is no ${tool})` : title, async () => {
     const secret = newWebhookSecret()
     const receiver = await started(command(), secret)
     const tenant = await w.tenant()

@@ -6,6 +6,7 @@ import { joined, quick, signIn } from '../support/console.ts'
 import { leaksIn } from '../support/leaks.ts'
 import { place } from '../support/orders.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
+import { PATIENCE_MS } from '../support/process.ts'
 import { newUuid } from '../support/seeded.ts'
 import { listen } from '../support/sse.ts'
 import { aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
@@ -109,13 +110,15 @@ describe('at the console personal data is masked', () => {
   test('in what was sent to a webhook', async () => {
     await w.courier()
     const params = { org_id: tenant.org_id, team_id: tenant.team_id, env: 'sandbox' as const, webhook_id }
-    await expect.poll(async () => (await tenant.admin.listWebhookAttempts({ params })).data.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect
+      .poll(async () => (await tenant.admin.listWebhookAttempts({ params })).data.length, { timeout: PATIENCE_MS })
+      .toBeGreaterThan(0)
     const { data } = await tenant.admin.listWebhookAttempts({ params })
     const { ask } = await asAdmin()
     const { body } = await ask(endpoints.getWebhookAttempt, { params: { ...params, attempt_id: data[0]?.id } })
     expect((body as { request_body: string }).request_body).toContain('Z•••')
     expect(leaksIn(JSON.stringify(body), 'attempt')).toEqual([])
-    await expect.poll(async () => (await tenant.api.readInbox()).messages.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(async () => (await tenant.api.readInbox()).messages.length, { timeout: PATIENCE_MS }).toBeGreaterThan(0)
     const named = 'select distinct action from audit_log where action = any($1) and subject like $2'
     const actions = [{ action: 'getWebhookAttempt' }, { action: 'readInbox' }]
     expect(await query(w.url, `${named} order by 1`, [actions.map(({ action }) => action), `%user_id:${user_id}%`])).toEqual(actions)

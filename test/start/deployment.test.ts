@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { assay, credentialsIn, type Env, run } from '../support/process.ts'
 import { emptyDatabase, newDatabase, refusal } from '../support/world.ts'
 import { adminOf, apiOf, clientsOf, newDataDir, outside, refusedStart, start } from './support/start.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-for-tests', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-for-tests' }
 const given = { team_api_key: fixed.BOOTSTRAP_TEAM_API_KEY, management_key: fixed.BOOTSTRAP_MANAGEMENT_KEY }

@@ -1,14 +1,12 @@
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { nobodyCanRun } from '../db/support/checkout.ts'
 import { isRoot, nobody, skipUnless, tempFolder } from '../db/support/embedded.ts'
 import { leaksIn } from '../support/leaks.ts'
 import { assay, credentialsIn, eventually, isAlive, main, node, postmasterOf, run } from '../support/process.ts'
 import { refusal } from '../support/world.ts'
 import { clientsOf, newDataDir, refusedStart, start } from './support/start.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 test('the first start on an empty folder makes an organisation, a team and keys that work, and the second keeps them', async () => {
   const DATA_DIR = newDataDir()

@@ -1,11 +1,9 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { reservePort } from '../support/ports.ts'
 import { credentialsIn, eventually, node, type Service } from '../support/process.ts'
 import { newDatabase, refusal } from '../support/world.ts'
 import { proxyTo } from './support/proxy.ts'
 import { adminOf, apiOf, clientsOf, newDataDir, outside, start } from './support/start.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const statusOf = async ({ url }: Service, path: string) => (await fetch(url + path)).status
 
@@ -66,7 +64,7 @@ test.each([
     await running.ended
   })
   const answers: number[] = []
-  await eventually(async () => answers.push((await fetch(`${url}/ready`)).status) && answers.at(-1) === 200, 60_000)
+  await eventually(async () => answers.push((await fetch(`${url}/ready`)).status) && answers.at(-1) === 200)
   const kept = credentialsIn(env['DATA_DIR'] as string)
   const service = { url } as Service
   expect((await apiOf(service, kept).listUsers()).total).toBe(0)

@@ -1,10 +1,8 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
-import { credentialsIn } from '../support/process.ts'
+import { credentialsIn, PATIENCE_MS } from '../support/process.ts'
 import { emptyDatabase, newDatabase, refusal } from '../support/world.ts'
 import { apiOf, clientsOf, newDataDir, outside, start } from './support/start.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 test.each([
   ['a truly empty database', emptyDatabase],
@@ -40,7 +38,9 @@ test('ROLE=api answers and chains nothing, ROLE=worker chains what it did and an
   expect(await query(url, 'select seq from audit_head')).toEqual([{ seq: 0 }])
 
   const worker = await start({ ...env, ROLE: 'worker' })
-  await expect.poll(async () => (await query<{ seq: number }>(url, 'select seq from audit_head'))[0]?.seq, { timeout: 10_000 }).not.toBe(0)
+  await expect
+    .poll(async () => (await query<{ seq: number }>(url, 'select seq from audit_head'))[0]?.seq, { timeout: PATIENCE_MS })
+    .not.toBe(0)
   for (const page of ['/health', '/ready', '/metrics']) expect((await fetch(worker.url + page)).status).toBe(200)
   const refused = await refusal(apiOf(worker, kept).listUsers())
   expect(refused).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })

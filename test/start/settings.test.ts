@@ -2,15 +2,13 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { nobodyCanRun } from '../db/support/checkout.ts'
 import { nobody, skipUnless } from '../db/support/embedded.ts'
 import { query } from '../support/cluster.ts'
 import { main, run } from '../support/process.ts'
 import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
 import { newDataDir, outside, refusedStart } from './support/start.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const url = 'postgres://assay@127.0.0.1:1/assay'
 

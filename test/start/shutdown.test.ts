@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { skipUnless } from '../db/support/embedded.ts'
@@ -11,8 +11,6 @@ import { query } from '../support/cluster.ts'
 import { eventually, isAlive, node, postmasterOf, run, type Service } from '../support/process.ts'
 import { newDatabase, temporaryFolder } from '../support/world.ts'
 import { clientsOf, newDataDir, outside, start } from './support/start.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** A row lock that somebody else holds, so that a change of the user waits. */
 async function holdUser(url: string, user_id: string) {

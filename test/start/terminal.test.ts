@@ -1,10 +1,8 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { skipUnless } from '../db/support/embedded.ts'
 import { credentialsIn, type Env, isAlive, main, run } from '../support/process.ts'
 import { newDatabase } from '../support/world.ts'
 import { outside } from './support/start.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** The service on a terminal of its own, which script(1) provides. */
 async function onTerminal(env: Env) {

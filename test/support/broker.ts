@@ -58,7 +58,7 @@ export async function startBroker(certificate?: { cert: string; key: string }) {
       const connection = await connect(uri)
       await connection.close()
       return true
-    }, 60_000)
+    })
   }
 
   async function kill() {

@@ -3,6 +3,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
+import { PATIENCE_MS } from './process.ts'
 import { atEnd } from './world.ts'
 
 const flags = [
@@ -28,7 +29,7 @@ export async function startBrowser(): Promise<Browser | undefined> {
 }
 
 async function launched(executablePath: string) {
-  const browser = await chromium.launch({ executablePath, args: flags, timeout: 20_000 })
+  const browser = await chromium.launch({ executablePath, args: flags, timeout: PATIENCE_MS })
   atEnd(() => browser.close())
   await (await browser.newPage()).close()
   return browser
@@ -44,7 +45,7 @@ async function installed() {
 function runs(path: string) {
   try {
     accessSync(path, constants.X_OK)
-    execFileSync(path, ['--version', '--no-sandbox'], { stdio: 'ignore', timeout: 10_000 })
+    execFileSync(path, ['--version', '--no-sandbox'], { stdio: 'ignore', timeout: PATIENCE_MS })
     return true
   } catch {
     return false

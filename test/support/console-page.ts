@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildConsole } from '../../scripts/build-console.ts'
 import { startBrowser } from './browser.ts'
 import { signIn } from './console.ts'
+import { PATIENCE_MS } from './process.ts'
 import type { Tenant } from './world.ts'
 
 await buildConsole()
-// A browser on a busy machine takes its time; what is waited for is told by its own, shorter patience.
-vi.setConfig({ testTimeout: 120_000 })
 const started = await startBrowser()
 
 export const browser = started as Browser
@@ -34,7 +33,7 @@ export async function openPage(base: string, width = 1440, colorScheme: 'light' 
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(PATIENCE_MS)
   const asked: string[] = []
   const complaints: string[] = []
   page.on('request', (request) => /^(data|blob|chrome(-extension)?):/.test(request.url()) || asked.push(request.url()))

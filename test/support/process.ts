@@ -47,7 +47,7 @@ const says = (child: ChildProcess, said: { stdout: string; stderr: string }, pat
     if (!found && (child.exitCode !== null || child.signalCode !== null))
       throw new Final(`It ended (${child.exitCode ?? child.signalCode}) before saying ${pattern}: ${said.stderr || said.stdout}`)
     return found
-  }, 60_000)
+  })
 
 export type Service = ReturnType<typeof run> & { url: string; readyMs: number; stop(signal?: NodeJS.Signals): Promise<Ended> }
 
@@ -72,8 +72,11 @@ export const credentialsIn = (dataDir: string) => JSON.parse(readFileSync(join(d
 /** An error that waiting does not mend. */
 class Final extends Error {}
 
+/** How long anything is waited for that should come at once. A quiet machine needs none of it; a busy one decides nothing by being slow. */
+export const PATIENCE_MS = 120_000
+
 /** The first answer that is not empty and not an error. */
-export async function eventually<T>(ask: () => T | Promise<T>, patienceMs = 20_000): Promise<NonNullable<T>> {
+export async function eventually<T>(ask: () => T | Promise<T>, patienceMs = PATIENCE_MS): Promise<NonNullable<T>> {
   const deadline = performance.now() + patienceMs
   for (;;) {
     const answer = await Promise.resolve()

@@ -1,4 +1,5 @@
 import { vi } from 'vitest'
+import { PATIENCE_MS } from './process.ts'
 import { type Behaviour, faults, openReceiver } from './receiver.ts'
 import { atEnd, type Tenant } from './world.ts'
 
@@ -26,7 +27,7 @@ export async function aReceiver(behaves: (n: number) => Behaviour = () => faults
 
 type Told = { event_type: string; event_id: string; user_id: string | null; data: Record<string, unknown> }
 
-export const soon = <T>(holds: () => T | Promise<T>) => vi.waitFor(holds, { timeout: 15_000, interval: 20 })
+export const soon = <T>(holds: () => T | Promise<T>) => vi.waitFor(holds, { timeout: PATIENCE_MS, interval: 20 })
 
 /** A webhook of the tenant, and what is done to it. */
 export async function aWebhook({ admin, org_id, team_id }: Tenant, body: { url: string } & Record<string, unknown>) {

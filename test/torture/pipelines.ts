@@ -22,8 +22,6 @@ export type Round = {
 
 type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void; of?: readonly Victim[] }
 
-const PATIENCE_MS = 60_000
-
 /** Kills a broker, the process that publishes to it or PostgreSQL under load, again and again, and compares what was committed with what was received. */
 export async function torturePipelines({ rounds, log, say = () => {}, of = victims }: Options) {
   const site = await openSite(log)
@@ -45,17 +43,17 @@ async function killDuringFlow(site: Site, round: number, killed: Victim): Promis
   const before = { received: received.length, events: (await logOf(site)).length }
   const clients = await startClients(site)
   const enough = randomWhole(20, 59)
-  await eventually(() => clients.placed() >= enough && received.length > before.received, PATIENCE_MS)
-  const leader = await eventually(async () => (await site.leader()) + 1, PATIENCE_MS)
+  await eventually(() => clients.placed() >= enough && received.length > before.received)
+  const leader = await eventually(async () => (await site.leader()) + 1)
   const killedAt = Date.now()
   if (killed === 'PostgreSQL') site.killPostgres()
   else if (killed === 'the broker') await site.broker.kill()
   else (site.services[leader - 1] as Service).child.kill('SIGKILL')
   const placed = clients.placed()
-  await eventually(() => clients.placed() > placed + enough / 4, PATIENCE_MS)
+  await eventually(() => clients.placed() > placed + enough / 4)
   if (killed === 'the broker') await site.broker.start()
   const seen = received.length
-  await eventually(() => received.length > seen, PATIENCE_MS)
+  await eventually(() => received.length > seen)
   const recoveryMs = Date.now() - killedAt
   if (killed === 'the process that publishes') site.services[leader - 1] = await site.start()
   await clients.stop()
@@ -64,16 +62,15 @@ async function killDuringFlow(site: Site, round: number, killed: Victim): Promis
 
 type Event = { id: string; key: string }
 
-const logOf = ({ url }: Site) =>
-  eventually(() => query<Event>(url, 'select id, key from events where no is not null order by no'), PATIENCE_MS)
+const logOf = ({ url }: Site) => eventually(() => query<Event>(url, 'select id, key from events where no is not null order by no'))
 
 /** The whole log against everything that came. */
 async function reconcile(site: Site, before: { received: number; events: number }) {
   const { received } = site.reader
-  await eventually(async () => (await query(site.url, 'select from events where no is null limit 1')).length === 0, PATIENCE_MS)
+  await eventually(async () => (await query(site.url, 'select from events where no is null limit 1')).length === 0)
   const log = await logOf(site)
   const missing = () => log.filter(({ id }) => !received.includes(id)).length
-  await eventually(() => missing() === 0, PATIENCE_MS).catch(() => {})
+  await eventually(() => missing() === 0).catch(() => {})
   const came = received.slice(before.received)
   const places = new Map(log.map(({ id }, place) => [id, place]))
   const arrived = [...new Set(received)].map((id) => log[places.get(id) as number] as Event)

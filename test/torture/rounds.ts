@@ -5,7 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type Client, client } from '../../src/contract/client.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
-import { assay, credentialsIn, type Env, eventually, isAlive, postmasterOf, run, type Service, startProcess } from '../support/process.ts'
+import {
+  assay,
+  credentialsIn,
+  type Env,
+  eventually,
+  isAlive,
+  PATIENCE_MS,
+  postmasterOf,
+  run,
+  type Service,
+  startProcess,
+} from '../support/process.ts'
 import { newUuid, randomWhole } from '../support/seeded.ts'
 import { faultsInTables } from './tables.ts'
 import { type Attempt, send, startWriters, type Work } from './writers.ts'
@@ -43,7 +54,6 @@ type Site<B, A> = {
 }
 
 const WRITERS = 8
-const PATIENCE_MS = 30_000
 
 /** Kills the victim under load, again and again, and checks after each time what the service still knows. */
 export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds, log, say = () => {} }: Options): Promise<Result> {
@@ -91,7 +101,7 @@ const targetOf = <B, A>({ service, dataDir, work }: Site<B, A>) => ({
 async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<Round> {
   const writers = startWriters<B, A>({ ...targetOf(site), round, count: WRITERS })
   const enough = randomWhole(40, 119)
-  await eventually(() => writers.acknowledged() >= enough, PATIENCE_MS)
+  await eventually(() => writers.acknowledged() >= enough)
   const killedAt = performance.now()
   if (site.kind.victim === 'process') await killProcess(site, writers)
   else await killPostgres(site, writers)
@@ -133,9 +143,9 @@ async function killPostgres<B, A>(site: Site<B, A>, writers: Writers) {
   const recovered = async () => {
     await writers.fail()
     // A backend of the killed server may still finish what it is at; only answers of the next one count.
-    await eventually(() => postmasterOf(site.cluster) !== killed, PATIENCE_MS)
+    await eventually(() => postmasterOf(site.cluster) !== killed)
     const before = writers.acknowledged()
-    await eventually(() => writers.acknowledged() > before, PATIENCE_MS)
+    await eventually(() => writers.acknowledged() > before)
   }
   await Promise.race([recovered(), died])
 }

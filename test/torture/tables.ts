@@ -11,8 +11,7 @@ export async function faultsInTables({ env, dataDir }: Place, { checks, settled 
   const url = env.DATABASE_URL ?? (borrowed?.url as string)
   const faults: string[] = []
   try {
-    if (settled)
-      await eventually(async () => (await query<{ settled: boolean }>(url, `select (${settled}) as settled`))[0]?.settled, 60_000)
+    if (settled) await eventually(async () => (await query<{ settled: boolean }>(url, `select (${settled}) as settled`))[0]?.settled)
     for (const [name, sql] of Object.entries(checks)) {
       const [row] = await query<{ count: string }>(url, sql)
       if (Number(row?.count)) faults.push(`${row?.count} ${name}`)

@@ -3,9 +3,7 @@ import { expect, inject, test } from 'vitest'
 import { measureTakeover } from './takeover.ts'
 import { openSite } from './webhook-site.ts'
 
-test('of two workers and three API processes one each is killed under load: the others deliver what they had in hand', {
-  timeout: 120_000,
-}, async () => {
+test('of two workers and three API processes one each is killed under load: the others deliver what they had in hand', async () => {
   const site = await openSite(join(inject('logs'), `torture-takeover-${process.pid}.log`))
   try {
     const { lanes, messages, events, lost, misplaced, faults } = await measureTakeover(site)

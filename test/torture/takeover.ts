@@ -14,7 +14,7 @@ export async function measureTakeover(site: Site) {
   const clients = await startClients(site)
   const more = async (count: number) => {
     const before = clients.placed()
-    await eventually(() => clients.placed() >= before + count, 60_000)
+    await eventually(() => clients.placed() >= before + count)
   }
   await more(12)
   const apiDiedAt = await kill(site, API)

@@ -1,9 +1,7 @@
 import { join } from 'node:path'
-import { expect, inject, test, vi } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { type Kind, summaryOf, torture } from './rounds.ts'
 import { users } from './users.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const kinds: Kind[] = [
   { victim: 'process', database: 'embedded' },

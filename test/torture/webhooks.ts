@@ -20,7 +20,6 @@ export type Round = {
 
 type Options = { rounds: number; log?: string | undefined; say?: (line: string) => void }
 
-const PATIENCE_MS = 60_000
 /** Messages that are told so long after the kill still count to its recovery. */
 const AFTERMATH_MS = 1000
 
@@ -47,13 +46,13 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
   receiver.refuse(round % 3 === 0 ? 400 : Number.POSITIVE_INFINITY)
   const clients = await startClients(site)
   const enough = randomWhole(30, 89)
-  await eventually(() => clients.placed() >= enough, PATIENCE_MS)
+  await eventually(() => clients.placed() >= enough)
   const victims = victimsOf(round)
   const killedAt = Date.now()
   for (const victim of victims) victim < 0 ? site.killPostgres() : site.killService(victim)
   const placed = clients.placed()
   await restart(site, victims)
-  await eventually(() => clients.placed() > placed + enough / 2, PATIENCE_MS)
+  await eventually(() => clients.placed() > placed + enough / 2)
   await clients.stop()
   const { events, lost, misplaced } = await reconcile(site)
   const near = events.filter(({ at }) => at < killedAt + AFTERMATH_MS)
@@ -82,7 +81,7 @@ function victimsOf(round: number) {
 }
 
 async function restart(site: Site, victims: number[]) {
-  await eventually(() => query(site.url, 'select 1'), PATIENCE_MS)
+  await eventually(() => query(site.url, 'select 1'))
   for (const victim of victims.filter((victim) => victim !== POSTGRES)) {
     await (site.services[victim] as Service).ended
     site.services[victim] = await site.start(victim)
@@ -97,7 +96,6 @@ export async function reconcile(site: Site) {
   const { url, receiver } = site
   await eventually(
     async () => (await query(url, `select 1 from deliveries union all select 1 from events where no is null limit 1`)).length === 0,
-    PATIENCE_MS,
   ).catch(() => {})
   const read = (order: string) =>
     query<Event>(
@@ -106,7 +104,7 @@ export async function reconcile(site: Site) {
     )
   const [bySeq, byPlace] = [await read('seq'), await read('no')]
   const missing = () => orderings.map((_, i) => bySeq.filter(({ id }) => !receiver.at(`/${i}`).takenAt.has(id)).length)
-  await eventually(() => missing().every((count) => count === 0), PATIENCE_MS / 2).catch(() => {})
+  await eventually(() => missing().every((count) => count === 0)).catch(() => {})
   const lost = missing().reduce((sum, count) => sum + count, 0)
   const misplaced = orderings.map((ordering, i) => misplacedIn(site, `/${i}`, lanesOf(ordering, ordering === 'strict' ? byPlace : bySeq)))
   return { events: bySeq, lost, misplaced: misplaced.reduce((sum, count) => sum + count, 0) }

@@ -12,7 +12,7 @@ export type Work<B> = { row: Row; body(name: string): B; headers?(body: B): Reco
 export type Target<B> = { base: string; key: string; work: Work<B> }
 
 const MOST_PER_WRITER = 2000
-const LONGEST_MS = 60_000
+const LONGEST_MS = 300_000
 
 /** Clients that write one after the other, each on its own, until they are stopped. */
 export function startWriters<B, A>({ round, count, ...target }: Target<B> & { round: number; count: number }) {

@@ -45,7 +45,7 @@ export function isAlive(pid: number) {
 }
 
 /** The first answer that is not empty and not an error. */
-export async function eventually<T>(ask: () => T | Promise<T>, patienceMs = 20_000): Promise<T> {
+export async function eventually<T>(ask: () => T | Promise<T>, patienceMs = 120_000): Promise<T> {
   const deadline = performance.now() + patienceMs
   for (;;) {
     const answer = await settle(ask)

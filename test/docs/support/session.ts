@@ -32,7 +32,7 @@ export function converse(page: string, site: Site, blocks: Block[]): Promise<Ses
     child.on('error', reject)
     child.on('close', end)
     // Something that the page left running may hold the pipes open.
-    child.on('exit', () => setTimeout(end, 2000).unref())
+    child.on('exit', () => setTimeout(() => setImmediate(end), 2000).unref())
   })
 }
 

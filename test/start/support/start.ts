@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import { client } from '../../../src/contract/client.ts'
-import { credentialsIn, type Env, isAlive, type Kept, node, type Service, startProcess } from '../../support/process.ts'
+import { credentialsIn, type Env, isAlive, type Kept, node, PATIENCE_MS, type Service, startProcess } from '../../support/process.ts'
 import { ENCRYPTION_KEY, temporaryFolder } from '../../support/world.ts'
 
 export const newDataDir = () => join(temporaryFolder(), 'data')
@@ -20,7 +20,7 @@ export async function start(env: Env): Promise<Service> {
 
 /** A start that is refused: how it ended, and the lines that it left for the operator. */
 export async function refusedStart(env: Env) {
-  const { code, stderr } = await node(env, logFile(), 60_000).ended
+  const { code, stderr } = await node(env, logFile(), PATIENCE_MS).ended
   return { code, lines: stderr.split('\n').filter(Boolean) }
 }
 
