@@ -63,7 +63,7 @@ describe('lab-keys', () => {
     expect(await labSide(key.trim()).getOwnLab()).toMatchObject({ slug: 'larkstone' })
     await cli.json('lab-keys', 'create', '--lab', 'mossgate', '--label', 'y')
     expect(await cli.json('lab-keys', 'list', '--lab', 'larkstone')).toMatchObject([{ lab: 'larkstone', label: 'x' }])
-    expect(JSON.stringify(await cli.json('lab-keys', 'list'))).not.toMatch(/hash|lkp_eu_\w{20}/)
+    expect(JSON.stringify(await cli.json('lab-keys', 'list'))).not.toMatch(/hash\w*":|lkp_eu_\w{20}/)
   })
 
   test('unknown labs and keys are refused', async () => {

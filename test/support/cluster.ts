@@ -104,6 +104,9 @@ async function refuseLeaks(adminUrl: string, template: string, folder: string) {
 /** What comes from the catalogue only, and is the same in every database. */
 const shared = ['analytes', 'icd_codes', 'labs', 'markers', 'service_centers']
 
+/** By table, a column of hashes written as text, of which one in fifty thousand looks like a key. */
+const hashes: Record<string, string> = { people: 'password' }
+
 async function leaksInDatabase(url: string, name: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -116,7 +119,8 @@ async function leaksInDatabase(url: string, name: string) {
     const found = []
     for (const { table_name } of tables.rows) {
       const { rows } = await client.query<Record<string, unknown>>(`select * from ${table_name}`)
-      found.push(...leaksIn(rows.flatMap(Object.values).map(asText).join('\n'), `${name}.${table_name}`))
+      const values = rows.flatMap(({ [hashes[table_name] ?? '']: _, ...row }) => Object.values(row))
+      found.push(...leaksIn(values.map(asText).join('\n'), `${name}.${table_name}`))
     }
     return found
   } finally {

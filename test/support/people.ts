@@ -14,7 +14,13 @@ export const people = [
     phone_number: '+12025550178',
     email: 'bartholomaus@example.net',
   },
-  { first_name: 'Ysolde', last_name: "O'Thistlewick", dob: '2001-02-28', phone_number: '+12025550199', email: 'ysolde@example.com' },
+  {
+    first_name: 'Ysoldemarie',
+    last_name: "O'Thistlewick",
+    dob: '2001-02-28',
+    phone_number: '+12025550199',
+    email: 'ysoldemarie@example.com',
+  },
 ] as const
 
 export const anAddress = (change: object = {}) => ({
