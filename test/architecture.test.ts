@@ -159,6 +159,14 @@ describe('table ownership', () => {
   })
 })
 
+test('no folder holds more than fifteen files', () => {
+  const folders = Map.groupBy(
+    files.map(({ file }) => dirname(file)).filter((folder) => !['contract', 'cli'].includes(roomOf(folder))),
+    (folder) => folder,
+  )
+  expect([...folders].filter(([, of]) => of.length > 15).map(([folder, of]) => `${folder} has ${of.length}`)).toEqual([])
+})
+
 /** Each file with the files that it loads. */
 const loads = (root: string, files: { file: string; program: Program }[]) =>
   new Map(

@@ -1,7 +1,7 @@
 import type { App } from '../platform/app.ts'
 import { invalid, Problem } from '../platform/problem.ts'
 import { claimTurn, type Outcome, type Turn } from '../tenants/idempotency/actions.ts'
-import { bodyOf, statusOfProblem } from './problems.ts'
+import { bodyOf, statusOfProblem } from './problems/problems.ts'
 import { subjectUser, type Visit } from './request.ts'
 
 /** Executes once for each X-Idempotency-Key and answers every repetition with the first outcome. */

@@ -9,8 +9,8 @@ import { handlers } from './handlers.ts'
 import { inflated } from './inflate.ts'
 import { parseJson } from './input.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { mountPages } from './pages.ts'
-import { malformed, refuseBytes, sendProblem, sendUnknown } from './refuse.ts'
+import { mountPages } from './pages/pages.ts'
+import { malformed, refuseBytes, sendProblem, sendUnknown } from './problems/refuse.ts'
 import { callerOf, mountTable } from './routes.ts'
 
 const BODY_LIMIT = 1024 * 1024

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { fileOf, sendFile } from '../files.ts'
+import { fileOf, sendFile } from '../pages/files.ts'
 import { versionOf } from './assets.ts'
 
 const AT = '/docs/reference'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type File, fileOf, sendFile } from '../files.ts'
+import { type File, fileOf, sendFile } from '../pages/files.ts'
 import { versionOf } from './assets.ts'
 import { allEntries, foundAt, missing, searched } from './site.ts'
 

@@ -2,11 +2,11 @@ import type { ColumnType, Generated } from 'kysely'
 import type { Plan, Role } from '../../contract/common.ts'
 import type { Method } from '../../contract/labs/lifecycle.ts'
 import type { Simulation } from '../../contract/labs/orders.ts'
-import type { CatalogueTables } from './tables-catalog.ts'
-import type { ConnectionTables } from './tables-connections.ts'
-import type { EventTables } from './tables-events.ts'
-import type { PeopleTables } from './tables-people.ts'
-import type { WearableTables } from './tables-wearables.ts'
+import type { CatalogueTables } from './tables/catalog.ts'
+import type { ConnectionTables } from './tables/connections.ts'
+import type { EventTables } from './tables/events.ts'
+import type { PeopleTables } from './tables/people.ts'
+import type { WearableTables } from './tables/wearables.ts'
 
 /** Times are ISO text in and out; `open.ts` sets the parsers. */
 export type Time = string

@@ -1,5 +1,5 @@
-import type { PersonRole } from '../../contract/common.ts'
-import type { Optional, Time } from './tables.ts'
+import type { PersonRole } from '../../../contract/common.ts'
+import type { Optional, Time } from '../tables.ts'
 
 /** People of organisations and what they are signed in to. */
 export type PeopleTables = {

@@ -1,5 +1,5 @@
 import type { Generated, GeneratedAlways } from 'kysely'
-import type { Optional, Time } from './tables.ts'
+import type { Optional, Time } from '../tables.ts'
 
 /** The event log, and where it is sent. */
 export type EventTables = {

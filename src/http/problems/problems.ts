@@ -1,6 +1,6 @@
-import { statusOf } from '../contract/errors.ts'
-import { isDatabaseAway, isStatementTimeout, isUserGone } from '../platform/db/open.ts'
-import { Problem, problem } from '../platform/problem.ts'
+import { statusOf } from '../../contract/errors.ts'
+import { isDatabaseAway, isStatementTimeout, isUserGone } from '../../platform/db/open.ts'
+import { Problem, problem } from '../../platform/problem.ts'
 
 export const statusOfProblem = ({ kind }: Problem) => statusOf[kind]
 

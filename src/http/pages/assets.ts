@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { sourceOf } from '../contract/tenants/sources.ts'
-import { logo } from '../tenants/sources/rules-logo.ts'
+import { sourceOf } from '../../contract/tenants/sources.ts'
+import { logo } from '../../tenants/sources/rules-logo.ts'
 
 /** Pictures that answers point to. */
 export function mountAssets(server: FastifyInstance) {

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { Json, Optional, Time } from './tables.ts'
+import type { Json, Optional, Time } from '../tables.ts'
 
 /** Connections to wearable sources and how they are made. */
 export type ConnectionTables = {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isSource } from '../contract/tenants/sources.ts'
-import type { App } from '../platform/app.ts'
-import { publicUrl } from '../platform/config.ts'
-import { problem } from '../platform/problem.ts'
-import * as visit from '../wearables/link/browser-session.ts'
-import { comeBack, newBrowserSecret, startOAuth } from '../wearables/link/oauth.ts'
-import * as pages from '../wearables/link/page.ts'
+import { isSource } from '../../contract/tenants/sources.ts'
+import type { App } from '../../platform/app.ts'
+import { publicUrl } from '../../platform/config.ts'
+import { problem } from '../../platform/problem.ts'
+import * as visit from '../../wearables/link/browser-session.ts'
+import { comeBack, newBrowserSecret, startOAuth } from '../../wearables/link/oauth.ts'
+import * as pages from '../../wearables/link/page.ts'
 
 /** The page asks nobody but us, and nobody may put it into a frame. */
 const POLICY =
@@ -101,7 +101,7 @@ const files = { 'link.css': 'text/css; charset=utf-8', 'link.js': 'text/javascri
 
 function mountFiles(server: FastifyInstance) {
   for (const [name, type] of Object.entries(files)) {
-    const text = readFileSync(new URL(`../wearables/link/assets/${name}`, import.meta.url))
+    const text = readFileSync(new URL(`../../wearables/link/assets/${name}`, import.meta.url))
     server.get(`/link/assets/${name}`, async (_, reply) => reply.type(type).header('cache-control', 'public, max-age=3600').send(text))
   }
 }

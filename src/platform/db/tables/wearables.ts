@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { Optional, Time } from './tables.ts'
+import type { Optional, Time } from '../tables.ts'
 
 /** What comes in from wearable sources. */
 export type WearableTables = {

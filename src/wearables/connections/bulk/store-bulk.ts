@@ -1,8 +1,8 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { Db } from '../../platform/db/open.ts'
-import { newestPage } from '../../platform/db/page.ts'
-import type { Tables } from '../../platform/db/tables.ts'
-import type { Page } from '../../platform/paging.ts'
+import type { Db } from '../../../platform/db/open.ts'
+import { newestPage } from '../../../platform/db/page.ts'
+import type { Tables } from '../../../platform/db/tables.ts'
+import type { Page } from '../../../platform/paging.ts'
 
 export type Op = Selectable<Tables['bulk_ops']>
 export type Item = Selectable<Tables['bulk_items']>

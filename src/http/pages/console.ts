@@ -2,11 +2,11 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../platform/config.ts'
-import { problem } from '../platform/problem.ts'
+import type { Config } from '../../platform/config.ts'
+import { problem } from '../../platform/problem.ts'
 import { type File, fileOf, sendFile } from './files.ts'
 
-const built = fileURLToPath(new URL('../../console/dist/', import.meta.url))
+const built = fileURLToPath(new URL('../../../console/dist/', import.meta.url))
 
 /** No inline script or style, nothing from elsewhere; documents are shown in a frame from memory. */
 const POLICY = [

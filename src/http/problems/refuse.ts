@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Row } from '../contract/endpoint.ts'
-import { notOfferedAt } from '../contract/not-offered.ts'
-import type { App } from '../platform/app.ts'
-import { safeError } from '../platform/log.ts'
-import { problem } from '../platform/problem.ts'
-import { isServed, type Table } from './endpoint-table.ts'
+import type { Row } from '../../contract/endpoint.ts'
+import { notOfferedAt } from '../../contract/not-offered.ts'
+import type { App } from '../../platform/app.ts'
+import { safeError } from '../../platform/log.ts'
+import { problem } from '../../platform/problem.ts'
+import { isServed, type Table } from '../endpoint-table.ts'
 import { bodyOf, problemOf, statusOfProblem } from './problems.ts'
 
 /** Answers an error as the problem that it is; what was not meant is logged, without values. */

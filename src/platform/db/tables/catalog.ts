@@ -1,7 +1,7 @@
 import type { Generated, GeneratedAlways } from 'kysely'
-import type { CriticalLimits, ReferenceRanges, SimulatedAs } from '../../contract/labs/analyte.ts'
-import type { AoE } from '../../contract/labs/catalog.ts'
-import type { Json, Optional, Time } from './tables.ts'
+import type { CriticalLimits, ReferenceRanges, SimulatedAs } from '../../../contract/labs/analyte.ts'
+import type { AoE } from '../../../contract/labs/catalog.ts'
+import type { Json, Optional, Time } from '../tables.ts'
 
 /** Payors, labs, and what they do. */
 export type CatalogueTables = {
