@@ -13,7 +13,7 @@ const whole = (low: number, high: number) =>
 const oneOf = <const V extends readonly [string, ...string[]]>(values: V) => z.enum(values, `must be one of ${values.join(', ')}`)
 const url = (protocol: RegExp, text: string) => z.url({ protocol, error: text })
 const network = z.union([z.cidrv4(), z.cidrv6()])
-// A network of everybody would have callers say their own address.
+// Trusting every network would let clients forge their own address.
 const proxy = z.union([z.ipv4(), z.ipv6(), network]).refine((text) => !text.endsWith('/0'))
 const listOf = (each: z.ZodType, text: string) =>
   z
@@ -21,7 +21,7 @@ const listOf = (each: z.ZodType, text: string) =>
     .transform((text) => text.split(',').map((one) => one.trim()))
     .refine((list) => list.every((one) => each.safeParse(one).success), text)
     .default([])
-const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 visible characters and no space')
+const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 printable characters and no spaces')
 
 function jsonOf(text: string, context: z.RefinementCtx): unknown {
   try {
@@ -33,75 +33,89 @@ function jsonOf(text: string, context: z.RefinementCtx): unknown {
 }
 
 export const Settings = z.object({
-  PORT: whole(0, 65_535).default(8080).describe('Where the API, the management API and the docs listen. 0 takes any free port.'),
-  HOST: z.string().min(1).default('127.0.0.1').describe('The address to listen on; 0.0.0.0 in a container.'),
+  PORT: whole(0, 65_535).default(8080).describe('The port for the API, the console and the docs. `0` picks any free port.'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('The address to listen on. Set `0.0.0.0` in a container.'),
   PUBLIC_URL: url(/^https?$/, 'must be an http or https address')
     .transform((text) => text.replace(/\/+$/, ''))
     .optional()
-    .describe('Base of every URL that is handed out. Default: http://HOST:PORT.'),
+    .describe('The base of every URL that Assay hands out. If unset, Assay uses `http://HOST:PORT`.'),
   TRUST_PROXY: listOf(proxy, 'must be addresses or networks of proxies, such as 127.0.0.1,10.20.0.0/16').describe(
-    'Reverse proxies in front of the service, such as 127.0.0.1,10.20.0.0/16: who calls through them is told from their X-Forwarded-For, so that limits of sign-ins count callers and not the proxy. Default: none.',
+    'Addresses or networks of your reverse proxies, separated by commas, such as `127.0.0.1,10.20.0.0/16`. Assay reads the client address from their `X-Forwarded-For`, so that sign-in limits count clients. If unset, Assay trusts no proxy.',
   ),
-  ENVIRONMENT: oneOf(environments).default('sandbox').describe('With REGION it names one of the four deployments.'),
-  REGION: oneOf(regions).default('us').describe('With ENVIRONMENT it names one of the four deployments.'),
+  ENVIRONMENT: oneOf(environments)
+    .default('sandbox')
+    .describe(
+      '`sandbox` or `production`. The sandbox adds the lab simulator and a clock that you can move. Keys work only in the environment that issued them.',
+    ),
+  REGION: oneOf(regions)
+    .default('us')
+    .describe('`us` or `eu`. Together with `ENVIRONMENT` it names the deployment. Keys work only in the region that issued them.'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'must be a postgres:// address')
     .optional()
-    .describe('PostgreSQL 15 or newer; unset means our own PostgreSQL in DATA_DIR.'),
+    .describe('The `postgres://` URL of PostgreSQL 15 or newer. If unset, Assay runs its own PostgreSQL in `DATA_DIR`.'),
   DATA_DIR: z
     .string()
     .min(1)
     .default('./data')
-    .describe('Embedded database, generated keys and credentials.json (also with DATABASE_URL).'),
-  ROLE: oneOf(['all', 'api', 'worker']).default('all').describe('`api` answers requests, `worker` runs the jobs, `all` does both.'),
+    .describe('The folder for the embedded database, generated keys and `credentials.json`. Assay uses it with `DATABASE_URL` too.'),
+  ROLE: oneOf(['all', 'api', 'worker']).default('all').describe('`api` serves requests, `worker` runs background jobs, `all` does both.'),
   ENCRYPTION_KEY: z
     .string()
-    .min(32, 'must have at least 32 characters; make one with: openssl rand -base64 32')
+    .min(32, 'must have at least 32 characters; generate one with: openssl rand -base64 32')
     .optional()
     .describe(
-      'The key that wraps every data key; at least 32 random characters. Generated into DATA_DIR for the embedded sandbox, required in production and with DATABASE_URL.',
+      'The key that encrypts every data key: at least 32 random characters. Required in production and with `DATABASE_URL`. If unset, Assay generates one in `DATA_DIR`.',
     ),
-  BOOTSTRAP_TEAM_API_KEY: bootstrapKey.optional().describe('A fixed API key for the first team, for tests and containers.'),
+  BOOTSTRAP_TEAM_API_KEY: bootstrapKey
+    .optional()
+    .describe('A fixed API key for the first team, for tests and containers. If unset, Assay generates one.'),
   BOOTSTRAP_MANAGEMENT_KEY: bootstrapKey
     .optional()
-    .describe('A fixed management key for the first organisation, for tests and containers.'),
+    .describe('A fixed management key for the first organization, for tests and containers. If unset, Assay generates one.'),
   CONSENT_AGES: z
     .string()
-    .regex(/^[A-Z]{2}=\d{1,2}(,[A-Z]{2}=\d{1,2})*$/, 'must be states with ages, such as AL=19,NE=19')
+    .regex(/^[A-Z]{2}=\d{1,2}(,[A-Z]{2}=\d{1,2})*$/, 'must list states with ages, such as AL=19,NE=19')
     .transform(
       (text): Record<string, number> => Object.fromEntries(text.split(',').map((pair) => [pair.slice(0, 2), Number(pair.slice(3))])),
     )
     .default({})
-    .describe('From which age a patient needs no medical_proxy, by state, such as AL=19,NE=19. Default: 18 everywhere.'),
+    .describe(
+      'The age from which a patient needs no `medical_proxy`, by state, such as `AL=19,NE=19`. The age is 18 in states that are not listed.',
+    ),
   CONSOLE_IDLE_MINUTES: whole(1, 1440)
     .default(30)
-    .describe('A console session ends after so many minutes without a request of its person.'),
-  CONSOLE_SESSION_HOURS: whole(1, 168).default(12).describe('A console session ends after so many hours, whatever it is used for.'),
+    .describe('A console session ends after this many minutes without a request from its user.'),
+  CONSOLE_SESSION_HOURS: whole(1, 168).default(12).describe('A console session ends after this many hours, even if it is in use.'),
   PASSWORD_COST: whole(10, 20)
     .default(15)
-    .describe("What a guess of a person's password costs: two to its power is N of scrypt. At least 15 in production."),
-  DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('Connections to PostgreSQL that one process opens at most.'),
-  EVENT_RETENTION_DAYS: whole(1, 3650).default(90).describe('How long events, messages that wait and attempts are kept.'),
+    .describe('The scrypt cost of password hashes: N is 2 to this power. Production requires at least 15.'),
+  DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('The maximum number of PostgreSQL connections per process.'),
+  EVENT_RETENTION_DAYS: whole(1, 3650)
+    .default(90)
+    .describe('Assay deletes events, pending messages and delivery attempts after this many days.'),
   EVENT_MAX_KB: whole(16, 1024)
     .default(256)
-    .describe('The largest event in kB of 1,024 bytes. Batches are divided; of anything else the largest lists and texts are left out.'),
+    .describe(
+      'The maximum size of an event in KiB. Assay splits larger sample batches. In other events it empties the largest lists and texts and names them in `left_out`.',
+    ),
   WEBHOOK_ALLOW_LOOPBACK: oneOf(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .describe('Whether webhooks and pipelines may go to this machine. Default: true in the sandbox, false in production.'),
+    .describe('`true` lets webhooks and pipelines reach this machine. If unset, `true` in the sandbox and `false` in production.'),
   WEBHOOK_ALLOWED_NETWORKS: listOf(network, 'must be networks, such as 10.20.0.0/16,fd12::/48').describe(
-    'Private networks that webhooks and pipelines may reach, such as 10.20.0.0/16,fd12::/48; addresses where clouds hand out credentials stay shut. Default: none.',
+    'Private networks that webhooks and pipelines can reach, separated by commas, such as `10.20.0.0/16,fd12::/48`. Cloud metadata addresses stay blocked. If unset, private networks are blocked.',
   ),
   PUBSUB_PROJECTS: listOf(
     z.union([z.literal('*'), ProjectId]),
-    'must be ids of Google Cloud projects, such as harbour-events,harbour-lab, or *',
+    'must be ids of Google Cloud projects, such as harbor-events,harbor-lab, or *',
   ).describe(
-    'Google Cloud projects in which the pipelines of every team may name a Pub/Sub topic, such as harbour-events,harbour-lab; * opens all that the identity of the service may publish to. Default: none.',
+    'Google Cloud projects to which pipelines can publish, separated by commas, such as `harbor-events,harbor-lab`. `*` allows every project that the service account can publish to. If unset, Pub/Sub is off.',
   ),
   PUBSUB_ENDPOINT: url(/^https?$/, 'must be an http or https address')
     .transform((text) => new URL(text).origin)
     .default('https://pubsub.googleapis.com')
     .describe(
-      'Where Pub/Sub is reached; one of a region, such as https://us-east1-pubsub.googleapis.com, keeps the order of messages when another process goes on. http is for the emulator, without a token, and not in production.',
+      'The Pub/Sub endpoint. A regional endpoint, such as `https://us-east1-pubsub.googleapis.com`, preserves message order when another process takes over. Use `http` for the emulator only; production rejects it.',
     ),
   OAUTH_SOURCES: z
     .string()
@@ -109,26 +123,26 @@ export const Settings = z.object({
     .pipe(OAuthSettings)
     .default({})
     .describe(
-      'Accounts of this deployment at wearable sources, as JSON by slug: {"fitbit":{"client_id":"…","client_secret":"…"}}. Addresses and scopes can be set too; see docs/sources.md. Default: none, so that teams bring their own.',
+      'OAuth clients of this deployment at wearable providers, as JSON by provider: `{"fitbit":{"client_id":"…","client_secret":"…"}}`. See [Wearable sources](sources.md). If unset, each team brings its own clients.',
     ),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .optional()
-    .describe('How much is logged, as JSON lines on standard output. Default: info; on a terminal warn.'),
+    .describe('The minimum level of log lines, which are JSON on standard output. If unset, `info`, or `warn` on a terminal.'),
 })
 
 export type Config = z.output<typeof Settings>
 
-/** Where the command line finds a service that it uses as a customer does. */
+/** Settings of commands that call the API. */
 export const ClientSettings = z.object({
   ASSAY_URL: url(/^https?$/, 'must be an http or https address')
     .transform((text) => text.replace(/\/+$/, ''))
     .optional()
-    .describe('Where the service is. Default: base_url in DATA_DIR/credentials.json.'),
-  ASSAY_API_KEY: z.string().optional().describe('A team API key.'),
-  ASSAY_MANAGEMENT_KEY: z.string().optional().describe('A management key.'),
+    .describe('The URL of the service. If unset, commands use `base_url` of `DATA_DIR/credentials.json`.'),
+  ASSAY_API_KEY: z.string().optional().describe('A team API key. If unset, commands use the key in `DATA_DIR/credentials.json`.'),
+  ASSAY_MANAGEMENT_KEY: z.string().optional().describe('A management key. If unset, commands use the key in `DATA_DIR/credentials.json`.'),
 })
 
-/** The only reader of the environment. Every wrong setting is named, in one line. */
+/** Reads the environment; nothing else does. The error names every invalid setting in one line. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const config = parsedBy(Settings, env)
   checkTogether(config)
@@ -152,8 +166,8 @@ function checkTogether(config: Config) {
     throw setupProblem('PUBSUB_ENDPOINT must be an https address in production')
   if (config.ENCRYPTION_KEY) return
   if (config.ENVIRONMENT === 'production')
-    throw setupProblem('ENCRYPTION_KEY is required in production; make one with: openssl rand -base64 32')
-  if (config.DATABASE_URL) throw setupProblem('ENCRYPTION_KEY is required with DATABASE_URL; make one with: openssl rand -base64 32')
+    throw setupProblem('ENCRYPTION_KEY is required in production; generate one with: openssl rand -base64 32')
+  if (config.DATABASE_URL) throw setupProblem('ENCRYPTION_KEY is required with DATABASE_URL; generate one with: openssl rand -base64 32')
 }
 
 type Place = Pick<Config, 'ENVIRONMENT' | 'REGION'>
@@ -162,7 +176,7 @@ export const here = ({ ENVIRONMENT, REGION }: Place) => ({ environment: ENVIRONM
 
 export const deploymentName = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT} ${REGION}`
 
-/** Base of every URL that is handed out. */
+/** The base of every URL that the service hands out. */
 export const publicUrl = ({ PUBLIC_URL, HOST, PORT }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>) =>
   PUBLIC_URL ?? `http://${HOST}:${PORT}`
 

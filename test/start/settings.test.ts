@@ -35,7 +35,7 @@ describe('a wrong setting stops the start with one line that names it', () => {
     [{ ENVIRONMENT: 'production', PUBSUB_ENDPOINT: 'http://127.0.0.1:8085' }, /^PUBSUB_ENDPOINT must be an https address in production/],
     [{ DATABASE_URL: url }, /^ENCRYPTION_KEY is required with DATABASE_URL/],
     [{ ENVIRONMENT: 'production' }, /^ENCRYPTION_KEY is required in production/],
-    [{ BOOTSTRAP_TEAM_API_KEY: 'short' }, /^BOOTSTRAP_TEAM_API_KEY must have 8 to 200 visible characters/],
+    [{ BOOTSTRAP_TEAM_API_KEY: 'short' }, /^BOOTSTRAP_TEAM_API_KEY must have 8 to 200 printable characters/],
     [{ BOOTSTRAP_TEAM_API_KEY: 'mg_0123456789' }, /^BOOTSTRAP_TEAM_API_KEY is a management key/],
     [{ BOOTSTRAP_TEAM_API_KEY: 'lks_us_0123456789' }, /^BOOTSTRAP_TEAM_API_KEY is a lab key/],
     [{ BOOTSTRAP_MANAGEMENT_KEY: 'lkp_us_0123456789' }, /^BOOTSTRAP_MANAGEMENT_KEY is a lab key/],
