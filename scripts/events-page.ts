@@ -1,60 +1,105 @@
-import type { EventType } from '../src/contract/delivery/event.ts'
+import { type EventType, NOT_YET } from '../src/contract/delivery/event.ts'
 import { type EventName, eventNames, eventTypes, exampleOf } from '../src/contract/delivery/events.ts'
 import { series } from '../src/contract/wearables/series.ts'
 import { summaries } from '../src/contract/wearables/summaries.ts'
+import { bullets, code, inlineCode, prose, table } from './markdown.ts'
 
 const isOfResource = (name: string) => /^(daily|historical)\.data\./.test(name)
 
-/** What customers are told, from the catalogue alone. */
+const typeOf = (name: EventName) => eventTypes[name] as EventType
+
+const isEmitted = (name: EventName) => !typeOf(name).description.endsWith(NOT_YET)
+
+const log = `\`\`\`sh
+. data/helpers.sh
+api "/events?limit=100&event_type=labtest.*" | pick next_cursor
+\`\`\``
+
+const stream = `\`\`\`sh
+. data/helpers.sh
+api "/events/stream?after=end" -N --max-time 2 || true # without --max-time the stream stays open
+\`\`\``
+
 export function eventsPage() {
   const single = eventNames.filter((name) => !isOfResource(name))
   return [
     '# Events',
     '',
-    'Every event is one message: `event_type`, `data`, `team_id`, `user_id` and `client_user_id`, and beside them `event_id`, which is the same',
-    'however often it is sent, and `created_at`. Webhooks bring it, `GET /events?after=` reads it from any place, and `GET /events/stream` is the same',
-    'log as server-sent events. Events about the same key are told in the order in which they happened. `GET /event-types` has all of this page',
-    'for programs, with a JSON Schema of every message; `GET /asyncapi.json` is the same as an AsyncAPI 3.0 document, for generators of code.',
-    'Fields may be added; tolerate those that you do not know.',
-    'This page is made from `src/contract/delivery/events.ts` by `npm run generate`.',
+    ...prose(
+      'Assay emits an event for each change that this page lists. [Webhooks](webhooks.md) receive events as signed POST requests, and you can read the event log at any time.',
+      'This page is generated from `src/contract/delivery/events.ts` by `npm run generate`.',
+    ),
+    '## Message format',
     '',
-    '## Reading the log',
+    ...prose('Every event is one JSON message:'),
+    ...table(['Field', 'Meaning'], envelope),
+    ...prose(
+      'Events with the same key are delivered in the order in which they happened. The tables below show the key of each type. Tolerate unknown fields and event types: new ones can be added.',
+      '`GET /event-types` returns all types with a JSON Schema and an example. `GET /asyncapi.json` describes them as an AsyncAPI 3.0 document for code generators.',
+    ),
+    '## Read the event log',
     '',
-    '```sh',
-    'TEAM_API_KEY=$(sed -n \'s/.*"team_api_key": "\\(.*\\)".*/\\1/p\' data/credentials.json)',
-    'curl -s "http://127.0.0.1:8080/events?limit=100&event_type=labtest.*" -H "x-service-api-key: $TEAM_API_KEY"; echo',
-    'curl -sN --max-time 2 "http://127.0.0.1:8080/events/stream?after=end" -H "x-service-api-key: $TEAM_API_KEY" || true # without --max-time it goes on',
-    '```',
+    log,
     '',
-    'Keep `next_cursor` and send it as `after` the next time: every event is seen once, those too that were committed late. It is given at the',
-    'end of the log as well. `event_type` (which may end in `*`), `user_id` and `order_id` narrow it. The stream goes on from `Last-Event-ID`.',
-    'Events are kept for `EVENT_RETENTION_DAYS`, and are gone at once when their user is erased.',
+    ...bullets([
+      'Store `next_cursor` and send it as `after` in the next call. You then see every event once, including events that were committed late.',
+      'Every page has a `next_cursor`, also the last one.',
+      'Filter with `event_type`, which can end in `*`, with `user_id` and with `order_id`.',
+      'Assay keeps events for `EVENT_RETENTION_DAYS`. Erasing a user deletes the events about the user at once.',
+    ]),
+    ...prose('`GET /events/stream` returns the same log as server-sent events. It resumes from `Last-Event-ID`.'),
+    stream,
     '',
-    '## Types',
+    '## Event types',
     '',
-    '| Type | Key | When |',
-    '|---|---|---|',
-    ...single.map((name) => row(name)),
-    '| `daily.data.{resource}.created`, `.updated` | user and resource | Wearable data came in, or was corrected. |',
-    '| `historical.data.{resource}.created` | user and resource, apart from the daily ones | The past of a resource was read; there is no data inside. |',
+    ...table(['Type', 'Key', 'Description'], single.filter(isEmitted).map(rowOf)),
+    '## Wearable data events',
     '',
-    '## Resources',
+    ...table(
+      ['Type', 'Key', 'Description'],
+      [
+        ['`daily.data.{resource}.created`', 'user and resource', 'Emitted when new data of a resource arrives.'],
+        ['`daily.data.{resource}.updated`', 'user and resource', 'Emitted when data of a resource changes.'],
+        [
+          '`historical.data.{resource}.created`',
+          'user and resource, separate from daily events',
+          'Emitted once when the backfill of a resource is complete. It contains no data.',
+        ],
+      ],
+    ),
+    ...prose('These are the resources and the `data` of their daily events. [Wearable data](wearables.md) lists the fields.'),
+    ...table(['Resource', 'Data'], resources()),
+    '## Types that Assay does not emit yet',
     '',
-    '| Resource | `data` of the daily events |',
-    '|---|---|',
-    ...Object.entries(summaries).map(([name, { what }]) => `| \`${name}\` | ${what.toLowerCase()} |`),
-    '| `workout_stream` | shallow: the stream itself is read |',
-    ...Object.values(series)
-      .filter(({ event }) => event)
-      .map(({ event, unit }) => `| \`${event}\` | samples${unit ? `, in ${unit}` : ''} |`),
-    '',
+    ...prose(
+      'Junction has these event types, and nothing in Assay emits them yet. You can send their examples to a webhook to test your receiver.',
+    ),
+    ...table(
+      ['Type', 'Meaning'],
+      single.filter((name) => !isEmitted(name)).map((name) => [code(name), typeOf(name).description.replace(NOT_YET, '').trim()]),
+    ),
     '## Examples',
     '',
-    'The people in them are invented.',
-    '',
+    ...prose('All people and labs in the examples are fictitious.'),
     ...[...single, ...ofEachKind].flatMap(example),
   ].join('\n')
 }
+
+const envelope = [
+  ['`event_type`', 'The type, such as `labtest.order.updated`.'],
+  ['`data`', 'The payload. Its shape depends on the type.'],
+  ['`team_id`', 'The team that the event belongs to.'],
+  ['`user_id`, `client_user_id`', 'The user that the event is about, or null.'],
+  ['`event_id`', 'The id of the event. It is the same for every delivery, so deduplicate by it.'],
+  ['`created_at`', "When the event happened, on the team's clock."],
+  ['`left_out`', 'Present only if the event was too large: the fields that were emptied.'],
+]
+
+const resources = () => [
+  ...Object.entries(summaries).map(([name, { what }]) => [code(name), what]),
+  [code('workout_stream'), 'a reference to the stream of a workout'],
+  ...Object.values(series).flatMap(({ event, unit }) => (event ? [[code(event), unit ? `samples (${unit})` : 'samples']] : [])),
+]
 
 const ofEachKind: EventName[] = [
   'daily.data.activity.created',
@@ -63,15 +108,12 @@ const ofEachKind: EventName[] = [
   'historical.data.activity.created',
 ]
 
-function row(name: EventName) {
-  const { key, description } = eventTypes[name] as EventType
-  return `| \`${name}\` | ${key} | ${description} |`
-}
+const rowOf = (name: EventName) => [code(name), typeOf(name).key, inlineCode(typeOf(name).description)]
 
 const example = (name: EventName) => [
   `### ${name}`,
   '',
-  `Key: ${(eventTypes[name] as EventType).key}.`,
+  inlineCode(typeOf(name).description),
   '',
   '```json',
   JSON.stringify(exampleOf(name), null, 2),

@@ -1,9 +1,9 @@
 import { canBecome, isEnd, type Method, stepsOf, type TopLevel, topLevels } from '../src/contract/labs/lifecycle.ts'
 
 /**
- * Where everything of a lifecycle's picture is. Each step has a row of its own, by phase; the usual way is a straight line on the left, and
- * what else may follow comes by rails on the right: a dot is where a step gets on, the arrow is where it gets off. Lines on
- * one rail never meet, so nothing can overlap whatever the table says.
+ * The layout of a lifecycle diagram. Each step has its own row, grouped by phase. The usual path is a straight line on the left;
+ * all other transitions are rails on the right, with a dot where a step joins and an arrow where the rail ends. Rails in the same
+ * lane never overlap, whatever the lifecycle table contains.
  */
 
 export type Tone = 'live' | 'good' | 'warn' | 'idle' | 'bad'
@@ -33,9 +33,9 @@ const LETTER = 7.55
 
 export function diagramOf(method: Method): Diagram {
   const width = boxWidth(method)
-  const { bands, boxes } = stacked(method, width)
+  const { bands, boxes } = stackSteps(method, width)
   const spine = spineOf(method, boxes)
-  const rails = laid(railsOf(method, boxes, spine), MARGIN + 14 + width + 20)
+  const rails = assignLanes(railsOf(method, boxes, spine), MARGIN + 14 + width + 20)
   const right = Math.max(...rails.map(({ x }) => x)) + 18
   const last = bands.at(-1) as Band
   return { width: right + MARGIN, height: last.y + last.height + MARGIN, bands, boxes, spine, rails }
@@ -46,9 +46,9 @@ const boxWidth = (method: Method) => {
   return Math.ceil(INDENT + longest * LETTER + 46)
 }
 
-/** Phases from top to bottom, their steps in the order of the table. */
-function stacked(method: Method, width: number) {
-  const way = usualWay(method)
+/** Stacks the phases from top to bottom, with their steps in table order. */
+function stackSteps(method: Method, width: number) {
+  const path = usualPath(method)
   const bands: Band[] = []
   const boxes: Box[] = []
   let y = MARGIN
@@ -58,7 +58,7 @@ function stacked(method: Method, width: number) {
     const begin = y
     y += LABEL
     for (const low of lows) {
-      const usual = way.includes(low)
+      const usual = path.includes(low)
       const x = MARGIN + 14 + (usual ? 0 : INDENT)
       const across = width - (usual ? 0 : INDENT)
       boxes.push({
@@ -81,19 +81,19 @@ function toneOf(method: Method, low: string): Tone {
   return isEnd(method, low) ? 'warn' : 'live'
 }
 
-/** The way to results that most orders take. */
-export function usualWay(method: Method) {
-  const way = ['ordered']
-  for (let next = stepsOf(method)['ordered']?.next; next; next = stepsOf(method)[next]?.next) way.push(next)
-  return way
+/** The steps that most orders take to their results. */
+export function usualPath(method: Method) {
+  const path = ['ordered']
+  for (let next = stepsOf(method)['ordered']?.next; next; next = stepsOf(method)[next]?.next) path.push(next)
+  return path
 }
 
 function spineOf(method: Method, boxes: Box[]): [Box, Box][] {
-  const way = usualWay(method).map((low) => boxes.find((box) => box.low === low) as Box)
-  return way.slice(1).map((box, i) => [way[i] as Box, box])
+  const path = usualPath(method).map((low) => boxes.find((box) => box.low === low) as Box)
+  return path.slice(1).map((box, i) => [path[i] as Box, box])
 }
 
-/** One rail for each step that is reached in another way than the usual one. */
+/** One rail for each step that can be reached off the usual path. */
 function railsOf(method: Method, boxes: Box[], spine: [Box, Box][]) {
   const isSpine = (from: Box, to: Box) => spine.some(([a, b]) => a === from && b === to)
   return boxes.flatMap((to) => {
@@ -103,8 +103,8 @@ function railsOf(method: Method, boxes: Box[], spine: [Box, Box][]) {
   })
 }
 
-/** Short ones next to the boxes, long ones outside; each takes the first lane that is free along it. */
-function laid(rails: Omit<Rail, 'x' | 'lane'>[], first: number): Rail[] {
+/** Places short rails next to the boxes and long ones outside, each in the first free lane. */
+function assignLanes(rails: Omit<Rail, 'x' | 'lane'>[], first: number): Rail[] {
   const placed: Rail[] = []
   for (const rail of rails.toSorted((a, b) => a.end - a.begin - (b.end - b.begin))) {
     let lane = 0

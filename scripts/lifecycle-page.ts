@@ -1,6 +1,8 @@
 import { canBecome, isEnd, type Method, methods, statusOfStep, stepsOf } from '../src/contract/labs/lifecycle.ts'
-import { usualWay } from './lifecycle-diagram.ts'
+import { stepMeanings } from '../src/contract/labs/step-meanings.ts'
+import { usualPath } from './lifecycle-diagram.ts'
 import { lifecycleSvg } from './lifecycle-svg.ts'
+import { bullets, code, codes, inlineCode, prose, table } from './markdown.ts'
 
 export const diagrams: Record<string, () => string> = Object.fromEntries(
   methods.map((method) => [`docs/diagrams/${method}.svg`, () => lifecycleSvg(method)]),
@@ -17,31 +19,43 @@ export const lifecyclePage = () =>
   [
     '# Order lifecycle',
     '',
-    'An order takes one step after the other; each is an event of the order, and its status is `<top level>.<method>.<step>`, such as',
-    '`received.walk_in_test.ordered`. Which step may follow which depends on the collection method. [Lab orders](orders.md) tells what moves an',
-    'order, how it is cancelled, and what a lab may leave out.',
-    'This page is made from `src/contract/labs/lifecycle.ts` by `npm run generate`.',
+    ...prose(
+      'An order moves through steps that depend on its collection method. Each step adds an order event, and the status of the order is `<phase>.<method>.<step>`, such as `received.walk_in_test.ordered`.',
+      'This page shows the steps and which step can follow which. [Lab orders](orders.md) explains what moves an order and how to cancel one. The page is generated from `src/contract/labs/lifecycle.ts` by `npm run generate`.',
+    ),
+    '## Steps',
     '',
-    'In the pictures time goes down, from phase to phase. The thick line on the left is the usual way, which the simulator takes. What else may',
-    'follow is on the right: a step gets on a rail at a dot, and off where the arrow points. Lines that cross without a dot have nothing to do',
-    'with each other. A round arrow marks a step that may follow itself. The table under each picture has the same arrows.',
+    ...table(
+      ['Step', 'Meaning'],
+      Object.entries(stepMeanings).map(([step, meaning]) => [code(step), inlineCode(meaning)]),
+    ),
+    '## Read the diagrams',
     '',
+    ...bullets([
+      'Time runs from top to bottom, grouped by phase.',
+      'The thick line on the left is the usual path, which the simulator takes.',
+      'The lines on the right are all other transitions. A step joins a line at a dot, and the line ends at the arrow.',
+      'Lines that cross without a dot are not connected.',
+      'A round arrow marks a step that can repeat.',
+    ]),
+    ...prose('The table below each diagram lists the same transitions.'),
     ...methods.flatMap(section),
   ].join('\n')
 
 const section = (method: Method) => [
   `## ${titles[method]}`,
   '',
-  `![The steps of ${method} orders and the arrows between them; the table below has the same](diagrams/${method}.svg)`,
+  `![Steps and transitions of ${method} orders; the table below lists them](diagrams/${method}.svg)`,
   '',
-  `The usual way: ${usualWay(method).join(' → ')}. It can be cancelled in ${code(cancellableIn(method))}, and may also end in ${code(otherEnds(method))}.`,
-  '',
-  '| Status | May be followed by |',
-  '|---|---|',
-  ...Object.entries(stepsOf(method)).map(
-    ([low, { to }]) => `| \`${statusOfStep(method, low)}\` | ${to.length ? code([...to]) : '– (the end)'} |`,
+  ...bullets([
+    `Usual path: ${codes(usualPath(method))}.`,
+    `Can be canceled in: ${codes(cancellableIn(method))}.`,
+    `Other final steps: ${codes(otherEnds(method))}.`,
+  ]),
+  ...table(
+    ['Status', 'Next steps'],
+    Object.entries(stepsOf(method)).map(([low, { to }]) => [code(statusOfStep(method, low)), to.length ? codes(to) : 'none (final)']),
   ),
-  '',
 ]
 
 const stepsIn = (method: Method) => Object.keys(stepsOf(method))
@@ -50,17 +64,13 @@ const cancellableIn = (method: Method) => stepsIn(method).filter((low) => canBec
 
 const otherEnds = (method: Method) => stepsIn(method).filter((low) => isEnd(method, low) && low !== 'cancelled')
 
-const code = (words: string[]) => words.map((word) => `\`${word}\``).join(', ')
-
-/** The methods side by side, for the page about orders. */
+/** The collection methods compared, for the page about orders. */
 export const methodsTable = () =>
   [
     '',
-    '| Method | The usual way | Can be cancelled in | May also end in |',
-    '|---|---|---|---|',
-    ...methods.map(
-      (method) => `| \`${method}\` | ${usualWay(method).join(' → ')} | ${code(cancellableIn(method))} | ${code(otherEnds(method))} |`,
+    ...table(
+      ['Method', 'Usual path', 'Can be canceled in', 'Other final steps'],
+      methods.map((method) => [code(method), usualPath(method).join(' → '), codes(cancellableIn(method)), codes(otherEnds(method))]),
     ),
-    '',
     '',
   ].join('\n')

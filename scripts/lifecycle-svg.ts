@@ -3,7 +3,7 @@ import { html } from '../src/platform/html.ts'
 import { diagramStyle } from './diagram-style.ts'
 import { BOX, type Box, type Diagram, diagramOf, type Rail, SPINE } from './lifecycle-diagram.ts'
 
-/** The picture of a lifecycle. Its style sheet is the site's own, with the console's colours written out, so that the file stands alone too. */
+/** Draws a lifecycle. The file embeds its styles, so that it also works on its own. */
 export function lifecycleSvg(method: Method) {
   const { width, height, bands, boxes, spine, rails } = diagramOf(method)
   return html`<svg xmlns="http://www.w3.org/2000/svg" class="lc" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
@@ -13,20 +13,20 @@ ${{ html: diagramStyle() }}</style>
 <rect class="lc-ground" width="${width}" height="${height}"/>
 ${bands.map(({ top, y, height: high }) => html`<rect class="lc-band" x="6" y="${y}" width="${width - 12}" height="${high}" rx="8"/>\n<text class="lc-phase" x="${SPINE + 22}" y="${y + 20}">${top}</text>\n`)}
 ${boxes.map((box) => outLine(box, rails))}
-${rails.map(railway)}
+${rails.map(drawRail)}
 ${spine.map(([from, to]) => html`<path class="lc-spine" d="M${SPINE} ${from.y + BOX}V${to.y - 6}"/>\n<path class="lc-spine-head" d="M${SPINE} ${to.y}l-5 -9h10z"/>\n`)}
-${boxes.map(drawn)}
+${boxes.map(drawBox)}
 </svg>
 `.html.replace(/\n+/g, '\n')
 }
 
-/** From the step to the farthest rail that it gets on. */
+/** The line from a step to the farthest rail that it joins. */
 function outLine(box: Box, rails: Diagram['rails']) {
   const far = rails.filter(({ from }) => from.includes(box)).map(({ x }) => x)
   return far.length > 0 && html`<path class="lc-out" d="M${box.x + box.width} ${round(box.out)}H${Math.max(...far)}"/>\n`
 }
 
-function railway({ to, from, x, begin, end }: Rail) {
+function drawRail({ to, from, x, begin, end }: Rail) {
   const right = to.x + to.width
   const into = round(to.into)
   return html`<g class="lc-${to.tone}">
@@ -37,14 +37,14 @@ ${from.map(({ out }) => html`<circle class="lc-dot" cx="${x}" cy="${round(out)}"
 `
 }
 
-const drawn = ({ low, x, y, width, usual, repeats, tone }: Box) => html`<g class="lc-${tone}">
+const drawBox = ({ low, x, y, width, usual, repeats, tone }: Box) => html`<g class="lc-${tone}">
 <rect class="lc-box${usual && ' lc-usual'}" x="${x}" y="${y}" width="${width}" height="${BOX}" rx="6"/>
 <text class="lc-name" x="${x + 12}" y="${y + 21.5}">${low}</text>
 ${repeats && loop(x + width - 17, y + BOX / 2)}
 </g>
 `
 
-/** A round arrow: the step may follow itself. */
+/** A round arrow marks a step that can repeat. */
 const loop = (x: number, y: number) =>
   html`<path class="lc-loop" d="M${x + 4.3} ${y - 3}a5.5 5.5 0 1 0 1.2 3.4M${x + 5} ${y - 7.5}v4.6h-4.6"/>`
 

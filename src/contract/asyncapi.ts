@@ -4,7 +4,7 @@ import { type EventName, eventNames, eventTypes, exampleOf, isAboutNobody } from
 import type { Json } from './json-schema.ts'
 import { version } from './version.ts'
 
-/** The AsyncAPI 3.0 document: what webhooks are sent, made from the catalogue of events alone. */
+/** The AsyncAPI 3.0 document of the messages to webhooks, generated from the event catalog. */
 export function asyncapi(): Json {
   const schemas: Schemas = new Map()
   const messages = Object.fromEntries(eventNames.map((name) => [name, messageOf(name, schemas)]))
@@ -19,8 +19,8 @@ export function asyncapi(): Json {
     defaultContentType: 'application/json',
     channels: {
       webhook: {
-        title: 'A webhook',
-        description: 'The URL that you gave it. Messages of one key come in their order; filter_types says which types come at all.',
+        title: 'Webhook',
+        description: 'The URL of your webhook. It receives the event types in filter_types. Messages with the same key arrive in order.',
         messages: Object.fromEntries(eventNames.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
       },
     },
@@ -28,7 +28,7 @@ export function asyncapi(): Json {
       deliver: {
         action: 'send',
         channel: { $ref: '#/channels/webhook' },
-        summary: 'Every event is posted until it is answered with 2xx, at least once.',
+        summary: 'Assay posts each event at least once and retries until the webhook responds with 2xx or the attempts are used up.',
         bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
       },
     },
@@ -37,9 +37,9 @@ export function asyncapi(): Json {
 }
 
 const introduction = `
-Events are posted to webhooks, signed by Standard Webhooks: verify \`webhook-signature\` over \`webhook-id.webhook-timestamp.body\` with the
-secret of the webhook. The same messages are read at \`GET /events\` and \`GET /events/stream\`. Messages with one \`x-ordering-key\` come in the order
-in which they happened. Fields may be added: tolerate those that you do not know.
+Assay posts events to your webhooks and signs them according to Standard Webhooks. Verify \`webhook-signature\` over
+\`webhook-id.webhook-timestamp.body\` with the secret of the webhook. \`GET /events\` and \`GET /events/stream\` return the same messages.
+Messages with the same \`x-ordering-key\` arrive in the order in which they happened. Tolerate unknown fields: new ones can be added.
 `.trim()
 
 const text = (description: string) => ({ type: 'string', description })
@@ -48,11 +48,11 @@ const headers = {
   type: 'object',
   required: ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-key', 'webhook-sequence'],
   properties: {
-    'webhook-id': text('The event_id, the same for every try and every resend. Also as svix-id.'),
-    'webhook-timestamp': text('When it was sent, in seconds. Also as svix-timestamp.'),
-    'webhook-signature': text('One signature for each valid secret or key, divided by spaces. Also as svix-signature.'),
-    'webhook-key': text('What keeps its order.'),
-    'webhook-sequence': text('The number of the message under that key: 1, 2, 3 without a gap.'),
+    'webhook-id': text('The event_id, the same for every attempt and resend. Also sent as svix-id.'),
+    'webhook-timestamp': text('When the attempt was sent, in seconds since 1970. Also sent as svix-timestamp.'),
+    'webhook-signature': text('One signature for each valid secret or key, separated by spaces. Also sent as svix-signature.'),
+    'webhook-key': text('The ordering key.'),
+    'webhook-sequence': text('The number of the message under its key: 1, 2, 3 and so on. A gap means that you missed a message.'),
   },
 }
 
@@ -79,7 +79,7 @@ function messageOf(name: EventName, schemas: Schemas): Json {
 
 const nobody = { user_id: { type: 'null' }, client_user_id: { type: 'null' } }
 
-/** Types that say the same share a shape; it has the name of the first of them. */
+/** Types with the same payload share one schema, named after the first of them. */
 function dataOf(name: EventName, schemas: Schemas): Json {
   const schema = inComponents((eventTypes[name] as EventType).data, 'output', schemas)
   if ('$ref' in schema) return schema

@@ -2,48 +2,48 @@ import { z } from 'zod'
 import { Id, Instant } from '../common.ts'
 import { personal, Safe } from '../personal.ts'
 
-/** Something that customers are told: what it says, and what keeps its order. */
+/** One type of event: its payload and its ordering key. */
 export type EventType<S extends z.ZodType = z.ZodType> = {
   description: string
-  /** Events of one key are told in the order in which they happened. */
+  /** Events with the same key are delivered in the order in which they happened. */
   key: string
   data: S
-  /** Fictitious; valid by the shape. */
+  /** Fictitious data that matches the shape. */
   example: z.input<S>
 }
 
-/** Ends the description of a type that the public interface has and nothing here leads to, so that nobody waits for it. */
-export const NOT_YET = 'Not told yet: examples of it can be sent, but nothing here leads to it.'
+/** Ends the description of a type that Junction has and Assay never emits, so that nobody waits for it. */
+export const NOT_YET = 'Assay does not emit this event yet; you can only send its example to a webhook.'
 
-/** One row of the catalogue. */
+/** One row of the event catalog. */
 export const eventType = <S extends z.ZodType>(row: EventType<S>): EventType<S> => row
 
-/** What chooses events: a type, or the beginning of types and a star. */
-export const EventPattern = z.string().regex(/^([a-z0-9_.]{1,100}\*?|\*)$/, 'Must be an event type, which may end in *.')
+/** A filter for events: a type, or a prefix of types and a star. */
+export const EventPattern = z.string().regex(/^([a-z0-9_.]{1,100}\*?|\*)$/, 'Must be an event type, or a prefix that ends in *.')
 
 const Told = z.union([z.looseObject({}), z.array(z.looseObject({}))])
 
-/** What is sent and read: the envelope of the public interface, and our own `event_id` and `created_at`. */
+/** The message that webhooks receive and `GET /events` returns: Junction's envelope with `event_id` and `created_at` added. */
 export const EventEnvelope = z
   .object({
     event_type: Safe.meta({ example: 'labtest.order.updated' }),
-    data: personal(Told).describe('As the catalogue of event types describes it.'),
+    data: personal(Told).describe('The payload. GET /event-types has the JSON Schema of each event type.'),
     team_id: Id,
-    user_id: Id.nullable().describe('Null for what is about nobody.'),
+    user_id: Id.nullable().describe('Null if the event is not about a user.'),
     client_user_id: Safe.nullable(),
-    event_id: Id.describe('The same however often the event is sent.'),
-    created_at: Instant.describe("When it happened, on the team's clock."),
+    event_id: Id.describe('The same for every delivery of the event. Deduplicate by it.'),
+    created_at: Instant.describe("When the event happened, on the team's clock."),
     left_out: z
       .array(Safe)
       .optional()
       .describe(
-        'Only where the event was too large: the lists and texts that are empty in it, such as data.lab_test.markers. Read the resource.',
+        'Present only if the event was too large: the lists and texts that were emptied, such as data.lab_test.markers. Read the resource to get them.',
       ),
   })
   .meta({ id: 'EventEnvelope' })
 export type EventEnvelope = z.output<typeof EventEnvelope>
 
-/** Who and what the examples are about. */
+/** The team, user and order of the examples. */
 export const sample = {
   team_id: '6b0c2f0e-4a51-4f0e-9d57-2f3f6f1c9a10',
   user_id: 'a3f1c7d2-58b4-4c7e-8f60-91d2b7e4c021',

@@ -5,30 +5,30 @@ import { dataEvents } from '../wearables/data-events.ts'
 import { operatorEvents, providerEvents } from '../wearables/provider-events.ts'
 import { EventEnvelope, type EventType, sample } from './event.ts'
 
-/** The catalogue: everything that customers are told. */
+/** The event catalog. */
 export const eventTypes = { ...labEvents, ...providerEvents, ...operatorEvents, ...dataEvents }
 
 export type EventName = keyof typeof eventTypes
 
-/** What an event of a type says. */
+/** The payload of an event type. */
 export type DataOf<N extends EventName> = z.input<(typeof eventTypes)[N]['data']>
 
 export const eventNames = Object.keys(eventTypes) as EventName[]
 
 export const isEventName = (name: string): name is EventName => Object.hasOwn(eventTypes, name)
 
-/** Events about no user. */
+/** Types of events that are not about a user. */
 const aboutNobody = new Set<string>(Object.keys(operatorEvents))
 
 export const isAboutNobody = (name: EventName) => aboutNobody.has(name)
 
-/** The whole message of a type, as receivers check it. */
+/** The shape of a whole message, for receivers that validate it. */
 export const messageOf = (name: EventName) => {
   const person = aboutNobody.has(name) ? { user_id: z.null(), client_user_id: z.null() } : {}
   return EventEnvelope.extend({ event_type: z.literal(name), data: eventTypes[name].data, ...person })
 }
 
-/** An example of a message; `change` puts a team and a user of one's own in. */
+/** An example message; `change` replaces fields such as the team and the user. */
 export const exampleOf = (name: EventName, change: Partial<EventEnvelope> = {}): EventEnvelope => {
   const { team_id, user_id, client_user_id, later } = sample
   return {
@@ -42,7 +42,7 @@ export const exampleOf = (name: EventName, change: Partial<EventEnvelope> = {}):
   }
 }
 
-/** One type as `GET /event-types` tells of it. */
+/** An event type as `GET /event-types` returns it. */
 export function describeEvent(name: EventName) {
   const { description, key } = eventTypes[name] as EventType
   return { type: name, description, key, schema: toSchema(messageOf(name)), example: exampleOf(name) }

@@ -48,7 +48,7 @@ const CriticalResult = z.looseObject({
   user_id: Id,
   created_at: Instant,
   updated_at: Instant,
-  marker: z.object({ name: Safe, slug: Safe }).nullish().describe('Which marker; never its value.'),
+  marker: z.object({ name: Safe, slug: Safe }).nullish().describe('The marker that is critical. Its value is never included.'),
 })
 
 const MatchReview = z.looseObject({
@@ -106,16 +106,25 @@ const aJob = {
 }
 
 export const labEvents = {
-  'labtest.order.created': eventType({ ...order, description: 'An order was placed.', example: aNewOrder }),
+  'labtest.order.created': eventType({
+    ...order,
+    description: 'Emitted when an order is placed, imported, or created as a redraw or recreation.',
+    example: aNewOrder,
+  }),
   'labtest.order.updated': eventType({
     ...order,
-    description: 'An order took a step, or was changed. Partial results are told by webhook only to teams with partial_webhooks_enabled.',
+    description:
+      'Emitted when an order changes status or a field of it changes. Webhooks receive the event of partial_results only if the team has partial_webhooks_enabled.',
     example: anOrder,
   }),
-  'labtest.appointment.created': eventType({ ...appointment, description: `An appointment was made. ${NOT_YET}`, example: anAppointment }),
+  'labtest.appointment.created': eventType({
+    ...appointment,
+    description: `An appointment is booked. ${NOT_YET}`,
+    example: anAppointment,
+  }),
   'labtest.appointment.updated': eventType({
     ...appointment,
-    description: `An appointment changed: its status, or its time. ${NOT_YET}`,
+    description: `The status or the time of an appointment changes. ${NOT_YET}`,
     example: {
       ...anAppointment,
       status: 'confirmed',
@@ -128,8 +137,8 @@ export const labEvents = {
     },
   }),
   'labtest.result.critical': eventType({
-    key: 'critical results of the order, so that nothing ever waits in front of them',
-    description: 'A result is critical: somebody must act. It says which marker and never the value.',
+    key: 'critical results of the order',
+    description: 'Emitted when a result becomes critical. The payload names the marker, never its value.',
     data: CriticalResult,
     example: {
       order_id: sample.order_id,
@@ -145,12 +154,12 @@ export const labEvents = {
   }),
   'labtest.match_review.created': eventType({
     ...review,
-    description: `A result came that fits no order for certain, and waits for a review. ${NOT_YET}`,
+    description: `A result cannot be matched to an order with certainty and needs review. ${NOT_YET}`,
     example: aReview,
   }),
   'labtest.match_review.updated': eventType({
     ...review,
-    description: `The review of such a result went on. ${NOT_YET}`,
+    description: `The review of an unmatched result progresses. ${NOT_YET}`,
     example: {
       ...aReview,
       status: 'resolved',
@@ -159,10 +168,14 @@ export const labEvents = {
       resolved_order_id: sample.order_id,
     },
   }),
-  'lab_report.parsing_job.created': eventType({ ...job, description: `A lab report was handed in to be read. ${NOT_YET}`, example: aJob }),
+  'lab_report.parsing_job.created': eventType({
+    ...job,
+    description: `A lab report is submitted for parsing. ${NOT_YET}`,
+    example: aJob,
+  }),
   'lab_report.parsing_job.updated': eventType({
     ...job,
-    description: `The reading of a lab report went on. ${NOT_YET}`,
+    description: `The parsing of a lab report progresses. ${NOT_YET}`,
     example: {
       ...aJob,
       status: 'completed',

@@ -1,4 +1,4 @@
-/** How a sample comes to the lab. */
+/** The collection methods. */
 export const methods = ['walk_in_test', 'at_home_phlebotomy', 'testkit', 'on_site_collection'] as const
 export type Method = (typeof methods)[number]
 
@@ -7,9 +7,9 @@ export type TopLevel = (typeof topLevels)[number]
 
 export type Step = {
   top: TopLevel
-  /** The steps that may follow. */
+  /** The steps that can follow. */
   to: readonly string[]
-  /** Where the simulator goes next on the way to results; absent where the way ends. */
+  /** The step that the simulator takes next; absent at the end of the usual path. */
   next?: string
 }
 
@@ -17,8 +17,8 @@ const ended = { to: [] } as const
 const corrected = { top: 'completed', to: ['corrected'] } as const
 
 /**
- * THE table of order steps: method × low-level step → the steps that may follow.
- * Gap 30: the spec shows the statuses but no transitions; the arrows are those of the public diagrams and the cancellation windows.
+ * The transition table of orders: for each method and step, the steps that can follow.
+ * Gap 30: the spec lists the statuses but no transitions; these follow the public diagrams and the cancellation windows.
  */
 export const lifecycle = {
   walk_in_test: {
@@ -205,7 +205,7 @@ export const canBecome = (method: Method, from: string, to: string) => stepsOf(m
 
 export const isEnd = (method: Method, low: string) => stepsOf(method)[low]?.to.length === 0
 
-/** Every step that can be reached by arrows, without the one that it starts from unless a way leads back to it. */
+/** Every step that can be reached, without the first one unless a path leads back to it. */
 export function reachableFrom(method: Method, from: string, isOpen: (low: string) => boolean = () => true): Set<string> {
   const found = new Set<string>()
   const waiting = [...(stepsOf(method)[from]?.to ?? [])]
@@ -217,7 +217,7 @@ export function reachableFrom(method: Method, from: string, isOpen: (low: string
   return found
 }
 
-/** The shortest way by arrows from one step to another, without the first; undefined where none leads there. */
+/** The shortest path from one step to another, without the first step; undefined if there is none. */
 export function wayTo(method: Method, from: string, to: string): string[] | undefined {
   const ways: string[][] = (stepsOf(method)[from]?.to ?? []).map((low) => [low])
   const seen = new Set<string>()

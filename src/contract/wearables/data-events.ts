@@ -16,13 +16,13 @@ const Source = z
     app_id: Safe.nullish(),
     device_id: Id.nullish(),
   })
-  .describe('Where the data came from.')
+  .describe('The source of the data.')
 
 const Summary = z.looseObject({ id: Id, user_id: Id, source: Source, created_at: Instant.nullish(), updated_at: Instant.nullish() })
 
 const Sample = z.looseObject({
   timestamp: Instant,
-  timezone_offset: z.int().nullish().describe('In seconds.'),
+  timezone_offset: z.int().nullish().describe('The offset from UTC, in seconds.'),
   type: Safe.nullish(),
   unit: Safe,
   start: Instant.nullish(),
@@ -38,8 +38,8 @@ const Batch = (value: z.ZodRawShape) =>
     chunk_index: z
       .int()
       .optional()
-      .describe('Which part of a batch that was too large for one event, from 0 on. Each can be used on its own.'),
-    total_chunks: z.int().optional().describe('Into how many events the batch was divided.'),
+      .describe('The number of this part, from 0, if the batch was too large for one event. Each part is complete in itself.'),
+    total_chunks: z.int().optional().describe('The number of events that the batch was split into.'),
   })
 
 const Stream = z.looseObject({
@@ -71,30 +71,33 @@ const source = {
 const about = { user_id, source }
 const stamps = { created_at: sample.at, updated_at: sample.at }
 
-type Told = { description: string; data: z.ZodType; example: unknown }
+type Verb = 'created' | 'updated'
+type Live = { when: Record<Verb, string>; more: string; data: z.ZodType; example: unknown }
 
-const summaryEvents = Object.entries(summaries).map(([name, { what, fields, example }]): [string, Told] => [
+const summaryEvents = Object.entries(summaries).map(([name, { what, fields, example }]): [string, Live] => [
   name,
   {
-    description: `${what}. The latest version with the same data.id replaces all earlier ones.`,
+    when: { created: `${what} arrives`, updated: `${what} changes` },
+    more: 'The latest version with the same data.id replaces earlier ones.',
     data: Summary.extend(fields),
     example: { id: '7e2d4b90-6c1a-4f83-a5d9-3b8f0c6e1d27', ...about, ...example, ...stamps },
   },
 ])
 
-/** What a sample says, by its resource. */
+/** The value fields of a sample, by the kind of its resource. */
 export const saidBy: Record<Series['says'], z.ZodRawShape> = {
   number: { value: z.number() },
   pair: { systolic: z.number(), diastolic: z.number() },
   text: { value: PersonalText },
 }
 
-const told = Object.values(series).flatMap((row) => (row.event === null ? [] : [{ ...row, event: row.event }]))
+const emitted = Object.values(series).flatMap((row) => (row.event === null ? [] : [{ ...row, event: row.event }]))
 
-const seriesEvents = told.map(({ event, unit, says, extra, types, example }): [string, Told] => [
+const seriesEvents = emitted.map(({ event, unit, says, extra, types, example }): [string, Live] => [
   event,
   {
-    description: 'A batch of samples. The latest value of one resource, provider, source type and timestamp replaces earlier ones.',
+    when: { created: 'samples arrive', updated: 'samples change' },
+    more: 'The latest value for a provider, source type and timestamp replaces earlier ones.',
     data: Batch({ ...saidBy[says], ...extra.shape }),
     example: {
       ...about,
@@ -104,16 +107,17 @@ const seriesEvents = told.map(({ event, unit, says, extra, types, example }): [s
   },
 ])
 
-const streamEvent: [string, Told] = [
+const streamEvent: [string, Live] = [
   'workout_stream',
   {
-    description: 'A workout has a stream, which is too large to be told: read GET /v2/timeseries/workouts/{workout_id}/stream.',
+    when: { created: 'a workout gets a stream', updated: 'the stream of a workout changes' },
+    more: 'The payload does not contain the stream. Read it with GET /v2/timeseries/workouts/{workout_id}/stream.',
     data: Stream,
     example: {
       ...about,
       workout_id: '4c9b7e21-d8f5-4a60-93b2-e1a7d0c6f538',
       provider_id: 'TM-55210',
-      message: 'The stream is read at /v2/timeseries/workouts/{workout_id}/stream.',
+      message: 'Read the stream at /v2/timeseries/workouts/{workout_id}/stream.',
       sport: { id: 12, name: 'Rowing', slug: 'rowing' },
     },
   },
@@ -122,19 +126,19 @@ const streamEvent: [string, Told] = [
 const daily = [...summaryEvents, ...seriesEvents, streamEvent]
 
 export type Resource = SummaryName | SeriesEvent | 'workout_stream'
-type Name = `daily.data.${Resource}.${'created' | 'updated'}` | `historical.data.${Resource}.created`
+type Name = `daily.data.${Resource}.${Verb}` | `historical.data.${Resource}.created`
 
-/** What is told of wearable data: for each resource as it comes in, and once when its past was read. */
+/** Events of wearable data: one pair for live data of each resource, and one for a complete backfill. */
 export const dataEvents = Object.fromEntries(
-  daily.flatMap(([resource, { description, data, example }]) => [
-    ...['created', 'updated'].map((verb) => [
+  daily.flatMap(([resource, { when, more, data, example }]) => [
+    ...(['created', 'updated'] as const).map((verb) => [
       `daily.data.${resource}.${verb}`,
-      eventType({ description, key: 'user and resource', data, example }),
+      eventType({ description: `Emitted when ${when[verb]}. ${more}`, key: 'user and resource', data, example }),
     ]),
     [
       `historical.data.${resource}.created`,
       eventType({
-        description: `The past of ${resource} was read; what it holds is told by daily.data.${resource} or read.`,
+        description: `Emitted once when the backfill of ${resource} is complete. The payload names the window and contains no data.`,
         key: 'user and resource',
         data: Backfill,
         example: {

@@ -65,7 +65,7 @@ const aDevice = {
 export const providerEvents = {
   'provider.connection.created': eventType({
     key: 'user and provider',
-    description: 'A user connected a provider.',
+    description: 'Emitted when a user connects a provider.',
     data: Connection,
     example: {
       user_id,
@@ -77,7 +77,7 @@ export const providerEvents = {
   }),
   'provider.connection.error': eventType({
     key: 'user and provider',
-    description: 'A connection broke; the user has to connect again.',
+    description: 'Emitted when a connection stops working. The user needs to connect the provider again.',
     data: BrokenConnection,
     example: {
       user_id,
@@ -89,19 +89,19 @@ export const providerEvents = {
   }),
   'provider.device.created': eventType({
     key: 'device',
-    description: 'A device was seen for the first time.',
+    description: 'Emitted when data arrives from a device for the first time.',
     data: Device,
     example: aDevice,
   }),
   'provider.device.updated': eventType({
     key: 'device',
-    description: 'What is known of a device changed.',
+    description: 'Emitted when the description of a device changes.',
     data: Device,
     example: { ...aDevice, device_version: '2.5' },
   }),
   'continuous_query.result_table.changed': eventType({
     key: 'user and query',
-    description: `The answer to a continuous query changed. ${NOT_YET}`,
+    description: `The result of a continuous query changes. ${NOT_YET}`,
     data: QueryChanges,
     example: [{ query_id: '0f6c8b2d-7e35-4d19-a4c0-8b5d1f9e3726', query_slug: 'weekly-steps', data: { week: '2026-W09', steps: 61_240 } }],
   }),
@@ -109,23 +109,23 @@ export const providerEvents = {
 
 const webhook_id = '2b9e4d6c-5a17-4f03-b8e6-c0d3f7a1e594'
 
-/** What we tell of our own work. */
+/** Events about the delivery of events. */
 export const operatorEvents = {
   'endpoint.disabled': eventType({
     key: 'webhook',
-    description: 'A webhook was disabled: it answered 410, or failed for days. What waits for it is kept.',
+    description: 'Emitted when Assay disables a webhook because it returned 410 or kept failing for days. Its pending messages are kept.',
     data: z.looseObject({ webhook_id: Id, because: openEnum(['gone', 'failing']) }),
     example: { webhook_id, because: 'failing' },
   }),
   'message.attempt.exhausted': eventType({
     key: 'webhook',
-    description: 'The last try of a message failed; it is not sent again unless somebody asks for it.',
+    description: 'Emitted when the last attempt to deliver a message fails. Assay sends the message again only if you ask for it.',
     data: z.looseObject({
       webhook_id: Id,
       event_id: Id,
       event_type: Safe,
       attempts: z.int(),
-      status: z.int().nullish().describe('The last answer; null where there was none.'),
+      status: z.int().nullish().describe('The HTTP status of the last response; null if there was no response.'),
       error: Safe.nullish(),
     }),
     example: {

@@ -51,6 +51,7 @@ const named = {
 }
 
 type Summary = {
+  /** A noun phrase with its article, for sentences about the resource. */
   what: string
   fields: z.ZodRawShape
   example: object
@@ -63,7 +64,7 @@ const theSource = { source_provider: 'tidemark', source_type: 'watch' }
 /** Objects of a day, a night, a session or a person, as they are read and told. */
 export const summaries = {
   activity: {
-    what: 'The activity of a day',
+    what: 'the activity of a day',
     fields: {
       ...dated,
       time_zone: text,
@@ -93,7 +94,7 @@ export const summaries = {
     },
   },
   sleep: {
-    what: 'A sleep',
+    what: 'a sleep session',
     fields: {
       ...dated,
       bedtime_start: Instant,
@@ -136,7 +137,7 @@ export const summaries = {
     },
   },
   sleep_cycle: {
-    what: 'The stages of a sleep',
+    what: 'the stages of a sleep session',
     fields: {
       sleep_id: Id,
       session_start: Instant,
@@ -157,7 +158,7 @@ export const summaries = {
     },
   },
   workouts: {
-    what: 'A workout',
+    what: 'a workout',
     fields: {
       calendar_date: safe(Day),
       time_start: Instant,
@@ -199,7 +200,7 @@ export const summaries = {
     },
   },
   body: {
-    what: 'Measurements of the body',
+    what: 'a body measurement',
     fields: {
       ...dated,
       weight: number,
@@ -215,12 +216,12 @@ export const summaries = {
     example: { ...day, weight: 68.2, fat: 24.1, body_mass_index: 22.9 },
   },
   profile: {
-    what: 'What a provider knows about the user',
+    what: 'the profile of a user at a provider',
     fields: { height: whole, birth_date: personal(Day, 'date').nullish(), wheelchair_use: z.boolean().nullish(), gender: text, sex: text },
     example: { height: 171, birth_date: '1984-02-29', gender: 'female', sex: 'female' },
   },
   meal: {
-    what: 'A meal',
+    what: 'a meal',
     fields: {
       calendar_date: safe(Day),
       timestamp: Instant,
@@ -244,7 +245,7 @@ export const summaries = {
     },
   },
   menstrual_cycle: {
-    what: 'A menstrual cycle',
+    what: 'a menstrual cycle',
     fields: {
       period_start: safe(Day),
       period_end: safe(Day).nullish(),
@@ -256,7 +257,7 @@ export const summaries = {
     example: { period_start: '2026-02-10', period_end: '2026-02-14', cycle_end: null, is_predicted: false, ...theSource },
   },
   electrocardiogram: {
-    what: 'A recording of the heart',
+    what: 'an electrocardiogram',
     fields: {
       session_start: Instant,
       session_end: Instant,

@@ -32,7 +32,7 @@ const listed = <const N extends SummaryName, const L extends string>(name: N, li
     method: 'get',
     path: `/v2/summary/${name}/{user_id}`,
     summary: `Read ${name.replaceAll('_', ' ')}`,
-    description: `${summaries[name].what}. By calendar_date: a window has whole days.`,
+    description: `Each entry is ${summaries[name].what}. The window selects whole days by calendar_date.`,
     params: UserId,
     query: z.object(window),
     returns: listOf(list, shapeOf(name)),
