@@ -38,8 +38,15 @@ const functions: Record<string, string> = {
   'wearables/data': 'all_written',
 }
 
-const ownersIn = (owned: Record<string, string>) =>
-  new Map(Object.entries(owned).flatMap(([feature, names]) => names.split(' ').map((name) => [name, feature] as const)))
+function ownersIn(owned: Record<string, string>) {
+  const owners = new Map<string, string>()
+  for (const [feature, names] of Object.entries(owned))
+    for (const name of names.split(' ')) {
+      if (owners.has(name)) throw new Error(`${name} has two owners: ${owners.get(name)} and ${feature}`)
+      owners.set(name, feature)
+    }
+  return owners
+}
 
 export const tableOwners = ownersIn(tables)
 export const functionOwners = ownersIn(functions)

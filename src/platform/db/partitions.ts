@@ -9,15 +9,16 @@ const PATIENCE = SECOND
 /** Makes the partitions of the coming days and drops those of days before `oldest`. A partition's name ends in its day. */
 export async function keepPartitions(app: App, parent: string, oldest: string) {
   for (let day = 0; day <= AHEAD; day++)
-    await unlessInUse(app, (app) => makePartition(app.db, parent, later(app.wall(), day * DAY).slice(0, 10)))
-  for (const { name } of await partitionsBefore(app.db, parent, oldest)) await unlessInUse(app, (app) => dropPartition(app.db, name))
+    await unlessInUse(app, parent, (app) => makePartition(app.db, parent, later(app.wall(), day * DAY).slice(0, 10)))
+  for (const { name } of await partitionsBefore(app.db, parent, oldest))
+    await unlessInUse(app, parent, (app) => dropPartition(app.db, name))
 }
 
 /**
  * Making or dropping a partition locks its parent for a moment, and writers queue behind the lock. While a long reader such as a
  * backup holds the parent, the work is left for the next run; partitions are made days before they are needed.
  */
-async function unlessInUse(app: App, work: (app: App) => Promise<unknown>) {
+async function unlessInUse(app: App, parent: string, work: (app: App) => Promise<unknown>) {
   try {
     await inTransaction(app, async (app) => {
       await waitAtMost(app.db, PATIENCE)
@@ -25,7 +26,7 @@ async function unlessInUse(app: App, work: (app: App) => Promise<unknown>) {
     })
   } catch (error) {
     if (!isLockTimeout(error)) throw error
-    app.log.warn('partition is in use; making or dropping it is postponed')
+    app.log.warn({ table: parent }, 'partition change postponed: table in use')
   }
 }
 
