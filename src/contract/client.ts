@@ -11,19 +11,19 @@ export type Client = {
 }
 type Headed = { headers?: Record<string, string> }
 
-/** Calls the API through its table: every endpoint by its name, typed, and failing with `status` and `detail` on the error. */
+/** A typed client with one method per endpoint. Its errors have `status` and `detail`. */
 export function client(baseUrl: string, headers: Record<string, string>): Client {
   const call = async (name: string, row: Row, sent: Sent) => {
     const reply = await request(baseUrl, row, { ...sent, headers: { ...headers, ...sent.headers } })
     if (reply.status < 300) return reply.body
     const detail = (reply.body as { detail?: unknown } | undefined)?.detail
-    throw Object.assign(new Error(`${name} answered ${reply.status}`), { status: reply.status, detail, headers: reply.headers })
+    throw Object.assign(new Error(`${name} returned ${reply.status}`), { status: reply.status, detail, headers: reply.headers })
   }
   const calls = Object.entries(endpoints).map(([name, row]) => [name, (sent: Sent = {}) => call(name, row, sent)])
   return Object.fromEntries(calls)
 }
 
-/** One request by its row, whatever the answer. */
+/** Sends one request and returns the response, whatever its status. */
 export async function request(baseUrl: string, row: Row, sent: Sent): Promise<Reply> {
   const hasBody = sent.body !== undefined
   const response = await fetch(baseUrl + pathOf(row.path, sent.params) + queryOf(sent.query), {

@@ -1,41 +1,41 @@
 import { z } from 'zod'
 import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe } from './personal.ts'
 
-/** Taken in either case, kept and answered in lower case. */
+/** Accepted in either case, stored and returned in lower case. */
 export const Id = z.guid({ error: 'Must be a UUID.' }).toLowerCase().meta({ format: 'uuid' })
 
 export const isId = (value: unknown): value is string => Id.safeParse(value).success
 
-/** A moment as we answer it. */
+/** A time in a response. */
 export const Instant = z.string().meta({ format: 'date-time', example: '2026-03-01T09:30:00.000Z' })
 
-/** In UTC, PostgreSQL knows no year 0 and ISO text has four digits for a year. */
+/** PostgreSQL has no year 0, and ISO 8601 writes a year with four digits. */
 const inKnownYears = (text: string) => !(new Date(text).getUTCFullYear() < 1 || new Date(text).getUTCFullYear() > 9999)
 
-/** A moment as we take it: any offset, turned into UTC. */
+/** A time in a request, with any offset. It is converted to UTC. */
 export const InstantIn = z.iso
   .datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
   .refine(inKnownYears, 'Must lie in the years 1 to 9999.')
   .transform((text) => new Date(text).toISOString())
 
-/** A moment of which somebody living can speak. */
+/** A time within a human lifetime. */
 export const RecentIn = InstantIn.refine((text) => text >= '1900' && text < '2200', 'Must lie in the years 1900 to 2199.')
 
-/** The number of a sample, as it can be printed as a barcode. */
+/** A sample number that can be printed as a barcode. */
 export const SampleId = z
   .string()
   .trim()
-  .regex(/^[!-~][ -~]{0,99}$/, 'Must have 1 to 100 letters, digits or signs of ASCII.')
+  .regex(/^[!-~][ -~]{0,99}$/, 'Must have 1 to 100 printable ASCII characters and not start with a space.')
 
 export const Day = z.iso
   .date({ error: 'Must be a date that exists, written YYYY-MM-DD.' })
   .refine(inKnownYears, 'Must lie in the years 1 to 9999.')
 
-/** Enumerations in answers are open: clients must tolerate values that are not listed. */
+/** An enumeration in a response is open: clients must tolerate values that are not listed. */
 export const openEnum = <const V extends readonly string[]>(values: V) =>
   z.string().meta({ 'x-extensible-enum': values, example: values[0] })
 
-export const Email = z.email({ error: 'Must be an e-mail address.' }).max(254)
+export const Email = z.email({ error: 'Must be an email address.' }).max(254)
 
 export const Text = (max: number) => z.string().min(1, 'Must not be empty.').max(max, `Must have at most ${max} characters.`)
 
@@ -43,14 +43,14 @@ export const Success = z.object({ success: z.boolean() }).meta({ id: 'Success' }
 
 export const Nothing = z.void()
 
-export const Cursor = Text(512).nullish().describe('The next_cursor of the page before.')
+export const Cursor = Text(512).nullish().describe('The next_cursor of the previous page.')
 
 export const environments = ['sandbox', 'production'] as const
 export const regions = ['us', 'eu'] as const
 export const plans = ['launch', 'grow', 'scale'] as const
 export const roles = ['org_admin', 'team_admin'] as const
 
-/** What a named person may do at the console; `contract/sessions.ts` says what that is. */
+/** The roles of a console user. `tenants/sessions.ts` defines their capabilities. */
 export const personRoles = [...roles, 'support', 'read_only', 'no_role'] as const
 
 export const Environment = z.enum(environments)
@@ -111,7 +111,7 @@ export const GuarantorIn = z
     last_name: Text(100),
     address: AddressIn,
     phone_number: Text(40),
-    household_income: money,
+    household_income: money.describe('In US dollars.'),
     household_size: money,
     email: z.string().max(254).nullish(),
   })

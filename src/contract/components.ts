@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { type Io, type Json, toSchema } from './json-schema.ts'
 
-/** The named shapes of a document, while it is being made. */
+/** The named schemas of a document under construction. */
 export type Schemas = Map<string, { io: Io; schema: Json }>
 
-/** Moves the named shapes of a zod type into components and refuses one name for a request and an answer. */
+/** Moves the named schemas of a zod type into components. A request and a response cannot share a name. */
 export function inComponents(type: z.ZodType, io: Io, schemas: Schemas): Json {
   const { $schema, $defs, ...schema } = toSchema(type, io)
   for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) keep(id, definition)
@@ -15,7 +15,7 @@ export function inComponents(type: z.ZodType, io: Io, schemas: Schemas): Json {
 
   function keep(id: string, definition: Json) {
     const known = schemas.get(id)
-    if (known && known.io !== io) throw new Error(`The shape ${id} is used in a request and in an answer: give them two names.`)
+    if (known && known.io !== io) throw new Error(`The schema ${id} is used in a request and in a response. Give them two names.`)
     const { id: _id, $id: _$id, ...rest } = definition
     schemas.set(id, { io, schema: repoint(rest) })
   }

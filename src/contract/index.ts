@@ -28,7 +28,7 @@ import { teamSourceEndpoints } from './wearables/team-sources.ts'
 import { summaryEndpoints } from './wearables/wearable-summaries.ts'
 import { wearableEndpoints } from './wearables/wearables.ts'
 
-/** The whole API. */
+/** Every endpoint of the API, by operation ID. */
 export const endpoints = {
   ...userEndpoints,
   ...catalogEndpoints,

@@ -3,13 +3,13 @@ import { z } from 'zod'
 export type Json = { [key: string]: unknown }
 export type Io = 'input' | 'output'
 
-/** The JSON Schema of a shape; its named parts stand in $defs. */
+/** The JSON Schema of a shape, with its named parts in $defs. */
 export const toSchema = (type: z.ZodType, io: Io = 'output') =>
   z.toJSONSchema(type, { io, unrepresentable: 'any', override: simplify }) as Json
 
 /**
- * Answers may gain fields and unknown fields of a request are ignored, so no object is closed.
- * What a format says already, and that a number fits into JavaScript, is left out: it only makes reading hard.
+ * Responses can gain fields and unknown request fields are ignored, so no object is closed.
+ * Patterns that a format implies and the bounds of safe integers are left out, because they only add noise.
  */
 function simplify({ jsonSchema }: { jsonSchema: Json }) {
   if (jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties']

@@ -1,10 +1,10 @@
-/** The word that was probably meant: at most a quarter of its letters are wrong. */
+/** Finds the word that was probably meant, with at most a quarter of its letters wrong. */
 export function nearest(typed: string, words: readonly string[]): string | undefined {
   const [best] = words.map((word) => ({ word, off: distance(typed, word) })).sort((a, b) => a.off - b.off)
   return best && best.off <= Math.max(1, Math.floor(best.word.length / 4)) ? best.word : undefined
 }
 
-/** How many letters to add, drop, change or swap. */
+/** The number of letters to add, drop, change or swap (Damerau–Levenshtein). */
 function distance(from: string, to: string) {
   const rows = [Array.from({ length: to.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= from.length; i++) {

@@ -7,7 +7,7 @@ import { rows } from './index.ts'
 import type { Io, Json } from './json-schema.ts'
 import { version } from './version.ts'
 
-/** The OpenAPI 3.1 document, made from the endpoint table alone. */
+/** The OpenAPI 3.1 document, generated from the endpoint table. */
 export function openapi(): Json {
   const schemas: Schemas = new Map()
   const paths: Record<string, Json> = {}
@@ -37,53 +37,53 @@ export function openapi(): Json {
 const introduction = `
 Guides, concepts, events and errors are in the [documentation](/docs).
 
-Send a team API key as \`x-service-api-key\` to the data routes (or a 10-minute access token as \`Authorization: Bearer\`), and a
-management key as \`X-Management-Key\` to the routes under \`/v1\`. Partner labs send a lab key as \`x-lab-key\` to the routes under \`/lab\`. A first call:
+Data routes take a team API key as \`x-service-api-key\`, or a 10-minute access token as \`Authorization: Bearer\`. Routes under \`/v1\` take a
+management key as \`X-Management-Key\`. Routes under \`/lab\` take the key of a partner lab as \`x-lab-key\`. A first request:
 
 ~~~sh
 curl -s $BASE_URL/v2/user -H "x-service-api-key: $TEAM_API_KEY" -H 'content-type: application/json' -d '{"client_user_id":"patient-17"}'
 ~~~
 
-- **Errors** are JSON: \`{ "detail": { "error_type", "error_message" } }\`, or a list of \`{ type, loc, msg }\` with status 422 where the request has
-  the wrong shape. \`error_type\` is stable; the values that were sent are never repeated.
-- **Idempotency**: routes that take \`X-Idempotency-Key\` answer a repetition with the first outcome.
-- **Pages**: lists that answer \`next_cursor\` take it back for the next page; lists of markers have \`page\` and \`size\`.
-- **Enumerations** in answers are open: tolerate values that are not listed. Unknown fields of a request are ignored.
-- **Top plan** means the plan \`scale\` of the organisation.
+- **Errors** are JSON: \`{ "detail": { "error_type", "error_message" } }\`. If the request has the wrong shape, the status is 422 and \`detail\` is a list
+  of \`{ type, loc, msg }\`. \`error_type\` is stable. Errors never repeat the values that you sent.
+- **Idempotency**: operations with \`X-Idempotency-Key\` return the first response for every repetition.
+- **Pages**: send \`next_cursor\` of a response to get the next page. Lists of orders and markers have \`page\` and \`size\` instead.
+- **Enumerations** in responses are open: tolerate values that are not listed. Unknown fields of a request are ignored.
+- **Top plan** means the plan \`scale\` of the organization.
 - **Deprecation**: deprecated operations, parameters, fields and headers keep working. A request that uses one gets a \`Deprecation\` header with
   the date. The [list](/docs/deprecations) names the replacements.
 `.trim()
 
 const tags = {
-  Users: 'The people that a team looks after, their demographics and their insurance.',
-  Organisation: 'The organisation that a management key belongs to.',
-  Teams: 'Teams own users and data; nothing passes from one to another.',
-  Keys: 'Team API keys, management keys and access tokens. A key is shown once, when it is made.',
-  Catalogue: 'Labs, markers and lab tests that can be ordered, and the accounts at the labs.',
-  Orders: 'Lab-test orders, from placing to the lab and back.',
-  Results: 'What the labs report, and the papers of an order.',
-  Events: 'What customers are told: the catalogue, and the log to read from any place.',
-  Webhooks: 'Where events are sent, signed and in order.',
-  Pipelines: 'Brokers and topics that events are published to, in order.',
-  Connections: 'Wearable sources, and what connects them with users.',
-  Link: 'How an end user connects a source, with a link token instead of a key.',
-  'Source settings': "A team's own credentials at sources, and what it asks of users there.",
-  Wearables: 'What comes in from wearable sources: samples, summaries and streams.',
+  Users: 'The end users of a team, with their demographics and insurance.',
+  Organization: 'The organization that a management key belongs to.',
+  Teams: 'Teams own users and data. Teams share no data with each other.',
+  Keys: 'Team API keys, management keys and access tokens. Assay shows a key once, when you create it.',
+  Catalog: 'Labs, markers, lab tests and lab accounts.',
+  Orders: 'Lab test orders, from creation to completion.',
+  Results: 'Results and documents of orders.',
+  Events: 'The event catalog and the event log.',
+  Webhooks: 'Signed, ordered delivery of events to your URLs.',
+  Pipelines: 'Ordered delivery of events to message brokers and topics.',
+  Connections: 'Wearable sources and their connections with users.',
+  Link: 'Routes with which an end user connects a source. They take a link token instead of a key.',
+  'Source settings': "A team's credentials at wearable sources, OAuth scopes and backfill periods.",
+  Wearables: 'Data from wearable sources: samples, summaries and workout streams.',
   Insurance: 'Payors and diagnosis codes.',
-  'Lab side': 'What a partner lab calls, with a key that the operator made for it.',
-  People: 'Those who work with the console: invited, with roles, a password and a second factor.',
-  Console: 'What the console asks besides: its session, the overview, the audit log.',
-  Sandbox: "A team's own clock, to see today what happens next week.",
+  'Partner lab API': 'Routes for partner labs. They take a key that the operator creates for the lab.',
+  People: 'Console users: invitations, roles, passwords and second factors.',
+  Console: 'Routes of the console: its session, the overview and the audit log.',
+  Sandbox: 'The sandbox clock, inbox and reset of a team.',
 }
 
 const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
 
 const securitySchemes = {
-  teamKey: header('x-service-api-key', 'A team API key. `x-vital-api-key` is taken too.'),
-  accessToken: { type: 'http', scheme: 'bearer', description: 'A team access token, good for 10 minutes.' },
-  managementKey: header('X-Management-Key', 'A management key. The deprecated `X-Service-Org-Key` is taken too.'),
-  linkToken: header('x-vital-link-token', 'A link token; `x-service-link-token` is taken too.'),
-  userToken: { type: 'http', scheme: 'bearer', description: 'The sign-in token of the user that the request is about.' },
+  teamKey: header('x-service-api-key', 'A team API key. `x-vital-api-key` is accepted too.'),
+  accessToken: { type: 'http', scheme: 'bearer', description: 'A team access token. It expires after 10 minutes.' },
+  managementKey: header('X-Management-Key', 'A management key. The deprecated `X-Service-Org-Key` is accepted too.'),
+  linkToken: header('x-vital-link-token', 'A link token. `x-service-link-token` is accepted too.'),
+  userToken: { type: 'http', scheme: 'bearer', description: 'The sign-in token of the user in the request.' },
   labKey: header('x-lab-key', 'The key of a partner lab.'),
   session: {
     type: 'apiKey',
@@ -103,7 +103,11 @@ const securityOf = {
   none: [],
 }
 
-const errorType = { type: 'string', description: 'Stable, one for each rule.', 'x-extensible-enum': Object.keys(errorTypes).sort() }
+const errorType = {
+  type: 'string',
+  description: 'A stable code for the error. See /docs/errors.',
+  'x-extensible-enum': Object.keys(errorTypes).sort(),
+}
 
 const errorSchemas = {
   Refusal: {
@@ -115,9 +119,12 @@ const errorSchemas = {
           {
             type: 'object',
             required: ['error_type', 'error_message'],
-            properties: { error_type: errorType, error_message: { type: 'string', description: 'What is wrong and what to do.' } },
+            properties: { error_type: errorType, error_message: { type: 'string', description: 'The problem and its remedy.' } },
           },
-          { type: 'string', description: 'The message alone, where the public clients expect text; error_type then stands beside detail.' },
+          {
+            type: 'string',
+            description: 'The message alone, on routes where Junction clients expect text. `error_type` is then next to `detail`.',
+          },
         ],
       },
       error_type: errorType,
@@ -137,7 +144,7 @@ const errorSchemas = {
             loc: {
               type: 'array',
               items: { type: ['string', 'integer'] },
-              description: 'Where: body, query, path or header, then the field.',
+              description: 'The location: body, query, path or header, then the field.',
             },
             msg: { type: 'string' },
           },
@@ -152,25 +159,25 @@ const refusal = (description: string) => ({ description, ...json({ $ref: '#/comp
 
 const errorResponses = {
   Unauthenticated: refusal('The credential is missing, unknown, revoked, expired, or of the wrong kind.'),
-  Forbidden: refusal('The credential may not do this: read-only key, missing role, plan or closed beta.'),
+  Forbidden: refusal('The credential does not allow this: the key is read-only, or the role, plan or beta is missing.'),
   Invalid: { description: 'The request does not have the documented shape.', ...json({ $ref: '#/components/schemas/ValidationFailure' }) },
 }
 
 function operation(name: string, row: Row, schemas: Schemas): Json {
   const schemaOf = (type: z.ZodType, io: Io) => inComponents(type, io, schemas)
-  const answer = () => ({ content: { [row.media ?? 'application/json']: { schema: schemaOf(row.returns, 'output') } } })
+  const response = () => ({ content: { [row.media ?? 'application/json']: { schema: schemaOf(row.returns, 'output') } } })
   return {
     operationId: name,
     tags: [row.tag],
     summary: row.summary,
     ...(row.deprecated ? { deprecated: true } : {}),
-    description: [row.description, ...notes(row)].filter(Boolean).join('\n\n') || row.summary,
+    ...describe(row),
     security: [...securityOf[row.auth], ...(row.userToken ? [{ userToken: [] }] : [])],
     ...parametersOf(row, schemaOf),
     ...(row.body ? { requestBody: { required: !row.body.safeParse(undefined).success, ...json(schemaOf(row.body, 'input')) } } : {}),
     responses: {
-      ...(row.status === 204 ? { 204: { description: 'Done.' } } : { 200: { description: 'Done.', ...answer() } }),
-      ...(row.goesOn ? { 202: { description: 'Begun; the work goes on.', ...answer() } } : {}),
+      ...(row.status === 204 ? { 204: { description: 'Success.' } } : { 200: { description: 'Success.', ...response() } }),
+      ...(row.goesOn ? { 202: { description: 'Accepted. The work continues after the response.', ...response() } } : {}),
       ...Object.fromEntries(Object.entries({ ...usualRefusals(row), ...row.refusals }).map(([status, text]) => [status, refusal(text)])),
       ...(row.auth === 'none'
         ? {}
@@ -180,20 +187,28 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
   }
 }
 
-/** What follows from the kind of row. */
+/** The refusals that follow from the kind of a row. */
 const usualRefusals = ({ auth, idempotent }: Row): Record<number, string> => ({
-  ...(auth === 'management' ? { 400: 'The request names another deployment.', 404: 'No such organisation that the key can reach.' } : {}),
-  ...(idempotent ? { 409: 'The idempotency key belongs to another request, or to one that is still being executed.' } : {}),
+  ...(auth === 'management'
+    ? { 400: 'The environment or region is not the one of this deployment.', 404: 'The key has no access to the organization.' }
+    : {}),
+  ...(idempotent ? { 409: 'The idempotency key was used for another request, or the first request is still running.' } : {}),
 })
+
+/** A description adds something to the summary or is absent. */
+function describe(row: Row) {
+  const description = [row.description, ...notes(row)].filter(Boolean).join('\n\n')
+  return description ? { description } : {}
+}
 
 function notes(row: Row): string[] {
   const notes: string[] = []
   if (row.deprecated) notes.push(`Deprecated since ${row.deprecated.since}. ${row.deprecated.instead}`)
-  if (row.aliases) notes.push(`Also answers at ${row.aliases.map((alias) => `\`${alias}\``).join(', ')}.`)
-  if (row.plan) notes.push('Top plan only.')
-  if (row.scope === 'org') notes.push('Needs an Org Management Key.')
-  if (row.beta) notes.push(`Closed beta \`${row.beta}\`: the operator enables it for a team.`)
-  if (row.sandbox) notes.push('Sandbox only.')
+  if (row.aliases) notes.push(`Also available at ${row.aliases.map((alias) => `\`${alias}\``).join(', ')}.`)
+  if (row.plan) notes.push('Requires the top plan.')
+  if (row.scope === 'org') notes.push('Requires an Org Management Key.')
+  if (row.beta) notes.push(`Closed beta \`${row.beta}\`. The operator enables it for a team.`)
+  if (row.sandbox) notes.push('Available in the sandbox only.')
   return notes
 }
 
@@ -202,15 +217,15 @@ const idempotencyHeaders = [
     name: 'X-Idempotency-Key',
     in: 'header',
     required: false,
-    description: 'The first outcome under this key is kept for at least 24 hours and answered again to every repetition.',
+    description: 'Assay keeps the first response for at least 24 hours and returns it for every request with the same key.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   {
     name: 'X-Idempotency-Error',
     in: 'header',
     required: false,
-    description: '`no-cache` keeps successes only.',
-    // An enumeration of one would be filled into every example.
+    description: '`no-cache` keeps only successful responses.',
+    // The viewer fills an enumeration of one value into every example, so this is a pattern.
     schema: { type: 'string', pattern: '^no-cache$' },
   },
 ]

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-/** How the console masks a personal value: `name` keeps an initial, `email` too, `phone` two digits, `text` nothing. */
+/** How the console masks a personal value: `name` and `email` keep an initial, `phone` two digits, `text` nothing. */
 const kinds = ['name', 'date', 'email', 'phone', 'text'] as const
-/** Event messages, as objects, as JSON text or as a stream: the event type says which of their fields are personal. */
+/** Event messages as objects, as JSON text or as a stream. The event type decides which of their fields are personal. */
 const messages = ['message', 'message_text', 'message_stream'] as const
 
 export type PersonalKind = (typeof kinds)[number]
@@ -12,7 +12,7 @@ const marks = z.registry<{ mark: Mark }>()
 
 export const markOf = (shape: z.ZodType): Mark | undefined => marks.get(shape)?.mark
 
-/** Marks a copy, so that a shape that others share stays as it is. */
+/** Marks a copy, so that a shared shape stays unchanged. */
 function marked<S extends z.ZodType>(shape: S, mark: Mark): S {
   const copy = shape.clone() as S
   marks.add(copy, { mark })
@@ -20,15 +20,15 @@ function marked<S extends z.ZodType>(shape: S, mark: Mark): S {
 }
 
 /**
- * Says something about a patient or somebody close to one, so that the console masks it until it is revealed.
- * A number is masked as null; of an object or a value of any type, all that it holds.
+ * Marks data about a patient or a related person. The console masks it until it is revealed.
+ * A number is masked as null, and an object completely.
  */
 export const personal = <S extends z.ZodType>(shape: S, kind: PersonalKind = 'text') => marked(shape, kind)
 
-/** Says nothing that leads to a patient: settings, codes, and the names of labs, tests, sources and staff. */
+/** Marks data that identifies no patient: settings, codes, and names of labs, tests, sources and staff. */
 export const safe = <S extends z.ZodType>(shape: S) => marked(shape, 'safe')
 
-/** A text that is safe to show. Every string of a response is this, or `personal`, or of a type that holds no free text. */
+/** A text that is safe to show. Every string of a response is this, or `personal`, or has no free text. */
 export const Safe = safe(z.string())
 
 export const PersonName = personal(z.string(), 'name')
@@ -51,14 +51,14 @@ export function partsOf(shape: z.ZodType): z.ZodType[] {
   return within ? [within] : []
 }
 
-/** The shape of a value that may be absent or is read through another. */
+/** The inner shape of an optional, nullable, default or piped shape. */
 export function wrapped(shape: z.ZodType): z.ZodType | undefined {
   if (shape instanceof z.ZodNullable || shape instanceof z.ZodOptional || shape instanceof z.ZodDefault) return shape.unwrap() as z.ZodType
   if (shape instanceof z.ZodPipe) return shape.out as z.ZodType
   return undefined
 }
 
-/** Whether a response of this shape says something personal. */
+/** Whether a response of this shape contains personal data. */
 export function isPersonal(shape: z.ZodType): boolean {
   const mark = markOf(shape)
   return mark ? mark !== 'safe' : partsOf(shape).some(isPersonal)

@@ -12,13 +12,13 @@ const kinds: Record<string, string> = {
 
 const counted: Record<string, string> = { string: 'characters', array: 'entries' }
 
-/** What a shape says of a value where its row has no words of its own. */
+/** Default validation messages for shapes without their own. */
 z.config({
   customError(issue) {
     if (issue.code === 'invalid_type') return kinds[issue.expected] && `Must be ${kinds[issue.expected]}.`
     if (issue.code === 'too_small') return bounded(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
     if (issue.code === 'too_big') return bounded(issue.origin, issue.inclusive ? 'at most' : 'less than', issue.maximum)
-    if (issue.code === 'invalid_union') return 'Has none of the forms that are taken here; /docs/reference shows them.'
+    if (issue.code === 'invalid_union') return 'Must have one of the forms in /docs/reference.'
     return undefined
   },
 })

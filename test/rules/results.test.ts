@@ -297,7 +297,7 @@ describe('a lab may post', () => {
     NewResults.safeParse({ status: 'final', results: [result] }).error?.issues.map(({ message }) => message) ?? []
 
   test.each([
-    [{ result: '5' }, 'Say which measurement it is'],
+    [{ result: '5' }, 'Name the measurement by'],
     [{ slug: 'glucose', type: 'numeric', result: 'high' }, 'Must be a number'],
     [{ slug: 'glucose', type: 'range', result: '5' }, 'Must be written as'],
     [{ slug: 'glucose', type: 'range', result: '<' }, 'Must be written as'],

@@ -21,34 +21,34 @@ const attempt = {
   webhook_id: Id,
   event_id: Id,
   event_type: Safe,
-  key: Safe.describe('What keeps its order, as webhook-key says.'),
-  sequence: z.int().describe('The number of the message under its key, as webhook-sequence says; 0 for an example.'),
+  key: Safe.describe('The ordering key, as in the webhook-key header.'),
+  sequence: z.int().describe('The number of the message under its key, as in the webhook-sequence header. 0 for an example.'),
   example: z.boolean(),
-  attempt: z.int().describe('1 for the first try.'),
+  attempt: z.int().describe('The number of the attempt, starting with 1.'),
   at: Instant,
-  outcome: openEnum(outcomes).describe('retried: failed, and will be tried again; exhausted: failed for the last time.'),
-  status: z.int().nullable().describe('What the receiver answered; null where it did not.'),
+  outcome: openEnum(outcomes).describe(
+    'delivered: the webhook responded with 2xx. retried: the attempt failed and another follows. exhausted: the last attempt failed.',
+  ),
+  status: z.int().nullable().describe('The HTTP status of the response. Null if there was no response.'),
   error: Safe.nullable(),
   error_message: Safe.nullable(),
-  ms: z.int(),
-  next_try_at: Instant.nullable().describe('When it was to be tried next, as known then.'),
+  ms: z.int().describe('The duration of the attempt in milliseconds.'),
+  next_try_at: Instant.nullable().describe('When the next attempt was planned, as of this attempt.'),
 }
 const Attempt = z.object(attempt).meta({ id: 'WebhookAttempt' })
 const AttemptDetail = z
   .object({
     ...attempt,
     url: Safe,
-    request_headers: z.record(Safe, Safe).describe('As they were sent; the values of sensitive ones are hidden.'),
-    request_body: messageText(z.string()).nullable().describe('Null once the event is no longer kept.'),
+    request_headers: z.record(Safe, Safe).describe('The headers as sent. Values of sensitive headers are masked.'),
+    request_body: messageText(z.string()).nullable().describe('Null once the retention of the event has ended.'),
     response_headers: z.record(Safe, Safe),
     response_body: PersonalText,
-    truncated: z.boolean().describe('The receiver answered more than the 64 kB that are read.'),
+    truncated: z.boolean().describe('True if the response was larger than the 64 kB that Assay reads.'),
     timing: z
       .object({ connected: z.int().nullable(), answered: z.int().nullable(), total: z.int() })
       .nullable()
-      .describe(
-        'Milliseconds until there was a connection, until the status came, and until all was over; null where it did not come to that.',
-      ),
+      .describe('Milliseconds until the connection, until the response status, and in total. Null for a step that was not reached.'),
   })
   .meta({ id: 'WebhookAttemptDetail' })
 
@@ -59,9 +59,9 @@ const Message = z
     key: Safe,
     sequence: z.int(),
     created_at: Instant,
-    attempts: z.int().describe('How often it was tried.'),
-    behind: z.int().describe('How many messages of its key are before it.'),
-    next_try_at: Instant.nullable().describe('Null while others are before it or the webhook is disabled.'),
+    attempts: z.int().describe('The number of attempts so far.'),
+    behind: z.int().describe('The number of earlier pending messages with the same key.'),
+    next_try_at: Instant.nullable().describe('Null while earlier messages are pending or the webhook is disabled.'),
   })
   .meta({ id: 'WaitingMessage' })
 
@@ -70,7 +70,7 @@ const Retried = z
     event_id: Id,
     action: openEnum(['retried', 'resent']),
     sequence: z.int(),
-    behind: z.int().describe('How many messages of its key are before it.'),
+    behind: z.int().describe('The number of earlier pending messages with the same key.'),
   })
   .meta({ id: 'RetriedMessage' })
 
@@ -83,22 +83,23 @@ const Job = z
     from: Instant,
     to: Instant,
     event_types: z.array(Safe).nullable(),
-    total: z.int().nullable().describe('How many there are to look at. Null until they were counted, and where there are over 100,000.'),
-    done: z.int().describe('How many of them were looked at.'),
-    sent: z.int().describe('How many of these were put in line again.'),
+    total: z.int().nullable().describe('The number of events to examine. Null before counting, and above 100,000.'),
+    done: z.int().describe('The number of events examined so far.'),
+    sent: z.int().describe('The number of messages queued so far.'),
     created_at: Instant,
     updated_at: Instant,
   })
   .meta({ id: 'WebhookJob' })
 
-const noJob = { 404: 'No such webhook of the team, or no such job of the webhook.' }
+const noJob = { 404: 'No such webhook in the team, or the webhook has no such job.' }
 
 export const webhookRepairEndpoints = {
   listWebhookAttempts: endpoint({
     ...webhooks,
     method: 'get',
     path: `${webhookRoot}/attempts`,
-    summary: 'List what was tried, newest first',
+    summary: 'List webhook attempts',
+    description: 'Returns the newest attempts first.',
     params: WebhookPath,
     query: z.object({
       ...page,
@@ -115,18 +116,19 @@ export const webhookRepairEndpoints = {
     ...webhooks,
     method: 'get',
     path: `${webhookRoot}/attempts/{attempt_id}`,
-    summary: 'Get what was sent and answered',
+    summary: 'Get a webhook attempt',
+    description: 'Returns the request, the response (up to 64 kB) and the timing.',
     subjects: { user_id: 'result.user_id', event_id: 'result.event_id' },
     params: AttemptPath,
     returns: AttemptDetail,
-    refusals: { 404: 'No such webhook of the team, or no such attempt.' },
+    refusals: { 404: 'No such webhook in the team, or no such attempt.' },
   }),
   listWebhookMessages: endpoint({
     ...webhooks,
     method: 'get',
     path: `${webhookRoot}/messages`,
-    summary: 'List the messages that wait',
-    description: 'Those that are tried next come first. The list moves while messages are delivered.',
+    summary: 'List pending messages',
+    description: 'Sorted by the next attempt. The list changes while Assay delivers messages.',
     params: WebhookPath,
     query: z.object({ ...page, state: z.enum(['waiting']).default('waiting') }),
     returns: pageOf(Message).meta({ id: 'WaitingMessageList' }),
@@ -136,22 +138,23 @@ export const webhookRepairEndpoints = {
     ...webhooks,
     method: 'post',
     path: `${webhookRoot}/messages/{event_id}/retry`,
-    summary: 'Try a message now, or send it again',
+    summary: 'Retry a message',
     description:
-      'A message that waits keeps its place, and the first of its key is tried now (`retried`). One that was delivered or exhausted, or that the webhook never had, is put at the end of its key with a new sequence (`resent`).',
+      'If the message is pending, Assay attempts the first message of its key now and keeps the order (`retried`). Any other event of the team goes to the end of its queue with a new sequence (`resent`).',
     params: MessagePath,
     returns: Retried,
-    refusals: { 400: 'The webhook is disabled.', 404: 'No such webhook, or no such event of the team.' },
+    refusals: { 400: 'The webhook is disabled.', 404: 'No such webhook or event in the team.' },
   }),
   recoverWebhook: endpoint({
     ...webhooks,
     method: 'post',
     path: `${webhookRoot}/recover`,
-    summary: 'Send everything again that was exhausted',
+    summary: 'Recover exhausted messages',
     subjects: { id: 'result.id' },
-    description: 'What was delivered since, or waits already, is left out. Answers the job that does it.',
+    description:
+      'Starts a job that sends every message that was exhausted in the period again. Messages that were attempted since, or are pending, are left out.',
     params: WebhookPath,
-    body: z.object({ since: InstantIn, until: InstantIn.nullish().describe('Exclusive; default now.') }).meta({ id: 'RecoverWebhook' }),
+    body: z.object({ since: InstantIn, until: InstantIn.nullish().describe('Exclusive. Default: now.') }).meta({ id: 'RecoverWebhook' }),
     returns: Job,
     refusals: noWebhook,
   }),
@@ -159,16 +162,16 @@ export const webhookRepairEndpoints = {
     ...webhooks,
     method: 'post',
     path: `${webhookRoot}/replay`,
-    summary: 'Send a window of the event log',
+    summary: 'Replay events',
     subjects: { id: 'result.id' },
     description:
-      'Every event that was logged in the window and that the webhook takes, in the order of the log, whether or not it was delivered before. Answers the job that does it.',
+      'Starts a job that sends the events of a period in the order of the log, delivered before or not. Only events that pass the filter of the webhook are sent.',
     params: WebhookPath,
     body: z
       .object({
         from: InstantIn,
-        to: InstantIn.nullish().describe('Exclusive; default now.'),
-        event_types: z.array(EventPattern).min(1).max(200).nullish().describe('Only these of the types that the webhook takes.'),
+        to: InstantIn.nullish().describe('Exclusive. Default: now.'),
+        event_types: z.array(EventPattern).min(1).max(200).nullish().describe('Limits the replay to these event types.'),
       })
       .meta({ id: 'ReplayWebhook' }),
     returns: Job,
@@ -178,7 +181,8 @@ export const webhookRepairEndpoints = {
     ...webhooks,
     method: 'get',
     path: `${webhookRoot}/jobs`,
-    summary: 'List the jobs of a webhook, newest first',
+    summary: 'List webhook jobs',
+    description: 'Returns recover and replay jobs, newest first.',
     params: WebhookPath,
     query: z.object(page),
     returns: pageOf(Job).meta({ id: 'WebhookJobList' }),
@@ -188,7 +192,8 @@ export const webhookRepairEndpoints = {
     ...webhooks,
     method: 'get',
     path: `${webhookRoot}/jobs/{job_id}`,
-    summary: 'Get how far a job came',
+    summary: 'Get a webhook job',
+    description: 'Poll it to follow the progress of a recovery or replay.',
     params: JobPath,
     returns: Job,
     refusals: noJob,
@@ -197,8 +202,8 @@ export const webhookRepairEndpoints = {
     ...webhooks,
     method: 'post',
     path: `${webhookRoot}/jobs/{job_id}/stop`,
-    summary: 'Stop a job',
-    description: 'What it has put in line already is delivered. A job that has ended stays as it is.',
+    summary: 'Stop a webhook job',
+    description: 'Messages that are already queued are delivered. Stopping a job that has ended changes nothing.',
     params: JobPath,
     returns: Job,
     refusals: noJob,
@@ -207,13 +212,13 @@ export const webhookRepairEndpoints = {
     ...webhooks,
     method: 'post',
     path: `${webhookRoot}/example`,
-    summary: 'Send an example of an event now',
+    summary: 'Send an example event',
     subjects: { id: 'result.id' },
     description:
-      'One signed attempt, also to a disabled webhook, and whatever its filter says. It is never tried again, says nothing about the health of the webhook, and stands among its attempts with sequence 0 and the key `example`.',
+      'Makes one signed attempt at once, even if the webhook is disabled or filters the type out. Assay does not retry it. The attempt appears in the list of attempts with sequence 0 and the key `example`.',
     params: WebhookPath,
     body: z.object({ event_type: z.string().max(100) }).meta({ id: 'SendWebhookExample' }),
     returns: Attempt,
-    refusals: { 404: 'No such webhook of the team, or no such event type.' },
+    refusals: { 404: 'No such webhook in the team, or no such event type.' },
   }),
 }

@@ -14,26 +14,26 @@ const Url = z
   .min(1)
   .max(2048, 'Must have at most 2048 characters.')
   .meta({ format: 'uri', example: 'https://example.com/webhooks' })
-const Rate = z.int().min(1).max(10_000).describe('Messages a second at most.')
+const Rate = z.int().min(1).max(10_000).describe('The maximum number of messages per second.')
 const Filter = z
   .array(EventPattern)
   .max(200)
-  .describe('Event types; a type may end in *. What no event type matches is refused. Null or absent takes all.')
+  .describe('The event types to receive. A type can end in *. Null or absent means all. A filter that matches no type is rejected.')
 const Ordering = z
   .enum(orderings)
-  .describe('per_key: the messages about one order or user resource in their order; strict: all of them; unordered: each on its own.')
-const Headers = z.record(z.string(), z.string()).describe('At most 50, each of at most 4,096 visible ASCII characters.')
+  .describe('per_key: in order per lab order or user resource. strict: all messages in order. unordered: each message independently.')
+const Headers = z.record(z.string(), z.string()).describe('At most 50 headers, with values of at most 4,096 visible ASCII characters.')
 
 export const NewWebhook = z
   .object({
     url: Url,
-    description: z.string().max(1000).nullish().describe('Default empty.'),
+    description: z.string().max(1000).nullish().describe('Default: empty.'),
     rate_limit: Rate.nullish(),
-    disabled: z.boolean().nullish().describe('Default false. A disabled webhook is sent nothing and loses nothing.'),
+    disabled: z.boolean().nullish().describe('Default false. True pauses delivery, and messages stay pending.'),
     filter_types: Filter.nullish(),
-    secret: z.string().max(200).nullish().describe('whsec_ and 24 to 75 bytes in base64; made when absent.'),
+    secret: z.string().max(200).nullish().describe('`whsec_` and 24 to 75 bytes in base64. Generated if absent.'),
     ordering: Ordering.nullish().describe('Default per_key.'),
-    asymmetric: z.boolean().nullish().describe('Default false. Signs with an ed25519 key too (v1a), whose public part is published.'),
+    asymmetric: z.boolean().nullish().describe('Default false. True adds an ed25519 signature (v1a) and publishes the public key.'),
   })
   .meta({ id: 'NewWebhook' })
 
@@ -41,11 +41,11 @@ export const WebhookPatch = z
   .object({
     url: Url.nullish(),
     description: z.string().max(1000).nullish(),
-    rate_limit: Rate.nullish().describe('Null takes the limit away.'),
+    rate_limit: Rate.nullish().describe('Null removes the limit.'),
     disabled: z.boolean().nullish(),
-    filter_types: Filter.nullish().describe('Null takes every type.'),
+    filter_types: Filter.nullish().describe('Null means all event types.'),
     ordering: Ordering.nullish(),
-    asymmetric: z.boolean().nullish().describe('False takes its ed25519 keys away at once.'),
+    asymmetric: z.boolean().nullish().describe('False deletes the ed25519 keys at once.'),
   })
   .meta({ id: 'WebhookPatch' })
 
@@ -56,24 +56,25 @@ const Webhook = z
     rate_limit: z.int().nullable(),
     url: Safe,
     disabled: z.boolean().nullable(),
-    disabled_because: Safe.nullable().describe('Why we disabled it: gone (410) or failing for days. Null when you did.'),
+    disabled_because: Safe.nullable().describe(
+      'Why Assay disabled the webhook: gone (it responded with 410) or failing (for 5 days). Null otherwise.',
+    ),
     filter_types: z.array(Safe).nullable(),
     ordering: Safe.meta({ 'x-extensible-enum': orderings }),
-    public_key: Safe.nullable().describe('whpk_ and an ed25519 key that verifies v1a signatures; null unless it is asymmetric.'),
+    public_key: Safe.nullable().describe('`whpk_` and the ed25519 key that verifies v1a signatures. Null if `asymmetric` is false.'),
     created_at: Instant,
     updated_at: Instant,
-    waiting: z.int().describe('Messages that wait to be delivered.'),
-    next_try_at: Instant.nullable(),
-    failures: z.int().describe('Failures in a row.'),
+    waiting: z.int().describe('The number of pending messages.'),
+    next_try_at: Instant.nullable().describe('When Assay makes the next attempt.'),
+    failures: z.int().describe('The number of failures in a row.'),
     failing_since: Instant.nullable(),
   })
   .meta({ id: 'Webhook' })
 
-/** What all rows about webhooks share. */
 export const webhooks = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Webhooks', subjects: {} } as const
 const root = '/v1/org/{org_id}/team/{team_id}/{env}/webhook'
 export const webhookRoot = `${root}/{webhook_id}` as const
-export const noWebhook = { 404: 'No such webhook of the team.' }
+export const noWebhook = { 404: 'No such webhook in the team.' }
 
 export const webhookEndpoints = {
   listWebhooks: endpoint({
@@ -91,10 +92,11 @@ export const webhookEndpoints = {
     path: root,
     summary: 'Create a webhook',
     subjects: { id: 'result.id' },
+    description: 'The webhook receives events from now on. Use replay to send it earlier ones.',
     params: TeamPath,
     body: NewWebhook,
     returns: Webhook,
-    refusals: { 400: 'The address cannot be sent to, or the secret is none.' },
+    refusals: { 400: 'The URL is not allowed, or the secret is not valid.' },
   }),
   getWebhook: endpoint({
     ...webhooks,
@@ -109,18 +111,21 @@ export const webhookEndpoints = {
     ...webhooks,
     method: 'patch',
     path: webhookRoot,
-    summary: 'Change, disable or enable a webhook',
+    summary: 'Update a webhook',
+    description:
+      'Changes only the fields that you send. Set `disabled` to pause or resume delivery. New values of filter_types and ordering apply to later events.',
     params: WebhookPath,
     body: WebhookPatch,
     returns: Webhook,
-    refusals: { 400: 'The address cannot be sent to.', ...noWebhook },
+    refusals: { 400: 'The URL is not allowed.', ...noWebhook },
   }),
   deleteWebhook: endpoint({
     ...webhooks,
     method: 'delete',
     path: webhookRoot,
     status: 204,
-    summary: 'Delete a webhook with everything that waits for it',
+    summary: 'Delete a webhook',
+    description: 'Pending messages and jobs of the webhook are deleted with it.',
     params: WebhookPath,
     returns: Nothing,
     refusals: noWebhook,
@@ -129,7 +134,8 @@ export const webhookEndpoints = {
     ...webhooks,
     method: 'get',
     path: `${webhookRoot}/headers`,
-    summary: 'Get the headers that are sent along',
+    summary: 'Get the custom headers of a webhook',
+    description: 'Values of sensitive headers are left out.',
     params: WebhookPath,
     returns: z.object({ headers: z.record(Safe, Safe), sensitive: z.array(Safe) }).meta({ id: 'WebhookHeaders' }),
     refusals: noWebhook,
@@ -139,18 +145,19 @@ export const webhookEndpoints = {
     method: 'put',
     path: `${webhookRoot}/headers`,
     status: 204,
-    summary: 'Replace the headers that are sent along',
-    description: 'Values of headers that look like credentials, or are named in sensitive, are never answered again.',
+    summary: 'Set the custom headers of a webhook',
+    description:
+      'Replaces all custom headers. Assay never returns the values of headers that look like credentials or that you list in `sensitive`.',
     params: WebhookPath,
     body: z.object({ headers: Headers, sensitive: z.array(z.string().max(128)).max(50).nullish() }).meta({ id: 'NewWebhookHeaders' }),
     returns: Nothing,
-    refusals: { 400: 'A header that we set ourselves.', ...noWebhook },
+    refusals: { 400: 'Assay sets one of the headers itself.', ...noWebhook },
   }),
   getWebhookSecret: endpoint({
     ...webhooks,
     method: 'get',
     path: `${webhookRoot}/secret`,
-    summary: 'Get the secret that signs',
+    summary: 'Get the signing secret of a webhook',
     params: WebhookPath,
     returns: z.object({ key: Safe }).meta({ id: 'WebhookSecret' }),
     refusals: noWebhook,
@@ -160,13 +167,16 @@ export const webhookEndpoints = {
     method: 'post',
     path: `${webhookRoot}/secret/rotate`,
     status: 204,
-    summary: 'Change the secret; the old one signs along for 24 hours',
+    summary: 'Rotate the signing secret of a webhook',
+    description: 'For 24 hours Assay signs messages with both the new and the old secret.',
     params: WebhookPath,
     body: z
-      .object({ key: z.string().max(200).nullish().describe('Made when absent.') })
+      .object({
+        key: z.string().max(200).nullish().describe('The new secret: `whsec_` and 24 to 75 bytes in base64. Generated if absent.'),
+      })
       .meta({ id: 'RotateWebhookSecret' })
       .nullish(),
     returns: Nothing,
-    refusals: { 400: 'The secret is none.', ...noWebhook },
+    refusals: { 400: 'The secret is not valid.', ...noWebhook },
   }),
 }

@@ -184,7 +184,7 @@ export const LabAccount = z
   })
   .meta({ id: 'LabAccount' })
 
-const catalog = { auth: 'team', tag: 'Catalogue', subjects: {} } as const
+const catalog = { auth: 'team', tag: 'Catalog', subjects: {} } as const
 const noTest = { 404: 'No such lab test that the team can see.' }
 const account = { 400: 'The lab account is unknown, or of another lab.' }
 

@@ -33,9 +33,9 @@ const Trimmed = (max: number) =>
   z.string().trim().min(1, 'Must not be empty or only spaces.').max(max, `Must have at most ${max} characters.`)
 const Zip = z.string().regex(/^\d{5}(-\d{4})?$/, 'Must be five digits, optionally followed by a hyphen and four digits.')
 const Amount = z.int('Must be a whole number.').min(0, 'Must not be negative.').nullish()
-const Passthrough = AtMost(10_000).nullish().describe('Anything of yours; it is answered as it was sent.')
+const Passthrough = AtMost(10_000).nullish().describe('Your own text. Assay returns it unchanged and does not send it to the lab.')
 
-/** The ways in which the public interface takes a birth date; kept as YYYY-MM-DD. */
+/** Accepts every spelling of a birth date that Junction accepts and stores it as YYYY-MM-DD. */
 const BirthDate = z
   .string()
   .max(40, 'Must be a date, written YYYY-MM-DD.')
@@ -44,7 +44,7 @@ const BirthDate = z
       /^(\d{4})([-/]?)(\d{2})\2(\d{2})(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/.exec(text.trim()) ?? []
     const parsed = Day.safeParse(`${year}-${month}-${day}`)
     if (parsed.success) return parsed.data
-    context.addIssue({ code: 'custom', message: 'Must be a date that exists, written YYYY-MM-DD; a time, if any, must be midnight.' })
+    context.addIssue({ code: 'custom', message: 'Must be a date that exists, written YYYY-MM-DD. A time, if any, must be midnight.' })
     return z.NEVER
   })
   .meta({ format: 'date', example: '1980-05-04' })
@@ -65,7 +65,7 @@ export const ImageIn = z
       .meta({ format: 'byte' }),
     content_type: z.enum(['image/jpeg', 'image/png'], { error: 'Must be image/jpeg or image/png.' }),
   })
-  .meta({ id: 'ImageInput', description: 'The bytes in base64, at most 5 MB of them.' })
+  .meta({ id: 'ImageInput', description: 'A JPEG or PNG image in base64, at most 5 MB when decoded.' })
 
 const physician = {
   first_name: Trimmed(100),
@@ -99,7 +99,7 @@ export const HealthInsuranceIn = z
     payor_code: AtMost(100).nullish(),
     insurance_id: AtMost(100).nullish(),
     responsible_relationship: z.enum(relationships).nullish(),
-    responsible_details: PersonDetailsIn.nullish().describe('Who pays, when the relationship is not Self.'),
+    responsible_details: PersonDetailsIn.nullish().describe('The person who pays, if the relationship is not Self.'),
     diagnosis_codes: IcdCodes.nullish(),
   })
   .meta({ id: 'HealthInsuranceInput' })
@@ -112,7 +112,7 @@ export const AoEAnswerIn = z
   .object({
     marker_id: z.int('Must be a whole number.'),
     question_id: z.int('Must be a whole number.'),
-    answer: AtMost(2000).describe("The answer's code where the question offers answers; several codes are divided by commas."),
+    answer: AtMost(2000).describe('The code of an answer that the question offers, or text. Separate several codes with commas.'),
   })
   .meta({ id: 'AoEAnswerInput' })
 
@@ -124,7 +124,9 @@ export const PatientDetailsIn = z
     gender: z.enum(genders),
     phone_number: Trimmed(40),
     email: Email,
-    medical_proxy: GuarantorIn.nullish().describe('Required when the patient is a minor and the demographics of the user have none.'),
+    medical_proxy: GuarantorIn.nullish().describe(
+      'Required if the patient is a minor and the demographics of the user name no medical proxy.',
+    ),
     race: z.enum(races).nullish(),
     ethnicity: z.enum(ethnicities).nullish(),
     sexual_orientation: z.enum(sexualOrientations).nullish(),
@@ -161,14 +163,14 @@ export const NewOrder = z
     patient_address: PatientAddressIn,
     lab_test_id: deprecated(Id.nullish(), 'Use `order_set.lab_test_ids`.'),
     order_set: OrderSet.nullish(),
-    collection_method: z.enum(methods).nullish().describe("Required with add_on; otherwise the tests' own method."),
+    collection_method: z.enum(methods).nullish().describe('Required with add_on. Default: the method of the lab tests.'),
     physician: PhysicianIn.nullish(),
     health_insurance: deprecated(HealthInsuranceIn.nullish(), 'Record the insurance with `POST /v2/user/{user_id}/insurance`.'),
-    priority: z.boolean().default(false).describe('A STAT order, where the lab knows them.'),
+    priority: z.boolean().default(false).describe('True for a STAT order. Has no effect if the lab has no STAT orders.'),
     billing_type: z.enum(billingTypes).default('client_bill'),
     icd_codes: IcdCodes.nullish(),
     consents: Consents,
-    activate_by: Day.nullish().describe('Holds the order until that day.'),
+    activate_by: Day.nullish().describe('Assay sends the order to the lab on this day. Default: at once.'),
     aoe_answers: List(AoEAnswerIn, 500).nullish(),
     passthrough: Passthrough,
     clinical_notes: AtMost(1000).nullish(),
@@ -193,7 +195,7 @@ export const NewOrder = z
   })
 export type NewOrder = z.output<typeof NewOrder>
 
-/** An order that was placed elsewhere; its address may be abroad, so its zip is text. */
+/** The address of an imported order can be outside the United States, so its zip is free text. */
 export const ImportOrder = z
   .object({
     user_id: Id,
@@ -215,19 +217,21 @@ export const NewTestkitOrder = z
     shipping_details: ShippingDetailsIn,
     passthrough: Passthrough,
     lab_account_id: Id.nullish(),
-    activate_by: Day.nullish().describe('Holds the order until that day.'),
+    activate_by: Day.nullish().describe('Assay sends the order to the lab on this day. Default: at once.'),
   })
-  .meta({ id: 'NewTestkitOrder', description: 'A kit whose patient is named when it is registered.' })
+  .meta({ id: 'NewTestkitOrder', description: 'An order for a kit whose patient is named at registration.' })
 
 export const RegisterTestkit = z
   .object({
-    user_id: Id.nullish().describe('Binds the order to another user of the team.'),
+    user_id: Id.nullish().describe('Moves the order to another user of the team. Default: the user of the order.'),
     sample_id: SampleId,
     patient_details: PatientDetailsIn,
     patient_address: PatientAddressIn,
     physician: PhysicianBaseIn.nullish(),
     health_insurance: HealthInsuranceIn.nullish(),
     consents: Consents,
-    aoe_answers: List(AoEAnswerIn, 500).nullish().describe('A missing answer is a warning here: the public clients cannot send any.'),
+    aoe_answers: List(AoEAnswerIn, 500)
+      .nullish()
+      .describe('A missing answer is only a warning here, because Junction clients cannot send any.'),
   })
   .meta({ id: 'RegisterTestkit' })

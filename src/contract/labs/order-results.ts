@@ -8,13 +8,12 @@ import { labResults, ResultsMetadata } from './results.ts'
 const OrderId = z.object({ order_id: Id })
 const TransactionId = z.object({ transaction_id: Id })
 const LabResults = labResults(OrderTransaction)
-/** The bytes of a document. */
 const Pdf = z.custom<Uint8Array>().meta({ type: 'string', format: 'binary' })
 
 const CriticalResult = z
   .object({
     order_id: Id,
-    result_version: z.int().describe('The report in which something last became critical.'),
+    result_version: z.int().describe('The number of the report in which a result last became critical.'),
     reported_at: Instant,
     acknowledged_at: Instant.nullable(),
     acknowledged_by: z
@@ -26,8 +25,8 @@ const CriticalResult = z
 const results = { auth: 'team', tag: 'Results', method: 'get', subjects: { order_id: 'path.order_id' } } as const
 const document = { ...results, media: 'application/pdf', returns: personal(Pdf) } as const
 const instructions = { ...results, media: 'application/pdf', returns: safe(Pdf) } as const
-const noResults = { 404: 'No such order in the team, or no results of it yet.' }
-const noOrder = { 404: 'No such order in the team, or it has no such document.' }
+const noResults = { 404: 'No such order in the team, or the order has no results yet.' }
+const noOrder = { 404: 'No such order in the team, or the order does not have this document.' }
 
 export const resultEndpoints = {
   getResults: endpoint({
@@ -35,7 +34,8 @@ export const resultEndpoints = {
     path: '/v3/order/{order_id}/result',
     summary: 'Get the results of an order',
     subjects: { user_id: 'result.metadata.patient_id', order_id: 'path.order_id' },
-    description: 'The latest report: partial until metadata.status says final. Earlier reports are kept.',
+    description:
+      'Returns all reports of the lab combined, with the newest result of each measurement. Results are partial until metadata.status is final.',
     params: OrderId,
     returns: LabResults,
     refusals: noResults,
@@ -43,7 +43,8 @@ export const resultEndpoints = {
   getResultsMetadata: endpoint({
     ...results,
     path: '/v3/order/{order_id}/result/metadata',
-    summary: 'Get what the results of an order are about',
+    summary: 'Get the metadata of results',
+    description: 'Returns patient, physician, laboratory, dates and status without the measurements.',
     subjects: { user_id: 'result.patient_id', order_id: 'path.order_id' },
     params: OrderId,
     returns: ResultsMetadata,
@@ -53,36 +54,39 @@ export const resultEndpoints = {
     ...document,
     path: '/v3/order/{order_id}/result/pdf',
     summary: 'Get the result report as a PDF',
+    description: 'Available from the first report of the lab on. Assay generates the PDF from the stored results.',
     params: OrderId,
     refusals: noResults,
   }),
   getCriticalResult: endpoint({
     ...results,
     path: '/v3/order/{order_id}/result/critical',
-    summary: 'Whether something in the results became critical, and who has seen to it',
+    summary: 'Get the critical result of an order',
+    description: 'Returns when a result became critical and who acknowledged it.',
     params: OrderId,
     returns: CriticalResult,
-    refusals: { 404: 'No such order in the team, or nothing in its results ever was critical.' },
+    refusals: { 404: 'No such order in the team, or none of its results was ever critical.' },
   }),
   acknowledgeCritical: endpoint({
     ...results,
     method: 'post',
     path: '/v3/order/{order_id}/result/critical/acknowledge',
-    summary: 'Say that a critical result was seen to',
-    description: 'Once for each report in which something became critical; a repetition answers who was first.',
+    summary: 'Acknowledge a critical result',
+    description:
+      'Records that somebody acts on the result. The first acknowledgment of a report counts; later requests return it unchanged.',
     params: OrderId,
     returns: CriticalResult,
-    refusals: { 404: 'No such order in the team, or nothing in its results ever was critical.' },
+    refusals: { 404: 'No such order in the team, or none of its results was ever critical.' },
   }),
   getTransactionResults: endpoint({
     ...results,
     path: '/v3/order_transaction/{transaction_id}/result',
     summary: 'Get the combined results of a transaction',
     subjects: { user_id: 'result.metadata.patient_id', transaction_id: 'path.transaction_id' },
-    description: 'Of each measurement the newest; what an earlier order has and a redraw lacks stays.',
+    description: 'Returns the newest result of each measurement. A result that a redraw lacks is taken from the earlier order.',
     params: TransactionId,
     returns: LabResults,
-    refusals: { 404: 'No such transaction in the team, or no results of it yet.' },
+    refusals: { 404: 'No such transaction in the team, or the transaction has no results yet.' },
   }),
   getTransactionResultsPdf: endpoint({
     ...document,
@@ -90,12 +94,13 @@ export const resultEndpoints = {
     summary: 'Get the combined result report as a PDF',
     subjects: { transaction_id: 'path.transaction_id' },
     params: TransactionId,
-    refusals: { 404: 'No such transaction in the team, or no results of it yet.' },
+    refusals: { 404: 'No such transaction in the team, or the transaction has no results yet.' },
   }),
   getRequisitionPdf: endpoint({
     ...document,
     path: '/v3/order/{order_id}/requisition/pdf',
     summary: 'Get the requisition as a PDF',
+    description: 'Available from `requisition_created` on. Imported orders have none.',
     params: OrderId,
     refusals: noOrder,
   }),
@@ -103,10 +108,13 @@ export const resultEndpoints = {
     ...document,
     path: '/v3/order/{order_id}/labels/pdf',
     summary: 'Get tube labels as a PDF',
+    description: 'The order needs a sample_id and a patient.',
     params: OrderId,
     query: z.object({
       number_of_labels: z.int().min(1).max(50).default(3),
-      collection_date: z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' }),
+      collection_date: z
+        .union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
+        .describe('Printed on the labels as a day, where the patient lives.'),
     }),
     refusals: noOrder,
   }),
@@ -122,13 +130,13 @@ export const resultEndpoints = {
     path: '/v3/order/{order_id}/abn_pdf',
     summary: 'Get the advance beneficiary notice as a PDF',
     description:
-      'Only orders with `has_abn` have one. The PDF is not form CMS-R-131. Where Original Medicare requires an ABN, give the patient that form.',
+      'Only orders with `has_abn` have one. The PDF is not form CMS-R-131. If Original Medicare requires an ABN, give the patient that form.',
     params: OrderId,
     refusals: noOrder,
   }),
   getLabTestInstructionPdf: endpoint({
     ...instructions,
-    tag: 'Catalogue',
+    tag: 'Catalog',
     path: '/v3/lab_test/{lab_test_id}/collection_instruction_pdf',
     summary: 'Get the collection instructions of a lab test as a PDF',
     subjects: {},

@@ -41,7 +41,7 @@ const TransactionId = z.object({ transaction_id: Id })
 
 const OrderEvent = z
   .object({
-    id: z.int().describe('Increases within the order.'),
+    id: z.int().describe('Increases with each event of the order.'),
     created_at: Instant,
     status: openEnum(orderStatuses),
     status_detail: openEnum(statusDetails).nullable(),
@@ -117,8 +117,8 @@ const OrderDetails = z
         id: Id,
         created_at: Instant,
         updated_at: Instant,
-        appointment_id: Id.nullish().describe('Of walk_in_test and at_home_phlebotomy.'),
-        shipment: Shipment.nullish().describe('Of testkit.'),
+        appointment_id: Id.nullish().describe('Set for walk_in_test and at_home_phlebotomy.'),
+        shipment: Shipment.nullish().describe('Set for testkit.'),
       })
       .nullable(),
   })
@@ -166,7 +166,7 @@ export const Order = z
     shipping_details: ShippingDetails.nullable(),
     activate_by: safe(Day).nullable(),
     activate_at: Instant.nullable().describe(
-      'The moment at which a held order goes to the lab: the beginning of activate_by where the patient lives.',
+      'When Assay sends a scheduled order to the lab: the start of activate_by where the patient lives. Null for other orders.',
     ),
     passthrough: PersonalText.nullable(),
     billing_type: openEnum(billingTypes),
@@ -174,7 +174,7 @@ export const Order = z
     has_abn: z
       .boolean()
       .describe(
-        'Whether the order has an advance beneficiary notice: the payor is Original Medicare and no diagnosis other than screening supports the tests.',
+        'Whether the order has an advance beneficiary notice. True if the payor is Original Medicare and no diagnosis other than screening is given.',
       ),
     interpretation: openEnum(interpretations).nullable(),
     has_missing_results: z.boolean().nullable(),
@@ -182,7 +182,7 @@ export const Order = z
     worst_case_result_by_date: safe(Day).nullable(),
     origin: openEnum(origins).nullable(),
     order_transaction: OrderTransaction.nullable(),
-    warnings: z.array(Warning).describe('What was accepted although a lab may stumble over it.'),
+    warnings: z.array(Warning).describe('Problems that did not prevent the order.'),
   })
   .meta({ id: 'Order' })
 
@@ -190,32 +190,31 @@ const OrderReply = z.object({ order: Order, status: Safe, message: Safe }).meta(
 
 const Finding = z
   .object({
-    path: z.array(z.union([Safe, z.int()])).describe('Where in the request, beginning with body.'),
-    code: Safe.describe('Stable, one for each rule.'),
+    path: z.array(z.union([Safe, z.int()])).describe('The field of the request, starting with `body`.'),
+    code: Safe.describe('A stable code for the check. See /docs/order-checks.'),
     message: Safe,
     remedy: Safe,
-    severity: openEnum(['hard', 'advisory']).describe('hard: POST /v3/order refuses it; advisory: it becomes a warning on the order.'),
-    status: z.int().nullable().describe('With which POST /v3/order refuses it.'),
+    severity: openEnum(['hard', 'advisory']).describe('hard: POST /v3/order rejects the order. advisory: the order gets a warning.'),
+    status: z.int().nullable().describe('The HTTP status with which POST /v3/order rejects the order. Null for advisory findings.'),
   })
   .meta({ id: 'OrderFinding' })
 
 export const SimulationFlags = z
   .object({
     interpretation: z.enum(interpretations).default('normal'),
-    result_types: z.array(z.enum(resultTypes)).min(1).max(4).nullish().describe('The results take turns with these.'),
+    result_types: z.array(z.enum(resultTypes)).min(1).max(4).nullish().describe('The types of the results, used in turn.'),
     has_missing_results: z.boolean().nullish(),
-    partials: z.int().min(0).max(10).nullish().describe('How many partial reports come before the final one.'),
-    seed: Text(100).nullish().describe('The same seed gives the same values.'),
-    status_detail: z.enum(statusDetails).nullish().describe('Of the last step, where it is a failure or a block.'),
+    partials: z.int().min(0).max(10).nullish().describe('The number of partial reports before the final one.'),
+    seed: Text(100).nullish().describe('The same seed produces the same values.'),
+    status_detail: z.enum(statusDetails).nullish().describe('The reason of the last step, if it is a failure or a block.'),
   })
   .meta({ id: 'SimulationFlags' })
 
-/** What the simulator was asked for. */
 export type Simulation = z.output<typeof SimulationFlags> & { steps: string[]; delay_seconds: number }
 
 const orders = { auth: 'team', tag: 'Orders' } as const
 const noOrder = { 404: 'No such order in the team.' }
-const notOrderable = { 400: 'The tests, the lab, the account or the billing do not fit together.', 404: 'No such user in the team.' }
+const notOrderable = { 400: 'The tests, the lab, the lab account or the billing do not fit together.', 404: 'No such user in the team.' }
 
 export const activationTypes = ['current', 'scheduled'] as const
 const Moment = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
@@ -223,18 +222,18 @@ const Moment = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) o
 export const OrderFilter = z.object({
   search_input: Text(200)
     .nullish()
-    .describe('Beginning of the name of patient or recipient, of the order id, of the user id or of the sample id.'),
-  start_date: Moment.nullish().describe('Created at or after this; a date means its first moment in UTC.'),
-  end_date: Moment.nullish().describe('Created at or before this; a date means its last moment in UTC.'),
+    .describe('A prefix of the patient name, the recipient name, the order ID, the user ID or the sample ID.'),
+  start_date: Moment.nullish().describe('Created at or after this time. A date means the start of the day in UTC.'),
+  end_date: Moment.nullish().describe('Created at or before this time. A date means the end of the day in UTC.'),
   updated_start_date: Moment.nullish(),
   updated_end_date: Moment.nullish(),
   status: z
     .array(z.enum(lowLevels as [string, ...string[]]))
     .max(50)
     .nullish()
-    .describe('Low-level statuses.'),
+    .describe('Low-level statuses, such as requisition_created. Repeat the parameter for several.'),
   order_key: z.enum(['created_at', 'patient_name', 'last_status']).nullish().describe('Default created_at.'),
-  order_direction: z.enum(['asc', 'desc']).nullish().describe('Default desc; asc by patient_name.'),
+  order_direction: z.enum(['asc', 'desc']).nullish().describe('Default desc, or asc when sorted by patient_name.'),
   order_type: z.array(z.enum(methods)).max(10).nullish(),
   is_critical: z.boolean().nullish(),
   interpretation: z.enum(interpretations).nullish(),
@@ -242,7 +241,7 @@ export const OrderFilter = z.object({
     .array(z.enum(activationTypes))
     .max(5)
     .nullish()
-    .describe('current: without activate_by or on its day or later; scheduled: activate_by lies ahead.'),
+    .describe('current: no activate_by, or the day has come. scheduled: activate_by is in the future.'),
   user_id: Id.nullish(),
   patient_name: Text(200).nullish(),
   shipping_recipient_name: Text(200).nullish(),
@@ -259,10 +258,10 @@ export const orderEndpoints = {
     path: '/v3/order',
     idempotent: true,
     largeBody: true,
-    summary: 'Place an order',
+    summary: 'Create an order',
     subjects: { user_id: 'body.user_id', order_id: 'result.order.id' },
     description:
-      'Goes to the lab at once, or on activate_by. What is named is the lab tests of order_set and the markers of add_on: of one lab, collected by one method.',
+      'Assay sends the order to the lab at once, or on the day in activate_by. All lab tests and add-on markers must belong to one lab and one collection method. The patient details also replace the demographics of the user. Emits `labtest.order.created`.',
     body: NewOrder,
     returns: OrderReply,
     refusals: notOrderable,
@@ -273,9 +272,9 @@ export const orderEndpoints = {
     path: '/v3/order/validate',
     reads: true,
     largeBody: true,
-    summary: 'Check an order without placing it',
+    summary: 'Validate an order',
     subjects: { user_id: 'body.user_id' },
-    description: 'Takes the body of POST /v3/order, writes nothing and answers everything that is wrong or doubtful at once.',
+    description: 'Takes the body of POST /v3/order, stores nothing and returns every finding at once, including warnings.',
     body: z.looseObject({}).meta({ id: 'OrderToValidate', description: 'The body of POST /v3/order.' }),
     returns: z.object({ valid: z.boolean(), problems: z.array(Finding) }).meta({ id: 'OrderValidation' }),
   }),
@@ -285,8 +284,10 @@ export const orderEndpoints = {
     path: '/v3/order/import',
     idempotent: true,
     largeBody: true,
-    summary: 'Take over an order that the lab has already',
+    summary: 'Import an order',
     subjects: { user_id: 'body.user_id', order_id: 'result.order.id' },
+    description:
+      'Use it for an order that the lab has already accepted outside Assay. Assay does not send the order to the lab and does not check its address and AoE answers again. The order starts in `requisition_bypassed`. Emits `labtest.order.created` and `labtest.order.updated`.',
     body: ImportOrder,
     returns: OrderReply,
     refusals: notOrderable,
@@ -296,8 +297,10 @@ export const orderEndpoints = {
     method: 'post',
     path: '/v3/order/testkit',
     idempotent: true,
-    summary: 'Send out a kit whose patient is not known yet',
+    summary: 'Create a test kit order',
     subjects: { user_id: 'body.user_id', order_id: 'result.order.id' },
+    description:
+      'Ships a kit before the patient is known. Name the patient later with `POST /v3/order/testkit/register`. Emits `labtest.order.created`.',
     body: NewTestkitOrder,
     returns: OrderReply,
     refusals: notOrderable,
@@ -308,31 +311,35 @@ export const orderEndpoints = {
     path: '/v3/order/testkit/register',
     idempotent: true,
     largeBody: true,
-    summary: 'Tell whose kit it is',
+    summary: 'Register a test kit',
     subjects: { user_id: ['body.user_id', 'result.order.user_id'], order_id: 'result.order.id' },
+    description:
+      'Names the patient of a kit that was ordered with `POST /v3/order/testkit`. The kit is found by its sample_id. Emits `labtest.order.updated`.',
     body: RegisterTestkit,
     returns: OrderReply,
     refusals: {
-      400: 'The kit cannot be registered any more.',
+      400: 'The kit can no longer be registered.',
       404: 'No such kit or user in the team.',
-      409: 'The kit is registered already.',
+      409: 'The kit is already registered.',
     },
   }),
   resendOrderEvents: endpoint({
     ...orders,
     method: 'post',
     path: '/v3/order/resend_events',
-    summary: 'Tell the latest event of orders once more',
+    summary: 'Resend order events',
     subjects: { order_id: 'result.order_ids[]' },
+    description:
+      'Emits the latest event of each order again, with its current data and a new event_id. Name the orders in order_ids, or the orders changed between start_at and end_at. The period is at most 60 days. At most 1,000 orders per request.',
     body: z
       .object({
         order_ids: z.array(Id).max(500).nullish(),
         start_at: InstantIn.nullish(),
-        end_at: InstantIn.nullish().describe('Default now.'),
+        end_at: InstantIn.nullish().describe('Default: now.'),
       })
       .meta({ id: 'ResendEvents' }),
     returns: z.object({ order_ids: z.array(Id) }).meta({ id: 'ResentEvents' }),
-    refusals: { 400: 'More orders than are resent at once.' },
+    refusals: { 400: 'More than 1,000 orders match.' },
   }),
   listOrders: endpoint({
     ...orders,
@@ -341,17 +348,18 @@ export const orderEndpoints = {
     aliases: ['/orders'],
     summary: 'List orders',
     subjects: { user_id: ['query.user_id', 'result.orders[].user_id'] },
+    description: 'Filters combine with AND. Names are encrypted and searched through a blind index.',
     query: OrderFilter,
     returns: z
       .object({
         orders: z.array(Order),
         total: z.int(),
-        total_is_lower_bound: z.boolean().describe('There are more than total; they are counted up to 10,000.'),
+        total_is_lower_bound: z.boolean().describe('True if there are more orders than `total`. Assay counts up to 10,000.'),
         page: z.int(),
         size: z.int(),
       })
       .meta({ id: 'OrderList' }),
-    refusals: { 400: 'More than 10,000 orders were to be sorted by name.', 404: 'No such user in the team.' },
+    refusals: { 400: 'More than 10,000 orders match a request that sorts by name.', 404: 'No such user in the team.' },
   }),
   getOrder: endpoint({
     ...orders,
@@ -367,12 +375,14 @@ export const orderEndpoints = {
     ...orders,
     method: 'patch',
     path: '/v3/order/{order_id}',
-    summary: 'Change or clear the day on which a held order goes to the lab',
+    summary: 'Reschedule an order',
     subjects: { user_id: 'result.order.user_id', order_id: 'path.order_id' },
+    description:
+      'Changes the day on which Assay sends a scheduled order to the lab. The order must have been created with activate_by, and must be unsent or awaiting registration. Emits `labtest.order.updated` if the day changes.',
     params: OrderId,
-    body: z.object({ activate_by: Day.nullable().describe('Today or later; null sends the order at once.') }).meta({ id: 'OrderPatch' }),
+    body: z.object({ activate_by: Day.nullable().describe('Today or later. Null sends the order at once.') }).meta({ id: 'OrderPatch' }),
     returns: OrderReply,
-    refusals: { 400: 'The order is no longer held, was created without activate_by, or the day has passed.', ...noOrder },
+    refusals: { 400: 'The order is no longer scheduled, was created without activate_by, or the day has passed.', ...noOrder },
   }),
   cancelOrder: endpoint({
     ...orders,
@@ -380,42 +390,47 @@ export const orderEndpoints = {
     path: '/v3/order/{order_id}/cancel',
     summary: 'Cancel an order',
     subjects: { user_id: 'result.order.user_id', order_id: 'path.order_id' },
+    description:
+      'Works until the collection method passes its last cancellable step; see /docs/lifecycle. Canceling a canceled order returns 200 and changes nothing. Emits `labtest.order.updated`.',
     params: OrderId,
     returns: OrderReply,
-    refusals: { 400: 'The order can no longer be cancelled.', ...noOrder },
+    refusals: { 400: 'The order can no longer be canceled.', ...noOrder },
   }),
   completeDraw: endpoint({
     ...orders,
     method: 'patch',
     path: '/v3/order/{order_id}/draw_completed',
-    summary: 'Report that the sample of an on-site collection was drawn',
+    summary: 'Mark a draw as completed',
     subjects: { user_id: 'result.order.user_id', order_id: 'path.order_id' },
+    description: 'For orders with on_site_collection, once your staff has drawn the sample. Emits `labtest.order.updated`.',
     params: OrderId,
     returns: OrderReply,
-    refusals: { 400: 'The order is not collected on site, or not at that step.', ...noOrder },
+    refusals: { 400: 'The order is not collected on site, or is not at a step that allows a draw.', ...noOrder },
   }),
   simulateOrder: endpoint({
     ...orders,
     method: 'post',
     path: '/v3/order/{order_id}/test',
     sandbox: true,
-    summary: 'Walk an order through its steps',
+    summary: 'Simulate an order',
     subjects: { order_id: 'path.order_id' },
-    description: 'Without final_status to completed; one event for each step. With a delay the steps come that many seconds apart.',
+    description:
+      'Advances the order step by step to final_status, or to completed. Each step emits `labtest.order.updated`. With `delay`, the steps are that many seconds apart on the clock of the team.',
     params: OrderId,
     query: z.object({
       final_status: z.enum(orderStatuses as [string, ...string[]]).nullish(),
-      delay: z.int().min(0).max(86_400).nullish().describe('Seconds between two steps.'),
+      delay: z.int().min(0).max(86_400).nullish().describe('The seconds between two steps.'),
     }),
     body: SimulationFlags.nullish(),
     returns: Safe,
-    refusals: { 400: 'The status cannot be reached from where the order stands.', ...noOrder },
+    refusals: { 400: 'The status cannot be reached from the current status of the order.', ...noOrder },
   }),
   getOrderTransaction: endpoint({
     ...orders,
     method: 'get',
     path: '/v3/order_transaction/{transaction_id}',
-    summary: 'Get the orders of a transaction',
+    summary: 'Get an order transaction',
+    description: 'A transaction groups an order with its redraw or recreation.',
     subjects: { user_id: 'result.orders[].user_id', transaction_id: 'path.transaction_id' },
     params: TransactionId,
     returns: z

@@ -93,7 +93,7 @@ const LabOrder = z
   })
   .meta({ id: 'LabOrder' })
 
-const lab = { auth: 'lab', tag: 'Lab side' } as const
+const lab = { auth: 'lab', tag: 'Partner lab API' } as const
 const noOrder = { 404: 'No such order that was sent to the lab.' }
 
 export const labSideEndpoints = {

@@ -3,7 +3,7 @@ import { AddressOut, Instant, openEnum, RecentIn, Text } from '../common.ts'
 import { deprecated } from '../deprecation.ts'
 import { PersonalText, PersonName, personal, Safe, safe } from '../personal.ts'
 
-/** From the best to the worst. */
+/** Ordered from best to worst. */
 export const interpretations = ['normal', 'unknown', 'abnormal', 'critical'] as const
 export type Interpretation = (typeof interpretations)[number]
 export const resultTypes = ['numeric', 'range', 'comment', 'coded_value'] as const
@@ -24,10 +24,10 @@ export const failureTypes = [
   'insufficient_volume',
 ] as const
 
-/** No measurement has more digits, and what has could not be kept as a number. */
+/** No measurement has more digits, and longer ones do not fit into a number. */
 const digits = String.raw`(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})`
 export const numberText = new RegExp(`^[+-]?${digits}$`)
-/** What a result of type range looks like: `<5`, `>=0.5`, `2-4`. */
+/** The format of a result of type range: `<5`, `>=0.5`, `2-4`. */
 export const rangeText = new RegExp(`^(?:[<>]=?${digits}|${digits}-${digits})$`)
 
 const SourceMarker = z.object({ marker_id: z.int(), name: Safe, slug: Safe, provider_id: Safe.nullable() }).meta({ id: 'SourceMarker' })
@@ -37,11 +37,11 @@ const identity = {
   slug: Safe,
   loinc: Safe.nullable(),
   loinc_slug: Safe.nullable(),
-  provider_id: Safe.nullable().describe("The lab's own code."),
+  provider_id: Safe.nullable().describe("The lab's code for the measurement."),
   source_markers: z
     .array(SourceMarker)
     .nullable()
-    .describe('The markers of the order that asked for it; null for one that nobody asked for.'),
+    .describe('The ordered markers that this measurement belongs to. Null if the lab reported it unasked.'),
 }
 
 export const BiomarkerResult = z
@@ -51,15 +51,15 @@ export const BiomarkerResult = z
     result: Safe,
     type: openEnum(resultTypes),
     unit: Safe.nullable(),
-    timestamp: Instant.nullable().describe('When the lab reported it.'),
+    timestamp: Instant.nullable().describe('When the lab reported the result.'),
     notes: PersonalText.nullable(),
     reference_range: Safe.nullable(),
     min_range_value: z.number().nullable(),
     max_range_value: z.number().nullable(),
-    is_above_max_range: z.boolean().nullable().describe('Null where there is no range, or the result does not decide it.'),
+    is_above_max_range: z.boolean().nullable().describe('Null if there is no range, or the result cannot be compared with it.'),
     is_below_min_range: z.boolean().nullable(),
     interpretation: openEnum(interpretations),
-    source_interpretation: Safe.describe('What the lab itself said; empty if it said nothing.'),
+    source_interpretation: Safe.describe('The interpretation of the lab. Empty if the lab sent none.'),
     performing_laboratory: Safe.nullable(),
     source_sample_id: Safe.nullable(),
   })
@@ -108,7 +108,7 @@ const older = <T extends z.ZodType>(shape: T) => deprecated(shape, 'Use `sample_
 
 export const ResultsMetadata = z
   .object({
-    age: PersonalText.describe('In years, on the day of collection, or of the report where that is not known.'),
+    age: PersonalText.describe('In years, on the day of collection. If that day is unknown, on the day of the report.'),
     dob: personal(z.string(), 'date'),
     'clia_#': Safe.nullable(),
     patient: PersonName,
@@ -126,21 +126,21 @@ export const ResultsMetadata = z
   .meta({ id: 'ResultsMetadata' })
 export type ResultsMetadata = z.output<typeof ResultsMetadata>
 
-/** All that is read of an order's results; the shape of a transaction belongs to the orders. Call it once: its id is taken then. */
+/** Takes the transaction shape as an argument to avoid an import cycle. Call it once, because it registers a schema ID. */
 export const labResults = <Transaction extends z.ZodType>(OrderTransaction: Transaction) =>
   z
     .object({
       metadata: ResultsMetadata,
       results: z.array(BiomarkerResult),
       missing_results: z.array(MissingResult).nullable(),
-      sample_information: z.record(Safe, SampleData).nullable().describe('By sample_id.'),
+      sample_information: z.record(Safe, SampleData).nullable().describe('Keyed by sample_id.'),
       order_transaction: OrderTransaction.nullish(),
     })
     .meta({ id: 'LabResults' })
 
 const named = {
-  provider_id: Text(60).nullish().describe("The lab's own code of a marker that is one measurement."),
-  slug: Text(100).nullish().describe('Of the measurement in the catalogue.'),
+  provider_id: Text(60).nullish().describe("The lab's code of a marker that consists of one measurement."),
+  slug: Text(100).nullish().describe('The slug of the measurement in the catalog.'),
   loinc: z
     .string()
     .regex(/^\d{1,7}-\d$/, 'Must be a LOINC code, such as 2345-7.')
@@ -148,7 +148,7 @@ const named = {
   name: Text(200).nullish(),
 }
 const isNamed = (one: { provider_id?: unknown; slug?: unknown; loinc?: unknown }) => Boolean(one.provider_id || one.slug || one.loinc)
-const unnamed = { error: 'Say which measurement it is by slug, loinc or provider_id.' }
+const unnamed = { error: 'Name the measurement by slug, loinc or provider_id.' }
 
 const limit = z.number().nullish()
 const remark = z.string().max(5000, 'Must have at most 5000 characters.').nullish()
@@ -157,12 +157,16 @@ export const NewResult = z
   .object({
     ...named,
     result: Text(5000),
-    type: z.enum(resultTypes).nullish().describe('Told from the result where it is left out.'),
-    unit: z.string().max(60).nullish().describe("The catalogue's where it is left out."),
-    reference_range: z.string().max(200).nullish().describe("The catalogue's where this and both values are left out; null for none."),
+    type: z.enum(resultTypes).nullish().describe('Default: derived from the result.'),
+    unit: z.string().max(60).nullish().describe('Default: the unit in the catalog.'),
+    reference_range: z
+      .string()
+      .max(200)
+      .nullish()
+      .describe('Default: the range in the catalog, if you send no range value either. Null for no range.'),
     min_range_value: limit,
     max_range_value: limit,
-    interpretation: z.enum(interpretations).nullish().describe("The lab's own; told from the ranges where it is left out."),
+    interpretation: z.enum(interpretations).nullish().describe('The interpretation of the lab. Default: derived from the range.'),
     notes: remark,
     performing_laboratory: z.string().max(200).nullish(),
   })
@@ -200,7 +204,7 @@ export const NewResults = z
   })
   .refine(({ results, missing_results }) => results.length + missing_results.length > 0, {
     path: ['results'],
-    error: 'Send at least one result, or say what is missing.',
+    error: 'Send at least one entry in results or missing_results.',
   })
   .meta({ id: 'NewResults' })
 export type NewResults = z.output<typeof NewResults>

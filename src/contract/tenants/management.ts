@@ -38,7 +38,7 @@ const brand = {
   brand_color: z.string().max(30).default(''),
 }
 
-/** The switches of a team, and what they are until somebody changes them. */
+/** The feature settings of a team and their defaults. */
 export const switches = {
   lab_tests_patient_sms_communication_enabled: true,
   lab_tests_patient_email_communication_enabled: true,
@@ -49,10 +49,10 @@ export const switches = {
   patient_experience: false,
 }
 
-/** Settings of the public interface that nothing here follows yet. Whoever sets them must not wait for what they promise. */
-const KEPT_ONLY = 'Kept and answered; nothing here follows it yet.'
-const NO_MESSAGES = 'Kept and answered; no message is sent to patients from here.'
-const NO_MAIL = 'Kept and answered; no e-mail is sent from here. Take labtest.result.critical by webhook.'
+/** Junction settings that Assay stores but does not act on. Their descriptions must say so. */
+const KEPT_ONLY = 'Assay stores this setting but does not act on it yet.'
+const NO_MESSAGES = 'Assay stores this setting but sends no messages to patients.'
+const NO_MAIL = 'Assay stores this address but sends no email. Use the webhook event labtest.result.critical instead.'
 
 const about: Partial<Record<string, string>> = {
   lab_tests_patient_sms_communication_enabled: NO_MESSAGES,
@@ -64,7 +64,7 @@ const about: Partial<Record<string, string>> = {
 export const simulators = ['manual', 'auto'] as const
 
 const everySwitch = <S extends z.ZodType>(shape: S) =>
-  // Object.fromEntries forgets the names.
+  // The cast restores the key names, which Object.fromEntries widens to string.
   Object.fromEntries(Object.keys(switches).map((name) => [name, about[name] ? shape.describe(about[name]) : shape])) as Record<
     keyof typeof switches,
     S
@@ -72,10 +72,10 @@ const everySwitch = <S extends z.ZodType>(shape: S) =>
 
 export const NewTeam = z
   .object({
-    id: Id.nullish().describe('The id to give the team; generated when absent.'),
+    id: Id.nullish().describe('The ID of the team. Generated if absent.'),
     name: Name,
-    region: Region.describe('Fixed for the life of the team; must be the region of this deployment.'),
-    integration_team_id: IntegrationId.nullish().describe('Your own id of the team, unique in the organisation.'),
+    region: Region.describe('Must be the region of this deployment. It cannot be changed later.'),
+    integration_team_id: IntegrationId.nullish().describe('Your ID of the team, unique in the organization.'),
     lab_tests_patient_sms_communication_enabled: z
       .boolean()
       .default(switches.lab_tests_patient_sms_communication_enabled)
@@ -113,10 +113,12 @@ const TeamSettingsPatch = z
     simulator: z
       .enum(simulators)
       .nullish()
-      .describe('Sandbox: auto moves orders by the clock, with the delays of real couriers and labs. Default manual.'),
+      .describe(
+        'Sandbox only. `auto` advances orders on the clock of the team, with the delays of real couriers and labs. Default manual.',
+      ),
     time_zone: Text(64)
       .nullish()
-      .meta({ description: 'IANA time zone of the team, for orders whose address tells none.', example: 'America/New_York' }),
+      .meta({ description: 'An IANA time zone, used for orders whose address has no known zone.', example: 'America/New_York' }),
   })
   .meta({ id: 'TeamSettingsPatch' })
 
@@ -177,10 +179,12 @@ const keyListed = {
   id: Id,
   label: Safe,
   created_at: Instant,
-  creator: z.object({ type: openEnum(['management_key', 'org_member', 'operator']), id: Id.optional() }).describe('Who made the key.'),
+  creator: z
+    .object({ type: openEnum(['management_key', 'org_member', 'operator']), id: Id.optional() })
+    .describe('The creator of the key.'),
   role: openEnum(roles),
   team_role_bindings: z.array(z.object({ team_id: Id })).nullable(),
-  prefix: Safe.describe('The visible beginning of the key.'),
+  prefix: Safe.describe('The first characters of the key.'),
   last_used_at: Instant.nullable(),
 }
 const ManagementKey = z.object(keyListed).meta({ id: 'ManagementKey' })
@@ -188,7 +192,7 @@ const ManagementKey = z.object(keyListed).meta({ id: 'ManagementKey' })
 const teamKeyListed = {
   id: Id,
   label: Safe,
-  value: Safe.describe('The key itself in the answer that creates it; its visible beginning ever after.'),
+  value: Safe.describe('The full key in the response that creates it. Later only its prefix.'),
   team_id: Id,
   created_at: Instant,
   read_only: z.boolean(),
@@ -197,18 +201,19 @@ const teamKeyListed = {
 }
 const TeamApiKey = z.object(teamKeyListed).meta({ id: 'TeamApiKey' })
 
-const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organisation', subjects: {} } as const
+const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organization', subjects: {} } as const
 const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams', subjects: {} } as const
 const keys = { auth: 'management', plan: 'scale', tag: 'Keys', subjects: {} } as const
-const taken = { 409: 'The integration_team_id belongs to another team; its team_id is in the answer.' }
+const taken = { 409: 'The integration_team_id belongs to another team. The response names its team_id.' }
 
 export const managementEndpoints = {
-  getOrg: endpoint({ ...org, method: 'get', path: '/v1/org/{org_id}', summary: 'Get the organisation', params: OrgId, returns: Org }),
+  getOrg: endpoint({ ...org, method: 'get', path: '/v1/org/{org_id}', summary: 'Get the organization', params: OrgId, returns: Org }),
   patchOrg: endpoint({
     ...org,
     method: 'patch',
     path: '/v1/org/{org_id}',
-    summary: 'Rename the organisation',
+    summary: 'Update the organization',
+    description: 'Changes the name.',
     params: OrgId,
     body: z.object({ name: Name }).meta({ id: 'OrgPatch' }),
     returns: Org,
@@ -239,13 +244,13 @@ export const managementEndpoints = {
     params: OrgId,
     body: NewTeam,
     returns: Team,
-    refusals: { 400: 'The region is not the one of this deployment.', ...taken },
+    refusals: { 400: 'The region is not the region of this deployment.', ...taken },
   }),
   resolveTeam: endpoint({
     ...team,
     method: 'post',
     path: '/v1/org/{org_id}/resolve_team',
-    summary: 'Find a team by your own id',
+    summary: 'Get a team by integration_team_id',
     subjects: { id: 'result.id' },
     params: OrgId,
     body: z.object({ integration_team_id: IntegrationId }).meta({ id: 'ResolveTeam' }),
@@ -258,7 +263,9 @@ export const managementEndpoints = {
     path: '/v1/org/{org_id}/team/{team_id}',
     summary: 'Get a team',
     params: TeamPath,
-    query: z.object({ include_environment: z.array(Environment).default([]).describe('Which settings to answer; all when absent.') }),
+    query: z.object({
+      include_environment: z.array(Environment).default([]).describe('The environments whose settings to return. Default: all.'),
+    }),
     returns: Team,
     refusals: { 404: 'No such team.' },
   }),
@@ -266,8 +273,8 @@ export const managementEndpoints = {
     ...team,
     method: 'patch',
     path: '/v1/org/{org_id}/team/{team_id}',
-    summary: 'Change a team and its settings',
-    description: 'Only the fields that are sent change. A switch set to null goes back to its default.',
+    summary: 'Update a team',
+    description: 'Changes only the fields that you send. Null resets a feature setting to its default.',
     params: TeamPath,
     body: TeamPatch,
     returns: Team,
@@ -279,7 +286,7 @@ export const managementEndpoints = {
     method: 'delete',
     path: '/v1/org/{org_id}/team/{team_id}',
     summary: 'Delete a team',
-    description: 'Its keys stop working at once; after 7 days the team and everything that belongs to it is erased for good.',
+    description: 'The keys of the team stop working at once. After 7 days Assay erases the team and all its data.',
     params: TeamPath,
     returns: Success,
     refusals: { 404: 'No such team.' },
@@ -289,11 +296,12 @@ export const managementEndpoints = {
     tag: 'Keys',
     method: 'post',
     path: '/v1/org/{org_id}/team/{team_id}/create_api_access_token',
-    summary: 'Mint a team access token, good for 10 minutes',
-    description: 'Send it to the data routes as `Authorization: Bearer`. It ends with its 10 minutes, its team or the key that minted it.',
+    summary: 'Create a team access token',
+    description:
+      'Send the token to the data routes as `Authorization: Bearer`. It expires after 10 minutes, or earlier with its team or the key that created it.',
     params: TeamPath,
     body: z.object({ env: Environment }).meta({ id: 'NewAccessToken' }),
-    returns: z.object({ access_token: Safe, expires_in: z.int().describe('Seconds.') }).meta({ id: 'AccessToken' }),
+    returns: z.object({ access_token: Safe, expires_in: z.int().describe('The lifetime in seconds.') }).meta({ id: 'AccessToken' }),
     refusals: { 404: 'No such team.' },
   }),
   listManagementKeys: endpoint({
@@ -313,32 +321,34 @@ export const managementEndpoints = {
     path: '/v1/org/{org_id}/management_key',
     summary: 'Create a management key',
     subjects: { id: 'result.id' },
-    description: 'The key is in this answer only; it is stored as a hash.',
+    description: 'The response contains the key. Assay stores only a hash and cannot show the key again.',
     params: OrgId,
     body: z.object({ label: Text(100), role: Role, team_role_bindings: Bindings.nullish() }).meta({ id: 'NewManagementKey' }),
     returns: z.object({ ...keyListed, key: Safe }).meta({ id: 'ManagementKeyWithSecret' }),
-    refusals: { 400: 'The role and the teams do not fit, or a team is unknown.' },
+    refusals: { 400: 'The role does not match the teams, or a team is unknown.' },
   }),
   patchManagementKey: endpoint({
     ...keys,
     scope: 'org',
     method: 'patch',
     path: '/v1/org/{org_id}/management_key/{key_id}',
-    summary: 'Change the label or the teams of a management key',
+    summary: 'Update a management key',
+    description: 'Changes the label or the teams. The role cannot be changed.',
     params: KeyPath,
     body: z.object({ label: Text(100).nullish(), team_role_bindings: Bindings.nullish() }).meta({ id: 'ManagementKeyPatch' }),
     returns: ManagementKey,
-    refusals: { 400: 'The role and the teams do not fit, or a team is unknown.', 404: 'No such key.' },
+    refusals: { 400: 'The role does not match the teams, or a team is unknown.', 404: 'No such key.' },
   }),
   deleteManagementKey: endpoint({
     ...keys,
     scope: 'org',
     method: 'delete',
     path: '/v1/org/{org_id}/management_key/{key_id}',
-    summary: 'Revoke a management key at once',
+    summary: 'Revoke a management key',
+    description: 'The key stops working at once. The last Org Management Key cannot be revoked.',
     params: KeyPath,
     returns: ManagementKey,
-    refusals: { 400: 'It is the last Org Management Key.', 404: 'No such key.' },
+    refusals: { 400: 'The key is the last Org Management Key.', 404: 'No such key.' },
   }),
   listTeamKeys: endpoint({
     ...keys,
@@ -357,14 +367,14 @@ export const managementEndpoints = {
     path: '/v1/org/{org_id}/team_api_keys/{env}/{region}',
     summary: 'Create a team API key',
     subjects: { id: 'result.id' },
-    description: 'The key is in this answer only; it is stored as a hash.',
+    description: 'The response contains the key. Assay stores only a hash and cannot show the key again.',
     params: DeploymentPath,
     body: z
       .object({
         label: Text(100),
         team_id: Id,
-        read_only: z.boolean().default(false).describe('A read-only key may call reads only.'),
-        expires_at: InstantIn.nullish().describe('The key stops working then; never when absent.'),
+        read_only: z.boolean().default(false).describe('A read-only key can call only operations that read.'),
+        expires_at: InstantIn.nullish().describe('When the key stops working. Default: never.'),
       })
       .meta({ id: 'NewTeamApiKey' }),
     returns: TeamApiKey,
@@ -375,7 +385,8 @@ export const managementEndpoints = {
     scope: 'team',
     method: 'delete',
     path: '/v1/org/{org_id}/team_api_keys/{env}/{region}',
-    summary: 'Revoke team API keys at once',
+    summary: 'Revoke team API keys',
+    description: 'The keys stop working at once. The response lists revoked and unknown IDs.',
     subjects: { api_key_id: 'query.api_key_id' },
     params: DeploymentPath,
     query: z.object({ api_key_id: z.array(Id).min(1).max(100) }),

@@ -26,7 +26,7 @@ import { PersonalText, PersonEmail, PersonName, PersonPhone, personal, Safe, saf
 const UserId = z.object({ user_id: Id })
 
 const ClientUserId = Text(255).meta({
-  description: 'Your own id of the user. Unique within the team; never an e-mail address or phone number.',
+  description: 'Your ID of the user, unique within the team. Do not use an email address or phone number.',
   example: 'patient-17',
 })
 const Bound = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
@@ -34,20 +34,20 @@ const Bound = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or
 const settable = {
   fallback_time_zone: Text(64).nullish().meta({
     description:
-      'IANA time zone; used for sources that carry none. Where you set none, the first source that names one does, and keeps it up to date; source_slug tells.',
+      'An IANA time zone for sources that send none. If you set none, the first source that sends one sets it and keeps it current. `source_slug` names that source.',
     example: 'Europe/Berlin',
   }),
   fallback_birth_date: Day.nullish().meta({
     description:
-      'Used to compute the maximum heart rate where a source gives no age. Where you set none, the profile of a source does; source_slug tells.',
+      'Used to compute the maximum heart rate if a source sends no age. If you set none, the profile of a source sets it. `source_slug` names that source.',
     example: '1980-05-04',
   }),
   ingestion_start: Bound.nullish().meta({
-    description: 'Data before this is not taken in. A date means its first moment in UTC.',
+    description: 'Assay drops wearable data before this time. A date means the start of the day in UTC.',
     example: '2026-01-01',
   }),
   ingestion_end: Bound.nullish().meta({
-    description: 'Data after this is not taken in. A date means its last moment in UTC.',
+    description: 'Assay drops wearable data after this time. A date means the end of the day in UTC.',
     example: '2036-12-31',
   }),
 }
@@ -55,7 +55,7 @@ const settable = {
 const NewUser = z.object({ client_user_id: ClientUserId, ...settable }).meta({ id: 'NewUser' })
 const UserPatch = z.object({ client_user_id: ClientUserId.optional(), ...settable }).meta({ id: 'UserPatch' })
 
-const Provider = z.object({ name: Safe, slug: Safe, logo: Safe.describe('Address of the logo.') }).meta({ id: 'ConnectedProvider' })
+const Provider = z.object({ name: Safe, slug: Safe, logo: Safe.describe('The URL of the logo.') }).meta({ id: 'ConnectedProvider' })
 
 const User = z
   .object({
@@ -140,7 +140,7 @@ const Insurance = z
         phone_number: PersonPhone,
       })
       .meta({ id: 'Insured' }),
-    company: z.object({ name: Safe, address: safe(AddressOut) }).describe('The payor, from the catalogue.'),
+    company: z.object({ name: Safe, address: safe(AddressOut) }).describe('The payor, from the catalog.'),
     group_id: PersonalText.nullish(),
     guarantor: GuarantorOut.nullish(),
     is_primary: z.boolean(),
@@ -169,8 +169,7 @@ export const userEndpoints = {
     aliases: ['/v2/user/'],
     summary: 'Create a user',
     subjects: { user_id: 'result.user_id' },
-    description:
-      'A client_user_id that exists answers 400 with the user_id and created_on of the existing user, so that creating twice is safe.',
+    description: 'If the client_user_id exists, the response is 400 and names the user_id and created_on of the existing user.',
     idempotent: true,
     body: NewUser,
     returns: User,
@@ -181,7 +180,8 @@ export const userEndpoints = {
     method: 'get',
     path: '/v2/user',
     aliases: ['/v2/user/'],
-    summary: 'List users, newest first',
+    summary: 'List users',
+    description: 'Returns the newest users first.',
     subjects: { user_id: 'result.users[].user_id' },
     query: z.object({ offset: z.int().min(0).default(0), limit: z.int().min(1).max(500).default(100) }),
     returns: z.object({ users: z.array(User), total: z.int(), offset: z.int(), limit: z.int() }).meta({ id: 'UserPage' }),
@@ -190,7 +190,8 @@ export const userEndpoints = {
     ...user,
     method: 'get',
     path: '/v2/user/metrics',
-    summary: 'Count users, connections and orders',
+    summary: 'Get team metrics',
+    description: 'Counts users, connections and orders of the team.',
     subjects: {},
     returns: Metrics,
   }),
@@ -198,7 +199,7 @@ export const userEndpoints = {
     ...user,
     method: 'get',
     path: '/v2/user/resolve/{client_user_id}',
-    summary: 'Find a user by your own id',
+    summary: 'Get a user by client_user_id',
     subjects: { user_id: 'result.user_id' },
     params: z.object({ client_user_id: ClientUserId }),
     returns: User,
@@ -208,7 +209,8 @@ export const userEndpoints = {
     ...user,
     method: 'get',
     path: '/v2/team/users/search',
-    summary: 'Find users by the beginning of their user_id or client_user_id',
+    summary: 'Search users by ID',
+    description: 'Matches prefixes of user_id and client_user_id.',
     subjects: { user_id: 'result[].user_id' },
     query: z.object({ query_id: z.string().min(2, 'Must have at least 2 characters.').max(255) }),
     returns: z.array(User),
@@ -218,10 +220,10 @@ export const userEndpoints = {
     method: 'post',
     path: '/v2/user/search',
     reads: true,
-    summary: 'Find users by name, e-mail, phone or birth date',
+    summary: 'Search users by personal data',
     subjects: { user_id: 'result[].user_id' },
     description:
-      'Matches the beginnings of words of the recorded demographics through a blind index; every word must match. The words travel in the body, so they stay out of URLs and access logs. At most 50 users are answered.',
+      'Searches name, email, phone and birth date. Every word of the query must match the prefix of a word, through a blind index. The query is in the body to keep it out of URLs and access logs. Returns at most 50 users.',
     body: z.object({ query: z.string().min(2, 'Must have at least 2 characters.').max(200) }).meta({ id: 'PeopleQuery' }),
     returns: z.array(User),
   }),
@@ -229,11 +231,12 @@ export const userEndpoints = {
     ...user,
     method: 'post',
     path: '/v2/user/undo_delete',
-    summary: 'Undo the deletion of a user within its 7 days of grace',
+    summary: 'Undo the deletion of a user',
+    description: 'Possible for 7 days after the deletion. Send exactly one of user_id and client_user_id.',
     subjects: { user_id: ['query.user_id', 'result.user_id'] },
     query: z.object({ user_id: Id.nullish(), client_user_id: ClientUserId.nullish() }).describe('Exactly one of the two.'),
     returns: Success,
-    refusals: { 404: 'No such user awaits deletion.', 409: 'Another user has taken the client_user_id since.' },
+    refusals: { 404: 'No such user is scheduled for deletion.', 409: 'Another user has the client_user_id now.' },
   }),
   getUser: endpoint({
     ...user,
@@ -249,14 +252,14 @@ export const userEndpoints = {
     ...user,
     method: 'patch',
     path: '/v2/user/{user_id}',
-    summary: 'Change a user',
+    summary: 'Update a user',
     subjects: { user_id: 'path.user_id' },
-    description: 'Only the fields that are sent change; null clears one. client_user_id cannot be cleared.',
+    description: 'Changes only the fields that you send. Null clears a field, except client_user_id.',
     status: 204,
     params: UserId,
     body: UserPatch,
     returns: Nothing,
-    refusals: { 400: 'Nothing to patch.', ...unknown, 409: 'The client_user_id belongs to another user.' },
+    refusals: { 400: 'The body has no field to change.', ...unknown, 409: 'The client_user_id belongs to another user.' },
   }),
   deleteUser: endpoint({
     ...user,
@@ -264,7 +267,8 @@ export const userEndpoints = {
     path: '/v2/user/{user_id}',
     summary: 'Delete a user',
     subjects: { user_id: 'path.user_id' },
-    description: 'The user is gone at once for every call; after 7 days the user and everything that belongs to it is erased for good.',
+    description:
+      'No request can read the user from now on. After 7 days Assay destroys the encryption key of the user and erases all data. Until then you can undo the deletion.',
     params: UserId,
     returns: Success,
     refusals: unknown,
@@ -273,7 +277,8 @@ export const userEndpoints = {
     ...user,
     method: 'patch',
     path: '/v2/user/{user_id}/info',
-    summary: 'Record the demographics of a user',
+    summary: 'Set the demographics of a user',
+    description: 'Replaces the previous demographics. Creating an order replaces them too.',
     subjects: { user_id: 'path.user_id' },
     params: UserId,
     body: NewUserInfo,
@@ -284,17 +289,18 @@ export const userEndpoints = {
     ...user,
     method: 'get',
     path: '/v2/user/{user_id}/info/latest',
-    summary: 'Get the latest demographics of a user',
+    summary: 'Get the demographics of a user',
     subjects: { user_id: 'path.user_id' },
     params: UserId,
     returns: UserInfo,
-    refusals: { 404: 'No such user, or no demographics recorded yet.' },
+    refusals: { 404: 'No such user, or the user has no demographics yet.' },
   }),
   createInsurance: endpoint({
     ...user,
     method: 'post',
     path: '/v2/user/{user_id}/insurance',
-    summary: 'Record an insurance of a user',
+    summary: 'Create an insurance of a user',
+    description: 'Earlier insurances stay on record. Orders with commercial_insurance use the latest primary one.',
     subjects: { user_id: 'path.user_id' },
     idempotent: true,
     params: UserId,
@@ -306,11 +312,12 @@ export const userEndpoints = {
     ...user,
     method: 'get',
     path: '/v2/user/{user_id}/insurance/latest',
-    summary: 'Get the latest insurance of a user',
+    summary: 'Get the insurance of a user',
+    description: 'Returns the latest primary insurance, or the latest secondary one if is_primary is false.',
     subjects: { user_id: 'path.user_id' },
     params: UserId,
     query: z.object({ is_primary: z.boolean().default(true) }),
     returns: Insurance,
-    refusals: { 404: 'No such user, or no such insurance recorded yet.' },
+    refusals: { 404: 'No such user, or the user has no such insurance yet.' },
   }),
 }

@@ -7,27 +7,27 @@ import { EmailSourceIn, PasswordSourceIn, SourceIn } from '../tenants/sources.ts
 import { LinkOutcome, Region, StartedSource, signIn } from './link.ts'
 
 const older = (instead: string) => ({ tag: 'Link', deprecated: { since: FIRST_RELEASE, instead } }) as const
-const notHere = { 400: 'The token is for other sources, or the source is not set up here.' }
+const notHere = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
 
-/** Spellings of older clients; each says what has replaced it. */
+/** Routes for older clients. Each names its replacement. */
 export const olderLinkEndpoints = {
   startLink: endpoint({
     ...older('Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.'),
     auth: 'team',
     method: 'post',
     path: '/v2/link/start',
-    summary: 'Begin to connect a source',
+    summary: 'Start a connection',
     subjects: {},
     body: z.object({ link_token: Text(200), provider: SourceIn }).meta({ id: 'LinkToStart' }),
     returns: StartedSource,
-    refusals: { ...notHere, 429: 'The token was used to begin too often.' },
+    refusals: { ...notHere, 429: 'The token was used to start a connection too often.' },
   }),
   getLinkState: endpoint({
     ...older('Use `GET /v2/link/providers`.'),
     auth: 'link',
     method: 'get',
     path: '/v2/link/state',
-    summary: 'Read what a link token is for',
+    summary: 'Get the state of a link token',
     subjects: { user_id: 'caller.user_id' },
     returns: z
       .object({
@@ -43,7 +43,7 @@ export const olderLinkEndpoints = {
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth',
-    summary: 'Connect a source by user name and password',
+    summary: 'Connect a source with a password (older route)',
     subjects: { user_id: 'caller.user_id' },
     body: z.object({ ...signIn, provider: PasswordSourceIn, auth_type: z.string().nullish() }).meta({ id: 'OlderSourceSignIn' }),
     returns: LinkOutcome,
@@ -54,7 +54,7 @@ export const olderLinkEndpoints = {
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth/email',
-    summary: 'Connect a source by an e-mail address',
+    summary: 'Connect a source with an email address (older route)',
     subjects: { user_id: 'caller.user_id' },
     body: z
       .object({ email: Email, provider: EmailSourceIn, auth_type: z.string().nullish(), region: Region })

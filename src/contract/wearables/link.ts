@@ -11,11 +11,14 @@ const Redirect = z.literal('redirect').nullish()
 const NewLinkToken = z
   .object({
     user_id: Id,
-    provider: SourceIn.nullish().describe('Goes straight to this source.'),
-    redirect_url: z.string().nullish().describe('Where the browser goes in the end: https, or http on this machine in the sandbox.'),
-    filter_on_providers: z.array(SourceIn).min(1).max(100).nullish().describe('Offers these sources only.'),
-    on_error: Redirect.describe('`redirect` leads back to redirect_url when connecting fails, too.'),
-    on_close: Redirect.describe('`redirect` leads back to redirect_url when the user closes the page, too.'),
+    provider: SourceIn.nullish().describe('Opens the page of this source directly.'),
+    redirect_url: z
+      .string()
+      .nullish()
+      .describe('Where the browser goes afterwards. Must be https; the sandbox also allows http on this machine.'),
+    filter_on_providers: z.array(SourceIn).min(1).max(100).nullish().describe('Offers only these sources.'),
+    on_error: Redirect.describe('`redirect` also returns to redirect_url if the connection fails.'),
+    on_close: Redirect.describe('`redirect` also returns to redirect_url if the user closes the page.'),
   })
   .meta({ id: 'NewLinkToken' })
 
@@ -30,7 +33,7 @@ const source = {
 }
 
 const LinkSource = z
-  .object({ ...source, form_components: z.record(Safe, safe(z.unknown())).describe('What the user is asked for.') })
+  .object({ ...source, form_components: z.record(Safe, safe(z.unknown())).describe('The form fields that the source needs.') })
   .meta({ id: 'LinkSource' })
 
 export const StartedSource = z
@@ -61,9 +64,9 @@ export const linkErrorTypes = [
 export const LinkOutcome = z
   .object({
     state: openEnum(['success', 'error', 'pending_provider_mfa']),
-    redirect_url: Safe.nullable().describe('Where to go now.'),
+    redirect_url: Safe.nullable().describe('Where to send the browser next.'),
     error_type: openEnum(linkErrorTypes).nullable(),
-    error: Safe.nullable().describe('What to tell the user.'),
+    error: Safe.nullable().describe('A message to show to the user.'),
     provider_mfa: z.object({ method: openEnum(['sms', 'email']), hint: PersonalText }).nullable(),
     provider: deprecated(Safe, 'The request names the provider.'),
     connected: deprecated(z.boolean(), 'Use `state`.'),
@@ -72,10 +75,10 @@ export const LinkOutcome = z
   .meta({ id: 'LinkOutcome' })
 
 export const signIn = { username: Text(320), password: Text(1000) }
-export const Region = Text(10).nullish().describe('Where the account is, as a country of two letters.')
+export const Region = Text(10).nullish().describe('The country of the account, as a two-letter code.')
 
 const link = { auth: 'link', tag: 'Link', subjects: { user_id: 'caller.user_id' } } as const
-const notHere = { 400: 'The token is for other sources, or the source is not set up here.' }
+const notHere = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
 
 export const linkEndpoints = {
   createLinkToken: endpoint({
@@ -83,10 +86,10 @@ export const linkEndpoints = {
     tag: 'Link',
     method: 'post',
     path: '/v2/link/token',
-    summary: 'Make a link token',
+    summary: 'Create a link token',
     subjects: { user_id: 'body.user_id' },
     description:
-      'With it an end user connects one source for one user: at `link_web_url`, or through the routes that take the token. Good for 60 minutes and one connection.',
+      'Send the user to `link_web_url`, or call the Link routes with the token. A token works for 60 minutes and one connection. Treat it as a secret.',
     body: NewLinkToken,
     returns: z.object({ link_token: Safe, link_web_url: Safe }).meta({ id: 'LinkToken' }),
     refusals: { 404: 'No such user in this team, or the user is scheduled for deletion.' },
@@ -107,28 +110,29 @@ export const linkEndpoints = {
     ...link,
     method: 'get',
     path: '/v2/link/providers',
-    summary: 'List the sources that the token connects',
-    description: 'Those that the token is for and that are set up here. Sources that push are connected from a phone.',
+    summary: 'List the sources of a link token',
+    description:
+      'Returns the sources that the token covers and that are set up in this deployment. Sources that push are not included; a phone connects them.',
     returns: z.array(LinkSource),
   }),
   startOAuth: endpoint({
     ...link,
     method: 'get',
     path: '/v2/link/provider/oauth/{oauth_provider}',
-    summary: 'Begin to connect a source by OAuth',
+    summary: 'Start an OAuth connection',
     description:
-      'Send the user to `oauth_url`. In the end the browser goes to the redirect_url of the token with `state=success`, or `state=error`, `error_type` and `error`.',
+      'Send the user to `oauth_url`. Afterwards the browser goes to the redirect_url of the token with `state=success`, or with `state=error`, `error_type` and `error`. A connection emits `provider.connection.created`.',
     params: z.object({ oauth_provider: OAuthSourceIn }),
     returns: StartedSource,
-    refusals: { ...notHere, 429: 'The token was used to begin too often.' },
+    refusals: { ...notHere, 429: 'The token was used to start a connection too often.' },
   }),
   connectByPassword: endpoint({
     ...link,
     method: 'post',
     path: '/v2/link/provider/password/{provider}',
-    summary: 'Connect a source by user name and password',
+    summary: 'Connect a source with a password',
     description:
-      'What goes wrong at the source is an answer with `state` error. In the sandbox the passwords `wrong`, `expired`, `unavailable`, `elsewhere` and `mfa` stand for outcomes, and every other one is right.',
+      'A failed sign-in returns 200 with `state` set to `error`. In the sandbox the passwords `wrong`, `expired`, `unavailable`, `elsewhere` and `mfa` simulate outcomes; any other password succeeds.',
     params: z.object({ provider: PasswordSourceIn }),
     body: z.object({ ...signIn, region: Region }).meta({ id: 'SourceSignIn' }),
     returns: LinkOutcome,
@@ -138,19 +142,20 @@ export const linkEndpoints = {
     ...link,
     method: 'post',
     path: '/v2/link/provider/password/{provider}/complete_mfa',
-    summary: 'Send the code that the source sent to the user',
-    description: 'After five wrong ones the sign-in begins anew. In the sandbox 123456 is right.',
+    summary: 'Complete a sign-in with an MFA code',
+    description:
+      'Send the code that the user received from the source. After five wrong codes, start the sign-in again. In the sandbox the code is 123456.',
     params: z.object({ provider: PasswordSourceIn }),
     body: z.object({ mfa_code: Text(50) }).meta({ id: 'SourceCode' }),
     returns: LinkOutcome,
-    refusals: { 400: 'No sign-in waits for a code.' },
+    refusals: { 400: 'No sign-in is waiting for a code.' },
   }),
   connectByEmail: endpoint({
     ...link,
     method: 'post',
     path: '/v2/link/provider/email/{provider}',
-    summary: 'Connect a source by an e-mail address',
-    description: 'In the sandbox the part before the @ stands for the outcome, as a password does.',
+    summary: 'Connect a source with an email address',
+    description: 'In the sandbox the part before the @ simulates outcomes, like the passwords of sources with a password.',
     params: z.object({ provider: EmailSourceIn }),
     body: z.object({ email: Email, provider: z.string().nullish(), region: Region }).meta({ id: 'SourceEmail' }),
     returns: LinkOutcome,
