@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { reachOf } from './delivery/pipelines/destinations/outbound-options.ts'
+import { outboundOptionsOf } from './delivery/pipelines/destinations/outbound-options.ts'
 import { startPublisher } from './delivery/pipelines/publishing/worker.ts'
 import { notifier } from './delivery/webhooks/sending/notify.ts'
 import { startWorker } from './delivery/webhooks/sending/worker.ts'
@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from './http/metrics/metrics.ts'
 import { buildServer } from './http/server.ts'
 import { jobs } from './jobs/index.ts'
 import { startJobs } from './jobs/loop.ts'
-import { loadCatalogue } from './labs/catalog/file/actions.ts'
+import { loadCatalog } from './labs/catalog/file/actions.ts'
 import { type Credentials, openCredentials } from './operations/credentials.ts'
 import { checkSettings, claimDatabase, isClaimed } from './operations/deployment/actions.ts'
 import { appOf, DELIVER, newService, type Service } from './platform/app.ts'
@@ -34,7 +34,7 @@ export async function startService(config: Config, log: Logger): Promise<Running
   checkSettings(config)
   makePrivateFolder(config.DATA_DIR)
   const { service, database } = await openService(config, log, startEmbedded, opened)
-  if (config.ENVIRONMENT === 'sandbox') await loadCatalogue(appOf(service))
+  if (config.ENVIRONMENT === 'sandbox') await loadCatalog(appOf(service))
   const metrics = createMetrics(database)
   let ready = false
   const server = await buildServer(service, metrics, { ready: () => ready })
@@ -77,7 +77,7 @@ async function openCourier(service: Service, { pool }: Database, metrics: Metric
 
 /** Publishes to the destinations of pipelines. */
 function openPublisher(service: Service, metrics: Metrics) {
-  const reach = reachOf(service.config)
+  const reach = outboundOptionsOf(service.config)
   return startPublisher(service, reach, (error) => failureOf(service, metrics)('publish to pipelines', error), metrics.pipelines.note)
 }
 

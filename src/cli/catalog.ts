@@ -1,4 +1,4 @@
-import { catalogueSummary, loadCatalogueText } from '../labs/catalog/file/actions.ts'
+import { loadCatalogText, summarizeCatalog } from '../labs/catalog/file/actions.ts'
 import type { App } from '../platform/app.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { recordOperator } from './audited.ts'
@@ -37,7 +37,7 @@ function linesOfLoad({ version, loaded, archived_tests, retired_markers }: Await
 function load(app: App, text: string) {
   if (app.config.ENVIRONMENT === 'sandbox')
     throw setupProblem('A sandbox loads the catalogue that comes with the service at every start; load your own in production')
-  return loadCatalogueText(app, text)
+  return loadCatalogText(app, text)
 }
 
 export const showCatalogue = command({
@@ -45,7 +45,7 @@ export const showCatalogue = command({
   summary: 'Show which catalogue is loaded: its labs, and how much of everything.',
   options: {},
   async run({ json }) {
-    const loaded = await withApp(catalogueSummary)
+    const loaded = await withApp(summarizeCatalog)
     print(json, loaded ?? null, loaded ? linesOf(loaded) : ['No catalogue is loaded; load one with: assay catalogue load --file FILE'])
   },
 })
@@ -59,4 +59,4 @@ const linesOf = ({ version, loaded_at, labs, analytes, payors, icd_codes, servic
   `${analytes} analytes, ${payors} payors, ${icd_codes} diagnosis codes, ${service_centers} service centers`,
 ]
 
-type Summary = NonNullable<Awaited<ReturnType<typeof catalogueSummary>>>
+type Summary = NonNullable<Awaited<ReturnType<typeof summarizeCatalog>>>

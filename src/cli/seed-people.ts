@@ -1,4 +1,4 @@
-import { oneOf, type Random, whole } from '../platform/seeded.ts'
+import { integer, oneOf, type Random } from '../platform/seeded.ts'
 
 const firstNames = {
   female: ['Odile', 'Maravel', 'Isaura', 'Thessaly', 'Brisella', 'Lunetta', 'Corvina', 'Elowyn', 'Nerida', 'Sabrielle'],
@@ -31,13 +31,13 @@ export function person(random: Random) {
   const last_name = oneOf(random, lastNames) ?? ''
   const { city, state, zip } = oneOf(random, towns) ?? { city: '', state: '', zip: '' }
   const two = (n: number) => String(n).padStart(2, '0')
-  const address = { first_line: `${whole(random, 1, 199)} ${oneOf(random, streets)}`, second_line: null, city, state, zip, country: 'US' }
+  const address = { first_line: `${integer(random, 1, 199)} ${oneOf(random, streets)}`, second_line: null, city, state, zip, country: 'US' }
   return {
     first_name,
     last_name,
     gender,
-    dob: `${whole(random, 1945, 2004)}-${two(whole(random, 1, 12))}-${two(whole(random, 1, 28))}`,
-    phone_number: `+120255501${two(whole(random, 0, 99))}`,
+    dob: `${integer(random, 1945, 2004)}-${two(integer(random, 1, 12))}-${two(integer(random, 1, 28))}`,
+    phone_number: `+120255501${two(integer(random, 0, 99))}`,
     email: `${first_name}.${last_name}@example.org`.toLowerCase(),
     address,
   }

@@ -2,7 +2,7 @@ import { deprecatedHeaders } from '../contract/deprecation.ts'
 import type { Row } from '../contract/endpoint.ts'
 import type { App } from '../platform/app.ts'
 import type { Caller, ConsoleUser, LabCaller, LinkCaller, ManagementCaller, TeamCaller } from '../platform/callers.ts'
-import { here } from '../platform/config.ts'
+import { deploymentOf } from '../platform/config.ts'
 import { problem } from '../platform/problem.ts'
 import { labCaller, managementCaller, teamKeyCaller, tokenCaller } from '../tenants/keys/authenticate.ts'
 import { deploymentOfKey, isLabKey, isManagementKey, isUserToken } from '../tenants/keys/rules.ts'
@@ -161,7 +161,7 @@ export function checkPath({ config }: App, caller: Caller | undefined, params: P
   if (caller?.kind !== 'management') return
   if (params.org_id && params.org_id.toLowerCase() !== caller.org_id)
     throw problem('ORG_NOT_FOUND', 'There is no such organisation that this key can reach; use the org_id that came with the key.')
-  checkNamedDeployment(here(config), { environment: params.env, region: params.region })
+  checkNamedDeployment(deploymentOf(config), { environment: params.env, region: params.region })
 }
 
 /** The token of one user shows nothing of another, not even whether there is one. */

@@ -6,7 +6,7 @@ import { invalid, problem } from '../platform/problem.ts'
 const gunzipped = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
 
 /** The body as it was before it was compressed. It may grow to what the route takes, and no further. */
-export async function inflated({ headers, routeOptions }: FastifyRequest, bytes: Buffer): Promise<Buffer> {
+export async function inflate({ headers, routeOptions }: FastifyRequest, bytes: Buffer): Promise<Buffer> {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'identity') return bytes
   if (encoding !== 'gzip' && encoding !== 'x-gzip')

@@ -21,7 +21,7 @@ export type Route = {
 export type Headers = Record<string, string | string[] | undefined>
 
 /** A request on its way: what is known of it so far. */
-export type Visit = {
+export type RequestState = {
   route: Route
   request_id: string
   headers: Headers
@@ -37,14 +37,15 @@ export type Visit = {
 }
 
 /** What goes into the audit log: the endpoint and the ids it was about. */
-export function deed(visit: Visit, status: number, result?: unknown) {
+export function auditEntry(visit: RequestState, status: number, result?: unknown) {
   const { route, request_id } = visit
   const found = route.subjects(visit, result)
   return { action: route.name, subject: describeSubjects(found), status, request_id, team_id: subjectTeam(visit, found) }
 }
 
 /** Whose order it was that a lab worked on; every other caller has a team or an organisation of its own. */
-const subjectTeam = ({ caller }: Visit, found: ReturnType<Subjects>) => (caller?.kind === 'lab' ? firstOf(found, 'team_id') : undefined)
+const subjectTeam = ({ caller }: RequestState, found: ReturnType<Subjects>) =>
+  caller?.kind === 'lab' ? firstOf(found, 'team_id') : undefined
 
 /** Whose data a request is about. */
-export const subjectUser = (visit: Visit, result?: unknown) => firstOf(visit.route.subjects(visit, result), 'user_id')
+export const subjectUser = (visit: RequestState, result?: unknown) => firstOf(visit.route.subjects(visit, result), 'user_id')

@@ -11,15 +11,15 @@ import { announceDeprecation, deprecatedInputs, usedDeprecation } from './deprec
 import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems/problems.ts'
 import { sendProblem } from './problems/refuse.ts'
-import { type AnyHandler, deed, type Route, type Visit } from './request.ts'
-import { type Audits, answer } from './respond.ts'
+import { type AnyHandler, auditEntry, type RequestState, type Route } from './request.ts'
+import { type Audits, respond } from './respond.ts'
 import { openStreams, type Streams, sendPieces } from './stream.ts'
 import { subjectsOf } from './subjects.ts'
 
 /** Four images of 5 MB in base64, and what is around them. */
 const LARGE_BODY = 30 * 1024 * 1024
 
-const visits = new WeakMap<FastifyRequest, Visit>()
+const visits = new WeakMap<FastifyRequest, RequestState>()
 
 export const callerOf = (request: FastifyRequest): Caller | undefined => visits.get(request)?.caller
 
@@ -48,7 +48,7 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
 /** Credential and gates come before the body is read: whoever has no key costs no parsing. */
 async function admit(app: App, route: Route, request: FastifyRequest, reply: FastifyReply) {
   const { id: request_id, headers } = request
-  const visit: Visit = { route, request_id, headers, address: request.ip, params: request.params as Record<string, string> }
+  const visit: RequestState = { route, request_id, headers, address: request.ip, params: request.params as Record<string, string> }
   visits.set(request, visit)
   reply.header('cache-control', 'no-store')
   announceDeprecation(reply, route.row.deprecated ?? (usedDeprecatedHeader(route.row, headers) ? headerDeprecation : undefined))
@@ -59,11 +59,11 @@ async function admit(app: App, route: Route, request: FastifyRequest, reply: Fas
 type Shared = Audits & { streams: Streams }
 
 async function give(app: App, { streams, ...audits }: Shared, request: FastifyRequest, reply: FastifyReply) {
-  const visit = visits.get(request) as Visit
+  const visit = visits.get(request) as RequestState
   const { media } = visit.route.row
   announceDeprecation(reply, usedDeprecation(visit.route.deprecatedInputs, request))
   if (media === 'text/event-stream') visit.signal = streams.open(visit, reply)
-  const { status, body, replayed } = await answer(app, audits, visit, request)
+  const { status, body, replayed } = await respond(app, audits, visit, request)
   if (visit.session !== undefined) reply.header('set-cookie', cookieOf(app.config, visit.headers, visit.session))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
   if (media === 'text/event-stream') return sendPieces(app, visit, body as AsyncIterable<string>, reply)
@@ -81,7 +81,7 @@ async function refuse(app: App, audit: AuditBatch, error: unknown, request: Fast
   const visit = visits.get(request)
   const status = statusOfProblem(problemOf(error))
   if (!visit?.caller || status >= 500) return sendProblem(app, error, request, reply)
-  const failed = await audit(auditRow(app, visit.caller, deed(visit, status))).then(
+  const failed = await audit(auditRow(app, visit.caller, auditEntry(visit, status))).then(
     () => error,
     (unaudited) => unaudited,
   )

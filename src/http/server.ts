@@ -6,7 +6,7 @@ import type { Caller } from '../platform/callers.ts'
 import { SECOND } from '../platform/time.ts'
 import type { Table } from './endpoint-table.ts'
 import { handlers } from './handlers.ts'
-import { inflated } from './inflate.ts'
+import { inflate } from './inflate.ts'
 import { parseJson } from './input.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { mountPages } from './pages/pages.ts'
@@ -49,7 +49,7 @@ export async function buildServer(
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response))
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
-    parseJson(await inflated(request, bytes)),
+    parseJson(await inflate(request, bytes)),
   )
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
   server.setNotFoundHandler((request, reply) => sendUnknown(app, table, request, reply))

@@ -7,7 +7,7 @@ import { Problem, problem } from '../platform/problem.ts'
 import { later, SECOND } from '../platform/time.ts'
 import { maskPiece } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates } from './authenticate.ts'
-import type { Visit } from './request.ts'
+import type { RequestState } from './request.ts'
 import { isUnrevealed } from './respond.ts'
 
 /** How many streams one team may have open in one process. */
@@ -15,7 +15,7 @@ const OF_ONE_TEAM = 20
 /** A revoked key is noticed after this long, and its streams end. */
 const CHECK_EVERY = 15 * SECOND
 
-export type Streams = { open(visit: Visit, reply: FastifyReply): AbortSignal }
+export type Streams = { open(visit: RequestState, reply: FastifyReply): AbortSignal }
 
 /** The streams that are open here. They end when the caller goes, when its credential does, and when the server stops. */
 export function openStreams(server: FastifyInstance): Streams {
@@ -44,12 +44,12 @@ export function openStreams(server: FastifyInstance): Streams {
 
 const teamOf = (caller: Caller | undefined) => (caller?.kind === 'team' ? caller.team_id : '')
 
-async function recheck(app: App, { route, headers }: Visit) {
+async function recheck(app: App, { route, headers }: RequestState) {
   checkGates(route, await authenticate(app, route.row, { ...headers, 'x-assay-background': '1' }))
 }
 
 /** Sends pieces as they come and as fast as they are taken. */
-export function sendPieces(app: App, visit: Visit, pieces: AsyncIterable<string | Uint8Array>, reply: FastifyReply) {
+export function sendPieces(app: App, visit: RequestState, pieces: AsyncIterable<string | Uint8Array>, reply: FastifyReply) {
   // A proxy that gathers an answer before it passes it on would hold the stream back; a connection kept open after it, our end.
   return reply
     .header('connection', 'close')
@@ -59,7 +59,7 @@ export function sendPieces(app: App, visit: Visit, pieces: AsyncIterable<string 
 }
 
 /** What goes wrong on the way ends the stream, and so does a credential that ends; whoever may comes back and goes on where it was. */
-async function* untilItFails(app: App, visit: Visit, pieces: AsyncIterable<string | Uint8Array>) {
+async function* untilItFails(app: App, visit: RequestState, pieces: AsyncIterable<string | Uint8Array>) {
   let checked = app.wall()
   try {
     for await (const piece of pieces) {

@@ -19,7 +19,7 @@ import { eraseNextTeam } from '../tenants/teams/actions.ts'
 import { eraseDueUsers } from '../tenants/users/actions.ts'
 import { pauseLate } from '../wearables/connections/actions.ts'
 import { BULK, pruneBulk, runBulk } from '../wearables/connections/bulk/bulk.ts'
-import { sayFarewell } from '../wearables/connections/deregister.ts'
+import { deregister } from '../wearables/connections/deregister.ts'
 import { pullDue } from '../wearables/connections/pulls.ts'
 import { pruneLinks } from '../wearables/link/tokens.ts'
 
@@ -37,7 +37,7 @@ export const jobs: Job[] = [
   { name: NUMBER, everyMs: SECOND / 10, run: numberEvents },
   { name: STEP, everyMs: SECOND, run: (app) => takeDueSteps(app) },
   { name: 'erase users', everyMs: 5 * SECOND, run: (app) => eraseDueUsers(app) },
-  { name: 'end connections', everyMs: SECOND, run: sayFarewell },
+  { name: 'end connections', everyMs: SECOND, run: deregister },
   { name: 'pause connections', everyMs: MINUTE, run: pauseLate },
   { name: BULK, everyMs: SECOND, run: runBulk },
   { name: 'pull history', everyMs: SECOND, run: pullDue },

@@ -172,7 +172,7 @@ function checkTogether(config: Config) {
 
 type Place = Pick<Config, 'ENVIRONMENT' | 'REGION'>
 
-export const here = ({ ENVIRONMENT, REGION }: Place) => ({ environment: ENVIRONMENT, region: REGION })
+export const deploymentOf = ({ ENVIRONMENT, REGION }: Place) => ({ environment: ENVIRONMENT, region: REGION })
 
 export const deploymentName = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT} ${REGION}`
 

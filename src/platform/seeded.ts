@@ -19,8 +19,8 @@ export function seeded(...seed: string[]): Random {
 const sha256 = (of: string | Buffer) => createHash('sha256').update(of).digest()
 
 /** Around 0 with a standard deviation of 1, never beyond 3. */
-export const bell = (random: Random) => (random() + random() + random() - 1.5) * 2
+export const normal = (random: Random) => (random() + random() + random() - 1.5) * 2
 
-export const whole = (random: Random, from: number, to: number) => from + Math.floor(random() * (to - from + 1))
+export const integer = (random: Random, from: number, to: number) => from + Math.floor(random() * (to - from + 1))
 
 export const oneOf = <T>(random: Random, list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]

@@ -3,7 +3,7 @@ import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { labTestsById } from '../../src/labs/catalog/actions.ts'
-import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
+import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { query } from '../support/cluster.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -69,11 +69,11 @@ describe('the catalogue', () => {
   test('is loaded once: a second start writes nothing, a changed file is loaded over what is there', async () => {
     const rows = () => query(w.url, 'select xmin::text, to_jsonb(t) as row from lab_tests t order by id')
     const before = await rows()
-    await loadCatalogue(w.app)
+    await loadCatalog(w.app)
     expect(await rows()).toEqual(before)
     await query(w.url, "update catalogue set version = 'older'; update labs set name = 'Old name' where id = 1; delete from icd_codes")
     const accounts = await w.api.listLabAccounts()
-    await Promise.all([loadCatalogue(w.app), loadCatalogue(w.app)])
+    await Promise.all([loadCatalog(w.app), loadCatalog(w.app)])
     expect((await w.api.listLabs())[0]?.name).toBe('Quillmoor Reference Laboratory')
     expect(await w.api.searchDiagnoses({ query: { diagnosis_query: 'E785' } })).toHaveLength(1)
     expect(await w.api.listLabAccounts()).toEqual(accounts)
@@ -231,7 +231,7 @@ describe("a team's own lab test", () => {
 
   test('waits for the operator in production, and the archive is no way around', async () => {
     const there = await replica({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
-    await loadCatalogue(there.app)
+    await loadCatalog(there.app)
     const { api } = await there.tenant()
     const { id, status, is_active } = await api.createLabTest({ body: aTest() })
     expect([status, is_active]).toEqual(['pending_approval', false])

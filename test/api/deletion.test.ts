@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
-import { open, sealedBy } from '../../src/platform/sealing/seal.ts'
+import { keyIdOf, open } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { DAY, later, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
@@ -153,7 +153,7 @@ describe('after the grace', () => {
     await api.createInsurance({ params: user, body: someInsurance(), headers })
     const copy = (await query<{ sealed: Buffer }>(w.url, 'select sealed from user_info where user_id = $1', [user.user_id]))[0]?.sealed
     const key = await userSealingKey(w.app, team_id, user.user_id)
-    expect(sealedBy(copy as Buffer)).toBe(key?.id)
+    expect(keyIdOf(copy as Buffer)).toBe(key?.id)
     expect(await mentions(user.user_id)).toEqual(['audit_log', 'idempotency_keys', 'sealing_keys', 'user_info', 'user_insurances', 'users'])
 
     await api.deleteUser({ params: user })
@@ -166,7 +166,7 @@ describe('after the grace', () => {
     expect(await mentions(key?.id as string)).toEqual([])
     expect(await userSealingKey(w.app, team_id, user.user_id)).toBeUndefined()
     const others = await query<{ id: string }>(w.url, 'select id from sealing_keys')
-    expect(others.map(({ id }) => id)).not.toContain(sealedBy(copy as Buffer))
+    expect(others.map(({ id }) => id)).not.toContain(keyIdOf(copy as Buffer))
     const teams = [...w.app.vault.teams.values(), w.app.vault.root]
     for (const left of teams) expect(() => open(left, `user_info.sealed.${user.user_id}`, copy as Buffer)).toThrow()
   })

@@ -4,7 +4,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import type { AnyHandler } from '../../src/http/request.ts'
 import { inTransaction } from '../../src/platform/app.ts'
-import { sealedBy } from '../../src/platform/sealing/seal.ts'
+import { keyIdOf } from '../../src/platform/sealing/seal.ts'
 import { HOUR, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { people, someInsurance } from '../support/people.ts'
@@ -386,7 +386,7 @@ describe('keeping', () => {
     await insure(user_id, { key, by })
     const kept = await rowsOf(by.team_id)
     const userKey = await keyOf(user_id)
-    expect(kept.map((row) => [row.status, row.user_id, sealedBy(row.sealed)])).toEqual(Array(2).fill([200, user_id, userKey]))
+    expect(kept.map((row) => [row.status, row.user_id, keyIdOf(row.sealed)])).toEqual(Array(2).fill([200, user_id, userKey]))
 
     await by.api.deleteUser({ params: { user_id } })
     await by.api.moveClock({ body: { advance_seconds: 7 * 24 * 3600 } })

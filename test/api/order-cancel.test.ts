@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { lifecycle, type Method, methods, statusOfStep } from '../../src/contract/labs/lifecycle.ts'
 import { advanceOrder } from '../../src/labs/orders/progress/advance.ts'
-import { lockedOrder } from '../../src/labs/orders/reading/present.ts'
+import { lockOrder } from '../../src/labs/orders/reading/present.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { query } from '../support/cluster.ts'
 import { toldTo } from '../support/events.ts'
@@ -66,7 +66,7 @@ const imported = async (method: Method) => {
 const registered = async () => {
   const { id } = await kit()
   await simulate(id, statusOfStep('testkit', 'awaiting_registration'))
-  await inTransaction(app, async (app) => advanceOrder(app, await lockedOrder(app, team_id, id), 'registered'))
+  await inTransaction(app, async (app) => advanceOrder(app, await lockOrder(app, team_id, id), 'registered'))
   return get(id)
 }
 
@@ -201,7 +201,7 @@ test('whoever waits too long for an order that others change is asked to come ag
   const { id } = await place(api)
   let answer: ReturnType<typeof refusal> | undefined
   await inTransaction(app, async (app) => {
-    await lockedOrder(app, team_id, id)
+    await lockOrder(app, team_id, id)
     answer = refusal(cancel(id))
     // What the server does to a statement after a minute.
     const end = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
+import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { dispatchDue } from '../../src/labs/orders/progress/dispatch.ts'
 import { toldTo } from '../support/events.ts'
 import { aUser, place, steps, testId } from '../support/orders.ts'
@@ -250,7 +250,7 @@ describe('a change of the day', () => {
 test('where a partner lab works, a held order is not shown to it before its day, and is not called back afterwards', async () => {
   const far = await replica({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
   far.passes(ahead)
-  await loadCatalogue(far.app)
+  await loadCatalog(far.app)
   const [team, { lab }] = [await far.tenant(), await far.labSide()]
   const { id } = await place(team.api, 'walk_in_test', { activate_by: '2027-01-02' })
   const params = { order_id: id }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { request } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import type { NewResults } from '../../src/contract/labs/results.ts'
-import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
+import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { DAY, later, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aPatient, aUser, place, steps } from '../support/orders.ts'
@@ -342,7 +342,7 @@ describe('a hostile report', () => {
 
 describe('in production', async () => {
   const there = await world({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
-  await loadCatalogue(there.app)
+  await loadCatalog(there.app)
   const { lab: partner } = await there.labSide(1)
   const { lab: kits } = await there.labSide(3)
   const readThere = (order_id: string) => there.api.getOrder({ params: { order_id } })

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client } from '../../src/contract/client.ts'
-import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
+import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { startService } from '../../src/start.ts'
 import { query } from '../support/cluster.ts'
@@ -290,7 +290,7 @@ describe('audit verify', () => {
 
 describe('lab tests', () => {
   test('that wait are listed and approved, with an audit row', async () => {
-    await loadCatalogue(service.app)
+    await loadCatalog(service.app)
     const body = { name: 'Lagoon panel', description: '', method: 'walk_in_test' as const, marker_ids: [1001] }
     const { id, status } = await api().createLabTest({ body })
     expect(status).toBe('pending_approval')

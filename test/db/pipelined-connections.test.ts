@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { openDatabase, prepared, runHot } from '../../src/platform/db/open.ts'
-import { gathered, type Statement } from '../../src/platform/db/pipelined-connections.ts'
+import { openDatabase, prepared, runPrepared } from '../../src/platform/db/open.ts'
+import { coalesceReads, type Statement } from '../../src/platform/db/pipelined-connections.ts'
 import { query } from '../support/cluster.ts'
 import { atEnd, fileDatabase } from '../support/world.ts'
 
@@ -15,8 +15,8 @@ const whoAmI = prepared('test_who', 'select pg_backend_pid() as pid, $1::int as 
 const countUp = prepared('test_count', 'update counters set count = count + 1 where id = $1 returning count')
 const divide = prepared('test_divide', 'select 10 / $1::int as share')
 
-const who = (asked: number) => runHot<{ pid: number; asked: number }>(db, whoAmI, [asked], 'reading')
-const count = async (id: number) => (await runHot<{ count: number }>(db, countUp, [id], 'writing'))[0]?.count
+const who = (asked: number) => runPrepared<{ pid: number; asked: number }>(db, whoAmI, [asked], 'reading')
+const count = async (id: number) => (await runPrepared<{ count: number }>(db, countUp, [id], 'writing'))[0]?.count
 const counted = async (id: number) => (await query(url, 'select count from counters where id = $1', [id]))[0]?.['count']
 
 test('everybody gets the answer to their own question over one connection', async () => {
@@ -26,7 +26,7 @@ test('everybody gets the answer to their own question over one connection', asyn
 })
 
 test('a statement that fails takes no other with it', async () => {
-  const shares = [1, 0, 2, 0, 5].map((by) => runHot<{ share: number }>(db, divide, [by], 'writing'))
+  const shares = [1, 0, 2, 0, 5].map((by) => runPrepared<{ share: number }>(db, divide, [by], 'writing'))
   const outcomes = await Promise.allSettled([...shares, count(1)])
   expect(outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as { code: string }).code))).toEqual([
     [{ share: 10 }],
@@ -60,8 +60,8 @@ test('a line that breaks fails what is under way and is replaced by the next sta
 
 test('inside a transaction a statement sees what the transaction did, and goes with it', async () => {
   const undone = db.transaction().execute(async (db) => {
-    await runHot(db, countUp, [20], 'writing')
-    expect(await runHot(db, countUp, [20], 'writing')).toEqual([{ count: 2 }])
+    await runPrepared(db, countUp, [20], 'writing')
+    expect(await runPrepared(db, countUp, [20], 'writing')).toEqual([{ count: 2 }])
     throw new Error('undone')
   })
   await expect(undone).rejects.toThrow('undone')
@@ -75,7 +75,7 @@ test('those who ask the same while others are under way share one answer; who as
     asked.push(statement)
     return new Promise<{ rows: unknown[] }>((resolve) => answers.push((rows) => resolve({ rows })))
   }
-  const line = gathered({ run, close: async () => {} })
+  const line = coalesceReads({ run, close: async () => {} })
   const ask = (value: unknown) => line.run({ name: 'find', text: 'find', values: [value] })
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { excerpt, find } from '../../src/http/docs/assets/find.js'
 import { entriesOf } from '../../src/http/docs/entries.ts'
-import { highlighted } from '../../src/http/docs/highlight.ts'
+import { highlight } from '../../src/http/docs/highlight.ts'
 import { htmlOf, tokensOf } from '../../src/http/docs/markdown.ts'
 import { outlineOf } from '../../src/http/docs/outline.ts'
 import type { DocsPage } from '../../src/http/docs/pages.ts'
@@ -71,7 +71,7 @@ test.each([
   ['python', 'def f(): return "#"', ['def', 'return', '"#"']],
   ['text', 'const a = 1', []],
 ])('in %s, %s is told apart', (language, code, marked) => {
-  const { html } = highlighted(code, language)
+  const { html } = highlight(code, language)
   const found = [...html.matchAll(/<span class="hl-\w+">(.*?)<\/span>/g)].map(([, text]) => unescaped(text as string))
   expect(found).toEqual(marked)
   expect(unescaped(html.replace(/<\/?span[^>]*>/g, ''))).toBe(code)

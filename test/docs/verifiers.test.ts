@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { waits } from '../../src/delivery/webhooks/rules.ts'
+import { retryWaits } from '../../src/delivery/webhooks/rules.ts'
 import { pauses, SUSPECT } from '../../src/delivery/webhooks/rules-health.ts'
 import { headersOf, parseSecret, signatures } from '../../src/delivery/webhooks/sign.ts'
 import { newWebhookSecret } from '../support/seeded.ts'
@@ -30,7 +30,7 @@ test('the public library accepts our signatures', async () => {
 test('the page shows the retry schedule', () => {
   const units: Record<string, number> = { seconds: 1000, minutes: 60_000, hours: 3_600_000 }
   const rows = [...pageText('docs/webhooks.md').matchAll(/^\| \d \| (\d+) (seconds|minutes|hours) \|$/gm)]
-  expect(rows.map(([, n, unit]) => Number(n) * (units[unit as string] as number))).toEqual(waits)
+  expect(rows.map(([, n, unit]) => Number(n) * (units[unit as string] as number))).toEqual(retryWaits)
 })
 
 test('the page shows the pauses of the circuit breaker', () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
-import { counted, figuresOf, ingestionOf, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
+import { countByStage, figuresOf, ingestionOf, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
 import { MINUTE, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { joined, quick, signIn } from '../support/console.ts'
@@ -138,7 +138,7 @@ test('minutes before the last half hour, or not looked at to their end, are left
 
 describe('what is counted up to a limit', () => {
   test('is a lower bound beyond it', () => {
-    expect([counted(9, 10), counted(10, 10), counted(11, 10)]).toEqual([
+    expect([countByStage(9, 10), countByStage(10, 10), countByStage(11, 10)]).toEqual([
       { count: 9, at_least: false },
       { count: 10, at_least: false },
       { count: 10, at_least: true },

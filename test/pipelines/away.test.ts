@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { waits } from '../../src/delivery/pipelines/rules-failure.ts'
-import { closed } from '../../src/platform/outbound/address.ts'
+import { strictPolicy } from '../../src/platform/outbound/address.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aPipeline, tell } from '../support/pipelines.ts'
@@ -64,10 +64,10 @@ test('an address that may no longer be reached is not connected to', async () =>
   let connections = 0
   const { uri } = await aListener(() => connections++)
   const { pipeline } = await oneEvent(uri)
-  const publisher = w.publisher({ policy: { ...closed, https_only: false } })
+  const publisher = w.publisher({ policy: { ...strictPolicy, https_only: false } })
   await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'forbidden_address' } }))
   await publisher.stop()
-  const stricter = w.publisher({ policy: closed })
+  const stricter = w.publisher({ policy: strictPolicy })
   await pipeline.put({})
   await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'uri_refused' } }))
   await stricter.stop()

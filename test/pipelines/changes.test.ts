@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { beforeAll, expect, test } from 'vitest'
-import { reachOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
-import { publishWaiting } from '../../src/delivery/pipelines/publishing/runner.ts'
+import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
+import { publishPending } from '../../src/delivery/pipelines/publishing/runner.ts'
 import { claimFree, held, release } from '../../src/delivery/pipelines/publishing/store-holding.ts'
 import { aPipeline, tell } from '../support/pipelines.ts'
 import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
@@ -50,8 +50,8 @@ async function aLook({ team_id }: Tenant) {
   const row = (await held(app.db, holder)).find((row) => row.team_id === team_id)
   if (!row) throw new Error('nobody has it in hand')
   const runner = { revision: row.revision, place: row.after_no, isOver: false }
-  const desk = { app, holder, reach: reachOf(app.config), noted: () => {}, ends: new AbortController().signal }
-  return { hold, publish: () => publishWaiting(desk, runner, row), letGo: () => release(app.db, holder) }
+  const desk = { app, holder, reach: outboundOptionsOf(app.config), noted: () => {}, ends: new AbortController().signal }
+  return { hold, publish: () => publishPending(desk, runner, row), letGo: () => release(app.db, holder) }
 }
 
 test('an event that happens after the topic was changed comes to the new one, also where that was not noticed yet', async () => {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Reach } from '../../src/delivery/pipelines/destinations/destination.ts'
+import type { OutboundOptions } from '../../src/delivery/pipelines/destinations/destination.ts'
 import { openPubSub } from '../../src/delivery/pipelines/destinations/destination-pubsub.ts'
 import { googleTokens } from '../../src/delivery/pipelines/destinations/google-tokens.ts'
-import { reachOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
+import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { newCertificate } from '../support/certificate.ts'
 import { aPipeline, tell } from '../support/pipelines.ts'
@@ -197,10 +197,10 @@ test('without credentials nothing is sent, and what the library says is not pass
 
 const message = { event_id: 'e', event_type: 'endpoint.disabled', key: 'a', content: Buffer.from('{}'), timestamp: 0, gzipped: false }
 
-type Changes = Partial<Reach['pubsub']> & { ca?: string }
+type Changes = Partial<OutboundOptions['pubsub']> & { ca?: string }
 
 /** A way to a topic, without a pipeline. */
 function openTopic({ ca, ...pubsub }: Changes, ends?: AbortSignal) {
-  const reach = reachOf(w.app.config)
+  const reach = outboundOptionsOf(w.app.config)
   return openPubSub({ project, topic: 'direct', message_ordering: false }, { ...reach, pubsub: { ...reach.pubsub, ...pubsub }, ca }, ends)
 }

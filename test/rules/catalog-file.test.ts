@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type Catalogue, readCatalogue } from '../../src/labs/catalog/file/file.ts'
+import { type Catalog, readCatalog } from '../../src/labs/catalog/file/file.ts'
 
 const builtIn = readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8')
 
 /** The built-in file with something changed. */
-function changed(change: (file: Catalogue) => unknown) {
-  const file = JSON.parse(builtIn) as Catalogue
+function changed(change: (file: Catalog) => unknown) {
+  const file = JSON.parse(builtIn) as Catalog
   change(file)
   return JSON.stringify(file)
 }
 const faultsOf = (text: string) => {
   try {
-    readCatalogue(text)
+    readCatalog(text)
   } catch (error) {
     return (error as Error).message
       .split('\n')
@@ -23,21 +23,21 @@ const faultsOf = (text: string) => {
 }
 
 test('the built-in file can be loaded, whole', () => {
-  const read = readCatalogue(builtIn)
+  const read = readCatalog(builtIn)
   expect([read.labs.length, read.lab_markers.length, read.lab_tests.length]).toEqual([5, 122, 21])
   expect(read.lab_markers[0]).toMatchObject({ id: 1001, provider_id: 'QM10007', price: '18.00' })
 })
 
 test('payors, diagnosis codes and service centers may be left out', () => {
   const { labs, analytes, markers, lab_markers, lab_tests } = JSON.parse(builtIn)
-  expect(readCatalogue(JSON.stringify({ labs, analytes, markers, lab_markers, lab_tests }))).toMatchObject({
+  expect(readCatalog(JSON.stringify({ labs, analytes, markers, lab_markers, lab_tests }))).toMatchObject({
     payors: [],
     icd10_starter: [],
   })
 })
 
 describe('a file is refused by the place that is wrong', () => {
-  test.each<[string, (file: Catalogue) => unknown, string]>([
+  test.each<[string, (file: Catalog) => unknown, string]>([
     ['a wrong type', (file) => Object.assign(file.labs[0] as object, { zipcode: 85004 }), 'labs[0].zipcode: '],
     ['a missing field', (file) => Reflect.deleteProperty(file.lab_tests[2] as object, 'method'), 'lab_tests[2].method: '],
     [
@@ -114,7 +114,7 @@ describe('a file is refused by the place that is wrong', () => {
   })
 
   test('what is no JSON, or no object', () => {
-    expect(() => readCatalogue('{')).toThrow('The catalogue is not JSON')
+    expect(() => readCatalog('{')).toThrow('The catalogue is not JSON')
     expect(faultsOf('[]')[0]).toMatch(/^the file: /)
   })
 })

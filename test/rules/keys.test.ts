@@ -19,9 +19,9 @@ test('a key is its prefix, forty random characters and six that check them', () 
 
 test('what is shown of a key is too little to guess the rest', () => {
   const secret = rules.newSecret('mg_')
-  expect(rules.visible(secret)).toBe(secret.slice(0, 12))
-  expect(rules.visible('fixed-key')).toBe('fixe')
-  expect(rules.masked('mg_abc')).toBe('mg_abc…')
+  expect(rules.prefixOf(secret)).toBe(secret.slice(0, 12))
+  expect(rules.prefixOf('fixed-key')).toBe('fixe')
+  expect(rules.maskKey('mg_abc')).toBe('mg_abc…')
 })
 
 test('a key is kept as its SHA-256', () => {

@@ -4,7 +4,7 @@ import { logo } from '../../src/tenants/sources/rules-logo.ts'
 import { availabilityOf } from '../../src/wearables/connections/rules.ts'
 import * as rules from '../../src/wearables/link/rules.ts'
 import { signIn, signInByEmail } from '../../src/wearables/providers/rules-simulated.ts'
-import { masked, narrowed } from '../../src/wearables/team-sources/rules.ts'
+import { maskCredential, narrowScopes } from '../../src/wearables/team-sources/rules.ts'
 import { fc } from '../support/properties.ts'
 
 const now = '2026-03-01T09:30:00.000Z'
@@ -17,16 +17,16 @@ test.each([
   [{ ...good, consumed_at: now }, 'token_consumed'],
   [{ expires_at: now, consumed_at: now }, 'token_consumed'],
 ])('a token %j is spent as %s', (token, why) => {
-  expect(rules.spent(token, now)).toBe(why)
+  expect(rules.tokenFailure(token, now)).toBe(why)
 })
 
 describe('the way back', () => {
   test('keeps what the customer put into it', () => {
-    expect(rules.returnUrl('https://shop.example/a?b=c#d', rules.succeeded)).toBe('https://shop.example/a?b=c&state=success#d')
+    expect(rules.returnUrl('https://shop.example/a?b=c#d', rules.linkSucceeded)).toBe('https://shop.example/a?b=c&state=success#d')
   })
 
   test('overwrites what only we may say', () => {
-    const url = new URL(rules.returnUrl('https://shop.example/?state=success&error_type=none', rules.failed('token_expired')))
+    const url = new URL(rules.returnUrl('https://shop.example/?state=success&error_type=none', rules.linkFailed('token_expired')))
     expect(url.searchParams.getAll('state')).toEqual(['error'])
     expect(url.searchParams.getAll('error_type')).toEqual(['token_expired'])
   })
@@ -37,7 +37,7 @@ describe('the way back', () => {
         fc.webUrl({ withQueryParameters: true, withFragments: true }),
         fc.constantFrom(...(Object.keys(rules.linkErrors) as rules.LinkError[])),
         (url, error) => {
-          expect(new URL(rules.returnUrl(url, rules.failed(error))).origin).toBe(new URL(url).origin)
+          expect(new URL(rules.returnUrl(url, rules.linkFailed(error))).origin).toBe(new URL(url).origin)
         },
       ),
     )
@@ -110,7 +110,7 @@ test('details of a credential are shown without their secrets, however deep', ()
     ...{ client: 'shop', fitbit: { verify_token: 'a', deep: { webhook_secret: 'b', on: true } }, list: ['x'], api_key: null },
     ...{ apps: [{ name: 'one', client_secret: 'c' }, [{ password: 'd' }]], tokens: { live: 'e' }, secrets: ['f'] },
   }
-  expect(masked(details)).toEqual({
+  expect(maskCredential(details)).toEqual({
     client: 'shop',
     fitbit: { verify_token: '…', deep: { webhook_secret: '…', on: true } },
     list: ['x'],
@@ -129,5 +129,5 @@ test.each([
   [['a', 'b'], ['b'], ['b']],
   [['a'], [], ['a']],
 ])('of %j the wanted %j are %j', (visible, wanted, teams) => {
-  expect(narrowed(visible, wanted)).toEqual(teams)
+  expect(narrowScopes(visible, wanted)).toEqual(teams)
 })

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { AoE } from '../../src/contract/labs/catalog.ts'
 import { NewOrder } from '../../src/contract/labs/new-order.ts'
-import { answeredAoE, aoeFindings } from '../../src/labs/orders/checks/rules-aoe.ts'
-import { abnNeeded, normalisedIcd } from '../../src/labs/orders/checks/rules-billing.ts'
+import { aoeFindings, resolveAoeAnswers } from '../../src/labs/orders/checks/rules-aoe.ts'
+import { abnNeeded, normalizeIcdCodes } from '../../src/labs/orders/checks/rules-billing.ts'
 import { type Context, findings } from '../../src/labs/orders/checks/rules-checks.ts'
 import { findingsOf, refusalOf } from '../../src/labs/orders/checks/rules-findings.ts'
-import { ageOfConsent, isNpi, normalisedPhone, transmissionName } from '../../src/labs/orders/checks/rules-people.ts'
+import { ageOfConsent, isNpi, normalizePhone, transmissionName } from '../../src/labs/orders/checks/rules-people.ts'
 import { countryCode, stateCode } from '../../src/labs/orders/checks/rules-states.ts'
 import { ageOn } from '../../src/labs/results/rules.ts'
 import { problem } from '../../src/platform/problem.ts'
@@ -163,13 +163,13 @@ describe('questions of a marker', () => {
     expect(codesOf([lipids], [])).toEqual([])
     const required = { ...lipids, aoe: { questions: (lipids.aoe?.questions ?? []).map((question) => ({ ...question, required: true })) } }
     expect(codesOf([required], [])).toEqual([])
-    expect(answeredAoE([lipids], [], true)).toEqual([answer(3, 700010, 'Y')])
-    expect(answeredAoE([lipids], [], false)).toEqual([answer(3, 700010, 'N')])
-    expect(answeredAoE([lipids], [answer(3, 700010, 'n')], true)).toEqual([answer(3, 700010, 'N')])
+    expect(resolveAoeAnswers([lipids], [], true)).toEqual([answer(3, 700010, 'Y')])
+    expect(resolveAoeAnswers([lipids], [], false)).toEqual([answer(3, 700010, 'N')])
+    expect(resolveAoeAnswers([lipids], [answer(3, 700010, 'n')], true)).toEqual([answer(3, 700010, 'N')])
   })
 
   test('are recorded as the lab writes the codes', () => {
-    expect(answeredAoE([afp, plain], [answer(2, 700200, 'carb, valp,CARB'), answer(2, 700150, ' 140 ')], false)).toEqual([
+    expect(resolveAoeAnswers([afp, plain], [answer(2, 700200, 'carb, valp,CARB'), answer(2, 700150, ' 140 ')], false)).toEqual([
       answer(2, 700150, '140'),
       answer(2, 700200, 'CARB,VALP'),
     ])
@@ -282,7 +282,7 @@ test('a notice to the beneficiary is due where Medicare has no diagnosis to pay 
 })
 
 test('diagnoses are kept as the code book writes them, each once', () =>
-  expect(normalisedIcd(['e785', 'E78.5', 'I10', 'what?'])).toEqual(['E78.5', 'I10', 'what?']))
+  expect(normalizeIcdCodes(['e785', 'E78.5', 'I10', 'what?'])).toEqual(['E78.5', 'I10', 'what?']))
 
 describe('names', () => {
   const charset = (charset: string) => ({ name_rules: { charset } })
@@ -324,11 +324,11 @@ describe('names', () => {
 describe('what is accepted with a warning', () => {
   test('a phone that is written in an unknown way', () => {
     expect(advisoriesOf(anOrder({ details: { phone_number: 'ask her sister' } }))).toEqual(['phone_unusual patient_details.phone_number'])
-    expect(normalisedPhone('(415) 555-2671')).toBe('+14155552671')
-    expect(normalisedPhone('1 415.555.2671')).toBe('+14155552671')
-    expect(normalisedPhone('+1123456789')).toBe('+1123456789')
-    expect(normalisedPhone('+0123456789')).toBeUndefined()
-    expect(normalisedPhone('5552671')).toBeUndefined()
+    expect(normalizePhone('(415) 555-2671')).toBe('+14155552671')
+    expect(normalizePhone('1 415.555.2671')).toBe('+14155552671')
+    expect(normalizePhone('+1123456789')).toBe('+1123456789')
+    expect(normalizePhone('+0123456789')).toBeUndefined()
+    expect(normalizePhone('5552671')).toBeUndefined()
   })
 
   test('an address that reads oddly', () => {
@@ -405,7 +405,7 @@ describe('a refusal', () => {
 test.each(['a', '1', ' ', '=', '-', '.', 'é', '1.', 'a@', '?'])('60,000 times %j take less than two seconds', (unit) => {
   const long = unit.repeat(60_000)
   const before = process.cpuUsage()
-  for (const reads of [stateCode, countryCode, normalisedPhone, isNpi, (text: string) => normalisedIcd([text, `${text}!`])]) reads(long)
+  for (const reads of [stateCode, countryCode, normalizePhone, isNpi, (text: string) => normalizeIcdCodes([text, `${text}!`])]) reads(long)
   transmissionName(long, quillmoor)
   abnNeeded({ payor_name: `medicare ${long}`, icd_codes: [long] })
   aoeFindings([{ id: 1, aoe: aoeOf('creatinine-clearance-24h') }], [{ marker_id: 1, question_id: 700070, answer: `${long}x` }])

@@ -4,7 +4,7 @@ import * as rules from '../../src/labs/orders/rules.ts'
 import { Problem } from '../../src/platform/problem.ts'
 import { fc } from '../support/properties.ts'
 
-type Order = Parameters<typeof rules.judgeReport>[0]
+type Order = Parameters<typeof rules.classifyReport>[0]
 
 const anOrder = (method: Method, path: string, registrable = false): Order => {
   const events = path.split(' ').map((low_level) => ({ low_level }))
@@ -65,7 +65,7 @@ describe('a report of a lab or courier', () => {
     ['names a step of another method', anOrder('walk_in_test', 'ordered'), 'transit_lab', 'STATUS_NOT_REACHABLE'],
     ['asks for a redraw after a part came', anOrder('walk_in_test', 'ordered partial_results'), 'redraw_available', 'take'],
     ['wants the beginning back', anOrder('walk_in_test', 'ordered requisition_created'), 'ordered', 'late'],
-  ])('%s', (_, order, low, judged) => expect(outcome(() => rules.judgeReport(order, low))).toBe(judged))
+  ])('%s', (_, order, low, judged) => expect(outcome(() => rules.classifyReport(order, low))).toBe(judged))
 })
 
 describe('a kit can be registered', () => {
@@ -106,13 +106,13 @@ describe('the usual way', () => {
     ],
     ['imported kit', kit('ordered requisition_bypassed'), 'delivered_to_lab completed'],
     ['on site', anOrder('on_site_collection', 'ordered'), 'requisition_created draw_completed partial_results completed'],
-  ])('of a %s order ends in its results', (_, order, way) => expect(rules.walk(order, 'completed')).toEqual(way.split(' ')))
+  ])('of a %s order ends in its results', (_, order, way) => expect(rules.pathTo(order, 'completed')).toEqual(way.split(' ')))
 
   test('turns off as late as it can', () => {
-    expect(rules.walk(kit('ordered'), 'problem_in_transit_lab').slice(-2)).toEqual(['transit_lab', 'problem_in_transit_lab'])
-    expect(rules.walk(kit('ordered'), 'do_not_process')).toEqual(['requisition_created', 'do_not_process'])
-    expect(rules.walk(anOrder('walk_in_test', 'ordered'), 'corrected').slice(-2)).toEqual(['completed', 'corrected'])
-    expect(rules.walk(anOrder('walk_in_test', 'ordered'), 'appointment_scheduled')).toEqual([
+    expect(rules.pathTo(kit('ordered'), 'problem_in_transit_lab').slice(-2)).toEqual(['transit_lab', 'problem_in_transit_lab'])
+    expect(rules.pathTo(kit('ordered'), 'do_not_process')).toEqual(['requisition_created', 'do_not_process'])
+    expect(rules.pathTo(anOrder('walk_in_test', 'ordered'), 'corrected').slice(-2)).toEqual(['completed', 'corrected'])
+    expect(rules.pathTo(anOrder('walk_in_test', 'ordered'), 'appointment_scheduled')).toEqual([
       'requisition_created',
       'appointment_pending',
       'appointment_scheduled',
@@ -122,8 +122,8 @@ describe('the usual way', () => {
 
 /** All that anybody can ask of an order. A door answers the steps that it takes, all of them or none. */
 const doors: Record<string, (order: Order, low: string) => string[]> = {
-  report: (order, low) => (rules.judgeReport(order, low) === 'take' ? [low] : []),
-  simulate: (order, low) => rules.walk(order, low),
+  report: (order, low) => (rules.classifyReport(order, low) === 'take' ? [low] : []),
+  simulate: (order, low) => rules.pathTo(order, low),
   cancel: (order) => {
     rules.checkCancellable(order)
     return ['cancelled']
@@ -193,9 +193,9 @@ describe.each(methods)('whatever anybody does to a %s order', (method) => {
       fc.property(fc.boolean(), fc.array(low, { maxLength: 10 }), (registrable, reports) => {
         let order = anOrder(method, 'ordered', registrable && method === 'testkit')
         for (const low of reports) {
-          if (outcome(() => rules.judgeReport(order, low)) !== 'take') continue
+          if (outcome(() => rules.classifyReport(order, low)) !== 'take') continue
           order = stepped(order, low)
-          expect(rules.judgeReport(order, low)).toBe(canBecome(method, low, low) ? 'take' : 'late')
+          expect(rules.classifyReport(order, low)).toBe(canBecome(method, low, low) ? 'take' : 'late')
         }
       }),
       { seed: 20_260_301, numRuns: 2000 },
@@ -206,7 +206,7 @@ describe.each(methods)('whatever anybody does to a %s order', (method) => {
     for (const from of Object.keys(stepsOf(method)))
       for (const final of Object.keys(stepsOf(method))) {
         const order = anOrder(method, from === 'ordered' ? from : `ordered ${from}`)
-        const steps = outcome(() => rules.walk(order, final))
+        const steps = outcome(() => rules.pathTo(order, final))
         if (typeof steps === 'string') expect(steps).toBe('STATUS_NOT_REACHABLE')
         else expect([steps.at(-1), steps.every((low, i) => canBecome(method, steps[i - 1] ?? from, low))]).toEqual([final, true])
       }

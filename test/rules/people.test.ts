@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { personRoles } from '../../src/contract/common.ts'
-import { checkPassword, plainCode, reachOf, recoveryCode } from '../../src/tenants/people/rules.ts'
+import { checkPassword, plainCode, recoveryCode, teamScopeOf } from '../../src/tenants/people/rules.ts'
 import { base32, codeAt, fromBase32, stepAt, stepOf } from '../../src/tenants/people/rules-totp.ts'
 import { fc } from '../support/properties.ts'
 
@@ -69,7 +69,7 @@ describe('a password', () => {
 test.each(personRoles)('%s reaches the teams that fit it', (role) => {
   const outcome = (ids: string[] | undefined) => {
     try {
-      const { every_team, team_ids } = reachOf(role, ids)
+      const { every_team, team_ids } = teamScopeOf(role, ids)
       return every_team ? 'every' : team_ids.length
     } catch {
       return 'refused'

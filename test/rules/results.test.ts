@@ -14,7 +14,11 @@ const markers = [
 const ordered: Ordered = { analytes, markers }
 
 function completed(posted: NewResult, gender = 'female') {
-  const [result] = rules.complete(ordered, { gender, sample_id: 'S-1' }, { results: [posted], reported_at: '2026-03-02T08:00:00.000Z' })
+  const [result] = rules.completeResults(
+    ordered,
+    { gender, sample_id: 'S-1' },
+    { results: [posted], reported_at: '2026-03-02T08:00:00.000Z' },
+  )
   return result as BiomarkerResult
 }
 const glucose = (result: string, more: Partial<NewResult> = {}) => completed({ slug: 'glucose', result, ...more })

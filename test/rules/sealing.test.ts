@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { indexTerms, queryTerms, wordsOf } from '../../src/platform/sealing/blind-index.ts'
-import { derive, open, openBytes, seal, sealBytes, sealedBy, sealingKey } from '../../src/platform/sealing/seal.ts'
+import { derive, keyIdOf, open, openBytes, seal, sealBytes, sealingKey } from '../../src/platform/sealing/seal.ts'
 import { newSealingKey, openVault, unwrap } from '../../src/platform/sealing/vault.ts'
 import { people } from '../support/people.ts'
 import { fc } from '../support/properties.ts'
@@ -22,7 +22,7 @@ describe('a sealed document', () => {
   test('carries its version and the id of its key', () => {
     const sealed = seal(key, place, people[0])
     expect(sealed[0]).toBe(1)
-    expect(sealedBy(sealed)).toBe(key.id)
+    expect(keyIdOf(sealed)).toBe(key.id)
   })
   test('is never written twice in the same way', () => {
     expect(seal(key, place, people[0])).not.toEqual(seal(key, place, people[0]))
@@ -72,8 +72,8 @@ describe('keys', () => {
     const { key: user, row } = newSealingKey(team, ofUser)
     expect(unwrap(vault.root, ofTeam, wrappedTeam)).toEqual(team)
     expect(unwrap(team, ofUser, row)).toEqual(user)
-    expect(sealedBy(row.wrapped)).toBe(team.id)
-    expect(sealedBy(wrappedTeam.wrapped)).toBe(vault.root.id)
+    expect(keyIdOf(row.wrapped)).toBe(team.id)
+    expect(keyIdOf(wrappedTeam.wrapped)).toBe(vault.root.id)
     expect(() => unwrap(vault.root, ofUser, row)).toThrow()
     expect(() => unwrap(openVault('two secrets of thirty-two characters').root, ofTeam, wrappedTeam)).toThrow()
   })

@@ -5,7 +5,7 @@ import { type Method, methods, stepsOf } from '../../src/contract/labs/lifecycle
 import { type BiomarkerResult, type Interpretation, NewResults, type ResultVersion, resultTypes } from '../../src/contract/labs/results.ts'
 import { stepDelay } from '../../src/labs/adapters/simulator/delays.ts'
 import { type Simulation, simulateResults } from '../../src/labs/adapters/simulator/values.ts'
-import { complete, expectedOf, hasMissing, interpretationOf, missingOf } from '../../src/labs/results/rules.ts'
+import { completeResults, expectedOf, hasMissing, interpretationOf, missingOf } from '../../src/labs/results/rules.ts'
 import { analyteOf, analytes, labTests, orderedTest } from '../support/catalog.ts'
 import { fc } from '../support/properties.ts'
 
@@ -24,7 +24,7 @@ const wishes = fc.record({
 type Wish = typeof wishes extends fc.Arbitrary<infer W> ? W : never
 
 const simulated = (wish: Wish & Partial<Simulation>) => simulateResults({ ...orderedTest(wish.test), ...wish })
-const resultsOf = (wish: Wish & Partial<Simulation>) => complete(orderedTest(wish.test), wish, simulated(wish))
+const resultsOf = (wish: Wish & Partial<Simulation>) => completeResults(orderedTest(wish.test), wish, simulated(wish))
 
 const always = (claim: (wish: Wish) => void, numRuns = 300) =>
   fc.assert(
@@ -108,13 +108,13 @@ describe('for every seed and every lab test of the catalogue', () => {
       const ordered = orderedTest(wish.test)
       const final = simulated({ ...wish, has_missing_results: true, version: 'final', share: undefined })
       const partial = simulated({ ...wish, has_missing_results: true, version: 'partial' })
-      const missing = missingOf(ordered, complete(ordered, wish, final), final.missing_results)
+      const missing = missingOf(ordered, completeResults(ordered, wish, final), final.missing_results)
       expect(hasMissing('final', missing)).toBe(true)
       expect(missing.map((one) => one.inferred_failure_type)).not.toContain('unknown_failure')
       expect(missing.map(({ slug }) => slug).sort()).toEqual(final.missing_results.map(({ slug }) => slug).sort())
       expect(partial.missing_results).toEqual([])
       expect(final.results).toEqual(expect.arrayContaining(partial.results))
-      if (expectedOf(ordered).length > 1) expect(interpretationOf(complete(ordered, wish, final))).toBe(wish.interpretation)
+      if (expectedOf(ordered).length > 1) expect(interpretationOf(completeResults(ordered, wish, final))).toBe(wish.interpretation)
     })
   })
 
@@ -134,7 +134,7 @@ test.each(analytes.map(({ slug }) => slug))('%s can be had alone, in every type 
     for (const type of resultTypes)
       for (const interpretation of ['normal', 'abnormal', 'critical', 'unknown'] as const) {
         const posted = simulateResults({ ...ordered, ...plain, gender, interpretation, result_types: [type] })
-        expect(complete(ordered, { gender }, posted)).toMatchObject([{ slug, type, interpretation }])
+        expect(completeResults(ordered, { gender }, posted)).toMatchObject([{ slug, type, interpretation }])
       }
 })
 
@@ -143,7 +143,7 @@ const plain = { seed: 'seed', gender: 'female', age: 40, interpretation: 'normal
 describe('values that follow from others fit them', () => {
   const valuesOf = (slug: string, wish: Partial<Simulation>) => {
     const ordered = orderedTest(slug)
-    const results = complete(ordered, { gender: 'female' }, simulateResults({ ...ordered, ...plain, ...wish }))
+    const results = completeResults(ordered, { gender: 'female' }, simulateResults({ ...ordered, ...plain, ...wish }))
     return (slug: string) => (results.find((one) => one.slug === slug) as BiomarkerResult).value as number
   }
   const anySeed = fc.record({ seed: fc.string(), interpretation: fc.constantFrom<Interpretation>('normal', 'abnormal') })

@@ -24,15 +24,15 @@ describe('the teams that a management key reaches', () => {
 
 describe('the switches of a team', () => {
   test('only what is sent changes', () => {
-    expect(rules.switchesFrom({})).toEqual({})
-    expect(rules.switchesFrom({ minor_ordering_enabled: false })).toEqual({ minor_ordering_enabled: false })
+    expect(rules.featureSettingsFrom({})).toEqual({})
+    expect(rules.featureSettingsFrom({ minor_ordering_enabled: false })).toEqual({ minor_ordering_enabled: false })
   })
   test('null goes back to the default of each switch', () => {
     const nothing = Object.fromEntries(Object.keys(switches).map((name) => [name, null]))
-    expect(rules.switchesFrom(nothing)).toEqual(switches)
+    expect(rules.featureSettingsFrom(nothing)).toEqual(switches)
   })
   test('nothing but switches comes through', () => {
-    expect(rules.switchesFrom({ name: 'x', partial_webhooks_enabled: true } as object)).toEqual({ partial_webhooks_enabled: true })
+    expect(rules.featureSettingsFrom({ name: 'x', partial_webhooks_enabled: true } as object)).toEqual({ partial_webhooks_enabled: true })
   })
 })
 

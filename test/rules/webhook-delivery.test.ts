@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkHeaders } from '../../src/delivery/webhooks/management/rules-headers.ts'
-import { type Answered, afterAttempt, isGone, later, waits } from '../../src/delivery/webhooks/rules.ts'
+import { type Answered, afterAttempt, isGone, later, retryWaits } from '../../src/delivery/webhooks/rules.ts'
 import {
   type Breaker,
   breaker,
@@ -52,7 +52,7 @@ describe('after an attempt', () => {
 
   test('the eighth failure is the last', () => {
     expect(next(8, answered(500))).toEqual({ state: 'exhausted' })
-    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBe(27 * HOUR + 35 * MINUTE + 5 * SECOND)
+    expect(retryWaits.reduce((sum, wait) => sum + wait, 0)).toBe(27 * HOUR + 35 * MINUTE + 5 * SECOND)
   })
 
   test.each([
@@ -75,7 +75,7 @@ describe('after an attempt', () => {
     const cases = fc.tuple(fc.integer({ min: 1, max: 7 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.option(fc.nat(30 * DAY)))
     fc.assert(
       fc.property(cases, ([attempts, random, asked]) => {
-        const wait = waits[attempts - 1] as number
+        const wait = retryWaits[attempts - 1] as number
         const { due_at } = next(attempts, answered(429, asked), random) as { due_at: string }
         const waited = Date.parse(due_at) - Date.parse(start)
         expect(waited).toBeGreaterThanOrEqual(Math.max(wait, Math.min(asked ?? 0, 2 * wait)))

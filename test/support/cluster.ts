@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { pino } from 'pino'
 import type { TestProject } from 'vitest/node'
-import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
+import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import type { App } from '../../src/platform/app.ts'
 import { type Embedded, startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
@@ -65,7 +65,7 @@ export async function setup(project: TestProject) {
 async function catalogue(url: string) {
   const opened = openDatabase(url, 2, pino({ level: 'silent' }))
   const wall = () => new Date().toISOString()
-  await loadCatalogue({ db: opened.db, wall, now: wall } as App)
+  await loadCatalog({ db: opened.db, wall, now: wall } as App)
   await opened.close()
 }
 

@@ -1,16 +1,16 @@
 import pg from 'pg'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
-import { type Courier, deliverDue, settleTurns } from '../../src/delivery/webhooks/sending/deliver.ts'
+import { type DeliveryContext, deliverDue, settleRuns } from '../../src/delivery/webhooks/sending/deliver.ts'
 import { WORKERS } from '../../src/delivery/webhooks/sending/store-lanes.ts'
 import { newWorkerNumber } from '../../src/delivery/webhooks/sending/worker-lease.ts'
 import { type App, inTransaction } from '../../src/platform/app.ts'
-import { type Outcome, withoutExchange } from '../../src/platform/outbound/outcome.ts'
+import { type Outcome, outcomeWithoutExchange } from '../../src/platform/outbound/outcome.ts'
 import type { Message } from '../../src/platform/outbound/send.ts'
 import { query } from './cluster.ts'
 import { eventually } from './process.ts'
 import type { Tenant } from './world.ts'
 
-export type Turn = Parameters<Courier['settle']>[0]
+export type Turn = Parameters<DeliveryContext['settle']>[0]
 
 /** What a receiver got, as it reads the headers. */
 export type Got = { path: string; n: number; key: string; id: string; headers: Record<string, string>; body: string }
@@ -26,7 +26,7 @@ export const gotOf = ({ url, headers, body }: Message): Got => ({
 
 /** What an exchange ends in, without one. */
 export const outcome = (status: number | null, error: Outcome['error'] = null, retry_after_ms: number | null = null): Outcome => ({
-  ...withoutExchange(status, error ?? (status === 200 ? null : 'status')),
+  ...outcomeWithoutExchange(status, error ?? (status === 200 ? null : 'status')),
   retry_after_ms,
 })
 
@@ -36,7 +36,7 @@ export const ok = outcome(200)
 export async function drivenWorker(app: App, url: string, send: (got: Got) => Outcome | Promise<Outcome>) {
   let line = await aliveAs(url, newWorkerNumber())
   const turns: Turn[] = []
-  const courier: Courier = {
+  const courier: DeliveryContext = {
     app,
     worker: line.number,
     inHand: 0,
@@ -66,7 +66,7 @@ export async function drivenWorker(app: App, url: string, send: (got: Got) => Ou
     /** Answers how many it could not settle yet. */
     async settle(most = turns.length) {
       const batch = turns.splice(0, most)
-      const settled = await settleTurns(courier, batch)
+      const settled = await settleRuns(courier, batch)
       const { busy } = settled
       more = settled.more
       turns.unshift(...busy)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { oneOf, type Random, seeded, whole } from '../../src/platform/seeded.ts'
+import { integer, oneOf, type Random, seeded } from '../../src/platform/seeded.ts'
 
 /** Every test file draws its values from this seed and its own name, so that a run repeats and no two files draw the same values. */
 export const SEED = process.env['TEST_SEED'] || 'assay'
@@ -15,7 +15,7 @@ export function seedFile(name: string) {
 
 export const random: Random = () => source()
 
-export const randomWhole = (from: number, to: number) => whole(random, from, to)
+export const randomWhole = (from: number, to: number) => integer(random, from, to)
 
 export const randomOf = <T>(list: readonly T[]) => oneOf(random, list) as T
 

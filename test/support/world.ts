@@ -4,15 +4,15 @@ import { pino } from 'pino'
 import { afterAll, inject } from 'vitest'
 import { type Client, client } from '../../src/contract/client.ts'
 import { numberEvents } from '../../src/delivery/events/log.ts'
-import type { Reach } from '../../src/delivery/pipelines/destinations/destination.ts'
-import { reachOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
+import type { OutboundOptions } from '../../src/delivery/pipelines/destinations/destination.ts'
+import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { startPublisher } from '../../src/delivery/pipelines/publishing/worker.ts'
 import { startWorker } from '../../src/delivery/webhooks/sending/worker.ts'
 import type { Table } from '../../src/http/endpoint-table.ts'
 import { createMetrics } from '../../src/http/metrics/metrics.ts'
 import { buildServer } from '../../src/http/server.ts'
 import { jobs } from '../../src/jobs/index.ts'
-import { loadCatalogue } from '../../src/labs/catalog/file/actions.ts'
+import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { claimDatabase } from '../../src/operations/deployment/actions.ts'
 import { type App, appOf, DELIVER, inTransaction, NUMBER, newService } from '../../src/platform/app.ts'
 import { readConfig } from '../../src/platform/config.ts'
@@ -75,7 +75,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
   const service = newService({ config, db: opened.db, vault: openVault(ENCRYPTION_KEY), log, wall })
   const app = appOf(service)
   await claimDatabase(app, true)
-  if (config.ENVIRONMENT === 'sandbox') await loadCatalogue(app)
+  if (config.ENVIRONMENT === 'sandbox') await loadCatalog(app)
   const metrics = createMetrics(opened)
   const server = await buildServer(service, metrics, { table })
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
@@ -113,10 +113,10 @@ export async function replica({ env = {}, database, table }: Options = {}) {
       return worker
     },
     /** Publishes to pipelines from now on. */
-    publisher: (reach: Partial<Reach> = {}) => {
+    publisher: (reach: Partial<OutboundOptions> = {}) => {
       const publisher = startPublisher(
         service,
-        { ...reachOf(config), ...reach },
+        { ...outboundOptionsOf(config), ...reach },
         (error) => app.log.error({ err: String(error) }),
         metrics.pipelines.note,
       )

@@ -1,7 +1,7 @@
 import type { ServerOptions } from 'node:https'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { cidr, closed } from '../../src/platform/outbound/address.ts'
+import { cidr, strictPolicy } from '../../src/platform/outbound/address.ts'
 import { exchange } from '../../src/platform/outbound/exchange.ts'
 import { openPools } from '../../src/platform/outbound/pools.ts'
 import { openSender, type Settings } from '../../src/platform/outbound/send.ts'
@@ -233,12 +233,12 @@ describe('addresses', () => {
   })
 
   test.each([
-    ['http://127.0.0.1:8080/', { ...closed, https_only: false }, 'forbidden_address'],
-    ['https://[::1]/', closed, 'forbidden_address'],
-    ['https://10.1.2.3/', closed, 'forbidden_address'],
-    ['http://hooks.example.com/', closed, 'url_refused'],
-    ['https://hooks.example.com:25/', closed, 'url_refused'],
-    ['no url', closed, 'url_refused'],
+    ['http://127.0.0.1:8080/', { ...strictPolicy, https_only: false }, 'forbidden_address'],
+    ['https://[::1]/', strictPolicy, 'forbidden_address'],
+    ['https://10.1.2.3/', strictPolicy, 'forbidden_address'],
+    ['http://hooks.example.com/', strictPolicy, 'url_refused'],
+    ['https://hooks.example.com:25/', strictPolicy, 'url_refused'],
+    ['no url', strictPolicy, 'url_refused'],
   ])('%s under a policy that became stricter', async (url, policy, error) => {
     const resolve = vi.fn(async () => ['127.0.0.1'])
     expect(await sender({ policy, resolve }).post({ url, ...message })).toMatchObject({ ok: false, status: null, error })
@@ -247,7 +247,7 @@ describe('addresses', () => {
 
   test('an address in the URL is judged at the connection too', async () => {
     const { port, connections } = await receiver()
-    const reach = { policy: closed, resolve: async () => [], connectTimeoutMs: 1000, connections: 1, maxOrigins: 1 }
+    const reach = { policy: strictPolicy, resolve: async () => [], connectTimeoutMs: 1000, connections: 1, maxOrigins: 1 }
     const pools = openPools(reach)
     onTestFinished(pools.close)
     const outcome = await exchange(pools.poolOf(`http://127.0.0.1:${port}`), { path: '/', ...message }, 1000)
@@ -257,7 +257,7 @@ describe('addresses', () => {
 
   test('a network that the operator opened', async () => {
     const { port } = await receiver()
-    const policy = { ...closed, https_only: false, allowed: [cidr('127.0.0.0/30')] }
+    const policy = { ...strictPolicy, https_only: false, allowed: [cidr('127.0.0.0/30')] }
     expect(await sender({ policy, resolve: async () => ['127.0.0.1'] }).post(named(port))).toMatchObject({ ok: true })
     expect(await sender({ policy, resolve: async () => ['127.0.0.9'] }).post(named(port))).toMatchObject({ error: 'forbidden_address' })
   })

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { startWorker } from '../../src/delivery/webhooks/sending/worker.ts'
-import { type Line, openDatabase } from '../../src/platform/db/open.ts'
+import { openDatabase, type PoolConnection } from '../../src/platform/db/open.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { query } from '../support/cluster.ts'
 import { aWebhook, emitTo, type Got, gotOf, ok, outcome, waitingFor } from '../support/lanes.ts'
@@ -34,7 +34,7 @@ function newReceiver() {
 /** A worker on connections of its own, whose line can be cut. */
 async function newWorker(send: Parameters<typeof startWorker>[2]) {
   const { pool, db, close } = openDatabase(url, 5, pino({ level: 'silent' }))
-  let line: Line | undefined
+  let line: PoolConnection | undefined
   let mayConnect = true
   const connect = async () => {
     if (!mayConnect) throw new Error('cut off')
@@ -114,7 +114,7 @@ test('a worker that loses its connection comes back and goes on', async () => {
 
 test('a worker that is stopped while it comes back leaves no connection behind', async () => {
   const { pool, db, close } = openDatabase(url, 5, pino({ level: 'silent' }))
-  const lines: Line[] = []
+  const lines: PoolConnection[] = []
   const [coming, mayCome] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const connect = async () => {
     if (lines.length) {

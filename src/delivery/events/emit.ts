@@ -7,7 +7,7 @@ import { fitting, roomIn } from './rules-size.ts'
 import * as store from './store.ts'
 
 /** Something that the customer is told. Events of one `key` are told in their order. */
-export type Happening<N extends EventName = EventName> = {
+export type NewEvent<N extends EventName = EventName> = {
   team_id: string
   user_id: string | null
   order_id?: string | undefined
@@ -21,7 +21,7 @@ export type Happening<N extends EventName = EventName> = {
 }
 
 /** The event as its row: the payload is sealed by the user's key, so that it is gone with the user. */
-export function eventRow<N extends EventName>(app: App, user: SealingKey, happening: Happening<N>): store.NewEvent {
+export function eventRow<N extends EventName>(app: App, user: SealingKey, happening: NewEvent<N>): store.NewEvent {
   const { client_user_id, data, ...event } = happening
   const id = randomUUID()
   const sealed = sealFitting(app, user, id, { client_user_id, data })
@@ -36,7 +36,7 @@ function sealFitting({ config }: App, key: SealingKey, id: string, told: { clien
 }
 
 /** Writes the event in the caller's transaction. */
-export const emit = <N extends EventName>(app: AppInTransaction, user: SealingKey, event: Happening<N>) =>
+export const emit = <N extends EventName>(app: AppInTransaction, user: SealingKey, event: NewEvent<N>) =>
   emitRow(app, eventRow(app, user, event))
 
 export const emitRow = async (app: AppInTransaction, row: store.NewEvent) => wakeAfterCommit(app, await store.emit(app.db, row))
@@ -49,18 +49,18 @@ export const emitRows = async (app: AppInTransaction, rows: store.NewEvent[]) =>
 /** An event that is about nobody; the team's key seals it. */
 export const emitForTeam = async <N extends EventName>(
   app: AppInTransaction,
-  event: Omit<Happening<N>, 'user_id' | 'client_user_id' | 'order_id'>,
+  event: Omit<NewEvent<N>, 'user_id' | 'client_user_id' | 'order_id'>,
 ) => {
   const row = eventRow<N>(app, await teamSealingKey(app, event.team_id), { ...event, user_id: null, client_user_id: null })
   return emitRow(app, row)
 }
 
 /** `left_out`: what was too large to be told. */
-export type Told = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
+export type EventPayload = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
 
 /** The same as JSON text, for those who send it on. */
 export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, place(id), sealed)
 
-export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<Told>(key, place(id), sealed)
+export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<EventPayload>(key, place(id), sealed)
 
 const place = (id: string) => `events.sealed.${id}`

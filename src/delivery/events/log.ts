@@ -24,14 +24,14 @@ type Query = Filter & { after?: string | null | undefined; limit: number }
 
 /** The team's log after a cursor, oldest first. */
 export async function listEvents(app: App, { team_id }: TeamCaller, { after, limit, ...filter }: Query) {
-  const { events, place } = await readLog(app, team_id, { ...filter, limit, after: await placeAfter(app, team_id, after) })
+  const { events, place } = await readLog(app, team_id, { ...filter, limit, after: await positionAfter(app, team_id, after) })
   return { events, next_cursor: rules.cursorOf(place) }
 }
 
 /** The place that a reader names. */
-export async function placeAfter(app: App, team_id: string, cursor: string | null | undefined, loc = ['query', 'after']) {
+export async function positionAfter(app: App, team_id: string, cursor: string | null | undefined, loc = ['query', 'after']) {
   if (!cursor) return 0
-  return cursor === END ? store.lastPlace(app.db, team_id) : rules.placeOf(cursor, loc)
+  return cursor === END ? store.lastPosition(app.db, team_id) : rules.positionOf(cursor, loc)
 }
 
 export type LoggedEvent = EventEnvelope & { cursor: string }
@@ -53,7 +53,7 @@ export type Logged = { place: number; key: string; event: EventEnvelope }
  */
 export async function logAfter(app: App, team_id: string, { after, ...reading }: Reading & { told?: boolean }) {
   // Read before the events: whatever has a place up to there is seen by the reading that follows.
-  const last = await store.lastPlace(app.db, team_id)
+  const last = await store.lastPosition(app.db, team_id)
   const rows = last > after ? await store.eventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...reading }) : []
   const team = rows.length ? await teamSealingKey(app, team_id) : undefined
   const logged = rows.map((row): Logged => ({ place: row.no, key: row.key, event: opened(team as Key, team_id, row) }))

@@ -38,7 +38,7 @@ export async function numberEvents(db: Db, most: number) {
 }
 
 /** The place of the team's newest event. */
-export async function lastPlace(db: Db, team_id: string) {
+export async function lastPosition(db: Db, team_id: string) {
   const row = await db
     .selectFrom('events')
     .select('no')

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { SECOND } from '../../platform/time.ts'
-import { type Filter, type LoggedEvent, placeAfter, readLog } from './log.ts'
+import { type Filter, type LoggedEvent, positionAfter, readLog } from './log.ts'
 import * as rules from './rules.ts'
 
 /** How often the end of the log is looked at. */
@@ -17,8 +17,8 @@ type Start = Filter & { after?: string | null | undefined; last_event_id?: strin
 /** The team's log as server-sent events, from a place on and for as long as `app.signal` allows. */
 export async function streamEvents(app: App, { team_id }: TeamCaller, { after, last_event_id, ...filter }: Start) {
   const place = last_event_id
-    ? await placeAfter(app, team_id, last_event_id, ['header', 'last-event-id'])
-    : await placeAfter(app, team_id, after)
+    ? await positionAfter(app, team_id, last_event_id, ['header', 'last-event-id'])
+    : await positionAfter(app, team_id, after)
   return follow(app, team_id, filter, place)
 }
 

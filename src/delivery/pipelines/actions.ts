@@ -6,13 +6,13 @@ import { policyOf } from '../../platform/outbound/address.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { requireTeam } from '../../tenants/teams/actions.ts'
 import { isReachable, visibleTeams } from '../../tenants/teams/rules.ts'
-import { placeAfter } from '../events/log.ts'
-import { shownPipelines } from './present.ts'
+import { positionAfter } from '../events/log.ts'
+import { presentPipelines } from './present.ts'
 import * as rules from './rules.ts'
 import { openSettings, sealSettings } from './sealed.ts'
 import * as store from './store.ts'
 import * as outletStore from './store-destinations.ts'
-import { brokerOf, unhidden } from './uri.ts'
+import { brokerOf, restorePassword } from './uri.ts'
 
 type ListQuery = { team_id?: string | null | undefined; next_cursor?: string | null | undefined }
 
@@ -20,7 +20,7 @@ export async function listPipelines(app: App, caller: ManagementCaller, { team_i
   const page = pageAfter(cursor)
   const found = await store.listPipelines(app.db, caller.org_id, visibleTeams(caller, team_id), page)
   const { rows, next_cursor } = pageOf(found, page, (row) => ({ at: row.created_at, id: row.team_id }))
-  return { pipelines: await shownPipelines(app, rows), next_cursor }
+  return { pipelines: await presentPipelines(app, rows), next_cursor }
 }
 
 type Sent = Omit<z.output<typeof UpsertPipelines>, 'team_ids'>
@@ -33,33 +33,33 @@ export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, 
       await requireTeam(app, caller, team_id)
       rows.push(await upsert(app, team_id, sent))
     }
-    return shownPipelines(app, rows)
+    return presentPipelines(app, rows)
   })
 
 async function upsert(app: App, team_id: string, sent: Sent) {
   const at = app.wall()
   const kept = await store.lockPipeline(app.db, { team_id, ...rules.fresh, created_at: at, updated_at: at })
-  const has = await outletStore.lockOutlets(app.db, [team_id])
+  const has = await outletStore.lockDestinations(app.db, [team_id])
   const settings = rules.settingsFrom(
     sent,
     kept,
     has.map(({ destination }) => destination),
   )
-  await outletStore.renewOutlets(app.db, team_id)
-  const after_no = settings.push_historical_data ? 0 : await placeAfter(app, team_id, 'end')
+  await outletStore.renewDestinations(app.db, team_id)
+  const after_no = settings.push_historical_data ? 0 : await positionAfter(app, team_id, 'end')
   for (const destination of rules.given(sent)) {
     const known = has.find((row) => row.destination === destination)
     const to = destination === 'rabbitmq' ? await brokerFrom(app, sent.rabbitmq, known) : topicFrom(app, sent.cloud_pubsub)
     const sealed = await sealSettings(app, team_id, destination, to)
-    await outletStore.putOutlet(app.db, { team_id, destination, sealed, after_no, created_at: at })
+    await outletStore.putDestination(app.db, { team_id, destination, sealed, after_no, created_at: at })
   }
   return store.updatePipeline(app.db, team_id, settings)
 }
 
-async function brokerFrom(app: App, sent: Sent['rabbitmq'], known: outletStore.OutletRow | undefined) {
+async function brokerFrom(app: App, sent: Sent['rabbitmq'], known: outletStore.DestinationRow | undefined) {
   const { uri, exchange } = sent as rules.RabbitMq
   const kept = known && (await openSettings(app, known, 'rabbitmq'))
-  const rabbitmq = { uri: unhidden(uri, kept?.uri), exchange }
+  const rabbitmq = { uri: restorePassword(uri, kept?.uri), exchange }
   brokerOf(rabbitmq.uri, policyOf(app.config))
   return rabbitmq
 }
@@ -76,8 +76,8 @@ export const deletePipelines = (app: App, caller: ManagementCaller, team_ids: st
     const reached = team_ids.filter((id) => isReachable(caller, id))
     const rows = await store.lockPipelines(app.db, caller.org_id, reached)
     const found = rows.map(({ team_id }) => team_id)
-    await outletStore.lockOutlets(app.db, found)
-    const answer = await shownPipelines(app, rows)
+    await outletStore.lockDestinations(app.db, found)
+    const answer = await presentPipelines(app, rows)
     await store.deletePipelines(app.db, found)
     return answer
   })

@@ -4,6 +4,6 @@ import * as store from './store-destinations.ts'
 /** So that the metrics stay of a bounded size. */
 const SHOWN = 1000
 
-export type { Waiting } from './store-destinations.ts'
+export type { PendingEvents } from './store-destinations.ts'
 
-export const pipelinesBehind = (db: Db) => store.waiting(db, null, SHOWN)
+export const pipelinesBehind = (db: Db) => store.countPending(db, null, SHOWN)

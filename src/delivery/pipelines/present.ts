@@ -4,14 +4,14 @@ import { type Failure, failures } from './rules-failure.ts'
 import { openSettings } from './sealed.ts'
 import type { PipelineRow } from './store.ts'
 import * as store from './store-destinations.ts'
-import { hidden } from './uri.ts'
+import { hidePassword } from './uri.ts'
 
 /** Pipelines as they are answered: what they are set to, and how each destination is doing. */
-export async function shownPipelines(app: App, rows: PipelineRow[]) {
+export async function presentPipelines(app: App, rows: PipelineRow[]) {
   const team_ids = rows.map(({ team_id }) => team_id)
-  const ofTeam = Map.groupBy(await store.listOutlets(app.db, team_ids), ({ team_id }) => team_id)
-  const waiting = await store.waiting(app.db, team_ids, team_ids.length * outlets.length)
-  const lagOf = (row: store.OutletRow) =>
+  const ofTeam = Map.groupBy(await store.listDestinations(app.db, team_ids), ({ team_id }) => team_id)
+  const waiting = await store.countPending(app.db, team_ids, team_ids.length * outlets.length)
+  const lagOf = (row: store.DestinationRow) =>
     waiting.find(({ team_id, destination }) => team_id === row.team_id && destination === row.destination)?.lag ?? 0
   return Promise.all(
     rows.map(async ({ preferred, enabled, ...row }) => {
@@ -22,7 +22,7 @@ export async function shownPipelines(app: App, rows: PipelineRow[]) {
         provider_raw_data: false,
         preferences: { preferred, enabled },
         cloud_pubsub: await settingsOf(app, its, 'cloud_pubsub'),
-        rabbitmq: rabbitmq && { ...rabbitmq, uri: hidden(rabbitmq.uri) },
+        rabbitmq: rabbitmq && { ...rabbitmq, uri: hidePassword(rabbitmq.uri) },
         svix: null,
         azure_amqp: null,
         destinations: its.map((outlet) => shownOutlet(outlet, lagOf(outlet))),
@@ -31,12 +31,12 @@ export async function shownPipelines(app: App, rows: PipelineRow[]) {
   )
 }
 
-async function settingsOf<D extends OutletName>(app: App, its: store.OutletRow[], name: D) {
+async function settingsOf<D extends OutletName>(app: App, its: store.DestinationRow[], name: D) {
   const outlet = its.find(({ destination }) => destination === name)
   return outlet ? openSettings(app, outlet, name) : null
 }
 
-const shownOutlet = (row: store.OutletRow, lag: number) => ({
+const shownOutlet = (row: store.DestinationRow, lag: number) => ({
   ...row,
   lag,
   failing_since: row.first_failure_at,
@@ -44,5 +44,5 @@ const shownOutlet = (row: store.OutletRow, lag: number) => ({
   next_try_at: row.retry_at,
 })
 
-const errorOf = ({ last_error, last_failure_at }: store.OutletRow) =>
+const errorOf = ({ last_error, last_failure_at }: store.DestinationRow) =>
   last_error && last_failure_at ? { code: last_error, message: failures[last_error as Failure], at: last_failure_at } : null

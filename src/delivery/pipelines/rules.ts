@@ -4,7 +4,7 @@ import { problem } from '../../platform/problem.ts'
 /** Where events go. The URI has user and password in it. */
 export type RabbitMq = { uri: string; exchange: string }
 export type PubSub = { project: string; topic: string; message_ordering: boolean }
-export type OutletSettings = { rabbitmq: RabbitMq; cloud_pubsub: PubSub }
+export type DestinationSettings = { rabbitmq: RabbitMq; cloud_pubsub: PubSub }
 
 type Sent = {
   push_historical_data?: boolean | null | undefined

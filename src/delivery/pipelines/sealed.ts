@@ -2,17 +2,17 @@ import type { OutletName } from '../../contract/delivery/pipelines.ts'
 import type { App } from '../../platform/app.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
-import type { OutletSettings } from './rules.ts'
+import type { DestinationSettings } from './rules.ts'
 
 /** Of RabbitMQ there are some that were sealed when a pipeline had no other destination. */
 const place = (team_id: string, destination: OutletName) =>
   destination === 'rabbitmq' ? `pipelines.sealed.${team_id}` : `pipeline_outlets.sealed.${team_id}.${destination}`
 
-export const sealSettings = async (app: App, team_id: string, destination: OutletName, settings: OutletSettings[OutletName]) =>
+export const sealSettings = async (app: App, team_id: string, destination: OutletName, settings: DestinationSettings[OutletName]) =>
   seal(await teamSealingKey(app, team_id), place(team_id, destination), settings)
 
 export const openSettings = async <D extends OutletName>(
   app: App,
   { team_id, sealed }: { team_id: string; sealed: Buffer },
   destination: D,
-) => open<OutletSettings[D]>(await teamSealingKey(app, team_id), place(team_id, destination), sealed)
+) => open<DestinationSettings[D]>(await teamSealingKey(app, team_id), place(team_id, destination), sealed)

@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-export type OutletRow = Selectable<Tables['pipeline_outlets']>
+export type DestinationRow = Selectable<Tables['pipeline_outlets']>
 
 /** The destinations of teams, in the order in which everybody locks them. */
 const outletsOf = (db: Db, team_ids: string[]) =>
@@ -13,12 +13,12 @@ const outletsOf = (db: Db, team_ids: string[]) =>
     .orderBy('team_id')
     .orderBy('destination')
 
-export const listOutlets = (db: Db, team_ids: string[]) => outletsOf(db, team_ids).execute()
+export const listDestinations = (db: Db, team_ids: string[]) => outletsOf(db, team_ids).execute()
 
-export const lockOutlets = (db: Db, team_ids: string[]) => outletsOf(db, team_ids).forUpdate().execute()
+export const lockDestinations = (db: Db, team_ids: string[]) => outletsOf(db, team_ids).forUpdate().execute()
 
 /** One that is there keeps its place in the log. */
-export const putOutlet = (db: Db, { sealed, ...row }: Insertable<Tables['pipeline_outlets']>) =>
+export const putDestination = (db: Db, { sealed, ...row }: Insertable<Tables['pipeline_outlets']>) =>
   db
     .insertInto('pipeline_outlets')
     .values({ ...row, sealed })
@@ -26,24 +26,24 @@ export const putOutlet = (db: Db, { sealed, ...row }: Insertable<Tables['pipelin
     .execute()
 
 /** No failures in a row. */
-export const well = { failures: 0, first_failure_at: null, last_failure_at: null, last_error: null, retry_at: null }
+export const healthyDestination = { failures: 0, first_failure_at: null, last_failure_at: null, last_error: null, retry_at: null }
 
 /** Whoever changes a pipeline has repaired something, so it is tried at once. */
-export const renewOutlets = (db: Db, team_id: string) =>
+export const renewDestinations = (db: Db, team_id: string) =>
   db
     .updateTable('pipeline_outlets')
-    .set((eb) => ({ revision: eb('revision', '+', 1), ...well }))
+    .set((eb) => ({ revision: eb('revision', '+', 1), ...healthyDestination }))
     .where('team_id', '=', team_id)
     .execute()
 
 /** How many events of the log after a place are looked at to tell how many wait. */
 const LOOKED_AT = 10_000
 
-export type Waiting = { team_id: string; destination: string; lag: number; oldest_at: string | null }
+export type PendingEvents = { team_id: string; destination: string; lag: number; oldest_at: string | null }
 
 /** How much waits for destinations, and since when: of these teams, or of those that were made first. */
-export async function waiting(db: Db, team_ids: string[] | null, most: number) {
-  const { rows } = await sql<Waiting>`
+export async function countPending(db: Db, team_ids: string[] | null, most: number) {
+  const { rows } = await sql<PendingEvents>`
     select o.team_id, o.destination, w.lag, w.oldest_at
     from (
       select o.team_id, o.destination, o.after_no, t.partial_webhooks_enabled

@@ -50,10 +50,10 @@ function plain(text: string) {
 }
 
 /** The URI as it is answered. */
-export const hidden = (uri: string) => uri.replace(/\/\/[^/@]*@/, `//${HIDDEN}`)
+export const hidePassword = (uri: string) => uri.replace(/\/\/[^/@]*@/, `//${HIDDEN}`)
 
 /** A URI that comes back as it was answered means the one that is kept. */
-export const unhidden = (sent: string, kept: string | undefined) => (kept && sent === hidden(kept) ? kept : sent)
+export const restorePassword = (sent: string, kept: string | undefined) => (kept && sent === hidePassword(kept) ? kept : sent)
 
 const notPublic =
   'Pipelines go to public addresses only. Use a public host; whoever operates the service can open networks with WEBHOOK_ALLOWED_NETWORKS.'

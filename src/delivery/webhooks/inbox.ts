@@ -2,7 +2,7 @@ import { type KeyObject, randomUUID } from 'node:crypto'
 import { type App, inTransaction, wakeAfterCommit } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { isUserGone } from '../../platform/db/open.ts'
-import { type Outcome, withoutExchange } from '../../platform/outbound/outcome.ts'
+import { type Outcome, outcomeWithoutExchange } from '../../platform/outbound/outcome.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { DAY, later } from '../../platform/time.ts'
@@ -61,7 +61,7 @@ export async function receive(
   const verdict = verify(secrets[0] as KeyObject, headers, body, received_at)
   const sealed = seal(key, place(id), { headers, body } satisfies Received)
   await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(unlessUserGone)
-  return withoutExchange(200, null)
+  return outcomeWithoutExchange(200, null)
 }
 
 /** Whoever was erased while a message was on its way is told of no more. */

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
 /** Wait before attempt 2, 3, 4… When the list ends, the delivery is exhausted. */
-export const waits = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR]
+export const retryWaits = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR]
 
 /** Waits become up to a tenth longer and never shorter, so that those who failed together do not come back together. */
 const JITTER = 0.1
@@ -24,7 +24,7 @@ export type Attempt = {
 
 export type Next = { state: 'delivered' } | { state: 'waiting'; due_at: string } | { state: 'exhausted' }
 
-export function afterAttempt({ attempts, outcome, at, random, schedule = waits }: Attempt): Next {
+export function afterAttempt({ attempts, outcome, at, random, schedule = retryWaits }: Attempt): Next {
   if (outcome.ok) return { state: 'delivered' }
   const wait = schedule[attempts - 1]
   if (wait === undefined) return { state: 'exhausted' }

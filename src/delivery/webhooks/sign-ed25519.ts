@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
-import { signed } from './sign.ts'
+import { signedContent } from './sign.ts'
 
 const PRIVATE = 'whsk_'
 const PUBLIC = 'whpk_'
@@ -12,7 +12,7 @@ export function newKeyPair() {
 }
 
 export function signEd25519(private_key: string, id: string, timestamp: number, body: string | Buffer) {
-  return `v1a,${sign(null, signed(id, timestamp, body), privateKeyOf(private_key)).toString('base64')}`
+  return `v1a,${sign(null, signedContent(id, timestamp, body), privateKeyOf(private_key)).toString('base64')}`
 }
 
 export const publicKeyOf = (private_key: string) => PUBLIC + bytesAfter(PRIVATE, private_key, 64).subarray(32).toString('base64')

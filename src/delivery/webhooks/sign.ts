@@ -18,12 +18,12 @@ export function parseSecret(text: string) {
   return secret
 }
 
-export const signed = (id: string, timestamp: number, body: string | Buffer) =>
+export const signedContent = (id: string, timestamp: number, body: string | Buffer) =>
   typeof body === 'string' ? Buffer.from(`${id}.${timestamp}.${body}`) : Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body])
 
 /** One signature for each secret that is valid now; a receiver that knows any of them is content. */
 export const signatures = (secrets: Secret[], id: string, timestamp: number, body: string | Buffer) =>
-  secrets.map((secret) => `v1,${hmac(secret, signed(id, timestamp, body)).toString('base64')}`).join(' ')
+  secrets.map((secret) => `v1,${hmac(secret, signedContent(id, timestamp, body)).toString('base64')}`).join(' ')
 
 const hmac = (secret: Secret, text: Buffer) => createHmac('sha256', secret).update(text).digest()
 
@@ -57,7 +57,7 @@ export function verify(secret: Secret, headers: Headers, body: string | Buffer, 
   const age = Math.floor(Date.parse(now) / 1000) - Number(timestamp)
   if (age > TOLERANCE_S) return 'too_old'
   if (age < -TOLERANCE_S) return 'too_new'
-  const right = hmac(secret, signed(id, Number(timestamp), body))
+  const right = hmac(secret, signedContent(id, Number(timestamp), body))
   return signature.split(' ').some((one) => isOurs(one, right)) ? 'verified' : 'wrong_signature'
 }
 

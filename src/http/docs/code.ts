@@ -1,10 +1,10 @@
 import { type Html, html } from '../../platform/html.ts'
-import { highlighted } from './highlight.ts'
+import { highlight } from './highlight.ts'
 
 /** A sample or an answer. Behind the fence stands the language, and then what the samples' test wants to know: `file=receiver.py`, `status=400`. */
 export function codeBox(code: string, info = ''): Html {
   const [language] = info.split(' ')
   const file = /\bfile=(\S+)/.exec(info)?.[1]
   const isAnswer = language === 'text' || /\bstatus=/.test(info)
-  return html`<div class="code${isAnswer && ' answer'}">${file && html`<p class="file">${file}</p>`}<pre tabindex="0"><code>${highlighted(code, language)}</code></pre></div>`
+  return html`<div class="code${isAnswer && ' answer'}">${file && html`<p class="file">${file}</p>`}<pre tabindex="0"><code>${highlight(code, language)}</code></pre></div>`
 }

@@ -36,7 +36,7 @@ const languages: Record<string, Record<string, string>> = {
 
 const aliases: Record<string, string> = { bash: 'sh', shell: 'sh', typescript: 'ts', javascript: 'js', mjs: 'js', py: 'python' }
 
-export function highlighted(code: string, language = ''): Html {
+export function highlight(code: string, language = ''): Html {
   const kinds = languages[aliases[language] ?? language]
   if (!kinds) return html`${code}`
   const pattern = new RegExp(

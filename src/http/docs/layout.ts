@@ -4,10 +4,10 @@ import type { Heading } from './outline.ts'
 import { besides, type DocsPage, groups, pathOf, REFERENCE } from './pages.ts'
 
 /** What is shown: one page of the table, or one that the site makes itself (`page` is then absent). */
-export type Shown = { title: string; about: string; body: Html; page?: DocsPage; headings?: Heading[]; query?: string }
+export type PageContent = { title: string; about: string; body: Html; page?: DocsPage; headings?: Heading[]; query?: string }
 
 /** The whole document around what is shown. */
-export const layout = (shown: Shown) =>
+export const layout = (shown: PageContent) =>
   html`<!doctype html>
 <html lang="en" data-theme="auto">
 <head>
@@ -44,7 +44,7 @@ ${contents(shown.headings ?? [])}
 
 const brand = () => html`<a class="brand" href="/docs"><img src="${addressOf('icon.svg')}" alt="" width="22" height="22">Assay docs</a>`
 
-const top = ({ page, query }: Shown) => html`<header class="top">
+const top = ({ page, query }: PageContent) => html`<header class="top">
 <details class="menu"><summary>Menu</summary><div class="side open">${navigation(page)}</div></details>
 <span class="narrow">${brand()}</span>
 <form class="search" role="search" action="/docs/search">

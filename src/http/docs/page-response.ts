@@ -1,11 +1,11 @@
 import { type Html, html } from '../../platform/html.ts'
 import { type Entry, excerpt, find } from './assets/find.js'
-import type { Shown } from './layout.ts'
+import type { PageContent } from './layout.ts'
 import { groups, pathOf } from './pages.ts'
 
 /** What the site shows besides its written pages: the index, what a search found, and that there is no such page. */
 
-export const indexSight: Shown = {
+export const indexResponse: PageContent = {
   title: 'Documentation',
   about: 'How to use, integrate and operate Assay.',
   body: html`<h1>Assay documentation</h1>
@@ -14,7 +14,7 @@ New here? Begin with the <a href="/docs/quick-start">quick start</a>.</p>
 ${index()}`,
 }
 
-export function searchSight(entries: Entry[], query: string): Shown {
+export function searchResponse(entries: Entry[], query: string): PageContent {
   const found = find(entries, query, 50)
   const count = found.length === 1 ? '1 place' : `${found.length} places`
   return {
@@ -27,7 +27,7 @@ ${query.trim() ? html`<p class="lead">${count} with “${query.trim()}”.</p>` 
   }
 }
 
-export const missingSight: Shown = {
+export const missingResponse: PageContent = {
   title: 'No such page',
   about: 'There is no page at this address.',
   body: html`<h1>There is no such page</h1>

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type File, fileOf, sendFile } from '../pages/files.ts'
 import { versionOf } from './assets.ts'
-import { allEntries, foundAt, missing, searched } from './site.ts'
+import { allEntries, foundAt, missingPage, searchPage } from './site.ts'
 
 /** No inline script or style, nothing from elsewhere. */
 const POLICY =
@@ -21,7 +21,7 @@ export function mountDocs(server: FastifyInstance) {
     const path = request.params['*'] ?? ''
     const file = kept.get(path) ?? made(path)
     guard(reply)
-    if (!file) return reply.code(404).type(HTML).send(missing().text)
+    if (!file) return reply.code(404).type(HTML).send(missingPage().text)
     kept.set(path, file)
     if (file.type === 'image/svg+xml') reply.header('content-security-policy', DRAWING_POLICY)
     // What carries its version in its address is never another under it.
@@ -37,7 +37,7 @@ export function mountDocs(server: FastifyInstance) {
     entries ??= allEntries()
     return guard(reply)
       .type(HTML)
-      .send(searched(entries, [request.query.q ?? ''].flat()[0] ?? '').text)
+      .send(searchPage(entries, [request.query.q ?? ''].flat()[0] ?? '').text)
   })
 }
 

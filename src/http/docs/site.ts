@@ -1,15 +1,15 @@
 import type { Entry } from './assets/find.js'
 import { assetAt, type Found, fileAt } from './assets.ts'
 import { entriesOf } from './entries.ts'
-import { layout, type Shown } from './layout.ts'
+import { layout, type PageContent } from './layout.ts'
 import { htmlOf, tokensOf } from './markdown.ts'
 import { outlineOf } from './outline.ts'
-import { indexSight, missingSight, searchSight } from './page-response.ts'
+import { indexResponse, missingResponse, searchResponse } from './page-response.ts'
 import { pageAt, pages } from './pages.ts'
 
 /** What is at a path under /docs/, made from the markdown in `docs/`; whoever serves it keeps it. */
 export function foundAt(path: string): Found | undefined {
-  if (path === '') return html(indexSight)
+  if (path === '') return html(indexResponse)
   if (path === 'search.json') return { type: 'application/json; charset=utf-8', text: JSON.stringify(allEntries()) }
   const [, folder, name = ''] = /^(assets|diagrams)\/([\w-]+\.\w+)$/.exec(path) ?? []
   if (folder === 'assets') return assetAt(name)
@@ -19,11 +19,11 @@ export function foundAt(path: string): Found | undefined {
 
 export const allEntries = () => pages.flatMap((page) => entriesOf(page, tokensOf(markdownOf(page.slug) ?? '')))
 
-export const searched = (entries: Entry[], query: string) => html(searchSight(entries, query))
+export const searchPage = (entries: Entry[], query: string) => html(searchResponse(entries, query))
 
-export const missing = () => html(missingSight)
+export const missingPage = () => html(missingResponse)
 
-const html = (shown: Shown): Found => ({ type: 'text/html; charset=utf-8', text: layout(shown) })
+const html = (shown: PageContent): Found => ({ type: 'text/html; charset=utf-8', text: layout(shown) })
 
 /** Only what the table has is read, so that no address reaches another file. */
 const markdownOf = (slug: string) => (pageAt(slug) ? fileAt(`docs/${slug}.md`) : undefined)

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { OutletName } from '../../contract/delivery/pipelines.ts'
-import { pipelinesBehind, type Waiting } from '../../delivery/pipelines/backlog.ts'
+import { type PendingEvents, pipelinesBehind } from '../../delivery/pipelines/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 
 export type Pipelines = { note(destination: OutletName, what: { published: number } | { failure: string }): void }
@@ -21,7 +21,7 @@ export function pipelineMetrics(registry: Registry, database: Database): Pipelin
     registers,
   })
   // Both gauges are asked in the same moment, and a scrape must answer while the database is away.
-  let asked: Promise<Waiting[]> | undefined
+  let asked: Promise<PendingEvents[]> | undefined
   const waiting = () => {
     asked ??= pipelinesBehind(database.db)
       .catch(() => [])

@@ -5,7 +5,7 @@ import type { App } from '../../platform/app.ts'
 import { publicUrl } from '../../platform/config.ts'
 import { problem } from '../../platform/problem.ts'
 import * as visit from '../../wearables/link/browser-session.ts'
-import { comeBack, newBrowserSecret, startOAuth } from '../../wearables/link/oauth.ts'
+import { finishOAuth, newBrowserSecret, startOAuth } from '../../wearables/link/oauth.ts'
 import * as pages from '../../wearables/link/page.ts'
 
 /** The page asks nobody but us, and nobody may put it into a frame. */
@@ -29,10 +29,10 @@ export async function mountLinkPages(app: App, server: FastifyInstance) {
       async (_: unknown, text: string) => Object.fromEntries(new URLSearchParams(text)),
     )
     const guarded =
-      (show: (request: Request, reply: FastifyReply) => Promise<visit.Sight>) => async (request: Request, reply: FastifyReply) =>
-        send(reply, await show(request, reply).catch(visit.refused))
-    const guest = (request: Request, show: (guest: visit.Guest) => Promise<visit.Sight>) =>
-      visit.welcome(app, one(request.query['token']) ?? request.body?.['token'], show)
+      (show: (request: Request, reply: FastifyReply) => Promise<visit.PageResponse>) => async (request: Request, reply: FastifyReply) =>
+        send(reply, await show(request, reply).catch(visit.refusalResponse))
+    const guest = (request: Request, show: (guest: visit.BrowserSession) => Promise<visit.PageResponse>) =>
+      visit.withBrowserSession(app, one(request.query['token']) ?? request.body?.['token'], show)
 
     scope.get(
       '/link',
@@ -62,14 +62,19 @@ export async function mountLinkPages(app: App, server: FastifyInstance) {
   })
 }
 
-function send(reply: FastifyReply, sight: visit.Sight) {
+function send(reply: FastifyReply, sight: visit.PageResponse) {
   reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').header('content-security-policy', POLICY)
   if ('to' in sight) return reply.redirect(sight.to, 307)
   return reply.code(sight.status).type('text/html; charset=utf-8').send(sight.html)
 }
 
 /** The browser takes a secret along that comes back with it alone: nobody else's way ends here. */
-async function setOut(app: App, guest: visit.Guest, { params, headers }: Request, reply: FastifyReply): Promise<visit.Sight> {
+async function setOut(
+  app: App,
+  guest: visit.BrowserSession,
+  { params, headers }: Request,
+  reply: FastifyReply,
+): Promise<visit.PageResponse> {
   const { slug } = params
   if (!isSource(slug)) throw problem('SOURCE_NOT_OFFERED', 'There is no such source.')
   const browser = cookieIn(headers.cookie)?.browser ?? newBrowserSecret()
@@ -79,14 +84,14 @@ async function setOut(app: App, guest: visit.Guest, { params, headers }: Request
   return { to: oauth_url }
 }
 
-async function arrive(app: App, { query, headers }: Request): Promise<visit.Sight> {
+async function arrive(app: App, { query, headers }: Request): Promise<visit.PageResponse> {
   const sent = { state: one(query['state']), code: one(query['code']), error: one(query['error']) }
   const cookie = cookieIn(headers.cookie)
-  const { token, began, provider, outcome } = await comeBack(app, { ...sent, browser: cookie?.browser })
+  const { token, began, provider, outcome } = await finishOAuth(app, { ...sent, browser: cookie?.browser })
   if (!token || !provider) return { status: 400, html: pages.endPage(undefined, outcome) }
   // Whoever began somewhere else goes on there, whatever came of it.
-  if (began === 'api') return visit.ended({ token: { ...token, on_error: true }, frame: undefined }, outcome, { slug: provider })
-  return visit.ended({ token, frame: visit.frameOf(token, cookie?.secret) }, outcome, { slug: provider })
+  if (began === 'api') return visit.endResponse({ token: { ...token, on_error: true }, frame: undefined }, outcome, { slug: provider })
+  return visit.endResponse({ token, frame: visit.frameOf(token, cookie?.secret) }, outcome, { slug: provider })
 }
 
 const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { asyncapi } from '../../contract/asyncapi.ts'
 import { openapi } from '../../contract/openapi.ts'
-import { databaseAnswers } from '../../operations/deployment/actions.ts'
+import { isDatabaseUp } from '../../operations/deployment/actions.ts'
 import type { App } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { SECOND } from '../../platform/time.ts'
@@ -44,4 +44,4 @@ function mountDocument(server: FastifyInstance, path: string, make: () => object
 
 const READY_WITHIN = 3 * SECOND
 
-const answersSoon = (app: App) => Promise.race([databaseAnswers(app), pause(READY_WITHIN, false, { ref: false })])
+const answersSoon = (app: App) => Promise.race([isDatabaseUp(app), pause(READY_WITHIN, false, { ref: false })])

@@ -1,5 +1,5 @@
 import type { App } from '../../platform/app.ts'
-import type { Loaded } from '../orders/reading/present.ts'
+import type { LoadedOrder } from '../orders/reading/present.ts'
 import { simulator } from './simulator/index.ts'
 
 /** What a lab answers to an order that it takes at once. */
@@ -12,10 +12,10 @@ export type Accepted = { low_level: string; sample_id: string | null }
  */
 export type Lab = {
   /** Takes the order; undefined when the lab answers later. */
-  send(app: App, order: Loaded): Promise<Accepted | undefined>
-  cancel(app: App, order: Loaded): Promise<void>
+  send(app: App, order: LoadedOrder): Promise<Accepted | undefined>
+  cancel(app: App, order: LoadedOrder): Promise<void>
   /** When the lab moves the order by itself. */
-  nextAt(order: Loaded, now: string): string | null
+  nextAt(order: LoadedOrder, now: string): string | null
 }
 
 /** A partner lab sees its orders through the lab-side API and answers there, in its own time; that a kit awaits its patient we know ourselves. */
@@ -28,5 +28,5 @@ const partner: Lab = {
 /** Adapters by the interface that the catalogue names for a lab; a lab whose interface has none is a partner at the lab-side API. */
 export const adapters: Record<string, Lab> = {}
 
-export const labFor = ({ config }: App, { lab_test }: Pick<Loaded, 'lab_test'>): Lab =>
+export const labFor = ({ config }: App, { lab_test }: Pick<LoadedOrder, 'lab_test'>): Lab =>
   config.ENVIRONMENT === 'sandbox' ? simulator : (adapters[lab_test.lab.interface] ?? partner)

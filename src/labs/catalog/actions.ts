@@ -27,11 +27,11 @@ export async function listLabTests(app: App, caller: TeamCaller, query: PageQuer
   const lab_id = await labOfAccount(app, caller, query.lab_account_id)
   const found = await store.listLabTests(app.db, caller.team_id, { ...query, lab_id }, order, page)
   const { rows, next_cursor } = pageOf(found, page, (test) => ({ at: String(test[order.key]), id: test.id }))
-  return { data: rows.map(shown), next_cursor, ...(query.include_pricing ? { pricing: rules.testPricing(rows) } : {}) }
+  return { data: rows.map(presentLabTest), next_cursor, ...(query.include_pricing ? { pricing: rules.testPricing(rows) } : {}) }
 }
 
 export const listAllLabTests = async (app: App, { team_id }: TeamCaller, filter: Filter) =>
-  (await store.listLabTests(app.db, team_id, filter, orderOf(filter))).map(shown)
+  (await store.listLabTests(app.db, team_id, filter, orderOf(filter))).map(presentLabTest)
 
 const orderOf = ({ order_key, order_direction }: Filter): store.LabTestOrder => ({
   key: order_key ?? 'created_at',
@@ -41,7 +41,7 @@ const orderOf = ({ order_key, order_direction }: Filter): store.LabTestOrder => 
 export async function getLabTest(app: App, caller: TeamCaller, id: string, lab_account_id?: string | null) {
   const test = await requireLabTest(app, caller.team_id, id)
   await accountFor(app, caller, lab_account_id, test.lab_id)
-  return shown(test)
+  return presentLabTest(test)
 }
 
 /** A test made of markers of one lab. Gap 32: the operator approves it, except in the sandbox, where nobody would. */
@@ -65,7 +65,7 @@ export const createLabTest = (app: App, caller: TeamCaller, input: z.output<type
       { ...row, ...terms, ...state, has_collection_instructions: true },
       markers.map((marker) => marker.id),
     )
-    return shown(await requireLabTest(app, caller.team_id, id))
+    return presentLabTest(await requireLabTest(app, caller.team_id, id))
   })
 
 /** Whose codes the markers are named by: the lab that was named, or that of the account. */
@@ -88,7 +88,7 @@ export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { na
       ...(name ? { name } : {}),
       ...(given ? { archived_at: active ? null : (test.archived_at ?? now) } : {}),
     })
-    return shown(await requireLabTest(app, team_id, id))
+    return presentLabTest(await requireLabTest(app, team_id, id))
   })
 
 /** What waits for the operator, of every team. */
@@ -114,4 +114,8 @@ export const orderedOf = async (app: App, { markers }: Pick<LabTestRow, 'markers
   analytes: await store.listAnalytes(app.db),
 })
 
-export const shown = <T extends { status: string }>(test: T) => ({ ...test, is_active: test.status === 'active', is_delegated: false })
+export const presentLabTest = <T extends { status: string }>(test: T) => ({
+  ...test,
+  is_active: test.status === 'active',
+  is_delegated: false,
+})

@@ -1,5 +1,5 @@
 import { banner, facts, footer, heading, row } from './layout/blocks.ts'
-import { closePaper, openPaper, type Paper } from './layout/page.ts'
+import { closePage, openPage, type Page } from './layout/page.ts'
 import { signatureLines } from './layout/signature.ts'
 import { writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
@@ -21,7 +21,7 @@ export type AdvanceNotice = {
 }
 
 export function abn(input: AdvanceNotice): Promise<Buffer> {
-  const paper = openPaper({ title: 'Advance Beneficiary Notice', subject: `Order ${input.order_id}`, created_at: input.created_at })
+  const paper = openPage({ title: 'Advance Beneficiary Notice', subject: `Order ${input.order_id}`, created_at: input.created_at })
   letterhead(paper, input.laboratory, 'Advance Beneficiary Notice')
   facts(paper, 3, [
     ['Patient', nameOf(input.patient)],
@@ -39,10 +39,10 @@ export function abn(input: AdvanceNotice): Promise<Buffer> {
   signatureLines(paper, ['Signature of the patient or representative', 'Printed name', 'Date'])
   paper.y += 6
   writeText(paper, scope, ink.quiet)
-  return closePaper(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
+  return closePage(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
-function writeFormNumber(paper: Paper) {
+function writeFormNumber(paper: Page) {
   paper.y += 4
   banner(paper, notTheForm, ink.strong, color.tint)
 }
@@ -50,7 +50,7 @@ function writeFormNumber(paper: Paper) {
 const notTheForm =
   'This is not form CMS-R-131. Where Original Medicare requires an Advance Beneficiary Notice of Noncoverage (ABN), it requires form CMS-R-131. This notice does not replace that form.'
 
-function writeReason(paper: Paper, insurer: string | null) {
+function writeReason(paper: Page, insurer: string | null) {
   const payer = insurer ?? 'Your insurance'
   banner(paper, `${payer} may not pay for the tests below. If it does not pay, you may have to.`, ink.warn, color.warn_tint)
   writeText(
@@ -60,7 +60,7 @@ function writeReason(paper: Paper, insurer: string | null) {
   )
 }
 
-function writeTests(paper: Paper, { tests, estimated_total }: AdvanceNotice) {
+function writeTests(paper: Page, { tests, estimated_total }: AdvanceNotice) {
   heading(paper, 'Tests that may not be covered')
   tableRow(paper, ['Test', 'Why it may not be covered', 'Estimated cost'], ink.head)
   for (const { name, code, reason, estimated_cost } of tests)
@@ -70,7 +70,7 @@ function writeTests(paper: Paper, { tests, estimated_total }: AdvanceNotice) {
   if (estimated_total !== null) tableRow(paper, [total, '', money(estimated_total)], { ...large, weight: 'bold' })
 }
 
-function tableRow(paper: Paper, [test, reason, cost]: [string, string, string], style: typeof ink.body) {
+function tableRow(paper: Page, [test, reason, cost]: [string, string, string], style: typeof ink.body) {
   const x = paper.left
   row(paper, [
     { text: test, style, x, width: 170 },
@@ -91,7 +91,7 @@ const choices = [
   'I do not want the tests. I pay nothing for them. I cannot appeal, because no claim is filed.',
 ]
 
-function writeChoices(paper: Paper) {
+function writeChoices(paper: Page) {
   heading(paper, 'Your choice: check one box')
   for (const [index, choice] of choices.entries()) {
     row(paper, [{ text: `Choice ${index + 1}. ${choice}`, style: large, x: paper.left + 24, width: paper.width - 24 }], () =>
@@ -101,7 +101,7 @@ function writeChoices(paper: Paper) {
   }
 }
 
-function checkBox(paper: Paper) {
+function checkBox(paper: Page) {
   paper.doc
     .rect(paper.left + 2, paper.y + 1, 12, 12)
     .lineWidth(0.9)

@@ -2,7 +2,7 @@ import type { Method } from '../../contract/labs/lifecycle.ts'
 import { type SampleType, stepsFor } from './instruction-steps.ts'
 import { inWords } from './labels-text.ts'
 import { banner, facts, footer, heading, row } from './layout/blocks.ts'
-import { closePaper, openPaper, type Paper } from './layout/page.ts'
+import { closePage, openPage, type Page } from './layout/page.ts'
 import { writeLine, writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
 
@@ -21,7 +21,7 @@ export type CollectionInstructions = {
 }
 
 export function collectionInstructions(input: CollectionInstructions): Promise<Buffer> {
-  const paper = openPaper({ title: 'Collection instructions', subject: `Lab test ${input.id}`, created_at: input.created_at })
+  const paper = openPage({ title: 'Collection instructions', subject: `Lab test ${input.id}`, created_at: input.created_at })
   writeText(paper, 'Collection instructions', ink.heading)
   writeText(paper, input.name, ink.title)
   if (input.description) writeText(paper, input.description, ink.quiet)
@@ -40,18 +40,18 @@ export function collectionInstructions(input: CollectionInstructions): Promise<B
   for (const [index, step] of stepsFor(input).entries()) writeStep(paper, index + 1, step)
   heading(paper, 'If something goes wrong')
   writeText(paper, help(input), stepInk)
-  return closePaper(paper, footer(paper, `Collection instructions · ${input.name}`))
+  return closePage(paper, footer(paper, `Collection instructions · ${input.name}`))
 }
 
 const stepInk = { ...ink.body, size: 10.5 }
 
-function writeStep(paper: Paper, number: number, step: string) {
+function writeStep(paper: Page, number: number, step: string) {
   const x = paper.left + 30
   row(paper, [{ text: step, style: stepInk, x, width: paper.width - 30 }], () => numberBadge(paper, number))
   paper.y += 8
 }
 
-function numberBadge(paper: Paper, number: number) {
+function numberBadge(paper: Page, number: number) {
   const [x, y] = [paper.left + 10, paper.y + 7]
   paper.doc.circle(x, y, 9).fill(color.accent)
   const style = { ...ink.strong, color: color.white }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { type Caches, declareCache } from '../../platform/caches.ts'
-import type { Asked, Drawn, Papers } from './thread.ts'
+import type { Documents, DrawRequest, DrawResponse } from './thread.ts'
 
 /** The thread that draws, from the first paper on, and what it was asked for. */
 type Drawing = { thread: Worker; asked: Map<number, PromiseWithResolvers<Buffer>> }
@@ -10,7 +10,11 @@ type Drawings = { current?: Drawing | undefined; last: number }
 const drawings = declareCache((): Drawings => ({ last: 0 }))
 
 /** Draws a document as a PDF. A long one takes seconds, so a thread of its own draws it while the process serves other requests. */
-export function draw<P extends keyof Papers>(service: { caches: Caches }, paper: P, input: Parameters<Papers[P]>[0]): Promise<Buffer> {
+export function draw<P extends keyof Documents>(
+  service: { caches: Caches },
+  paper: P,
+  input: Parameters<Documents[P]>[0],
+): Promise<Buffer> {
   const state = drawings(service)
   state.current ??= begin(state)
   const { thread, asked } = state.current
@@ -19,14 +23,14 @@ export function draw<P extends keyof Papers>(service: { caches: Caches }, paper:
   asked.set(id, drawn)
   // A process that has nothing else to do waits for a paper, but not for the thread.
   thread.ref()
-  thread.postMessage({ id, paper, input: input as never } satisfies Asked)
+  thread.postMessage({ id, paper, input: input as never } satisfies DrawRequest)
   return drawn.promise
 }
 
 function begin(state: Drawings): Drawing {
   const thread = new Worker(new URL('./thread.ts', import.meta.url))
   const asked: Drawing['asked'] = new Map()
-  thread.on('message', (drawn: Drawn) => {
+  thread.on('message', (drawn: DrawResponse) => {
     const one = asked.get(drawn.id)
     asked.delete(drawn.id)
     if (!asked.size) thread.unref()

@@ -1,6 +1,6 @@
 import { dayInWords } from './labels-text.ts'
 import { drawBarcode } from './layout/barcode.ts'
-import { closePaper, letter, mm, openPaper, type Paper } from './layout/page.ts'
+import { closePage, letter, mm, openPage, type Page } from './layout/page.ts'
 import { drawLine, linesOf, widthOf, writeLine } from './layout/text.ts'
 import { ink, lineHeight } from './layout/theme.ts'
 import { listed, type Patient } from './people.ts'
@@ -21,13 +21,13 @@ const sheet = { columns: 4, rows: 10, left: (letter[0] - 4 * label.width) / 2, t
 
 export function labels(input: Labels): Promise<Buffer> {
   const size: [number, number] = input.layout === 'roll' ? [label.width, label.height] : letter
-  const paper = openPaper({ title: 'Sample labels', subject: `Order ${input.order_id}`, created_at: input.created_at }, size, 0, 0)
+  const paper = openPage({ title: 'Sample labels', subject: `Order ${input.order_id}`, created_at: input.created_at }, size, 0, 0)
   for (let index = 0; index < input.number_of_labels; index++) {
     const { page, x, y } = placeOf(index, input.layout)
     if (index > 0 && page) paper.doc.addPage()
     drawLabel(paper, input, { x, y })
   }
-  return closePaper(paper)
+  return closePage(paper)
 }
 
 /** `page` says that the label begins a page. */
@@ -38,7 +38,7 @@ function placeOf(index: number, layout: Labels['layout']) {
   return { page: place === 0, x: sheet.left + column * label.width, y: sheet.top + line * label.height }
 }
 
-function drawLabel(paper: Paper, { patient, ...input }: Labels, { x, y }: { x: number; y: number }) {
+function drawLabel(paper: Page, { patient, ...input }: Labels, { x, y }: { x: number; y: number }) {
   const margin = 2 * mm
   const box = { x: x + margin, width: label.width - 2 * margin }
   const text = { ...ink.body, size: 6.5 }
@@ -51,7 +51,7 @@ function drawLabel(paper: Paper, { patient, ...input }: Labels, { x, y }: { x: n
 }
 
 /** A sample id is never cut off: it shrinks to its line, or takes up to three where no barcode needs the room. */
-function writeId(paper: Paper, sample_id: string, { x, y, width, most }: { x: number; y: number; width: number; most: number }) {
+function writeId(paper: Page, sample_id: string, { x, y, width, most }: { x: number; y: number; width: number; most: number }) {
   const style = { ...ink.strong, size: most > 1 ? 8 : 7.5 }
   const room = (width * (most > 1 ? most - 0.5 : most)) / widthOf(paper, sample_id, style)
   const fitting = { ...style, size: style.size * Math.min(1, room) }

@@ -1,11 +1,11 @@
 import { rule } from './layout/blocks.ts'
-import { type Paper, right } from './layout/page.ts'
+import { type Page, right } from './layout/page.ts'
 import { writeLine, writeText } from './layout/text.ts'
 import { color, ink, lineHeight } from './layout/theme.ts'
 import { joined, type Laboratory, placeOf } from './people.ts'
 
 /** The laboratory at the left, what the document is at the right. */
-export function letterhead(paper: Paper, lab: Laboratory, title: string) {
+export function letterhead(paper: Page, lab: Laboratory, title: string) {
   const width = paper.width * 0.62
   writeLine(paper, title, paper.y + 4, ink.heading, { x: right(paper) - paper.width * 0.36, width: paper.width * 0.36, align: 'right' })
   writeText(paper, lab.name, ink.title, { x: paper.left, width })

@@ -1,7 +1,7 @@
 import { instantInWords, inWords } from './labels-text.ts'
 import { drawBarcode } from './layout/barcode.ts'
 import { banner, type Fact, facts, footer, heading, row } from './layout/blocks.ts'
-import { closePaper, openPaper, type Paper } from './layout/page.ts'
+import { closePage, openPage, type Page } from './layout/page.ts'
 import { signatureLines } from './layout/signature.ts'
 import { writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
@@ -45,7 +45,7 @@ export type Requisition = {
 }
 
 export function requisition(input: Requisition): Promise<Buffer> {
-  const paper = openPaper({ title: 'Laboratory requisition', subject: `Order ${input.order_id}`, created_at: input.created_at })
+  const paper = openPage({ title: 'Laboratory requisition', subject: `Order ${input.order_id}`, created_at: input.created_at })
   letterhead(paper, input.laboratory, 'Laboratory requisition')
   if (input.is_priority) banner(paper, 'STAT: please handle with priority.', ink.alarm, color.alarm_tint)
   writeSample(paper, input.sample_id)
@@ -57,10 +57,10 @@ export function requisition(input: Requisition): Promise<Buffer> {
   if (input.clinical_notes) writeNotes(paper, input.clinical_notes)
   heading(paper, 'To be filled in at collection', 46)
   signatureLines(paper, ['Collected by', 'Date and time', 'Fasting hours'])
-  return closePaper(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
+  return closePage(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
-function writeSample(paper: Paper, sample_id: string | null) {
+function writeSample(paper: Page, sample_id: string | null) {
   if (!sample_id) return
   const box = { x: paper.left, width: paper.width, align: 'center' } as const
   const height = drawBarcode(paper, sample_id, { x: paper.left, y: paper.y, width: paper.width, height: 40 }) ? 43 : 0
@@ -81,7 +81,7 @@ const orderFacts = ({ time_zone, ...input }: Requisition): Fact[] => [
   ['Fasting', input.fasting ? 'Required' : 'Not required'],
 ]
 
-function writePatient(paper: Paper, { patient, created_at }: Requisition) {
+function writePatient(paper: Page, { patient, created_at }: Requisition) {
   heading(paper, 'Patient')
   facts(paper, 3, [
     ['Name', listed(patient)],
@@ -92,7 +92,7 @@ function writePatient(paper: Paper, { patient, created_at }: Requisition) {
   ])
 }
 
-function writeBilling(paper: Paper, { billing_type, insurance, icd_codes }: Requisition) {
+function writeBilling(paper: Page, { billing_type, insurance, icd_codes }: Requisition) {
   heading(paper, 'Billing and diagnosis')
   facts(paper, 3, [
     ['Bill to', inWords(billing_type)],
@@ -112,7 +112,7 @@ function insuranceFacts(insurance: Coverage) {
   return list.filter(([, value]) => value)
 }
 
-function writeTests(paper: Paper, tests: OrderedTest[]) {
+function writeTests(paper: Page, tests: OrderedTest[]) {
   heading(paper, 'Tests ordered')
   for (const test of tests) {
     line(paper, [test.code ?? '', test.name, test.sample_type ? inWords(test.sample_type) : ''], ink.strong)
@@ -121,7 +121,7 @@ function writeTests(paper: Paper, tests: OrderedTest[]) {
   }
 }
 
-function line(paper: Paper, [code, name, note]: [string, string, string], style: typeof ink.body) {
+function line(paper: Page, [code, name, note]: [string, string, string], style: typeof ink.body) {
   const x = paper.left
   row(paper, [
     { text: code, style, x, width: 76 },
@@ -130,7 +130,7 @@ function line(paper: Paper, [code, name, note]: [string, string, string], style:
   ])
 }
 
-function writeAnswers(paper: Paper, answers: Requisition['aoe_answers']) {
+function writeAnswers(paper: Page, answers: Requisition['aoe_answers']) {
   if (!answers.length) return
   heading(paper, 'Questions asked at order entry')
   for (const { marker, question, answer } of answers) {
@@ -142,7 +142,7 @@ function writeAnswers(paper: Paper, answers: Requisition['aoe_answers']) {
   }
 }
 
-function writeNotes(paper: Paper, notes: string) {
+function writeNotes(paper: Page, notes: string) {
   heading(paper, 'Clinical notes')
   writeText(paper, notes)
 }

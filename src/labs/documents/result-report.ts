@@ -1,7 +1,7 @@
 import type { Interpretation, Result } from './flag.ts'
 import { instantInWords, inWords } from './labels-text.ts'
 import { banner, facts, footer, heading, row, rule } from './layout/blocks.ts'
-import { closePaper, openPaper, type Paper } from './layout/page.ts'
+import { closePage, openPage, type Page } from './layout/page.ts'
 import { writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
 import { letterhead } from './letterhead.ts'
@@ -34,7 +34,7 @@ export type ResultReport = {
 }
 
 export function resultReport(input: ResultReport): Promise<Buffer> {
-  const paper = openPaper({ title: 'Laboratory report', subject: `Order ${input.order_id}`, created_at: input.created_at })
+  const paper = openPage({ title: 'Laboratory report', subject: `Order ${input.order_id}`, created_at: input.created_at })
   letterhead(paper, input.laboratory, 'Laboratory report')
   tellStatus(paper, input.status)
   facts(paper, 3, factsOf(input))
@@ -43,10 +43,10 @@ export function resultReport(input: ResultReport): Promise<Buffer> {
   if (input.notes) writeNotes(paper, input.notes)
   paper.y += 8
   writeText(paper, 'End of report', ink.small, { x: paper.left, width: paper.width, align: 'center' })
-  return closePaper(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
+  return closePage(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
-function tellStatus(paper: Paper, status: ReportStatus) {
+function tellStatus(paper: Page, status: ReportStatus) {
   if (status === 'final') return banner(paper, 'Final report.', { ...ink.strong, color: color.accent }, color.tint)
   if (status === 'partial') return banner(paper, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
   banner(paper, 'Corrected report. It replaces every earlier report of this order; do not use those any more.', ink.alarm, color.alarm_tint)
@@ -75,7 +75,7 @@ const overall = {
   unknown: { text: 'Overall: not rated. The laboratory did not rate every result.', style: { ...ink.strong, color: color.quiet } },
 }
 
-function tellInterpretation(paper: Paper, interpretation: Interpretation | null) {
+function tellInterpretation(paper: Page, interpretation: Interpretation | null) {
   if (!interpretation) return
   const { text, style } = overall[interpretation]
   paper.y += 2
@@ -84,14 +84,14 @@ function tellInterpretation(paper: Paper, interpretation: Interpretation | null)
   writeText(paper, text, style)
 }
 
-function writeSection(paper: Paper, { title, results, missing }: ReportSection) {
+function writeSection(paper: Page, { title, results, missing }: ReportSection) {
   heading(paper, title || 'Results', 60)
   if (results.length) resultTable(paper, results)
   else writeText(paper, 'No results yet.', ink.quiet)
   if (missing.length) writeMissing(paper, missing)
 }
 
-function writeMissing(paper: Paper, missing: MissingResult[]) {
+function writeMissing(paper: Page, missing: MissingResult[]) {
   heading(paper, 'Tests without a result')
   for (const { name, inferred_failure_type, note } of missing) {
     row(paper, [
@@ -107,7 +107,7 @@ function writeMissing(paper: Paper, missing: MissingResult[]) {
   }
 }
 
-function writeNotes(paper: Paper, notes: string) {
+function writeNotes(paper: Page, notes: string) {
   heading(paper, 'Notes')
   writeText(paper, notes)
 }

@@ -1,6 +1,6 @@
 import { barOf, type Flag, flagOf, type Result, rangeInWords } from './flag.ts'
 import { row, rule } from './layout/blocks.ts'
-import { keep, type Paper } from './layout/page.ts'
+import { keep, type Page } from './layout/page.ts'
 import type { RangeBar } from './layout/range-bar.ts'
 import { linesOf, writeLine, writeText } from './layout/text.ts'
 import { color, type Ink, ink, lineHeight } from './layout/theme.ts'
@@ -18,7 +18,7 @@ type Column = keyof typeof columns
 /** A result longer than this is a text and gets the width of the page. */
 const longestValue = 28
 
-export function resultTable(paper: Paper, results: Result[]) {
+export function resultTable(paper: Page, results: Result[]) {
   keep(paper, 48)
   heads(paper)
   paper.repeat = () => heads(paper)
@@ -26,13 +26,13 @@ export function resultTable(paper: Paper, results: Result[]) {
   paper.repeat = null
 }
 
-function heads(paper: Paper) {
+function heads(paper: Page) {
   paper.doc.rect(paper.left, paper.y, paper.width, 16).fill(color.tint)
   for (const name of Object.keys(columns) as Column[]) writeLine(paper, columns[name].title, paper.y + 3, ink.head, at(paper, name))
   paper.y += 20
 }
 
-function resultRow(paper: Paper, result: Result) {
+function resultRow(paper: Page, result: Result) {
   const flag = flagOf(result)
   const isText = result.type === 'comment' || result.result.length > longestValue
   const bar = barOf(result)
@@ -57,7 +57,7 @@ function underRow(result: Result, isText: boolean) {
   ].filter(({ text }) => text)
 }
 
-function cellsOf(paper: Paper, result: Result, { flag, isText }: { flag: Flag; isText: boolean }) {
+function cellsOf(paper: Page, result: Result, { flag, isText }: { flag: Flag; isText: boolean }) {
   const value = flag.style.weight === 'bold' ? flag.style : ink.strong
   const cell = (column: Column, text: string, style: Ink) => ({ text, style, ...at(paper, column) })
   return [
@@ -75,7 +75,7 @@ const origin = ({ name, source_markers }: Result) => {
   return names.length ? `Part of ${names.join(', ')}` : ''
 }
 
-function drawBar(paper: Paper, bar: RangeBar, { shade }: Flag) {
+function drawBar(paper: Page, bar: RangeBar, { shade }: Flag) {
   const { x, width } = at(paper, 'bar')
   const { doc } = paper
   const middle = paper.y + 6
@@ -87,8 +87,8 @@ function drawBar(paper: Paper, bar: RangeBar, { shade }: Flag) {
   return doc.polygon([marked + tip, middle], [marked - tip, middle - 4.5], [marked - tip, middle + 4.5]).fill(shade)
 }
 
-const heightOf = (paper: Paper, text: string, style: Ink) => linesOf(paper, text, inner(paper).width, style).length * lineHeight(style)
+const heightOf = (paper: Page, text: string, style: Ink) => linesOf(paper, text, inner(paper).width, style).length * lineHeight(style)
 
-const inner = (paper: Paper) => ({ x: paper.left + columns.name.x, width: paper.width - 2 * columns.name.x })
+const inner = (paper: Page) => ({ x: paper.left + columns.name.x, width: paper.width - 2 * columns.name.x })
 
-const at = (paper: Paper, column: Column) => ({ x: paper.left + columns[column].x, width: columns[column].width })
+const at = (paper: Page, column: Column) => ({ x: paper.left + columns[column].x, width: columns[column].width })

@@ -7,12 +7,12 @@ import { resultReport } from './result-report.ts'
 
 const papers = { abn, collectionInstructions, labels, requisition, resultReport }
 
-export type Papers = typeof papers
-export type Asked = { id: number; paper: keyof Papers; input: never }
-export type Drawn = { id: number; bytes: Uint8Array } | { id: number; stack: string | undefined }
+export type Documents = typeof papers
+export type DrawRequest = { id: number; paper: keyof Documents; input: never }
+export type DrawResponse = { id: number; bytes: Uint8Array } | { id: number; stack: string | undefined }
 
-parentPort?.on('message', async ({ id, paper, input }: Asked) => {
-  const answer = (drawn: Drawn) => parentPort?.postMessage(drawn)
+parentPort?.on('message', async ({ id, paper, input }: DrawRequest) => {
+  const answer = (drawn: DrawResponse) => parentPort?.postMessage(drawn)
   try {
     answer({ id, bytes: await papers[paper](input) })
   } catch (error) {

@@ -21,7 +21,7 @@ export function nextStep(order: Order): string | undefined {
 export const needsRegistration = (order: Order) => order.registrable && !passed(order, 'registered')
 
 /** The steps from where the order stands to `final` along the usual way, or the shortest way by arrows to where that does not lead. */
-export function walk(order: Order, final: string): string[] {
+export function pathTo(order: Order, final: string): string[] {
   const steps: string[] = []
   for (let at = order; at.low_level !== final; ) {
     const low = nextStep(at)
@@ -79,7 +79,7 @@ export const mayFollow = (order: Order, low: string) =>
   canBecome(order.method, order.low_level, low) && mayTake(order, low) && !isAgain(order, low)
 
 /** Whether the order is there already, at a step that is not taken twice in a row. */
-export const standsAt = (order: Order, low: string) => order.low_level === low && !mayFollow(order, low)
+export const isAt = (order: Order, low: string) => order.low_level === low && !mayFollow(order, low)
 
 const endings = ['cancelled', 'do_not_process']
 
@@ -87,7 +87,7 @@ const endings = ['cancelled', 'do_not_process']
  * What to do with a step that a lab or courier reports: they miss scans, so it may lie several arrows ahead;
  * one that was passed already, or comes twice, is late and changes nothing.
  */
-export function judgeReport(order: Order, low: string): 'take' | 'late' {
+export function classifyReport(order: Order, low: string): 'take' | 'late' {
   if (mayFollow(order, low)) return 'take'
   const ahead = reachableFrom(order.method, order.low_level, (step) => mayTake(order, step))
   if (ahead.has(low) && !isAgain(order, low) && !endings.includes(low) && low !== order.low_level) return 'take'

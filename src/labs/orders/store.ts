@@ -103,7 +103,7 @@ export const findBySample = (db: Db, team_id: string, sample_id: string) =>
     .executeTakeFirst()
 
 /** What the simulator does next; nobody is told. */
-export const setQuietly = (db: Db, id: string, change: { step_at: string | null; simulation: string | null }) =>
+export const setWithoutEvent = (db: Db, id: string, change: { step_at: string | null; simulation: string | null }) =>
   db.updateTable('orders').set(change).where('id', '=', id).execute()
 
 /** The order is at the disposal of a lab that answers later; it is new among those that the lab lists. */

@@ -5,7 +5,7 @@ import { type Interpretation, type NewResult, numberText, type ResultType, range
 export type Interval = { low: number; high: number; low_open: boolean; high_open: boolean }
 
 /** A result against the range that counts for it and, in the unit of the catalogue, against the critical limits. */
-export function judge(posted: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
+export function interpret(posted: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
   const comparable = analyte && sameUnit(posted.unit, analyte.unit) ? analyte : undefined
   const range = saysRange(posted) ? rangeOfLab(posted) : rangeOfCatalogue(comparable, gender)
   const measured = type === 'numeric' || type === 'range' ? readMeasured(posted.result) : null

@@ -7,8 +7,8 @@ import { Problem, problem } from '../../platform/problem.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orderedOf } from '../catalog/actions.ts'
 import { advanceOrder, changeOrder } from '../orders/progress/advance.ts'
-import { type Loaded, ordersOfTransaction, requireOrder, shown } from '../orders/reading/present.ts'
-import { checkOpen, judgeReport } from '../orders/rules.ts'
+import { type LoadedOrder, ordersOfTransaction, presentOrder, requireOrder } from '../orders/reading/present.ts'
+import { checkOpen, classifyReport } from '../orders/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -24,7 +24,7 @@ export type Report = {
 }
 
 /** Keeps a report of a lab, unless it came before. One that does not say when it was made may return to what an earlier one said. */
-export async function recordResults(app: AppInTransaction, order: Loaded, posted: NewResults): Promise<Loaded> {
+export async function recordResults(app: AppInTransaction, order: LoadedOrder, posted: NewResults): Promise<LoadedOrder> {
   const known = await store.findByDigest(app.db, order.id, digestOf(order, posted))
   if (known && (posted.reported_at || known.version === order.result_version)) return order
   const faults = rules.faultsOf(await orderedOf(app, order.lab_test), posted.results)
@@ -32,16 +32,16 @@ export async function recordResults(app: AppInTransaction, order: Loaded, posted
   return keepReport(app, order, posted)
 }
 
-const digestOf = ({ key }: Loaded, posted: NewResults) =>
+const digestOf = ({ key }: LoadedOrder, posted: NewResults) =>
   createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(posted)).digest()
 
 /** Keeps a report beside the earlier ones, moves the order and alarms about what has become critical. One that comes late changes nothing. */
-export async function keepReport(app: AppInTransaction, order: Loaded, posted: NewResults): Promise<Loaded> {
+export async function keepReport(app: AppInTransaction, order: LoadedOrder, posted: NewResults): Promise<LoadedOrder> {
   const status = statusOf(order, posted)
   const low = lowOf[status]
   const stepless = status === 'partial' && order.method === 'testkit'
   checkOpen(order)
-  if (judgeReport(order, stepless ? 'completed' : low) === 'late') return order
+  if (classifyReport(order, stepless ? 'completed' : low) === 'late') return order
   const before = await latestReport(app, order)
   const report = await reportOf(app, order, { ...posted, status }, before)
   const version = order.result_version + 1
@@ -64,24 +64,24 @@ export async function keepReport(app: AppInTransaction, order: Loaded, posted: N
   const moved = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, change)
   const critical = rules.newlyCritical(before?.results ?? [], report.results)
   if (critical.length) await store.insertCritical(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
-  for (const result of critical) await alarm(app, moved, status, result)
+  for (const result of critical) await emitCritical(app, moved, status, result)
   return moved
 }
 
 const lowOf = { partial: 'partial_results', final: 'completed', corrected: 'corrected' }
 
 /** Gap 44: a final report on an order that is completed already corrects it; a correction before any final report is that final report. */
-function statusOf({ low_level }: Loaded, { status }: NewResults): NewResults['status'] {
+function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResults['status'] {
   const final = ['completed', 'corrected'].includes(low_level)
   if (status === 'partial') return status
   return final ? 'corrected' : 'final'
 }
 
-async function reportOf(app: App, order: Loaded, posted: NewResults, before: Report | undefined): Promise<Report> {
+async function reportOf(app: App, order: LoadedOrder, posted: NewResults, before: Report | undefined): Promise<Report> {
   const ordered = await orderedOf(app, order.lab_test)
   const reported_at = posted.reported_at ?? app.now()
   const patient = { gender: order.document.patient_details?.gender ?? 'unknown', sample_id: order.sample_id }
-  const fresh = rules.complete(ordered, patient, { ...posted, reported_at })
+  const fresh = rules.completeResults(ordered, patient, { ...posted, reported_at })
   const merged = rules.merge([...(before ? [before] : []), { results: fresh, missing_results: [] }])
   const results = rules.inOrder(ordered, merged.results)
   return {
@@ -96,7 +96,7 @@ async function reportOf(app: App, order: Loaded, posted: NewResults, before: Rep
 }
 
 /** Told under a key of its own, so that nothing ever waits in front of it. It says which marker, never the value. */
-const alarm = (app: AppInTransaction, order: Loaded, status: string, { name, slug }: BiomarkerResult) => {
+const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string, { name, slug }: BiomarkerResult) => {
   const at = app.now()
   const { id: order_id, team_id, user_id, client_user_id, sample_id, created_at } = order
   const about = { order_id, sample_id, status: status === 'partial' ? 'partial' : 'final', interpretation: 'critical' }
@@ -112,7 +112,7 @@ const alarm = (app: AppInTransaction, order: Loaded, status: string, { name, slu
   })
 }
 
-export async function latestReport(app: App, order: Loaded): Promise<Report | undefined> {
+export async function latestReport(app: App, order: LoadedOrder): Promise<Report | undefined> {
   const row = await store.latestVersion(app.db, order.id)
   return row && open<Report>(order.key, place(order.id, row.version), row.sealed)
 }
@@ -127,7 +127,7 @@ export const getResults = async (app: App, { team_id }: TeamCaller, order_id: st
 export const getResultsMetadata = async (app: App, caller: TeamCaller, order_id: string) =>
   (await getResults(app, caller, order_id)).metadata
 
-export async function requireReport(app: App, order: Loaded) {
+export async function requireReport(app: App, order: LoadedOrder) {
   const report = await latestReport(app, order)
   if (report) return report
   throw noResults()
@@ -137,7 +137,7 @@ const noResults = () =>
   problem('RESULTS_NOT_AVAILABLE', 'There are no results of this order yet; labtest.order.updated tells when the lab has reported them.')
 
 /** What is read of a report. */
-export function resultsOf(app: App, order: Loaded, report: Report) {
+export function resultsOf(app: App, order: LoadedOrder, report: Report) {
   const { document, lab_test, sample_id } = order
   const patient = document.patient_details ?? { first_name: '', last_name: '', dob: order.created_at.slice(0, 10) }
   const collected_at = report.collected_at ?? order.collected_at
@@ -151,7 +151,7 @@ export function resultsOf(app: App, order: Loaded, report: Report) {
       account_id: order.lab_account_id,
     },
     sample_information: rules.sampleInformationOf({ ...report, sample_id, collected_at, fasting: lab_test.fasting }),
-    order_transaction: shown(app, order).order_transaction,
+    order_transaction: presentOrder(app, order).order_transaction,
   }
 }
 

@@ -2,7 +2,7 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { kindOf } from '../../tenants/audit/actions.ts'
-import { whoIs } from '../../tenants/people/actions.ts'
+import { findPersonName } from '../../tenants/people/actions.ts'
 import { requireOrder } from '../orders/reading/present.ts'
 import * as store from './store.ts'
 
@@ -24,6 +24,6 @@ async function shown(app: App, team_id: string, order_id: string) {
   const row = await store.latestCritical(app.db, team_id, order_id)
   if (!row) throw problem('NOTHING_CRITICAL', 'Nothing in the results of this order ever was critical, so there is nothing to acknowledge.')
   const { version: result_version, reported_at, acknowledged_at, acknowledged_kind: type, acknowledged_by: id } = row
-  const acknowledged_by = type && { type, id, name: type === 'person' && id ? ((await whoIs(app, id))?.name ?? null) : null }
+  const acknowledged_by = type && { type, id, name: type === 'person' && id ? ((await findPersonName(app, id))?.name ?? null) : null }
   return { order_id, result_version, reported_at, acknowledged_at, acknowledged_by: acknowledged_by || null }
 }

@@ -2,8 +2,8 @@ import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { draw } from '../documents/draw.ts'
 import type { ReportSection } from '../documents/result-report.ts'
-import { papersOf } from '../orders/reading/order-pdfs.ts'
-import { type Loaded, requireOrder } from '../orders/reading/present.ts'
+import { documentHeader } from '../orders/reading/order-pdfs.ts'
+import { type LoadedOrder, requireOrder } from '../orders/reading/present.ts'
 import { type Report, requireReport, transactionReports } from './actions.ts'
 import * as rules from './rules.ts'
 
@@ -34,12 +34,12 @@ const missingOf = ({ status, missing_results }: Report) => (status === 'partial'
 
 const reportPdf = (
   app: App,
-  order: Loaded,
+  order: LoadedOrder,
   report: Report,
   sections: { title?: string | null; results: Report['results']; missing: Report['missing_results'] }[],
 ) =>
   draw(app, 'resultReport', {
-    ...papersOf(order),
+    ...documentHeader(order),
     created_at: report.reported_at,
     time_zone: order.zone,
     physician: order.document.physician,

@@ -14,13 +14,13 @@ import {
   rangeText,
   type SampleData,
 } from '../../contract/labs/results.ts'
-import { judge } from '../ranges/rules.ts'
+import { interpret } from '../ranges/rules.ts'
 
 type Posted = Pick<NewResults, 'results' | 'reported_at'>
 type Patient = { gender: string; sample_id?: string | null }
 
 /** What a lab posted, with all that the catalogue knows about it. */
-export const complete = (ordered: Ordered, patient: Patient, { results, reported_at }: Posted): BiomarkerResult[] =>
+export const completeResults = (ordered: Ordered, patient: Patient, { results, reported_at }: Posted): BiomarkerResult[] =>
   results.map((posted) => {
     const analyte = analyteNamed(ordered, posted)
     const type = typeOf(posted, analyte)
@@ -32,7 +32,7 @@ export const complete = (ordered: Ordered, patient: Patient, { results, reported
       unit: posted.unit === undefined ? (analyte?.unit ?? null) : posted.unit,
       timestamp: reported_at ?? null,
       notes: posted.notes ?? null,
-      ...judge(posted, type, analyte, patient.gender),
+      ...interpret(posted, type, analyte, patient.gender),
       source_interpretation: posted.interpretation ?? '',
       performing_laboratory: posted.performing_laboratory ?? null,
       source_sample_id: patient.sample_id ?? null,

@@ -4,11 +4,11 @@ import { version } from '../../contract/version.ts'
 import type { Config } from '../../platform/config.ts'
 import * as dump from '../../platform/db/dump.ts'
 import { migrate, migrationFiles } from '../../platform/db/migrate.ts'
-import type { Database, Line } from '../../platform/db/open.ts'
+import type { Database, PoolConnection } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
 import type { Vault } from '../../platform/sealing/vault.ts'
-import { deploymentOf, holdsAnything } from '../deployment/actions.ts'
+import { findDeployment, holdsAnything } from '../deployment/actions.ts'
 import * as rules from '../deployment/rules.ts'
 import { backupReader, backupWriter, type Head, type Reader } from './file.ts'
 
@@ -31,8 +31,8 @@ export async function writeBackup(database: Database, path: string, step: Step) 
   }
 }
 
-async function headOf({ db }: Database, line: Line): Promise<Head> {
-  const deployment = await deploymentOf(db)
+async function headOf({ db }: Database, line: PoolConnection): Promise<Head> {
+  const deployment = await findDeployment(db)
   if (!deployment) throw setupProblem('The database is empty; there is nothing to back up')
   const { environment, region, key_check } = deployment
   return {
@@ -48,7 +48,7 @@ async function headOf({ db }: Database, line: Line): Promise<Head> {
   }
 }
 
-async function writeAll(line: Line, head: Head, path: string, step: Step) {
+async function writeAll(line: PoolConnection, head: Head, path: string, step: Step) {
   const file = backupWriter(path)
   await file.head(head)
   let rows = 0
@@ -103,7 +103,7 @@ async function loadAll(database: Database, file: Reader, step: Step) {
 
 const AT_ONCE = 500
 
-async function loadRows(line: Line, { head, rows }: Reader, step: Step) {
+async function loadRows(line: PoolConnection, { head, rows }: Reader, step: Step) {
   const tables = new Map(head.tables.map((table) => [table.name, table]))
   let some: string[] = []
   let of = ''

@@ -1,6 +1,6 @@
 import type { Plan } from '../../contract/common.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
-import { type Config, deploymentName, here, teamKeyPrefix } from '../../platform/config.ts'
+import { type Config, deploymentName, deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
 import type { Db } from '../../platform/db/open.ts'
 import { setupProblem } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
@@ -18,7 +18,7 @@ import * as store from './store.ts'
  */
 export const claimDatabase = (app: App, founding = false) =>
   inTransaction(app, async (app) => {
-    const ours = { ...here(app.config), key_check: derive(app.vault.root, 'check value') }
+    const ours = { ...deploymentOf(app.config), key_check: derive(app.vault.root, 'check value') }
     await store.lockStart(app.db)
     const known = await store.findDeployment(app.db)
     if (known) rules.checkDatabase(known, ours)
@@ -29,14 +29,14 @@ export const claimDatabase = (app: App, founding = false) =>
   })
 
 /** Which deployment and key a database belongs to; undefined for one that is nobody's yet. */
-export const deploymentOf = (db: Db) => store.findDeployment(db)
+export const findDeployment = (db: Db) => store.findDeployment(db)
 
 /** Whether a database holds more than an empty one does after its migrations. */
 export const holdsAnything = (db: Db) => store.holdsAnything(db)
 
 export const isClaimed = async (db: Db) => (await store.findDeployment(db)) !== undefined
 
-export const databaseAnswers = (app: App) =>
+export const isDatabaseUp = (app: App) =>
   store.ping(app.db).then(
     () => true,
     () => false,

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { pino } from 'pino'
 import { appOf, newService } from '../../platform/app.ts'
-import { type Config, here } from '../../platform/config.ts'
+import { type Config, deploymentOf } from '../../platform/config.ts'
 import { encryptionKey } from '../../platform/data-dir.ts'
 import { inspectServer, oldestUnnumbered, type Server, webhookUrls } from '../../platform/db/inspect.ts'
 import { pendingMigrations } from '../../platform/db/migrate.ts'
@@ -10,7 +10,7 @@ import { setupProblem } from '../../platform/problem.ts'
 import { derive } from '../../platform/sealing/seal.ts'
 import { openVault, type Vault } from '../../platform/sealing/vault.ts'
 import { verifyAudit } from '../../tenants/audit/actions.ts'
-import { deploymentOf } from '../deployment/actions.ts'
+import { findDeployment } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
 import type { Examine, Finding } from './finding.ts'
 
@@ -70,10 +70,10 @@ async function schemaFinding({ pool }: Database): Promise<Finding> {
 }
 
 async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
-  const known = await deploymentOf(db)
+  const known = await findDeployment(db)
   if (!known) return { state: 'warning', text: 'the database is empty', remedy: 'start the service, or assay bootstrap in production' }
   const { root } = vaultOf(config)
-  checkDatabase(known, { ...here(config), key_check: derive(root, 'check value') })
+  checkDatabase(known, { ...deploymentOf(config), key_check: derive(root, 'check value') })
   return { state: 'ok', text: 'opens this database' }
 }
 

@@ -26,7 +26,7 @@ export async function getOverview(app: App, { team_id }: TeamCaller) {
   return {
     at: app.now(),
     ...rules.stagesOf(steps, MOST),
-    critical_unacknowledged: { ...rules.counted(criticals.length, MOST), newest: criticals.slice(0, SHOWN) },
+    critical_unacknowledged: { ...rules.countByStage(criticals.length, MOST), newest: criticals.slice(0, SHOWN) },
     deliveries: {
       last_hour: rules.figuresOf(figures.hour),
       last_day: rules.figuresOf(figures.day),

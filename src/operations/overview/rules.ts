@@ -3,7 +3,7 @@ import { type Method, statusOfStep, stepsOf, topLevels } from '../../contract/la
 type Counted = { count: number; at_least: boolean }
 
 /** What was counted up to `most` and one more. */
-export const counted = (found: number, most: number): Counted => ({ count: Math.min(found, most), at_least: found > most })
+export const countByStage = (found: number, most: number): Counted => ({ count: Math.min(found, most), at_least: found > most })
 
 const sum = (counts: Counted[]): Counted => ({
   count: counts.reduce((all, { count }) => all + count, 0),

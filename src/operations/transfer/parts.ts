@@ -115,7 +115,7 @@ export const parts: Part[] = [
 export type Keys = { team_id: string; user: SealingKey }
 
 /** What a row is found by, made anew with the keys of the team and the user that it goes to. */
-export async function keyedFor(app: App, { team_id, user }: Keys, table: string, row: Row): Promise<Row> {
+export async function encryptFor(app: App, { team_id, user }: Keys, table: string, row: Row): Promise<Row> {
   const document = row['sealed']
   if (table === 'user_info') return { terms: indexTerms(await teamSealingKey(app, team_id), searchable(document as Info)) }
   if (table === 'orders') return { terms: await termsOf(app, team_id, document as OrderDocument) }

@@ -6,7 +6,7 @@ import type { Sample } from '../../wearables/data/samples/rules-codec.ts'
 import { pieceOf } from '../../wearables/data/samples/rules-pieces.ts'
 import { openStream, sealStream } from '../../wearables/data/streams/streams.ts'
 import { insertTransferred } from '../../wearables/data/transfer.ts'
-import { type IdOf, type Row, renamedInside } from './rules.ts'
+import { type IdOf, type Row, renameIdsInside } from './rules.ts'
 import * as store from './store.ts'
 
 type Whose = { team_id: string; user_id: string }
@@ -67,7 +67,7 @@ export async function writeRecords(
 const renamedSample = (idOf: IdOf) => (sample: Sample) => {
   if (!sample.more.includes('device_id')) return sample
   const { device_id } = JSON.parse(sample.more) as { device_id: string }
-  return { ...sample, more: JSON.stringify(renamedInside(JSON.parse(sample.more), new Set([device_id]), idOf)) }
+  return { ...sample, more: JSON.stringify(renameIdsInside(JSON.parse(sample.more), new Set([device_id]), idOf)) }
 }
 
 const hex = (bytes: Buffer) => `\\x${bytes.toString('hex')}`

@@ -31,7 +31,7 @@ export function newIds(team_id: string) {
 
 export type IdOf = ReturnType<typeof newIds>
 
-export const renamed = (row: Row, columns: string[], idOf: IdOf): Row => ({
+export const renameIds = (row: Row, columns: string[], idOf: IdOf): Row => ({
   ...row,
   ...Object.fromEntries(columns.map((column) => [column, idOf(row[column])])),
 })
@@ -65,7 +65,7 @@ export const noLongerRead = (pull: Row, at: string): Row =>
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 /** A document with the new ids of what it names: a sleep, a device. Whatever else looks like an id stays. */
-export const renamedInside = <T>(document: T, named: Set<unknown>, idOf: IdOf): T =>
+export const renameIdsInside = <T>(document: T, named: Set<unknown>, idOf: IdOf): T =>
   JSON.parse(JSON.stringify(document).replaceAll(UUID, (id) => (named.has(id) ? String(idOf(id)) : id))) as T
 
 export const brokenLine = (line: number, why: string) => setupProblem(`Line ${line}: ${why}`)

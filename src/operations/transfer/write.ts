@@ -4,7 +4,7 @@ import { type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { insertSealingKey } from '../../platform/sealing/store.ts'
 import { newSealingKey, teamSealingKey } from '../../platform/sealing/vault.ts'
 import { insertTransferred as insertUsers } from '../../tenants/users/transfer.ts'
-import { keyedFor, parts } from './parts.ts'
+import { encryptFor, parts } from './parts.ts'
 import { type Records, writeRecords } from './records.ts'
 import {
   asHistory,
@@ -14,8 +14,8 @@ import {
   noLongerRead,
   placeOf,
   type Row,
-  renamed,
-  renamedInside,
+  renameIds,
+  renameIdsInside,
   withoutAccess,
 } from './rules.ts'
 import * as store from './store.ts'
@@ -30,10 +30,10 @@ export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [
   inTransaction(app, async (app) => {
     const idOf = idsOf(target)
     target.own_tests.add(lab_test['id'] as string)
-    const [row] = await withAccounts(app, [renamed(lab_test, ['id'], idOf)])
+    const [row] = await withAccounts(app, [renameIds(lab_test, ['id'], idOf)])
     if ((await store.knownTests(app.db, [row?.['id'] as string])).length) return
     await insertTests(app, 'lab_tests', [{ ...row, team_id: target.team_id }]).catch(refused(no))
-    const named = markers.map((marker) => renamed(marker, ['lab_test_id'], idOf))
+    const named = markers.map((marker) => renameIds(marker, ['lab_test_id'], idOf))
     await insertTests(app, 'lab_test_markers', named).catch(refused(no))
   })
 
@@ -41,7 +41,7 @@ export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [
 export const writeUser = (app: App, target: Target, line: Line, no: number) =>
   inTransaction(app, async (app) => {
     const { team_id } = target
-    const user = renamed(line.user ?? {}, ['user_id'], idsOf(target))
+    const user = renameIds(line.user ?? {}, ['user_id'], idsOf(target))
     const user_id = user['user_id'] as string
     const owner = await store.ownerOf(app.db, user_id)
     if (owner?.team_id === team_id) return false
@@ -62,10 +62,10 @@ export const writeRecordLine = (app: App, target: Target, line: Records, no: num
 async function writeBelongings(app: AppInTransaction, target: Target, key: SealingKey, line: Line, no: number) {
   const { team_id } = target
   for (const { table, by, ids, sealed, insert } of parts) {
-    const rows = ((line[table] ?? []) as Row[]).map((row) => renamed(row, ids, idsOf(target)))
+    const rows = ((line[table] ?? []) as Row[]).map((row) => renameIds(row, ids, idsOf(target)))
     const written = []
     for (const row of await adapted(app, target, table, rows, line, no)) {
-      const keyed = await keyedFor(app, { team_id, user: key }, table, row)
+      const keyed = await encryptFor(app, { team_id, user: key }, table, row)
       written.push({ ...(sealed ? sealedRow(key, table, sealed, row) : row), ...keyed, ...(by === 'user_id' ? { team_id } : {}) })
     }
     await insert(app, written).catch(refused(no))
@@ -79,12 +79,12 @@ async function adapted(app: App, target: Target, table: string, rows: Row[], lin
   if (table === 'historical_pulls') return rows.map((row) => noLongerRead(row, app.now()))
   if (table !== 'summaries' || !target.new_ids) return rows
   const named = new Set([...((line['summaries'] ?? []) as Row[]), ...((line['devices'] ?? []) as Row[])].map(({ id }) => id))
-  return rows.map((row) => ({ ...row, sealed: renamedInside(row['sealed'], named, idsOf(target)) }))
+  return rows.map((row) => ({ ...row, sealed: renameIdsInside(row['sealed'], named, idsOf(target)) }))
 }
 
 async function orderRows(app: App, target: Target, rows: Row[], no: number) {
   const idOf = idsOf(target)
-  const named = rows.map((row) => (target.own_tests.has(row['lab_test_id'] as string) ? renamed(row, ['lab_test_id'], idOf) : row))
+  const named = rows.map((row) => (target.own_tests.has(row['lab_test_id'] as string) ? renameIds(row, ['lab_test_id'], idOf) : row))
   const wanted = [...new Set(named.map((row) => row['lab_test_id'] as string))]
   const known = await store.knownTests(app.db, wanted)
   if (known.length < wanted.length)

@@ -2,14 +2,14 @@ import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { setupProblem } from '../problem.ts'
-import { gathered, openLine, openLines, type SharedLine } from './pipelined-connections.ts'
+import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './pipelined-connections.ts'
 import type { Tables } from './tables.ts'
 
 /** Outside a transaction it also carries the connections that requests share; inside one every statement goes over the transaction's own. */
 export type Db = Kysely<Tables> & { pipelined?: PipelinedConnections | undefined }
 
 /** A connection of one's own, taken out of the pool. */
-export type Line = pg.PoolClient
+export type PoolConnection = pg.PoolClient
 
 export type Database = { db: Db; pool: pg.Pool; close(): Promise<void> }
 
@@ -46,7 +46,7 @@ export function openDatabase(url: string, size: number, log: Logger): Database {
   })
   pool.on('error', () => {})
   const sharing = { ...config, options: `${options} -c lock_timeout=${LOCKED_MS}` }
-  const lines = shares ? { reading: gathered(openLine(sharing)), writing: openLines(sharing, WRITING) } : undefined
+  const lines = shares ? { reading: coalesceReads(openPipelined(sharing)), writing: openPipelinedPool(sharing, WRITING) } : undefined
   const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pipelined: lines })
   const close = async () => {
     closing = true
@@ -57,12 +57,12 @@ export function openDatabase(url: string, size: number, log: Logger): Database {
   return { db, pool, close }
 }
 
-type PipelinedConnections = { reading: SharedLine; writing: SharedLine }
+type PipelinedConnections = { reading: PipelinedConnection; writing: PipelinedConnection }
 
 const hot = new Map<string, string>()
 
 /** Runs a statement that was `prepared`. */
-export async function runHot<R>(db: Db, text: string, values: unknown[], kind: keyof PipelinedConnections): Promise<R[]> {
+export async function runPrepared<R>(db: Db, text: string, values: unknown[], kind: keyof PipelinedConnections): Promise<R[]> {
   const line = db.pipelined?.[kind]
   const alone = async () => (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
   if (!line) return alone()
@@ -96,7 +96,7 @@ export function preparedRead<A extends unknown[], R>(name: string, build: Build<
   }
   return async (db: Db, ...sent: A) => {
     known ??= compile(db, sent.length)
-    return runHot<R>(db, known.text, known.valuesOf(sent), 'reading')
+    return runPrepared<R>(db, known.text, known.valuesOf(sent), 'reading')
   }
 }
 

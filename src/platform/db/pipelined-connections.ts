@@ -3,7 +3,7 @@ import pg from 'pg'
 /** A prepared statement that stands alone: it is its own transaction. */
 export type Statement = { name: string; text: string; values: unknown[] }
 
-export type SharedLine = { run(statement: Statement): Promise<{ rows: unknown[] }>; close(): Promise<void> }
+export type PipelinedConnection = { run(statement: Statement): Promise<{ rows: unknown[] }>; close(): Promise<void> }
 
 type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): void } } }
 
@@ -12,7 +12,7 @@ type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): v
  * and what comes up in the same turn of the event loop leaves in one piece. Handing a statement over costs
  * more than running it, so this serves twice as many as a connection for each.
  */
-export function openLine(config: pg.ClientConfig): SharedLine {
+export function openPipelined(config: pg.ClientConfig): PipelinedConnection {
   let open: Promise<Pipelined> | undefined
   let waiting = false
   const forget = () => {
@@ -53,8 +53,8 @@ export function openLine(config: pg.ClientConfig): SharedLine {
 }
 
 /** Several lines as one; a statement goes where the fewest wait. */
-export function openLines(config: pg.ClientConfig, count: number): SharedLine {
-  const lines = Array.from({ length: count }, () => ({ line: openLine(config), waiting: 0 }))
+export function openPipelinedPool(config: pg.ClientConfig, count: number): PipelinedConnection {
+  const lines = Array.from({ length: count }, () => ({ line: openPipelined(config), waiting: 0 }))
   return {
     async run(statement) {
       const least = lines.reduce((least, one) => (one.waiting < least.waiting ? one : least))
@@ -69,8 +69,8 @@ export function openLines(config: pg.ClientConfig, count: number): SharedLine {
  * Reads that came up while others were under way go together, and of those that ask the same only one goes:
  * each still sees everything that was committed before it was asked. What they give is shared, so it is not to be changed.
  */
-export function gathered(line: SharedLine): SharedLine {
-  type Answer = ReturnType<SharedLine['run']>
+export function coalesceReads(line: PipelinedConnection): PipelinedConnection {
+  type Answer = ReturnType<PipelinedConnection['run']>
   let next = new Map<string, { statement: Statement; answer: PromiseWithResolvers<Awaited<Answer>> }>()
   let busy = false
   const go = async () => {

@@ -2,7 +2,7 @@ import type { ColumnType, Generated } from 'kysely'
 import type { Plan, Role } from '../../contract/common.ts'
 import type { Method } from '../../contract/labs/lifecycle.ts'
 import type { Simulation } from '../../contract/labs/orders.ts'
-import type { CatalogueTables } from './tables/catalog.ts'
+import type { CatalogTables } from './tables/catalog.ts'
 import type { ConnectionTables } from './tables/connections.ts'
 import type { EventTables } from './tables/events.ts'
 import type { PeopleTables } from './tables/people.ts'
@@ -14,7 +14,7 @@ export type Time = string
 export type Json<T> = ColumnType<T, string | null | undefined, string | null>
 export type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
 
-type ByRoom = PeopleTables & CatalogueTables & EventTables & ConnectionTables & WearableTables
+type ByRoom = PeopleTables & CatalogTables & EventTables & ConnectionTables & WearableTables
 
 export type Tables = ByRoom & {
   deployment: { one: Generated<boolean>; environment: string; region: string; key_check: Buffer; created_at: Generated<Time> }

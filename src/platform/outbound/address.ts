@@ -12,10 +12,10 @@ export const policyOf = (config: Pick<Config, 'ENVIRONMENT' | 'WEBHOOK_ALLOWED_N
   allowed: config.WEBHOOK_ALLOWED_NETWORKS.map(cidr),
 })
 
-export const closed: Policy = { https_only: true, allow_loopback: false, allowed: [] }
+export const strictPolicy: Policy = { https_only: true, allow_loopback: false, allowed: [] }
 
 /** Whether webhooks must not go to the address. Whatever is not plainly an address is forbidden, one with a zone too. */
-export function isForbidden(ip: string, policy: Policy = closed) {
+export function isForbidden(ip: string, policy: Policy = strictPolicy) {
   const bytes = bytesOf(ip)
   if (!bytes) return true
   // On networks with IPv6 only, public IPv4 hosts look like this; the address inside decides, and no setting opens it.

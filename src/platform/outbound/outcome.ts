@@ -32,7 +32,7 @@ export type Outcome = {
 }
 
 /** Of what never went over the network. */
-export const withoutExchange = (status: number | null, error: Failure | null): Outcome => ({
+export const outcomeWithoutExchange = (status: number | null, error: Failure | null): Outcome => ({
   ok: error === null,
   status,
   error,

@@ -3,7 +3,7 @@ import { buildConnector, Pool } from 'undici'
 import { isForbidden, type Policy } from './address.ts'
 import type { Resolve } from './resolve.ts'
 
-export type Reach = {
+export type OutboundOptions = {
   policy: Policy
   resolve: Resolve
   connectTimeoutMs: number
@@ -16,7 +16,7 @@ export type Reach = {
 export type Pools = ReturnType<typeof openPools>
 
 /** Kept connections by origin. The origin used longest ago is let go when there are too many; what it has under way still ends. */
-export function openPools(reach: Reach) {
+export function openPools(reach: OutboundOptions) {
   const pools = new Map<string, Pool>()
   const connect = guardedConnector(reach)
 
@@ -57,7 +57,7 @@ const newPool = (origin: string, connect: buildConnector.connector, connections:
   })
 
 /** Connects to the very addresses that were judged, so no second answer of a name server counts. */
-function guardedConnector({ policy, resolve, connectTimeoutMs, ca }: Reach): buildConnector.connector {
+function guardedConnector({ policy, resolve, connectTimeoutMs, ca }: OutboundOptions): buildConnector.connector {
   const connect = buildConnector({
     lookup: guardedLookup(policy, resolve),
     timeout: connectTimeoutMs,
@@ -68,7 +68,8 @@ function guardedConnector({ policy, resolve, connectTimeoutMs, ca }: Reach): bui
     ...(ca && { ca }),
   })
   return (options, callback) => {
-    if (isIP(options.hostname) && isForbidden(options.hostname, policy)) queueMicrotask(() => callback(coded('FORBIDDEN_ADDRESS'), null))
+    if (isIP(options.hostname) && isForbidden(options.hostname, policy))
+      queueMicrotask(() => callback(errorWithCode('FORBIDDEN_ADDRESS'), null))
     else connect(options, callback)
   }
 }
@@ -78,8 +79,8 @@ export const guardedLookup =
   (policy: Policy, resolve: Resolve): LookupFunction =>
   (hostname, options, callback) => {
     const found = (addresses: string[]) => {
-      if (addresses.length === 0) return callback(coded('DNS_FAILED'), '')
-      if (addresses.some((ip) => isForbidden(ip, policy))) return callback(coded('FORBIDDEN_ADDRESS'), '')
+      if (addresses.length === 0) return callback(errorWithCode('DNS_FAILED'), '')
+      if (addresses.some((ip) => isForbidden(ip, policy))) return callback(errorWithCode('FORBIDDEN_ADDRESS'), '')
       const [first = ''] = addresses
       if (options.all)
         callback(
@@ -88,7 +89,7 @@ export const guardedLookup =
         )
       else callback(null, first, isIP(first))
     }
-    resolve(hostname).then(found, () => callback(coded('DNS_FAILED'), ''))
+    resolve(hostname).then(found, () => callback(errorWithCode('DNS_FAILED'), ''))
   }
 
-export const coded = (code: string) => Object.assign(new Error(code), { code })
+export const errorWithCode = (code: string) => Object.assign(new Error(code), { code })

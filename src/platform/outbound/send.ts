@@ -1,7 +1,7 @@
 import { Problem } from '../problem.ts'
 import type { Policy } from './address.ts'
 import { exchange } from './exchange.ts'
-import { type Failure, type Outcome, withoutExchange } from './outcome.ts'
+import { type Failure, type Outcome, outcomeWithoutExchange } from './outcome.ts'
 import { openPools } from './pools.ts'
 import { type Resolve, systemResolve } from './resolve.ts'
 import { checkUrl } from './url.ts'
@@ -34,7 +34,7 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
     if (targets.size > maxOrigins) targets.clear()
     targets.set(url, target)
     if (typeof target === 'string') return notSent(target)
-    const sent = { ...fixedHeaders, ...inLowerCase(headers) }
+    const sent = { ...fixedHeaders, ...lowerCaseHeaders(headers) }
     // Another host would be the one that the certificate is compared with.
     if ('host' in sent) return notSent('bad_header')
     const request = { path: target.pathname + target.search, headers: sent, body }
@@ -53,7 +53,7 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
 export const fixedHeaders = { 'content-type': 'application/json', 'user-agent': 'Assay-Webhooks/1', accept: '*/*' }
 
 /** As they are sent. */
-export const inLowerCase = (headers: Record<string, string>): Record<string, string> =>
+export const lowerCaseHeaders = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /** A policy may have become stricter since the URL was taken. */
@@ -66,4 +66,4 @@ function targetOf(url: string, policy: Policy): URL | Failure {
   }
 }
 
-const notSent = (error: Failure) => withoutExchange(null, error)
+const notSent = (error: Failure) => outcomeWithoutExchange(null, error)

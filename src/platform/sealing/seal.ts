@@ -31,7 +31,7 @@ export function sealBytes(key: SealingKey, place: string, plain: Buffer): Buffer
 
 export function openBytes(key: SealingKey, place: string, sealed: Buffer): Buffer {
   if (sealed[0] !== VERSION) throw new Error(`Sealed with version ${sealed[0]}, which this release does not know`)
-  if (sealedBy(sealed) !== key.id) throw new Error('Sealed by another key')
+  if (keyIdOf(sealed) !== key.id) throw new Error('Sealed by another key')
   const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(HEADER, HEADER + IV))
   decipher.setAAD(Buffer.concat([sealed.subarray(0, HEADER), Buffer.from(place)]))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG))
@@ -47,7 +47,7 @@ export const open = <T>(key: SealingKey, place: string, sealed: Buffer) => JSON.
 export const openText = (key: SealingKey, place: string, sealed: Buffer) => openBytes(key, place, sealed).toString()
 
 /** The id of the key that opens it. */
-export const sealedBy = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))
+export const keyIdOf = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))
 
 /** A key for one purpose that reveals nothing of the key it comes from. */
 export const derive = (key: SealingKey, purpose: string) => Buffer.from(hkdfSync('sha256', key.secret, '', purpose, 32))

@@ -9,7 +9,7 @@ import * as store from './store.ts'
 export type { NewAuditRow } from './store.ts'
 
 /** `team_id`: whose data it was about, where the actor is of no team. */
-type Deed = {
+type AuditEntry = {
   action: string
   subject?: string | undefined
   status: number
@@ -18,10 +18,13 @@ type Deed = {
 }
 
 /** Who acts without a key: the operator at the command line, or a job on a team. */
-type Keyless = { kind: 'operator' } | { kind: 'job'; org_id?: string; team_id: string } | { kind: 'visitor'; org_id?: string; console: {} }
+type SystemActor =
+  | { kind: 'operator' }
+  | { kind: 'job'; org_id?: string; team_id: string }
+  | { kind: 'visitor'; org_id?: string; console: {} }
 
 /** The audit row of what somebody did. */
-export function auditRow(app: App, actor: Caller | Keyless, deed: Deed): store.NewAuditRow {
+export function auditRow(app: App, actor: Caller | SystemActor, deed: AuditEntry): store.NewAuditRow {
   const id = randomUUID()
   return {
     id,
@@ -39,12 +42,12 @@ export function auditRow(app: App, actor: Caller | Keyless, deed: Deed): store.N
   }
 }
 
-const atConsole = (actor: Caller | Keyless) =>
+const atConsole = (actor: Caller | SystemActor) =>
   'console' in actor && actor.console && 'actor_id' in actor.console ? actor.console : undefined
 
 const placeOfReason = (id: string) => `audit_log.reason.${id}`
 
-function sealedReason(app: App, actor: Caller | Keyless, id: string) {
+function sealedReason(app: App, actor: Caller | SystemActor, id: string) {
   const { reason } = atConsole(actor) ?? {}
   return reason && 'org_id' in actor && actor.org_id ? seal(orgSealingKey(app, actor.org_id), placeOfReason(id), reason) : null
 }
@@ -54,7 +57,7 @@ export const reasonOf = (app: App, { id, org_id, reason }: { id: string; org_id:
   reason && org_id ? open<string>(orgSealingKey(app, org_id), placeOfReason(id), reason) : null
 
 /** By what somebody acts: a kind of key, or a person. */
-export function kindOf(actor: Caller | Keyless) {
+export function kindOf(actor: Caller | SystemActor) {
   const console = atConsole(actor)
   if (console) return console.kind === 'person' ? 'person' : `${console.kind}_key`
   if ('token' in actor) return 'access_token'

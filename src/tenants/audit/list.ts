@@ -3,7 +3,7 @@ import { declareCache } from '../../platform/caches.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { later, MINUTE } from '../../platform/time.ts'
-import { whoIs } from '../people/actions.ts'
+import { findPersonName } from '../people/actions.ts'
 import { visibleTeams } from '../teams/rules.ts'
 import { reasonOf, verifyAudit } from './actions.ts'
 import * as store from './store.ts'
@@ -32,7 +32,7 @@ export async function listAudit(app: App, caller: ManagementCaller, { team_id, l
 }
 
 async function namesOf(app: App, ids: string[]) {
-  const people = await Promise.all([...new Set(ids)].map((id) => whoIs(app, id)))
+  const people = await Promise.all([...new Set(ids)].map((id) => findPersonName(app, id)))
   return new Map(people.flatMap((person) => (person ? [[person.id, person.name] as const] : [])))
 }
 

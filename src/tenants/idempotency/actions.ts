@@ -12,7 +12,7 @@ export type Outcome = { status: number; body: unknown }
 type Attempt = { team_id: string; operation: string; key: string; request: unknown }
 
 /** What the request that executes does with its outcome. */
-export type Turn = {
+export type IdempotencyLease = {
   /** Keeps an outcome whose action was rolled back. */
   keep(app: App, outcome: Outcome, user_id?: string): Promise<void>
   /** The outcome as a row, which commits together with the action or not at all. */
@@ -27,7 +27,7 @@ const PATIENCE = 10 * SECOND
 const KEPT = 25 * HOUR
 
 /** Answers the outcome that the key already has, or the turn to execute. Whoever waits holds no connection meanwhile. */
-export async function claimTurn(app: App, attempt: Attempt): Promise<{ turn: Turn } | { outcome: Outcome }> {
+export async function claimLease(app: App, attempt: Attempt): Promise<{ turn: IdempotencyLease } | { outcome: Outcome }> {
   const team = await teamSealingKey(app, attempt.team_id)
   const slot = { team_id: attempt.team_id, operation: attempt.operation, key_hash: keyed(team, 'idempotency key', attempt.key) }
   const fingerprint = keyed(team, 'idempotency fingerprint', JSON.stringify(attempt.request))
@@ -36,7 +36,7 @@ export async function claimTurn(app: App, attempt: Attempt): Promise<{ turn: Tur
   for (let waited = 0; ; waited++) {
     const now = app.wall()
     const held = await store.claim(app.db, { ...slot, fingerprint, owner, now, leased_until: later(now, LEASE) })
-    if (held?.owner === owner) return { turn: turnOf(app, team, slot, owner) }
+    if (held?.owner === owner) return { turn: leaseOf(app, team, slot, owner) }
     // Gap 14: the spec is silent on a reused key with another body. We refuse, since replaying would answer the wrong question.
     if (held && !held.fingerprint.equals(fingerprint))
       throw problem('IDEMPOTENCY_KEY_REUSED', 'This X-Idempotency-Key was used with another request; use a new key for a new request.')
@@ -57,7 +57,7 @@ export const deleteOutcomesOf = (app: AppInTransaction, team_id: string) => stor
 
 export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, later(app.wall(), -KEPT))
 
-function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Turn {
+function leaseOf(app: App, team: SealingKey, slot: store.Slot, owner: string): IdempotencyLease {
   const renewal = setInterval(() => store.renew(app.db, slot, owner, later(app.wall(), LEASE)).catch(() => {}), LEASE / 3).unref()
   async function row(app: App, outcome: Outcome, user_id?: string, known?: SealingKey) {
     clearInterval(renewal)
@@ -67,7 +67,7 @@ function turnOf(app: App, team: SealingKey, slot: store.Slot, owner: string): Tu
   return {
     row,
     async keep(app, outcome, user_id) {
-      if (!(await store.complete(app.db, slot, owner, await row(app, outcome, user_id)))) throw lostTurn()
+      if (!(await store.complete(app.db, slot, owner, await row(app, outcome, user_id)))) throw leaseLost()
     },
     async release() {
       clearInterval(renewal)
@@ -82,7 +82,7 @@ const sealedOutcome = (key: SealingKey, slot: store.Slot, { status, body }: Outc
 })
 
 /** Somebody else took the slot meanwhile. */
-export const lostTurn = () =>
+export const leaseLost = () =>
   problem('IDEMPOTENCY_IN_FLIGHT', 'The request took too long and another one took over; send it again in a few seconds.')
 
 /** What was kept, or undefined if its user was erased since the row was read. */

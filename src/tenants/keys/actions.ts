@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Role } from '../../contract/common.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
-import { here, teamKeyPrefix } from '../../platform/config.ts'
+import { deploymentOf, teamKeyPrefix } from '../../platform/config.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { requireTeam } from '../teams/actions.ts'
-import { checkFound, checkNamedDeployment, teamsNamed, visibleTeams } from '../teams/rules.ts'
+import { boundTeamIds, checkFound, checkNamedDeployment, visibleTeams } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -44,7 +44,7 @@ export async function listTeamKeys(
   const page = pageAfter(query.next_cursor)
   const found = await store.listTeamKeys(app.db, caller.org_id, visibleTeams(caller, query.team_id), page)
   const { rows, next_cursor } = pageOf(found, page, (key) => ({ at: key.created_at, id: key.id }))
-  return { api_keys: rows.map((key) => ({ ...key, value: rules.masked(key.prefix) })), next_cursor }
+  return { api_keys: rows.map((key) => ({ ...key, value: rules.maskKey(key.prefix) })), next_cursor }
 }
 
 export const deleteTeamKeys = (app: App, caller: ManagementCaller, ids: string[]) =>
@@ -59,7 +59,7 @@ type NewManagementKey = { label: string; role: Role; team_role_bindings?: { team
 export const createManagementKey = (app: App, caller: ManagementCaller, { label, role, team_role_bindings }: NewManagementKey) =>
   inTransaction(app, async (app) => {
     const { org_id } = caller
-    const team_ids = teamsNamed(team_role_bindings)
+    const team_ids = boundTeamIds(team_role_bindings)
     rules.checkBindings(role, team_ids)
     const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
     const key = await store.insertManagementKey(app.db, { ...newRow(app, secret, label, caller), org_id, role })
@@ -82,7 +82,7 @@ export const patchManagementKey = (app: App, caller: ManagementCaller, id: strin
   inTransaction(app, async (app) => {
     await store.lockManagementKey(app.db, caller.org_id, id)
     const key = await getManagementKey(app, caller, id)
-    const team_ids = teamsNamed(patch.team_role_bindings)
+    const team_ids = boundTeamIds(patch.team_role_bindings)
     if (team_ids) {
       rules.checkBindings(key.role, team_ids)
       checkFound(await store.bindTeams(app.db, caller.org_id, id, team_ids), team_ids)
@@ -106,7 +106,7 @@ export const createAccessToken = (app: App, caller: ManagementCaller, team_id: s
     const { key_id } = caller
     if (!key_id)
       throw problem('MANAGEMENT_KEY_REQUIRED', 'An access token ends with the management key that minted it; send one in X-Management-Key.')
-    checkNamedDeployment(here(app.config), { environment: env })
+    checkNamedDeployment(deploymentOf(app.config), { environment: env })
     await requireTeam(app, caller, team_id)
     const access_token = rules.newSecret(rules.TOKEN_PREFIX)
     const expires_at = later(app.wall(), TOKEN_LIFE)
@@ -131,7 +131,7 @@ async function getManagementKey(app: App, caller: ManagementCaller, id: string) 
 export const keptOf = (app: App, secret: string, label: string) => ({
   id: randomUUID(),
   label,
-  prefix: rules.visible(secret),
+  prefix: rules.prefixOf(secret),
   hash: rules.hashOf(secret),
   created_at: app.wall(),
 })

@@ -26,9 +26,9 @@ function checksum(text: string) {
 export const hashOf = (secret: string) => createHash('sha256').update(secret).digest()
 
 /** What may be shown of a key: enough to recognise it, too little to guess it. */
-export const visible = (secret: string) => secret.slice(0, Math.min(VISIBLE, Math.floor(secret.length / 2)))
+export const prefixOf = (secret: string) => secret.slice(0, Math.min(VISIBLE, Math.floor(secret.length / 2)))
 
-export const masked = (prefix: string) => `${prefix}…`
+export const maskKey = (prefix: string) => `${prefix}…`
 
 export const MANAGEMENT_PREFIX = 'mg_'
 export const TOKEN_PREFIX = 'at_'

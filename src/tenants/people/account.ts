@@ -4,9 +4,9 @@ import type { SessionCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { endOtherSessions, ownSessions } from '../sessions/actions.ts'
 import { sessionEnded } from '../sessions/rules.ts'
-import { forgetTurns, OF_ONE_PERSON, takeTurn } from '../sessions/sign-in-limiter.ts'
+import { clearAttempts, countAttempt, MAX_ATTEMPTS_PER_PERSON } from '../sessions/sign-in-limiter.ts'
 import { wrongCode } from './accept.ts'
-import { personalOf, sealedPerson } from './actions.ts'
+import { encryptPerson, personalOf } from './actions.ts'
 import { newRecoveryCodes, useCode } from './codes.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import * as rules from './rules.ts'
@@ -35,7 +35,7 @@ export async function renewSecondFactor(app: App, caller: SessionCaller, proof: 
   const personal = personalOf(app, person)
   const next_totp_secret = base32(randomBytes(20))
   return inTransaction(app, async (app) => {
-    const sealed = sealedPerson(app, person, { ...personal, next_totp_secret })
+    const sealed = encryptPerson(app, person, { ...personal, next_totp_secret })
     await store.updatePerson(app.db, person.org_id, person.id, { sealed })
     return { totp_secret: next_totp_secret, totp_uri: uriOf(next_totp_secret, personal.email, person.org_name) }
   })
@@ -44,9 +44,9 @@ export async function renewSecondFactor(app: App, caller: SessionCaller, proof: 
 export async function confirmSecondFactor(app: App, caller: SessionCaller, code: string) {
   // Whoever finds a console open where this was begun could try every code, and recovery codes are what comes of the right one.
   const who = `person ${caller.console.actor_id}`
-  await takeTurn(app, who, OF_ONE_PERSON)
+  await countAttempt(app, who, MAX_ATTEMPTS_PER_PERSON)
   const confirmed = await confirm(app, caller, code)
-  await forgetTurns(app, who)
+  await clearAttempts(app, who)
   return confirmed
 }
 
@@ -56,7 +56,7 @@ const confirm = (app: App, caller: SessionCaller, code: string) =>
     const { next_totp_secret, ...personal } = personalOf(app, person)
     const totp_step = next_totp_secret && stepOf(fromBase32(next_totp_secret), code, app.wall(), 0)
     if (!next_totp_secret || !totp_step) throw wrongCode()
-    const sealed = sealedPerson(app, person, { ...personal, totp_secret: next_totp_secret })
+    const sealed = encryptPerson(app, person, { ...personal, totp_secret: next_totp_secret })
     await store.updatePerson(app.db, person.org_id, person.id, { sealed, totp_step })
     await endOtherSessions(app, caller)
     return { recovery_codes: await newRecoveryCodes(app, person.id) }
@@ -94,8 +94,8 @@ async function ownPerson(app: App, { org_id, console }: SessionCaller) {
 /** Whoever sits at an open console is not yet the one who opened it. */
 async function prove(app: App, person: store.PersonRow, { password, code }: Proof) {
   const who = `person ${person.id}`
-  await takeTurn(app, who, OF_ONE_PERSON)
+  await countAttempt(app, who, MAX_ATTEMPTS_PER_PERSON)
   const right = await isPassword(person.password, password)
   if (!right || !(await useCode(app, person, code))) throw signInRefused()
-  await forgetTurns(app, who)
+  await clearAttempts(app, who)
 }

@@ -6,7 +6,7 @@ import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
 import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
-import { checkFound, teamsNamed } from '../teams/rules.ts'
+import { boundTeamIds, checkFound } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -18,7 +18,7 @@ const place = (id: string) => `people.sealed.${id}`
 export const personalOf = (app: App, { id, org_id, sealed }: Pick<store.PersonRow, 'id' | 'org_id' | 'sealed'>) =>
   open<Personal>(orgSealingKey(app, org_id), place(id), sealed)
 
-export const sealedPerson = (app: App, { id, org_id }: { id: string; org_id: string }, personal: Personal) =>
+export const encryptPerson = (app: App, { id, org_id }: { id: string; org_id: string }, personal: Personal) =>
   seal(orgSealingKey(app, org_id), place(id), personal)
 
 /** What a person or an invitation is found by. */
@@ -31,7 +31,7 @@ export async function personHolder(app: App, id: string) {
   return person && { ...person, team_ids: person.every_team ? undefined : person.team_ids }
 }
 
-export async function whoIs(app: App, id: string) {
+export async function findPersonName(app: App, id: string) {
   const person = await store.findPersonById(app.db, id)
   if (!person) return null
   const { name, email } = personalOf(app, person)
@@ -61,7 +61,7 @@ type MemberPatch = { role?: PersonRole | null | undefined; team_role_bindings?: 
 export const patchMember = (app: App, { org_id }: ManagementCaller, id: string, patch: MemberPatch) =>
   inTransaction(app, async (app) => {
     const person = await requirePerson(app, org_id, id)
-    const reach = rules.reachOf(patch.role ?? person.role, teamsNamed(patch.team_role_bindings))
+    const reach = rules.teamScopeOf(patch.role ?? person.role, boundTeamIds(patch.team_role_bindings))
     await store.updatePerson(app.db, org_id, id, { role: reach.role, every_team: reach.every_team })
     checkFound(await store.bindTeams(app.db, org_id, id, reach.team_ids), reach.team_ids)
     return shown(app, { ...person, ...reach })

@@ -10,8 +10,8 @@ import { open, seal } from '../../platform/sealing/seal.ts'
 import { orgSealingKey } from '../../platform/sealing/vault.ts'
 import { DAY, later } from '../../platform/time.ts'
 import { hashOf, newSecret } from '../keys/rules.ts'
-import { checkFound, teamsNamed } from '../teams/rules.ts'
-import { emailHash, whoIs } from './actions.ts'
+import { boundTeamIds, checkFound } from '../teams/rules.ts'
+import { emailHash, findPersonName } from './actions.ts'
 import * as rules from './rules.ts'
 import { base32, uriOf } from './rules-totp.ts'
 import { countTeams, findByEmail } from './store.ts'
@@ -22,7 +22,7 @@ type Invited = { email: string; totp_secret: string }
 const SECRET = 20
 const place = (id: string) => `invitations.sealed.${id}`
 
-export const invitedOf = (app: App, { id, org_id, sealed }: Pick<store.InvitationRow, 'id' | 'org_id' | 'sealed'>) =>
+export const decryptInvitation = (app: App, { id, org_id, sealed }: Pick<store.InvitationRow, 'id' | 'org_id' | 'sealed'>) =>
   open<Invited>(orgSealingKey(app, org_id), place(id), sealed)
 
 type NewInvite = { email: string; role: PersonRole; team_role_bindings?: { team_id: string }[] | null | undefined }
@@ -31,7 +31,7 @@ const none = { id: null, link: null, expires_at: null }
 
 /** The link is shown to whoever invites, this once. A second invitation takes the place of the first. */
 export async function createInvite(app: App, caller: ManagementCaller, invite: NewInvite) {
-  const reach = rules.reachOf(invite.role, teamsNamed(invite.team_role_bindings))
+  const reach = rules.teamScopeOf(invite.role, boundTeamIds(invite.team_role_bindings))
   const write = () => inTransaction(app, (app) => invited(app, caller, invite.email, reach))
   // Somebody else invited the same person in the same moment: then there is one to take the place of.
   return write().catch((error) => {
@@ -40,7 +40,7 @@ export async function createInvite(app: App, caller: ManagementCaller, invite: N
   })
 }
 
-async function invited(app: App, caller: ManagementCaller, email: string, reach: ReturnType<typeof rules.reachOf>) {
+async function invited(app: App, caller: ManagementCaller, email: string, reach: ReturnType<typeof rules.teamScopeOf>) {
   const { org_id } = caller
   const email_hash = emailHash(app, email)
   checkFound((await countTeams(app.db, org_id, reach.team_ids)).count, reach.team_ids)
@@ -88,12 +88,12 @@ export async function listInvites(app: App, { org_id }: ManagementCaller, { sear
 }
 
 async function shown(app: App, row: store.InvitationRow) {
-  return { ...row, email: invitedOf(app, row).email, creator: await creatorOf(app, row), team_role_bindings: rules.bindingsOf(row) }
+  return { ...row, email: decryptInvitation(app, row).email, creator: await creatorOf(app, row), team_role_bindings: rules.bindingsOf(row) }
 }
 
 async function creatorOf(app: App, { invited_by_kind, invited_by }: store.InvitationRow) {
   if (invited_by_kind !== 'org_member' || !invited_by) return { type: invited_by_kind }
-  const person = await whoIs(app, invited_by)
+  const person = await findPersonName(app, invited_by)
   return person ? { type: 'org_member', ...person, avatar: '' } : { type: 'removed_org_member', id: invited_by }
 }
 
@@ -107,13 +107,13 @@ export const deleteInvite = (app: App, { org_id }: ManagementCaller, id: string)
 /** What somebody with the link sees before accepting. */
 export async function openInvitation(app: App, token: string) {
   const row = await store.findByToken(app.db, hashOf(token), app.wall())
-  if (!row) throw linkIsOver()
-  const { email, totp_secret } = invitedOf(app, row)
+  if (!row) throw invitationExpired()
+  const { email, totp_secret } = decryptInvitation(app, row)
   const { org_name, role, expires_at } = row
   return { org_name, email, role, expires_at, totp_secret, totp_uri: uriOf(totp_secret, email, org_name) }
 }
 
-export const linkIsOver = () =>
+export const invitationExpired = () =>
   problem('INVITATION_OVER', 'This link was used, taken back or replaced, or its 7 days are over; ask for a new one.')
 
 export const pruneInvitations = (app: App) => store.deleteExpired(app.db, app.wall())

@@ -30,4 +30,4 @@ export async function isPassword(kept: string, password: string) {
 }
 
 /** Of nobody: whoever has no account costs the same time as whoever has one. */
-export const nobodysPassword = ({ config }: App) => written(today(config.PASSWORD_COST), randomBytes(16), randomBytes(BYTES))
+export const verifyDummyPassword = ({ config }: App) => written(today(config.PASSWORD_COST), randomBytes(16), randomBytes(BYTES))

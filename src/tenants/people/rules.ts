@@ -28,7 +28,7 @@ export function checkPassword(password: string, email: string) {
 type Reach = { role: PersonRole; every_team: boolean; team_ids: string[] }
 
 /** Which teams a role reaches. */
-export function reachOf(role: PersonRole, team_ids: string[] | undefined): Reach {
+export function teamScopeOf(role: PersonRole, team_ids: string[] | undefined): Reach {
   if (role === 'team_admin' && !team_ids?.length)
     throw problem('TEAM_BINDINGS_REQUIRED', 'A team_admin needs team_role_bindings with at least one team_id.')
   if ((role === 'org_admin' || role === 'no_role') && team_ids)

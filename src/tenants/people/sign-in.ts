@@ -3,7 +3,7 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { emailHash } from './actions.ts'
 import { useCode } from './codes.ts'
-import { isPassword, nobodysPassword } from './passwords.ts'
+import { isPassword, verifyDummyPassword } from './passwords.ts'
 import * as store from './store.ts'
 
 /** An e-mail may be of people in so many organisations. */
@@ -12,10 +12,10 @@ const MOST = 5
 type Found = { person: store.PersonRow } | { wrong: store.PersonRow | undefined }
 
 /** Whoever knows the password and has the second factor. Every refusal costs the same work, and none says what was wrong. */
-export async function personWith(app: App, { email, password, code, org_id }: SignIn): Promise<Found> {
+export async function checkPersonCredentials(app: App, { email, password, code, org_id }: SignIn): Promise<Found> {
   if (!code) throw problem('CODE_REQUIRED', 'Send the code of the authenticator, or a recovery code, with e-mail and password.')
   const known = await store.findByEmail(app.db, emailHash(app, email ?? ''), org_id, MOST)
-  const kept = known.length ? known.map((person) => person.password) : [nobodysPassword(app)]
+  const kept = known.length ? known.map((person) => person.password) : [verifyDummyPassword(app)]
   const right = await Promise.all(kept.map((one) => isPassword(one, password ?? '')))
   const able = known.filter((_, i) => right[i])
   if (!able.length) return { wrong: known[0] }

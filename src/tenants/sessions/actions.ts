@@ -1,27 +1,27 @@
 import type { SignIn } from '../../contract/tenants/sessions.ts'
 import { type App, type AppInRequest, inTransaction } from '../../platform/app.ts'
 import type { SessionCaller } from '../../platform/callers.ts'
-import { here } from '../../platform/config.ts'
+import { deploymentOf } from '../../platform/config.ts'
 import { later, MINUTE } from '../../platform/time.ts'
-import { whoIs } from '../people/actions.ts'
+import { findPersonName } from '../people/actions.ts'
 import { namedTeams } from '../teams/actions.ts'
 import { getOrg } from '../teams/orgs.ts'
 import * as rules from './rules.ts'
 import { capabilitiesOf } from './rules-roles.ts'
 import { openSession, signIn } from './sign-in.ts'
-import { forgetOldTurns } from './sign-in-limiter.ts'
+import { pruneAttempts } from './sign-in-limiter.ts'
 import * as store from './store.ts'
 
 export async function beginSession(app: AppInRequest, body: SignIn) {
   const holder = await signIn(app, body)
   const { session, caller } = await openSession(app, holder)
-  return shownSession(app, caller, session)
+  return presentSession(app, caller, session)
 }
 
 export async function getSession(app: App, caller: SessionCaller) {
   const session = await store.getSession(app.db, caller.org_id, caller.console.session_id)
   if (!session) throw rules.sessionEnded()
-  return shownSession(app, caller, session)
+  return presentSession(app, caller, session)
 }
 
 export const endSession = (app: AppInRequest, { org_id, console }: SessionCaller) =>
@@ -38,23 +38,23 @@ export const endOtherSessions = async (app: App, { console }: SessionCaller) =>
 export async function ownSessions(app: App, { console }: SessionCaller) {
   const found = await store.listOfPerson(app.db, console.actor_id)
   return found
-    .filter((session) => !rules.isOver(app.config, session, app.wall()))
+    .filter((session) => !rules.isExpired(app.config, session, app.wall()))
     .map((session) => ({ ...session, current: session.id === console.session_id, idle_ends_at: rules.idleEnd(app.config, session) }))
 }
 
 type Times = { seen_at: string; ends_at: string }
 
-export async function shownSession(app: App, caller: SessionCaller, session: Times) {
+export async function presentSession(app: App, caller: SessionCaller, session: Times) {
   const { kind, actor_id, role, session_id } = caller.console
   return {
     id: session_id,
     kind,
     role,
-    person: kind === 'person' ? await whoIs(app, actor_id) : null,
+    person: kind === 'person' ? await findPersonName(app, actor_id) : null,
     org: await getOrg(app, caller),
     teams: await namedTeams(app, caller),
     team_id: caller.team_id ?? null,
-    ...here(app.config),
+    ...deploymentOf(app.config),
     capabilities: capabilitiesOf(role),
     idle_ends_at: rules.idleEnd(app.config, session),
     ends_at: session.ends_at,
@@ -64,5 +64,5 @@ export async function shownSession(app: App, caller: SessionCaller, session: Tim
 /** Takes away what has ended by itself. */
 export async function pruneSessions(app: App) {
   await store.deleteEnded(app.db, app.wall(), later(app.wall(), -app.config.CONSOLE_IDLE_MINUTES * MINUTE))
-  await forgetOldTurns(app)
+  await pruneAttempts(app)
 }

@@ -21,7 +21,7 @@ export type Holder = Pick<SessionCaller, 'org_id' | 'plan' | 'team_ids'> &
 export async function sessionCaller(app: App, row: Row, secret: string, headers: Headers): Promise<Caller> {
   const session = await liveSession(app, secret)
   const holder = await holderOf(app, session)
-  if (rules.isWorthNoting(session, app.wall()) && !rules.isBackground(headers)) await store.noteUse(app.db, session.id, app.wall())
+  if (rules.shouldRecordUse(session, app.wall()) && !rules.isBackground(headers)) await store.noteUse(app.db, session.id, app.wall())
   const console = consoleOf(session, holder, headers)
   if (row.auth === 'session') return sessionOf(holder, console)
   return row.auth === 'team' ? teamOf(app, holder, console, headers) : managementOf(holder, console)
@@ -29,7 +29,7 @@ export async function sessionCaller(app: App, row: Row, secret: string, headers:
 
 async function liveSession(app: App, secret: string) {
   const session = await store.findSession(app.db, hashOf(secret))
-  if (!session || rules.isOver(app.config, session, app.wall())) throw rules.sessionEnded()
+  if (!session || rules.isExpired(app.config, session, app.wall())) throw rules.sessionEnded()
   return session
 }
 

@@ -87,11 +87,11 @@ export const idleEnd = ({ CONSOLE_IDLE_MINUTES }: Limits, { seen_at, ends_at }: 
 }
 
 /** A session is good until its idle end, which use moves on, and never beyond its end. */
-export const isOver = (limits: Limits, session: Session, now: string) => idleEnd(limits, session) <= now
+export const isExpired = (limits: Limits, session: Session, now: string) => idleEnd(limits, session) <= now
 
 const NOTED_EVERY = MINUTE / 2
 
 /** A write for each request would cost more than the request. */
-export const isWorthNoting = ({ seen_at }: Session, now: string) => Date.parse(now) - Date.parse(seen_at) >= NOTED_EVERY
+export const shouldRecordUse = ({ seen_at }: Session, now: string) => Date.parse(now) - Date.parse(seen_at) >= NOTED_EVERY
 
 export const sessionEnded = () => problem('SESSION_ENDED', 'The console session has ended; sign in again.')

@@ -8,10 +8,10 @@ import { auditRow, recordChange } from '../audit/actions.ts'
 import { managementCaller, teamKeyCaller } from '../keys/authenticate.ts'
 import { hashOf, newSecret } from '../keys/rules.ts'
 import { personHolder } from '../people/actions.ts'
-import { personWith, signInRefused } from '../people/sign-in.ts'
+import { checkPersonCredentials, signInRefused } from '../people/sign-in.ts'
 import { type Holder, ofManagementKey, ofPerson, ofTeamKey, sessionOf } from './authenticate.ts'
 import { SESSION_PREFIX, sessionEnded } from './rules.ts'
-import { forgetTurns, giveBackTurn, OF_ONE_ADDRESS, OF_ONE_PERSON, takeTurn } from './sign-in-limiter.ts'
+import { clearAttempts, countAttempt, MAX_ATTEMPTS_PER_ADDRESS, MAX_ATTEMPTS_PER_PERSON, uncountAttempt } from './sign-in-limiter.ts'
 import * as store from './store.ts'
 
 /** Whoever can show a credential; every failure counts and is audited. */
@@ -21,9 +21,9 @@ export async function signIn(app: AppInRequest, body: SignIn): Promise<Holder> {
     throw invalid(['body'], 'Send one of management_key, team_api_key, or email with password and code.')
   // Who tries passwords keeps nobody from signing in with a key.
   const address = `${email ? 'people' : 'keys'} at ${app.request.address}`
-  await takeTurn(app, address, OF_ONE_ADDRESS)
+  await countAttempt(app, address, MAX_ATTEMPTS_PER_ADDRESS)
   const holder = email ? await asPerson(app, { ...body, email }) : await byKey(app, body)
-  await giveBackTurn(app, address)
+  await uncountAttempt(app, address)
   return holder
 }
 
@@ -39,13 +39,13 @@ async function byKey(app: AppInRequest, { management_key, team_api_key }: SignIn
 
 async function asPerson(app: AppInRequest, body: SignIn & { email: string }): Promise<Holder> {
   const who = `email ${body.email.trim().toLowerCase()}`
-  await takeTurn(app, who, OF_ONE_PERSON)
-  const found = await personWith(app, body)
+  await countAttempt(app, who, MAX_ATTEMPTS_PER_PERSON)
+  const found = await checkPersonCredentials(app, body)
   if ('wrong' in found) {
     await recordFailure(app, found.wrong)
     throw signInRefused()
   }
-  await forgetTurns(app, who)
+  await clearAttempts(app, who)
   return personAsHolder(app, found.person.id)
 }
 

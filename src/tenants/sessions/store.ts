@@ -38,7 +38,7 @@ export const deleteEnded = (db: Db, now: string, seen_before: string) =>
     .execute()
 
 /** Counts a try before it is made, so that those that come together are counted too. Tries from before `fresh` are forgotten. */
-export const takeTurn = (db: Db, key: Buffer, now: string, fresh: string) =>
+export const countAttempt = (db: Db, key: Buffer, now: string, fresh: string) =>
   db
     .insertInto('sign_in_turns')
     .values({ key, taken: 1, since: now })
@@ -51,9 +51,9 @@ export const takeTurn = (db: Db, key: Buffer, now: string, fresh: string) =>
     .returning('taken')
     .executeTakeFirstOrThrow()
 
-export const giveBackTurn = (db: Db, key: Buffer) =>
+export const uncountAttempt = (db: Db, key: Buffer) =>
   db.updateTable('sign_in_turns').set({ taken: sql<number>`greatest(taken - 1, 0)` }).where('key', '=', key).execute()
 
-export const forgetTurns = (db: Db, key: Buffer) => db.deleteFrom('sign_in_turns').where('key', '=', key).execute()
+export const clearAttempts = (db: Db, key: Buffer) => db.deleteFrom('sign_in_turns').where('key', '=', key).execute()
 
-export const deleteOldTurns = (db: Db, before: string) => db.deleteFrom('sign_in_turns').where('since', '<', before).execute()
+export const deleteOldAttempts = (db: Db, before: string) => db.deleteFrom('sign_in_turns').where('since', '<', before).execute()

@@ -4,7 +4,7 @@ import { environments } from '../../contract/common.ts'
 import { switches, type TeamPatch } from '../../contract/tenants/management.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
-import { here } from '../../platform/config.ts'
+import { deploymentOf } from '../../platform/config.ts'
 import { isUniqueViolation } from '../../platform/db/open.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
@@ -44,7 +44,7 @@ export async function resolveTeam(app: App, caller: ManagementCaller, integratio
   return shown(app, rules.reachable(caller, await store.findByIntegrationId(app.db, caller.org_id, integration_team_id)))
 }
 
-type SettingsIn = rules.ContactIn & Parameters<typeof rules.switchesFrom>[0]
+type SettingsIn = rules.ContactIn & Parameters<typeof rules.featureSettingsFrom>[0]
 type NewTeam = SettingsIn & {
   id?: string | null | undefined
   name: string
@@ -53,7 +53,7 @@ type NewTeam = SettingsIn & {
 }
 
 export function createTeam(app: App, caller: ManagementCaller, input: NewTeam) {
-  rules.checkNamedDeployment(here(app.config), { region: input.region })
+  rules.checkNamedDeployment(deploymentOf(app.config), { region: input.region })
   return refuseDuplicates(app, caller, input.integration_team_id, () =>
     inTransaction(app, async (app) => shown(app, await insertTeam(app, caller.org_id, input))),
   )
@@ -66,7 +66,7 @@ export async function insertTeam(app: App, org_id: string, input: NewTeam) {
   if (await store.wasErased(app.db, id)) throw idTaken()
   const { key, row } = newSealingKey(app.vault.root, { team_id: id })
   const contact = seal(key, place(id), rules.mergeContact(rules.noContact, input))
-  const settings = { ...switches, ...rules.switchesFrom(input), contact }
+  const settings = { ...switches, ...rules.featureSettingsFrom(input), contact }
   const team = await store.insertTeam(app.db, { id, org_id, name, region, integration_team_id, created_on: app.wall(), ...settings })
   await insertSealingKey(app.db, { ...row, team_id: id })
   return team
@@ -76,13 +76,13 @@ export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, p
   refuseDuplicates(app, caller, patch.integration_team_id, () =>
     inTransaction(app, async (app) => {
       const team = await requireTeam(app, caller, team_id, store.lockTeam)
-      for (const environment of environments) if (patch[environment]) rules.checkNamedDeployment(here(app.config), { environment })
+      for (const environment of environments) if (patch[environment]) rules.checkNamedDeployment(deploymentOf(app.config), { environment })
       const settings = patch[app.config.ENVIRONMENT] ?? {}
       const change = {
         name: patch.name ?? team.name,
         integration_team_id: patch.integration_team_id === undefined ? team.integration_team_id : patch.integration_team_id,
         contact: seal(await teamSealingKey(app, team.id), place(team.id), rules.mergeContact(await contactOf(app, team), settings)),
-        ...rules.switchesFrom(settings),
+        ...rules.featureSettingsFrom(settings),
         ...rules.orderSettings(settings, app.config.ENVIRONMENT),
       }
       await store.updateTeam(app.db, caller.org_id, team.id, change)

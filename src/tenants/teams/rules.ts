@@ -24,7 +24,7 @@ export function reachable<T extends { id: string }>(caller: Reach, team: T | und
 type Bindings = { team_id: string }[] | null | undefined
 
 /** The teams that were named, each once and in the order in which they are listed. */
-export const teamsNamed = (bindings: Bindings) => (bindings ? [...new Set(bindings.map(({ team_id }) => team_id))].sort() : undefined)
+export const boundTeamIds = (bindings: Bindings) => (bindings ? [...new Set(bindings.map(({ team_id }) => team_id))].sort() : undefined)
 
 /** Whether as many teams were found as were named. */
 export function checkFound(found: number, named: string[]) {
@@ -35,7 +35,7 @@ type Switches = { [K in keyof typeof switches]: boolean }
 type SwitchesIn = { [K in keyof typeof switches]?: boolean | null | undefined }
 
 /** The switches that were sent; null stands for the default. */
-export function switchesFrom(sent: SwitchesIn): Partial<Switches> {
+export function featureSettingsFrom(sent: SwitchesIn): Partial<Switches> {
   const names = Object.keys(switches) as (keyof Switches)[]
   return Object.fromEntries(names.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name] ?? switches[name]]))
 }

@@ -64,11 +64,11 @@ export async function resolveUser(app: App, { team_id }: Pick<TeamCaller, 'team_
 
 export async function listUsers(app: App, { team_id }: TeamCaller, { limit, offset }: { limit: number; offset: number }) {
   const [users, { total }] = await Promise.all([store.listUsers(app.db, team_id, limit, offset), store.countUsers(app.db, team_id)])
-  return { users: await allShown(app, users), total, limit, offset }
+  return { users: await presentUsers(app, users), total, limit, offset }
 }
 
 export const searchUsers = async (app: App, { team_id }: TeamCaller, beginning: string) =>
-  allShown(app, await store.searchByIds(app.db, team_id, beginning))
+  presentUsers(app, await store.searchByIds(app.db, team_id, beginning))
 
 export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, patch: Settable & { client_user_id?: string | undefined }) =>
   refuseTaken(() =>
@@ -169,7 +169,7 @@ export const lockUser = (app: AppInTransaction, team_id: string, user_id: string
 export const keyOf = async (app: App, user: store.UserRow) =>
   unwrap(await teamSealingKey(app, user.team_id), user, { id: user.key_id, wrapped: user.wrapped_key })
 
-export async function allShown(app: App, users: store.UserRow[]) {
+export async function presentUsers(app: App, users: store.UserRow[]) {
   const connected = await connectedSources(app, users)
   return Promise.all(users.map(async (user) => ({ ...(await shown(app, user)), connected_sources: connected.get(user.user_id) ?? [] })))
 }
@@ -188,7 +188,8 @@ async function connectedSources(app: App, users: store.UserRow[]) {
   return Map.groupBy(known, ({ user_id }) => user_id)
 }
 
-const oneShown = async (app: App, user: store.UserRow) => (await allShown(app, [user]))[0] as Awaited<ReturnType<typeof allShown>>[number]
+const oneShown = async (app: App, user: store.UserRow) =>
+  (await presentUsers(app, [user]))[0] as Awaited<ReturnType<typeof presentUsers>>[number]
 
 async function shown(app: App, user: store.UserRow) {
   const source_slug = user.time_zone_source ?? BY_CUSTOMER

@@ -8,7 +8,7 @@ import { indexTerms, queryTerms, wordsOf } from '../../platform/sealing/blind-in
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { companyOf } from '../insurance/actions.ts'
-import { allShown, keyOf, requireUser } from './actions.ts'
+import { keyOf, presentUsers, requireUser } from './actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -69,7 +69,7 @@ export async function findPeople(app: App, { team_id }: TeamCaller, query: strin
     const has = rules.searchable(open<Info>(await keyOf(app, user), infoPlace(user.user_id), info)).flatMap(wordsOf)
     if (words.every((word) => has.some((known) => known.startsWith(word)))) matching.push(user)
   }
-  return allShown(app, matching)
+  return presentUsers(app, matching)
 }
 
 export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: string, insurance: InsuranceIn) =>

@@ -72,7 +72,7 @@ async function insertConnection(
   })
   if (!row) return undefined
   await store.deleteClosed(app.db, team_id, user_id, provider)
-  await tellCreated(app, user, key, row)
+  await emitCreated(app, user, key, row)
   return row
 }
 
@@ -89,11 +89,11 @@ async function renewConnection(
     sealed: sealAccount(key, before.id, account),
     updated_at: app.now(),
   })
-  if (row && before.status !== 'connected') await tellCreated(app, user, key, row)
+  if (row && before.status !== 'connected') await emitCreated(app, user, key, row)
   return row as Connection
 }
 
-async function tellCreated(app: AppInTransaction, { team_id, user_id, client_user_id }: UserRow, key: SealingKey, row: Connection) {
+async function emitCreated(app: AppInTransaction, { team_id, user_id, client_user_id }: UserRow, key: SealingKey, row: Connection) {
   if (!isSource(row.provider)) return
   const provider = providerOf(app, row.provider)
   const { external_user_id, grant } = openAccount(key, row)

@@ -8,7 +8,7 @@ import * as store from './store.ts'
 const GIVE_UP_AFTER = 5
 
 /** Tells the source of one connection that it has ended, then forgets the account; answers whether there may be more. */
-export async function sayFarewell(app: App): Promise<boolean> {
+export async function deregister(app: App): Promise<boolean> {
   const connection = await claim(app)
   if (!connection) return false
   try {
@@ -35,7 +35,7 @@ async function forget(app: App, connection: store.ConnectionRow) {
 /** Whoever dies on the way leaves it to the next try. */
 const claim = (app: App) =>
   inTransaction(app, async (app) => {
-    const connection = await store.lockNextFarewell(app.db, app.wall())
-    if (connection) await store.postponeFarewell(app.db, connection, later(app.wall(), MINUTE * 4 ** connection.farewells))
+    const connection = await store.lockNextDeregistration(app.db, app.wall())
+    if (connection) await store.postponeDeregistration(app.db, connection, later(app.wall(), MINUTE * 4 ** connection.farewells))
     return connection
   })

@@ -118,7 +118,7 @@ export const countRefreshes = async (db: Db, team_id: string, user_id: string, s
 export const insertRefresh = (db: Db, row: Insertable<Tables['refreshes']>) => db.insertInto('refreshes').values(row).execute()
 
 /** Ended, but the source was not told yet; of any team, and nobody else has it in hand. */
-export const lockNextFarewell = (db: Db, now: string) =>
+export const lockNextDeregistration = (db: Db, now: string) =>
   db
     .selectFrom('connections')
     .selectAll()
@@ -130,7 +130,7 @@ export const lockNextFarewell = (db: Db, now: string) =>
     .skipLocked()
     .executeTakeFirst()
 
-export const postponeFarewell = (db: Db, { team_id, id }: ConnectionRow, farewell_at: string) =>
+export const postponeDeregistration = (db: Db, { team_id, id }: ConnectionRow, farewell_at: string) =>
   db
     .updateTable('connections')
     .set((eb) => ({ farewells: eb('farewells', '+', 1), farewell_at }))

@@ -2,10 +2,10 @@ import { isEventName } from '../../contract/delivery/events.ts'
 import { emitRows, eventRow } from '../../delivery/events/emit.ts'
 import type { App, AppInTransaction } from '../../platform/app.ts'
 import { about } from './emit.ts'
-import type { Delivery } from './incoming-push.ts'
+import type { IncomingPush } from './incoming-push.ts'
 import * as store from './store-states.ts'
 
-type Read = Pick<Delivery, 'user' | 'key' | 'provider' | 'window'>
+type Read = Pick<IncomingPush, 'user' | 'key' | 'provider' | 'window'>
 type Found = { resource: string; created: unknown[]; updated: unknown[]; days: number }
 
 /** The past of resources was read. Each is told once: a window that was told of lately, with nothing new in it, is no news. */

@@ -1,10 +1,10 @@
 import { isSourceType } from '../../contract/wearables/series.ts'
 import type { App } from '../../platform/app.ts'
 import { noteDevice } from '../connections/devices.ts'
-import type { Delivery } from './incoming-push.ts'
+import type { IncomingPush } from './incoming-push.ts'
 
 /** The ids of the devices that a delivery names; each is looked for once. */
-export function deviceIds(app: App, { user, provider }: Delivery) {
+export function deviceIds(app: App, { user, provider }: IncomingPush) {
   const known = new Map<string, string>()
   return async (device_model: string, type: string) => {
     // The type of a sample may be what was measured instead, which says nothing about the device.

@@ -10,7 +10,7 @@ import { connectionFor, openConnection, refuseEnded } from '../connections/actio
 import { zoneClock } from './rules-time.ts'
 
 /** What a push says beside its data. */
-export type Pushed = {
+export type PushBody = {
   stage: 'daily' | 'historical'
   provider: string
   start_date?: string | null | undefined
@@ -20,7 +20,7 @@ export type Pushed = {
 }
 
 /** Data on its way in: whose it is, where it comes from, and when. */
-export type Delivery = {
+export type IncomingPush = {
   user: UserRow
   key: SealingKey
   provider: SourceSlug
@@ -40,7 +40,12 @@ export type Delivery = {
 }
 
 /** Gap: a sample's own zone comes first, then the one that the push names, then the fallback of the user. */
-export async function openDelivery(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, user_id: string, pushed: Pushed): Promise<Delivery> {
+export async function openPush(
+  app: App,
+  { team_id }: Pick<TeamCaller, 'team_id'>,
+  user_id: string,
+  pushed: PushBody,
+): Promise<IncomingPush> {
   const provider = sourceNamed(pushed.provider)
   const [user, connection] = await Promise.all([requireUser(app, team_id, user_id), connectionFor(app, { team_id, user_id }, provider)])
   if (!connection) await refuseEnded(app, user, provider)
@@ -68,7 +73,7 @@ function zoneOf(provider: SourceSlug, zone: string | null) {
 }
 
 /** Data that is pushed connects its source, if it is not, and tells where the user is now. */
-export async function connect(app: App, { user, provider, isConnected, stage }: Delivery, { time_zone }: Pushed) {
+export async function connect(app: App, { user, provider, isConnected, stage }: IncomingPush, { time_zone }: PushBody) {
   if (!isConnected) await openConnection(app, user, provider, 'push')
   if (time_zone && stage === 'daily' && sources[provider].timezone_affinity !== 'floating')
     await fillTimeZone(app, user, provider, time_zone)
@@ -90,7 +95,7 @@ export function sourceNamed(slug: string, loc: (string | number)[] = ['body', 'p
 export const sourceAsked = ({ provider }: { provider: string }) => (provider ? sourceNamed(provider, ['query', 'provider']) : undefined)
 
 /** Whether a moment, or some of a stretch of time, lies within the user's ingestion bounds. */
-export function within({ user }: Pick<Delivery, 'user'>) {
+export function within({ user }: Pick<IncomingPush, 'user'>) {
   const start = user.ingestion_start ? Date.parse(user.ingestion_start) : Number.NEGATIVE_INFINITY
   const end = user.ingestion_end ? Date.parse(user.ingestion_end) : Number.POSITIVE_INFINITY
   return (from: number, to = from) => to >= start && from <= end

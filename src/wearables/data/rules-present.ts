@@ -36,7 +36,7 @@ type ShownSample = {
 }
 
 /** How samples of a resource are read and told. Written for speed: there are many. */
-export function shower(row: Series): (sample: Sample) => ShownSample {
+export function samplePresenter(row: Series): (sample: Sample) => ShownSample {
   const { unit, says, interval } = row
   const own = Object.keys(row.extra.shape)
   if (says === 'number' && !own.length) return interval ? lasting(unit) : measured(unit)

@@ -3,7 +3,7 @@ import { type App, onTeamClock } from '../../platform/app.ts'
 import type { LinkCaller } from '../../platform/callers.ts'
 import { Problem } from '../../platform/problem.ts'
 import { hashOf } from '../../tenants/keys/rules.ts'
-import { audited, callerOf } from './connect.ts'
+import { callerOf, withAudit } from './connect.ts'
 import { connectAsDemo } from './demo.ts'
 import * as pages from './page.ts'
 import * as rules from './rules.ts'
@@ -13,17 +13,21 @@ import type { LiveToken } from './store.ts'
 import { findToken } from './tokens.ts'
 
 /** What the browser gets: a page, or another place to go to. */
-export type Sight = { status: number; html: string } | { to: string }
+export type PageResponse = { status: number; html: string } | { to: string }
 
-const shown = (html: string, status = 200): Sight => ({ status, html })
+const shown = (html: string, status = 200): PageResponse => ({ status, html })
 
-export type Guest = { token: LiveToken; caller: LinkCaller; frame: pages.Frame }
+export type BrowserSession = { token: LiveToken; caller: LinkCaller; frame: pages.Frame }
 
 /** Lets a guest with a good token in; everybody else learns why not. */
-export async function welcome(app: App, secret: string | undefined, show: (guest: Guest) => Promise<Sight>): Promise<Sight> {
+export async function withBrowserSession(
+  app: App,
+  secret: string | undefined,
+  show: (guest: BrowserSession) => Promise<PageResponse>,
+): Promise<PageResponse> {
   const token = secret ? await findToken(app, secret) : undefined
-  const spent = rules.spent(token, app.wall())
-  if (!token || !secret || spent) return shown(pages.endPage(undefined, rules.failed(spent ?? 'invalid_token')), 401)
+  const spent = rules.tokenFailure(token, app.wall())
+  if (!token || !secret || spent) return shown(pages.endPage(undefined, rules.linkFailed(spent ?? 'invalid_token')), 401)
   const frame = frameOf(token, secret) as pages.Frame
   return show({ token, caller: callerOf(token), frame })
 }
@@ -34,12 +38,12 @@ export const frameOf = (token: LiveToken, secret: string | undefined): pages.Fra
     ? { token: secret, team: token.team_name, closes: Boolean(token.redirect_url && token.on_close), chooses: !token.provider }
     : undefined
 
-export async function showSources(app: App, { token, caller, frame }: Guest, search?: string): Promise<Sight> {
+export async function showSources(app: App, { token, caller, frame }: BrowserSession, search?: string): Promise<PageResponse> {
   if (token.provider) return showSource(app, { token, caller, frame }, token.provider)
   return shown(pages.pickPage(frame, await offersOf(app, caller), search))
 }
 
-export async function showSource(app: App, { caller, frame }: Guest, slug: string): Promise<Sight> {
+export async function showSource(app: App, { caller, frame }: BrowserSession, slug: string): Promise<PageResponse> {
   const offer = await offerOf(app, caller, slug)
   return offer ? shown(pages.sourcePage(frame, offer)) : shown(pages.endPage(frame, notOffered), 404)
 }
@@ -47,17 +51,22 @@ export async function showSource(app: App, { caller, frame }: Guest, slug: strin
 const offerOf = async (app: App, caller: LinkCaller, slug: string) => (await offersOf(app, caller)).find((offer) => offer.slug === slug)
 
 const notOffered = {
-  ...rules.failed('provider_api_error'),
+  ...rules.linkFailed('provider_api_error'),
   error: 'This source cannot be connected with this link. Choose another one.',
 } as const
 
 type Fields = Record<string, string>
 
 /** What a form was filled in with. */
-export async function submit(app: App, guest: Guest, { way, slug }: { way: string; slug: string }, fields: Fields): Promise<Sight> {
+export async function submit(
+  app: App,
+  guest: BrowserSession,
+  { way, slug }: { way: string; slug: string },
+  fields: Fields,
+): Promise<PageResponse> {
   const { caller, frame, token } = guest
   const { username, password, email, mfa_code, hint = '' } = fields
-  const inside = audited(onTeamClock(app, token), token, 'connectOnPage')
+  const inside = withAudit(onTeamClock(app, token), token, 'connectOnPage')
   if (way === 'demo') return submitDemo(inside, guest, slug)
   if (!isSource(slug) || sources[slug].auth_type !== (way === 'code' ? 'password' : way)) return showSource(app, guest, slug)
   const offer = { slug, demo: false }
@@ -69,25 +78,25 @@ export async function submit(app: App, guest: Guest, { way, slug }: { way: strin
   const answer = await ask()
   if (!answer) return shown(pages.sourcePage(frame, offer, 'Fill in every field.'), 422)
   if (answer.provider_mfa) return shown(pages.codePage(frame, slug, answer.provider_mfa.hint))
-  if (answer.state === 'success') return ended(guest, rules.succeeded, { slug, fromForm: true })
+  if (answer.state === 'success') return endResponse(guest, rules.linkSucceeded, { slug, fromForm: true })
   const failure = answer.error ?? undefined
-  if (answer.redirect_url) return ended(guest, rules.failed(answer.error_type as rules.LinkError), { slug, fromForm: true })
+  if (answer.redirect_url) return endResponse(guest, rules.linkFailed(answer.error_type as rules.LinkError), { slug, fromForm: true })
   return shown(way === 'code' ? pages.codePage(frame, slug, hint, failure) : pages.sourcePage(frame, offer, failure), 422)
 }
 
 /** Only what can be had in no other way: nobody's own data is mistaken for what is made up. */
-async function submitDemo(app: App, guest: Guest, slug: string): Promise<Sight> {
+async function submitDemo(app: App, guest: BrowserSession, slug: string): Promise<PageResponse> {
   const offer = await offerOf(app, guest.caller, slug)
   if (!offer?.demo) return showSource(app, guest, slug)
-  return ended(guest, await connectAsDemo(app, guest.token, offer.slug), { ...offer, fromForm: true })
+  return endResponse(guest, await connectAsDemo(app, guest.token, offer.slug), { ...offer, fromForm: true })
 }
 
 /** The end of a way. `fromForm`: a redirect to another site is not possible, so the page leaves by itself. */
-export function ended(
+export function endResponse(
   { token, frame }: { token: LiveToken; frame: pages.Frame | undefined },
   outcome: rules.Outcome,
   { slug, demo, fromForm }: { slug: SourceSlug; demo?: boolean; fromForm?: boolean },
-): Sight {
+): PageResponse {
   const back = token.redirect_url ? rules.returnUrl(token.redirect_url, outcome) : undefined
   const leaves = back !== undefined && (outcome.state === 'success' || token.on_error)
   if (leaves && !fromForm) return { to: back }
@@ -95,8 +104,8 @@ export function ended(
 }
 
 /** The user gave up. */
-export function close({ token, frame }: Guest): Sight {
-  const outcome = rules.failed('user_cancelled')
+export function close({ token, frame }: BrowserSession): PageResponse {
+  const outcome = rules.linkFailed('user_cancelled')
   if (token.redirect_url && token.on_close) return { to: rules.returnUrl(token.redirect_url, outcome) }
   return shown(pages.endPage(frame, { ...outcome, error: 'Nothing was connected. You can close this window.' } as rules.Outcome))
 }
@@ -109,7 +118,7 @@ const plainly: Record<string, string> = {
 }
 
 /** A refusal as a page instead of JSON. */
-export function refused(error: unknown): Sight {
+export function refusalResponse(error: unknown): PageResponse {
   if (!(error instanceof Problem)) throw error
   const { error_type } = error.detail as { error_type: string }
   return shown(pages.endPage(undefined, { ...notOffered, error: plainly[error_type] ?? notOffered.error }), 400)

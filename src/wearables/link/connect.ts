@@ -16,11 +16,11 @@ export const finishLink = (app: App, { team_id, user_id, id }: LinkToken, provid
   inTransaction(app, async (app) => {
     const user = await lockUser(app, team_id, user_id)
     const hash = await accountHash(app, team_id, provider, made.account)
-    if (hash && (await isTaken(app, user, provider, hash))) return rules.failed('duplicate_connection')
+    if (hash && (await isTaken(app, user, provider, hash))) return rules.linkFailed('duplicate_connection')
     const spent = await consumeToken(app, team_id, id)
-    if (spent) return rules.failed(spent)
+    if (spent) return rules.linkFailed(spent)
     await linkConnection(app, user, provider, made)
-    return rules.succeeded
+    return rules.linkSucceeded
   })
 
 /** Who acts with a token. */
@@ -29,7 +29,7 @@ export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms
 })
 
 /** A page is no row of the API, so its changes bring their own line for the audit log. */
-export const audited = (app: App, token: LiveToken, action: string): App => ({
+export const withAudit = (app: App, token: LiveToken, action: string): App => ({
   ...app,
   requestRows: async (inside) => ({
     audit: auditRow(inside, callerOf(token), { action, subject: `user_id:${token.user_id}`, status: 200 }),

@@ -12,7 +12,7 @@ export async function connectAsDemo(app: App, { team_id, user_id, id }: LiveToke
   const made = await inTransaction(app, async (app) => {
     const user = await lockUser(app, team_id, user_id)
     const spent = await consumeToken(app, team_id, id)
-    return spent ? { outcome: rules.failed(spent) } : { outcome: rules.succeeded, ...(await openDemo(app, user, provider)) }
+    return spent ? { outcome: rules.linkFailed(spent) } : { outcome: rules.linkSucceeded, ...(await openDemo(app, user, provider)) }
   })
   if ('connection' in made && made.isNew) await pullAll(withoutRequestRows(app), made.connection)
   return made.outcome

@@ -11,7 +11,7 @@ import { exchangeCode, revokeToken, type Tokens } from '../providers/oauth.ts'
 import { clientFor, requireClient } from '../providers/oauth-client.ts'
 import { authorizeUrl, type Client, challengeOf, isMissing, scopesToAsk, verifierOf } from '../providers/rules-oauth.ts'
 import { requirementsOf } from '../team-sources/requirements.ts'
-import { audited, finishLink } from './connect.ts'
+import { finishLink, withAudit } from './connect.ts'
 import * as rules from './rules.ts'
 import { linkSource } from './sources.ts'
 import * as store from './store.ts'
@@ -46,13 +46,13 @@ const verifier = async (app: App, team_id: string, state: string) =>
 type Back = { state?: string | undefined; code?: string | undefined; error?: string | undefined; browser?: string | undefined }
 
 /** A user comes back from a source. Without a token nobody knows whence: then there is only an outcome to show. */
-export async function comeBack(app: App, { state, code, error, browser }: Back) {
+export async function finishOAuth(app: App, { state, code, error, browser }: Back) {
   const flow = state ? await store.takeFlow(app.db, hashOf(state)) : undefined
   if (!flow || !state || !isSource(flow.provider) || flow.expires_at <= app.wall() || !isSameBrowser(flow, browser))
-    return { outcome: rules.failed('invalid_token') }
+    return { outcome: rules.linkFailed('invalid_token') }
   const token = await store.getLiveToken(app.db, flow.team_id, flow.link_token_id)
-  const spent = rules.spent(token, app.wall())
-  if (!token || spent) return { outcome: rules.failed(spent ?? 'invalid_token') }
+  const spent = rules.tokenFailure(token, app.wall())
+  if (!token || spent) return { outcome: rules.linkFailed(spent ?? 'invalid_token') }
   const began = flow.browser_hash ? ('page' as const) : ('api' as const)
   const outcome = await outcomeOf(onTeamClock(app, token), token, { ...flow, provider: flow.provider }, { state, code, error })
   return { token, began, provider: flow.provider, outcome }
@@ -65,14 +65,14 @@ type Token = NonNullable<Awaited<ReturnType<typeof store.getLiveToken>>>
 type Way = Omit<store.Flow, 'provider'> & { provider: SourceSlug }
 
 async function outcomeOf(app: App, token: Token, flow: Way, { state, code, error }: Back & { state: string }) {
-  if (error === 'access_denied') return rules.failed('user_cancelled')
-  if (error || !code) return rules.failed('provider_api_error')
+  if (error === 'access_denied') return rules.linkFailed('user_cancelled')
+  if (error || !code) return rules.linkFailed('provider_api_error')
   const found = await clientFor(app, flow.team_id, flow.provider)
-  if (!found) return rules.failed('provider_credential_error')
+  if (!found) return rules.linkFailed('provider_credential_error')
   const client = { ...found, redirect_uri: flow.redirect_uri }
   const tokens = await exchangeCode(app, client, { code, verifier: await verifier(app, flow.team_id, state), asked: flow.scopes })
   if (tokens.state !== 'granted')
-    return rules.failed(tokens.state === 'refused' && tokens.because === 'client' ? 'provider_credential_error' : 'provider_api_error')
+    return rules.linkFailed(tokens.state === 'refused' && tokens.because === 'client' ? 'provider_credential_error' : 'provider_api_error')
   const outcome = await connect(app, token, flow, client, tokens)
   // The user allowed something that leads to nothing, so it is given back.
   if (outcome.state === 'error') await revokeToken(app, client, tokens.granted.refresh_token ?? tokens.granted.access_token)
@@ -81,11 +81,11 @@ async function outcomeOf(app: App, token: Token, flow: Way, { state, code, error
 
 async function connect(app: App, token: Token, { provider, scopes }: Way, client: Client, tokens: Tokens & { state: 'granted' }) {
   const { access_token, refresh_token, granted, external_user_id } = tokens.granted
-  if (isMissing(await requirementsOf(app, token.team_id, provider), granted)) return rules.failed('required_scopes_not_granted')
+  if (isMissing(await requirementsOf(app, token.team_id, provider), granted)) return rules.linkFailed('required_scopes_not_granted')
   const denied = scopes.filter((scope) => !granted.includes(scope))
   const grant = { granted, denied, needs: client.needs }
   const account = { external_user_id, tokens: { access_token, refresh_token }, grant }
-  return finishLink(audited(app, token, 'finishOAuth'), token, provider, { kind: 'oauth', account, expires_at: tokens.expires_at })
+  return finishLink(withAudit(app, token, 'finishOAuth'), token, provider, { kind: 'oauth', account, expires_at: tokens.expires_at })
 }
 
 /** Proof that a browser is the one that set out; kept by it alone. */

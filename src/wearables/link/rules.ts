@@ -21,11 +21,11 @@ export type LinkError = keyof typeof linkErrors
 
 export type Outcome = { state: 'success' } | { state: 'error'; error_type: LinkError; error: string }
 
-export const succeeded: Outcome = { state: 'success' }
+export const linkSucceeded: Outcome = { state: 'success' }
 
 type Failure = Extract<Outcome, { state: 'error' }>
 
-export const failed = (error_type: LinkError): Failure => ({ state: 'error', error_type, error: linkErrors[error_type] })
+export const linkFailed = (error_type: LinkError): Failure => ({ state: 'error', error_type, error: linkErrors[error_type] })
 
 /** Where the browser goes with an outcome; what the customer put into the address stays in it. */
 export function returnUrl(redirect_url: string, outcome: Outcome) {
@@ -37,7 +37,7 @@ export function returnUrl(redirect_url: string, outcome: Outcome) {
 type Token = { expires_at: string; consumed_at: string | null }
 
 /** Why a token can no longer be used. */
-export function spent(token: Token | undefined, now: string): LinkError | undefined {
+export function tokenFailure(token: Token | undefined, now: string): LinkError | undefined {
   if (!token) return 'invalid_token'
   if (token.consumed_at) return 'token_consumed'
   return token.expires_at <= now ? 'token_expired' : undefined
@@ -47,9 +47,9 @@ const names = { invalid_token: 'INVALID_LINK_TOKEN', token_expired: 'LINK_TOKEN_
 
 /** The refusal in our own form, and beside it the three keys that the public clients read. */
 export function checkToken<T extends Token>(token: T | undefined, now: string): T {
-  const error_type = spent(token, now) as keyof typeof names | undefined
+  const error_type = tokenFailure(token, now) as keyof typeof names | undefined
   if (!error_type) return token as T
-  throw problem(names[error_type], `${linkErrors[error_type]} POST /v2/link/token makes one.`, {}, failed(error_type))
+  throw problem(names[error_type], `${linkErrors[error_type]} POST /v2/link/token makes one.`, {}, linkFailed(error_type))
 }
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/

@@ -27,7 +27,7 @@ const enter = (app: App, caller: LinkCaller, provider: SourceSlug, kind: 'passwo
     checkAdapter(app, provider)
     const answer = ask()
     if (answer.state === 'mfa') return shown(token, provider, await waitForCode(app, token, provider, answer))
-    if (answer.state === 'error') return shown(token, provider, rules.failed(answer.error_type))
+    if (answer.state === 'error') return shown(token, provider, rules.linkFailed(answer.error_type))
     return finished(app, token, provider, { kind, account: { external_user_id: answer.external_user_id } })
   })
 
@@ -68,7 +68,7 @@ async function countWrongCode(app: App, token: store.LinkToken) {
   const mfa_tries = token.mfa_tries + 1
   const over = mfa_tries >= rules.WRONG_CODES ? { mfa_provider: null, mfa_sealed: null } : {}
   await store.updateToken(app.db, token, { mfa_tries, ...over })
-  return rules.failed('incorrect_mfa_code')
+  return rules.linkFailed('incorrect_mfa_code')
 }
 
 /** As the public clients read it; the last three are of older ones. */

@@ -48,13 +48,13 @@ export const findToken = (app: App, secret: string) => store.findToken(app.db, h
 
 export async function isTokenValid(app: App, { team_id }: TeamCaller, secret: string) {
   const token = await store.findToken(app.db, hashOf(secret))
-  return { valid: token?.team_id === team_id && !rules.spent(token, app.wall()) }
+  return { valid: token?.team_id === team_id && !rules.tokenFailure(token, app.wall()) }
 }
 
 /** Uses the token up in the caller's transaction; of two who come at once, one succeeds, and the other learns why not. */
 export async function consumeToken(app: AppInTransaction, team_id: string, id: string) {
   const token = await store.lockToken(app.db, team_id, id)
-  const spent = rules.spent(token, app.wall())
+  const spent = rules.tokenFailure(token, app.wall())
   if (!spent) await store.updateToken(app.db, token, { consumed_at: app.wall(), mfa_provider: null, mfa_sealed: null })
   return spent
 }

@@ -48,7 +48,7 @@ type Query = { team_id?: string[] | undefined; provider?: SourceSlug | null | un
 
 export async function listCredentials(app: App, caller: ManagementCaller, query: Query) {
   const page = pageAfter(query.next_cursor)
-  const teams = rules.narrowed(visibleTeams(caller), query.team_id)
+  const teams = rules.narrowScopes(visibleTeams(caller), query.team_id)
   const found = await store.listCredentials(app.db, caller.org_id, teams, query.provider ?? undefined, page)
   const { rows, next_cursor } = pageOf(found, page, ({ created_at, id }) => ({ at: created_at, id }))
   const credentials = await Promise.all(rows.map(async (row) => shown(await teamSealingKey(app, row.team_id), row)))
@@ -96,7 +96,7 @@ function shown(key: SealingKey, row: store.CredentialRow) {
     source: row.provider,
     client_id,
     client_secret_hash: client_secret && fingerprint(key, client_secret),
-    details: details && rules.masked(details),
+    details: details && rules.maskCredential(details),
     app_url: null,
   }
 }

@@ -16,7 +16,7 @@ type Query = {
 
 export async function listPreferences(app: App, caller: ManagementCaller, query: Query) {
   const page = pageAfter(query.next_cursor, query.limit)
-  const which = { team_ids: rules.narrowed(visibleTeams(caller), query.team_id), providers: query.provider }
+  const which = { team_ids: rules.narrowScopes(visibleTeams(caller), query.team_id), providers: query.provider }
   const found = await store.listTeams(app.db, caller.org_id, which, page)
   const { rows, next_cursor } = pageOf(found, page, ({ created_on, id }) => ({ at: created_on, id }))
   return {

@@ -7,12 +7,12 @@ export type Details = { [name: string]: unknown }
 const SECRET = /secret|token|password|key/i
 
 /** Details of a credential as they are shown: names and switches, never a secret. */
-export const masked = (details: Details): Details =>
+export const maskCredential = (details: Details): Details =>
   Object.fromEntries(Object.entries(details).map(([name, value]) => [name, SECRET.test(name) && value !== null ? '…' : maskedIn(value)]))
 
 function maskedIn(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskedIn)
-  return value && typeof value === 'object' ? masked(value as Details) : value
+  return value && typeof value === 'object' ? maskCredential(value as Details) : value
 }
 
 /** One without the other opens nothing. */
@@ -27,7 +27,7 @@ export function checkOverride(text: string, isSandbox: boolean) {
 }
 
 /** The teams that are asked for, of those that the caller may see; undefined means every one of the organisation. */
-export function narrowed(visible: string[] | undefined, wanted: string[] | undefined) {
+export function narrowScopes(visible: string[] | undefined, wanted: string[] | undefined) {
   if (!wanted?.length) return visible
   return visible ? wanted.filter((id) => visible.includes(id)) : wanted
 }

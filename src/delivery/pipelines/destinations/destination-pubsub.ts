@@ -1,9 +1,9 @@
 import { Pool } from 'undici'
-import { coded } from '../../../platform/outbound/pools.ts'
+import { errorWithCode } from '../../../platform/outbound/pools.ts'
 import { SECOND } from '../../../platform/time.ts'
 import { isProjectOpen, type PubSub } from '../rules.ts'
 import { type Failure, failureOfStatus } from '../rules-failure.ts'
-import type { Outlet, Reach } from './destination.ts'
+import type { Destination, OutboundOptions } from './destination.ts'
 import type { Message } from './message.ts'
 
 const CONNECT_WITHIN = 10 * SECOND
@@ -14,10 +14,10 @@ const CONNECTIONS = 24
 const MAX_ANSWER = 64 * 1024
 
 /** A topic of Google Cloud Pub/Sub by its REST protocol: every event is a request, answered when it is kept. */
-export async function openPubSub(topic: PubSub, { pubsub, ca }: Reach, ends?: AbortSignal): Promise<Outlet> {
+export async function openPubSub(topic: PubSub, { pubsub, ca }: OutboundOptions, ends?: AbortSignal): Promise<Destination> {
   const { endpoint, projects, tokens } = pubsub
   // What the operator opened may have become less since the topic was taken.
-  if (!isProjectOpen(topic.project, projects)) throw coded('project_refused' satisfies Failure)
+  if (!isProjectOpen(topic.project, projects)) throw errorWithCode('project_refused' satisfies Failure)
   // Only the emulator is reached without encryption, and it asks nobody who they are.
   const isSecure = endpoint.startsWith('https:')
   if (isSecure) await tokens.current(ends)
@@ -30,7 +30,7 @@ export async function openPubSub(topic: PubSub, { pubsub, ca }: Reach, ends?: Ab
     const status = await post.send(body, known)
     const final = status === 401 && known ? await post.send(body, await tokens.after(known, ends)) : status
     const failure = failureOfStatus(final)
-    if (failure) throw coded(failure)
+    if (failure) throw errorWithCode(failure)
   }
 
   async function close() {
@@ -72,10 +72,10 @@ function poster(endpoint: string, path: string, ca: string | undefined) {
     try {
       const answer = await pool.request({ method: 'POST', path, headers, body, signal })
       const text = await textOf(answer.body)
-      if (answer.statusCode === 200 && !isConfirm(text)) throw coded('protocol' satisfies Failure)
+      if (answer.statusCode === 200 && !isConfirm(text)) throw errorWithCode('protocol' satisfies Failure)
       return answer.statusCode
     } catch (error) {
-      throw signal.aborted ? coded('timeout' satisfies Failure) : error
+      throw signal.aborted ? errorWithCode('timeout' satisfies Failure) : error
     }
   }
 
@@ -87,7 +87,7 @@ async function textOf(body: AsyncIterable<Buffer>) {
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (size > MAX_ANSWER) throw coded('protocol' satisfies Failure)
+    if (size > MAX_ANSWER) throw errorWithCode('protocol' satisfies Failure)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

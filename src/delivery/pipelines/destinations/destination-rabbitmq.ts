@@ -2,11 +2,11 @@ import { isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ChannelModel, type ConfirmChannel, connect, type Message as Returned } from 'amqplib'
 import { isForbidden } from '../../../platform/outbound/address.ts'
-import { coded, guardedLookup } from '../../../platform/outbound/pools.ts'
+import { errorWithCode, guardedLookup } from '../../../platform/outbound/pools.ts'
 import { SECOND } from '../../../platform/time.ts'
 import type { Failure } from '../rules-failure.ts'
 import type { Broker } from '../uri.ts'
-import { type Outlet, type Reach, within } from './destination.ts'
+import { type Destination, type OutboundOptions, within } from './destination.ts'
 import type { Message } from './message.ts'
 
 const CONNECT_WITHIN = 10 * SECOND
@@ -18,7 +18,7 @@ const HEARTBEAT_SECONDS = 10
 const MAX_FRAME = 1024 * 1024
 
 /** A connection to a broker on which every message is confirmed. It is given up when we end. */
-export async function openRabbitMq(broker: Broker, exchange: string, reach: Reach, ends?: AbortSignal): Promise<Outlet> {
+export async function openRabbitMq(broker: Broker, exchange: string, reach: OutboundOptions, ends?: AbortSignal): Promise<Destination> {
   const cut = new AbortController()
   const late = AbortSignal.any([AbortSignal.timeout(CONNECT_WITHIN), ...(ends ? [ends] : [])])
   const giveUp = () => cut.abort()
@@ -31,14 +31,18 @@ export async function openRabbitMq(broker: Broker, exchange: string, reach: Reac
     return outletOn(connection, await connection.createConfirmChannel(), exchange, cut)
   } catch (error) {
     cut.abort()
-    throw late.aborted ? coded('timeout' satisfies Failure) : error
+    throw late.aborted ? errorWithCode('timeout' satisfies Failure) : error
   } finally {
     late.removeEventListener('abort', giveUp)
   }
 }
 
-function connectTo({ secure, hostname, port, username, password, vhost }: Broker, { policy, resolve, ca }: Reach, signal: AbortSignal) {
-  if (isIP(hostname) && isForbidden(hostname, policy)) throw coded('FORBIDDEN_ADDRESS')
+function connectTo(
+  { secure, hostname, port, username, password, vhost }: Broker,
+  { policy, resolve, ca }: OutboundOptions,
+  signal: AbortSignal,
+) {
+  if (isIP(hostname) && isForbidden(hostname, policy)) throw errorWithCode('FORBIDDEN_ADDRESS')
   const target = { protocol: secure ? 'amqps' : 'amqp', hostname, port, username, password, vhost }
   const tls = { minVersion: 'TLSv1.2' as const, rejectUnauthorized: true, ...(ca && { ca }) }
   // The types of the library leave out the signal, which Node takes for either kind of socket.
@@ -52,7 +56,7 @@ function connectTo({ secure, hostname, port, username, password, vhost }: Broker
   return connect({ ...target, heartbeat: HEARTBEAT_SECONDS, maxFrameSize: MAX_FRAME }, socket)
 }
 
-function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: string, cut: AbortController): Outlet {
+function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: string, cut: AbortController): Destination {
   const returned = new Set<string>()
   let fault: unknown
   let isOpen = true
@@ -75,7 +79,7 @@ function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: s
   const confirmed = (message: Message) =>
     new Promise<void>((resolve, reject) => {
       channel.publish(exchange, message.event_type, message.content, propertiesOf(message), (error) => {
-        if (returned.delete(message.event_id)) reject(coded('unroutable' satisfies Failure))
+        if (returned.delete(message.event_id)) reject(errorWithCode('unroutable' satisfies Failure))
         else if (error) reject(fault ?? error)
         else resolve()
       })

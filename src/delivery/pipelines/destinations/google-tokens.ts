@@ -1,5 +1,5 @@
 import type { GoogleAuth } from 'google-auth-library'
-import { coded } from '../../../platform/outbound/pools.ts'
+import { errorWithCode } from '../../../platform/outbound/pools.ts'
 import { SECOND } from '../../../platform/time.ts'
 import type { Failure } from '../rules-failure.ts'
 import { within } from './destination.ts'
@@ -31,7 +31,7 @@ export function googleTokens(): Tokens {
     }
     // The library lets everybody wait for the first one that asked, for ever where no answer comes.
     if (auth === asked) auth = undefined
-    throw coded('credentials' satisfies Failure)
+    throw errorWithCode('credentials' satisfies Failure)
   }
 
   function after(refused: string, ends?: AbortSignal) {

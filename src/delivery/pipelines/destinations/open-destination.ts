@@ -1,28 +1,28 @@
 import type { App } from '../../../platform/app.ts'
-import { coded } from '../../../platform/outbound/pools.ts'
+import { errorWithCode } from '../../../platform/outbound/pools.ts'
 import { Problem } from '../../../platform/problem.ts'
 import type { Held } from '../publishing/store-holding.ts'
 import type { Failure } from '../rules-failure.ts'
 import { openSettings } from '../sealed.ts'
 import { brokerOf } from '../uri.ts'
-import type { Outlet, Reach } from './destination.ts'
+import type { Destination, OutboundOptions } from './destination.ts'
 import { openPubSub } from './destination-pubsub.ts'
 import { openRabbitMq } from './destination-rabbitmq.ts'
 
 /** The way to a destination, as it is set. */
-export async function openOutlet(app: App, row: Held, reach: Reach, ends: AbortSignal): Promise<Outlet> {
+export async function openDestination(app: App, row: Held, reach: OutboundOptions, ends: AbortSignal): Promise<Destination> {
   if (row.destination === 'cloud_pubsub') return openPubSub(await openSettings(app, row, 'cloud_pubsub'), reach, ends)
   const { uri, exchange } = await openSettings(app, row, 'rabbitmq')
   return openRabbitMq(brokerAllowed(uri, reach), exchange, reach, ends)
 }
 
 /** What may be reached may have become less since the URI was taken. */
-function brokerAllowed(uri: string, { policy }: Reach) {
+function brokerAllowed(uri: string, { policy }: OutboundOptions) {
   try {
     return brokerOf(uri, policy)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const { reason } = error.detail as { reason?: string }
-    throw coded((reason === 'address' ? 'forbidden_address' : 'uri_refused') satisfies Failure)
+    throw errorWithCode((reason === 'address' ? 'forbidden_address' : 'uri_refused') satisfies Failure)
   }
 }

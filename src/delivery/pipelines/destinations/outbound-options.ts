@@ -1,10 +1,10 @@
 import type { Config } from '../../../platform/config.ts'
 import { policyOf } from '../../../platform/outbound/address.ts'
 import { systemResolve } from '../../../platform/outbound/resolve.ts'
-import type { Reach } from './destination.ts'
+import type { OutboundOptions } from './destination.ts'
 import { googleTokens } from './google-tokens.ts'
 
-export const reachOf = (config: Config): Reach => ({
+export const outboundOptionsOf = (config: Config): OutboundOptions => ({
   policy: policyOf(config),
   resolve: systemResolve(),
   pubsub: {

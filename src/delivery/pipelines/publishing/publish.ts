@@ -1,11 +1,11 @@
 import type { Logged } from '../../events/log.ts'
-import type { Outlet } from '../destinations/destination.ts'
+import type { Destination } from '../destinations/destination.ts'
 import { messageOf } from '../destinations/message.ts'
 
 type Published = { confirmed: number; error?: unknown }
 
 /** Publishes in the order of the log and stops at the first event that is refused, or when told to. Answers how many from the beginning on were confirmed. */
-export async function publishAll(outlet: Pick<Outlet, 'publish'>, logged: Logged[], isOver: () => boolean): Promise<Published> {
+export async function publishAll(outlet: Pick<Destination, 'publish'>, logged: Logged[], isOver: () => boolean): Promise<Published> {
   const messages = await Promise.all(logged.map(({ key, event }) => messageOf(event, key)))
   const underWay = new Map<string, Promise<void>>()
   const confirms: Promise<void>[] = []

@@ -3,8 +3,8 @@ import type { OutletName } from '../../../contract/delivery/pipelines.ts'
 import type { App } from '../../../platform/app.ts'
 import { SECOND } from '../../../platform/time.ts'
 import { logAfter } from '../../events/log.ts'
-import type { Outlet, Reach } from '../destinations/destination.ts'
-import { openOutlet } from '../destinations/open-destination.ts'
+import type { Destination, OutboundOptions } from '../destinations/destination.ts'
+import { openDestination } from '../destinations/open-destination.ts'
 import { patternsOf } from '../rules.ts'
 import { type Failure, failureOf, retryAt } from '../rules-failure.ts'
 import { publishAll } from './publish.ts'
@@ -18,13 +18,13 @@ const RECORD_AFTER = SECOND / 5
 /** Measures what came of publishing. */
 export type Noted = (destination: OutletName, what: { published: number } | { failure: Failure }) => void
 
-export type Desk = { app: App; holder: string; reach: Reach; noted: Noted; ends: AbortSignal }
+export type PublisherContext = { app: App; holder: string; reach: OutboundOptions; noted: Noted; ends: AbortSignal }
 
 /** One destination in hand; `place` is how far it came. */
 export type Runner = {
   revision: number
   place: number
-  outlet?: Outlet | undefined
+  outlet?: Destination | undefined
   running?: Promise<void> | undefined
   /** Somebody changed, paused or deleted the pipeline, or we stop. */
   isOver: boolean
@@ -32,12 +32,12 @@ export type Runner = {
 }
 
 /** Publishes what waits. What goes wrong on the other side is noted on the destination; what goes wrong with the database is thrown. */
-export async function publishWaiting(desk: Desk, runner: Runner, row: store.Held) {
+export async function publishPending(desk: PublisherContext, runner: Runner, row: store.Held) {
   const { app, holder, noted } = desk
   const { team_id, destination } = row
   const setback = await pump(desk, runner, row)
   if (!setback) return
-  await closeOutlet(runner)
+  await closeDestination(runner)
   if (runner.isOver) return
   noted(destination, { failure: setback.failure })
   app.log.warn({ team_id, destination, failure: setback.failure }, 'a pipeline cannot publish')
@@ -47,7 +47,7 @@ export async function publishWaiting(desk: Desk, runner: Runner, row: store.Held
 }
 
 /** Page after page until the end of the log, or until one is refused. */
-async function pump(desk: Desk, runner: Runner, row: store.Held): Promise<{ failure: Failure; failures: number } | undefined> {
+async function pump(desk: PublisherContext, runner: Runner, row: store.Held): Promise<{ failure: Failure; failures: number } | undefined> {
   const { app, holder, noted } = desk
   const { team_id, destination, event_type_prefixes } = row
   let { failures } = row
@@ -86,9 +86,9 @@ async function record(runner: Runner, note: () => Promise<boolean>, tries = 1): 
   }
 }
 
-async function send({ app, reach, ends }: Desk, runner: Runner, row: store.Held, logged: Parameters<typeof publishAll>[1]) {
+async function send({ app, reach, ends }: PublisherContext, runner: Runner, row: store.Held, logged: Parameters<typeof publishAll>[1]) {
   try {
-    if (!runner.outlet?.isOpen()) runner.outlet = await openOutlet(app, row, reach, ends)
+    if (!runner.outlet?.isOpen()) runner.outlet = await openDestination(app, row, reach, ends)
   } catch (error) {
     return { confirmed: 0, error: error as { code?: unknown } }
   }
@@ -96,7 +96,7 @@ async function send({ app, reach, ends }: Desk, runner: Runner, row: store.Held,
   return { confirmed, error: error as { code?: unknown } | undefined }
 }
 
-export async function closeOutlet(runner: Runner) {
+export async function closeDestination(runner: Runner) {
   const { outlet } = runner
   runner.outlet = undefined
   await outlet?.close()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { OutletName } from '../../../contract/delivery/pipelines.ts'
 import type { Db } from '../../../platform/db/open.ts'
-import { well } from '../store-destinations.ts'
+import { healthyDestination } from '../store-destinations.ts'
 
 /** By the clock of the database: those of two processes may differ by more than a lease. */
 const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
@@ -67,7 +67,7 @@ export async function advance(db: Db, row: Held, { holder, from, place, delivere
       ...(delivered && {
         delivered: eb('delivered', '+', delivered),
         last_delivered_at: at,
-        ...well,
+        ...healthyDestination,
       }),
     }))
     .where('team_id', '=', team_id)

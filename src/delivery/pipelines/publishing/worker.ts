@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { appOf, type Service } from '../../../platform/app.ts'
 import { SECOND } from '../../../platform/time.ts'
-import type { Reach } from '../destinations/destination.ts'
-import { closeOutlet, type Desk, type Noted, publishWaiting, type Runner } from './runner.ts'
+import type { OutboundOptions } from '../destinations/destination.ts'
+import { closeDestination, type Noted, type PublisherContext, publishPending, type Runner } from './runner.ts'
 import * as store from './store-holding.ts'
 
 const POLL = SECOND / 4
@@ -17,10 +17,15 @@ const END_WITHIN = 5 * SECOND
 export type Publisher = { stop(): Promise<void> }
 
 /** Publishes until it is stopped. Of all processes one holds a destination of a pipeline at a time. */
-export function startPublisher(service: Service, reach: Reach, failed: (error: unknown) => void, noted: Noted = () => {}): Publisher {
+export function startPublisher(
+  service: Service,
+  reach: OutboundOptions,
+  failed: (error: unknown) => void,
+  noted: Noted = () => {},
+): Publisher {
   const app = appOf(service)
   const ending = new AbortController()
-  const desk: Desk = { app, holder: randomUUID(), reach, noted, ends: ending.signal }
+  const desk: PublisherContext = { app, holder: randomUUID(), reach, noted, ends: ending.signal }
   const runners = new Map<string, Runner>()
   let renewedAt = 0
   let stopping = false
@@ -47,7 +52,7 @@ export function startPublisher(service: Service, reach: Reach, failed: (error: u
     // Another process had it meanwhile.
     runner.place = Math.max(runner.place, row.after_no)
     runners.set(name, runner)
-    runner.running = publishWaiting(desk, runner, row)
+    runner.running = publishPending(desk, runner, row)
       .catch((error) => {
         failed(error)
         runner.isOver = true
@@ -91,10 +96,10 @@ export function startPublisher(service: Service, reach: Reach, failed: (error: u
 /** What is on its way may still be confirmed, but nobody waits long for that. */
 async function closeInTime(runner: Runner) {
   await Promise.race([runner.running, pause(END_WITHIN, undefined, { ref: false })])
-  await closeOutlet(runner)
+  await closeDestination(runner)
   await runner.running
   // It may have been opened only since.
-  await closeOutlet(runner)
+  await closeDestination(runner)
 }
 
 /** A pipeline that was deleted and made again is another one. */

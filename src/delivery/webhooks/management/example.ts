@@ -7,7 +7,7 @@ import { openSender } from '../../../platform/outbound/send.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { requireEventType } from '../../events/catalog.ts'
 import { type Endpoint, endpointsOf } from '../endpoints.ts'
-import { shown } from '../repair/attempts.ts'
+import { presentAttempt } from '../repair/attempts.ts'
 import { afterAttempt } from '../rules.ts'
 import { attemptOf, headersOfMessage, signatureOf } from '../sending/contents.ts'
 import { logAttempt, type Message } from '../sending/store-lanes.ts'
@@ -29,7 +29,7 @@ export async function sendWebhookExample(app: App, caller: ManagementCaller, pat
   const verdict = afterAttempt({ attempts: 1, outcome, at, random: 0, schedule: [] })
   const attempt = attemptOf(await teamSealingKey(app, team_id), endpoint, message, { attempt: 1, at, outcome, verdict, signature, body })
   await logAttempt(app.db, attempt)
-  return shown(attempt)
+  return presentAttempt(attempt)
 }
 
 /** The process that answers may not be one that delivers, so it opens a connection for this one message. */

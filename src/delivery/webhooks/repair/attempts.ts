@@ -1,7 +1,7 @@
 import type { App } from '../../../platform/app.ts'
 import type { ManagementCaller } from '../../../platform/callers.ts'
 import { type Failure, failures } from '../../../platform/outbound/outcome.ts'
-import { fixedHeaders, inLowerCase } from '../../../platform/outbound/send.ts'
+import { fixedHeaders, lowerCaseHeaders } from '../../../platform/outbound/send.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
@@ -17,7 +17,7 @@ export async function listWebhookAttempts(app: App, caller: ManagementCaller, pa
   const page = pageAfter(next_cursor, limit)
   const found = await store.listAttempts(app.db, path, filter, page)
   const { rows, next_cursor: next } = pageOf(found, page, ({ at, id }) => ({ at, id }))
-  return { data: rows.map(shown), next_cursor: next }
+  return { data: rows.map(presentAttempt), next_cursor: next }
 }
 
 export async function getWebhookAttempt(app: App, caller: ManagementCaller, path: Path & { attempt_id: string }) {
@@ -29,16 +29,16 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
   const { event_sealed, created_at } = found
   const told = event_sealed && created_at ? bodyOf(key, { ...found, created_at, sealed: event_sealed }) : null
   return {
-    ...shown(found),
+    ...presentAttempt(found),
     url,
-    request_headers: { ...fixedHeaders, ...inLowerCase(headers), ...headersOfMessage(found, signature, found.at) },
+    request_headers: { ...fixedHeaders, ...lowerCaseHeaders(headers), ...headersOfMessage(found, signature, found.at) },
     request_body: body ?? told,
     timing,
     ...answer,
   }
 }
 
-export const shown = (row: Omit<store.AttemptRow, 'user_id' | 'event_at'>) => ({
+export const presentAttempt = (row: Omit<store.AttemptRow, 'user_id' | 'event_at'>) => ({
   ...row,
   sequence: row.n,
   example: row.n === 0,

@@ -13,7 +13,7 @@ type Query = { limit: number; next_cursor?: string | null | undefined }
 export async function listWebhookMessages(app: App, caller: ManagementCaller, path: Path, { limit, next_cursor }: Query) {
   const webhook = await requireWebhook(app, caller, path)
   const page = pageAfter(next_cursor, limit, isPlace)
-  const found = await store.listWaiting(app.db, path, limit, page.after && placeOf(page.after.at))
+  const found = await store.listPending(app.db, path, limit, page.after && placeOf(page.after.at))
   const { rows, next_cursor: next } = pageOf(found, page, (message) => ({ at: textOf(message), id: message.event_id }))
   return { data: rows.map((message) => ({ ...message, next_try_at: nextTry(webhook, message) })), next_cursor: next }
 }
@@ -21,14 +21,14 @@ export async function listWebhookMessages(app: App, caller: ManagementCaller, pa
 /** Sixteen digits of microseconds end in the year 2286, eighteen are the most that a number of ours has. */
 const isPlace = (text: string) => /^\d{1,16}\/\d{1,18}\/\d{1,18}$/.test(text)
 
-const textOf = ({ run_us, lane_id, sequence }: store.WaitingMessage) => `${run_us}/${lane_id}/${sequence}`
+const textOf = ({ run_us, lane_id, sequence }: store.PendingMessage) => `${run_us}/${lane_id}/${sequence}`
 
 function placeOf(text: string): store.Place {
   const [run_us = 0, lane_id = 0, n = 0] = text.split('/').map(Number)
   return { run_us, lane_id, n }
 }
 
-const nextTry = (webhook: WebhookRow, { behind, run_at }: store.WaitingMessage) => (behind > 0 ? null : triedAt(webhook, run_at))
+const nextTry = (webhook: WebhookRow, { behind, run_at }: store.PendingMessage) => (behind > 0 ? null : triedAt(webhook, run_at))
 
 /** Whoever asks for a try knows more than the pause of a failing webhook: it ends, until the next failure. */
 export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Path & { event_id: string }) =>
@@ -36,9 +36,9 @@ export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Pa
     const { event_id, team_id } = path
     const webhook = await requireWebhook(app, caller, path)
     if (webhook.disabled_at) throw problem('WEBHOOK_DISABLED', 'The webhook is disabled, so nothing is sent to it; enable it first.')
-    const waiting = await store.findWaiting(app.db, path, event_id)
+    const waiting = await store.findPending(app.db, path, event_id)
     const { lane_id, sequence, behind } = waiting ?? (await resend(app, path))
-    await store.hurryLane(app.db, path, lane_id, app.wall())
+    await store.retryLaneNow(app.db, path, lane_id, app.wall())
     if (webhook.paused_until) await updateWebhook(app.db, team_id, webhook.id, { paused_until: null })
     wakeAfterCommit(app, [webhook.id])
     return { event_id, action: waiting ? 'retried' : 'resent', sequence, behind }
@@ -48,5 +48,5 @@ export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Pa
 async function resend(app: App, path: Path & { event_id: string }) {
   if (!(await store.resend(app.db, path, path.event_id)))
     throw problem('EVENT_NOT_FOUND', 'The team has no such event, or it is no longer kept; GET /events lists those that are.')
-  return (await store.findWaiting(app.db, path, path.event_id)) as store.WaitingMessage
+  return (await store.findPending(app.db, path, path.event_id)) as store.PendingMessage
 }

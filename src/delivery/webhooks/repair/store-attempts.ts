@@ -49,7 +49,7 @@ export const listAttempts = (db: Db, { team_id, webhook_id }: Of, filter: Attemp
     .$call(newestPage(page, 'at', 'id'))
     .execute()
 
-export type WholeAttempt = AttemptRow & {
+export type FullAttempt = AttemptRow & {
   sealed: Buffer
   key_id: string | null
   wrapped_key: Buffer | null
@@ -60,7 +60,7 @@ export type WholeAttempt = AttemptRow & {
 
 /** An attempt with its event. An attempt knows the moment of its event to the millisecond only. */
 export async function findAttempt(db: Db, { team_id, webhook_id }: Of, id: string) {
-  const { rows } = await sql<WholeAttempt>`
+  const { rows } = await sql<FullAttempt>`
     select a.*, k.id as key_id, k.wrapped as wrapped_key, e.sealed as event_sealed, e.created_at
     from attempts a
     left join sealing_keys k on k.user_id = a.user_id

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 
-export type WaitingMessage = {
+export type PendingMessage = {
   event_id: string
   event_type: string
   key: string
@@ -27,22 +27,22 @@ const waiting = ({ team_id, webhook_id }: Of) => sql`
   where l.webhook_id = ${webhook_id} and l.run_at is not null`
 
 /** Messages that wait, those that are tried next first. Whoever was erased waits no longer, though its place is passed only then. */
-export async function listWaiting(db: Db, of: Of, limit: number, after?: Place) {
+export async function listPending(db: Db, of: Of, limit: number, after?: Place) {
   const from = after && sql`timestamptz 'epoch' + ${after.run_us}::float8 * interval '1 microsecond'`
-  const { rows } = await sql<WaitingMessage>`${waiting(of)}
+  const { rows } = await sql<PendingMessage>`${waiting(of)}
     ${after ? sql`and l.run_at >= ${from} and (l.run_at, l.id, d.n) > (${from}, ${after.lane_id}::bigint, ${after.n}::bigint)` : sql``}
     order by l.run_at, l.id, d.n limit ${limit + 1}`.execute(db)
   return rows
 }
 
 /** The last message with the event, if it waits. */
-export async function findWaiting(db: Db, of: Of, event_id: string) {
-  const { rows } = await sql<WaitingMessage>`${waiting(of)} and d.event_id = ${event_id} order by d.n desc limit 1`.execute(db)
+export async function findPending(db: Db, of: Of, event_id: string) {
+  const { rows } = await sql<PendingMessage>`${waiting(of)} and d.event_id = ${event_id} order by d.n desc limit 1`.execute(db)
   return rows[0]
 }
 
 /** Puts a lane in front of all others of its webhook, due now. One that is in hand is being tried. */
-export const hurryLane = (db: Db, { team_id, webhook_id }: Of, lane_id: number, now: string) =>
+export const retryLaneNow = (db: Db, { team_id, webhook_id }: Of, lane_id: number, now: string) =>
   sql`
     update lanes l set run_at = least(${now}::timestamptz, (select min(run_at) from lanes where webhook_id = ${webhook_id})) - interval '1 microsecond'
     from webhooks w where w.id = l.webhook_id and w.team_id = ${team_id} and l.id = ${lane_id} and l.worker is null`.execute(db)

@@ -14,7 +14,7 @@ type Recording<T> = {
 }
 
 /** Gathers what was sent and records it, one batch after the other. */
-export function gatherTurns<T>({ record, patienceMs, leave, failed }: Recording<T>) {
+export function attemptBatcher<T>({ record, patienceMs, leave, failed }: Recording<T>) {
   let turns: T[] = []
   let soon: NodeJS.Timeout | undefined
   let recording: Promise<void> = Promise.resolve()

@@ -8,7 +8,7 @@ import { receive } from '../inbox.ts'
 import * as rules from '../rules.ts'
 import { SUSPECT } from '../rules-health.ts'
 import { attemptOf, bodyOf, headersOfMessage, keyOfMessage, signatureOf } from './contents.ts'
-import { tellExhausted } from './exhausted.ts'
+import { emitExhausted } from './exhausted.ts'
 import { noteHealth } from './health.ts'
 import * as store from './store-lanes.ts'
 
@@ -19,20 +19,20 @@ const AT_ONCE = 256
 const OF_ONE = 64
 export const LEASE = 60 * SECOND
 
-type Turn = { settled: store.SettledLane & { lease: string }; attempts: store.NewAttempt[]; outcomes: Outcome[]; endpoint: Endpoint }
+type LaneRun = { settled: store.SettledLane & { lease: string }; attempts: store.NewAttempt[]; outcomes: Outcome[]; endpoint: Endpoint }
 
-export type Courier = {
+export type DeliveryContext = {
   app: App
   worker: number
   send: Sender['post']
-  settle(turn: Turn): void
+  settle(turn: LaneRun): void
   /** Measures what was recorded. */
   noted(attempts: store.NewAttempt[]): void
   inHand: number
 }
 
 /** Claims due lanes of these webhooks and sends their messages; answers how many lanes it took, and whether that was all there was room for. */
-export async function deliverDue(courier: Courier, webhook_ids: string[]) {
+export async function deliverDue(courier: DeliveryContext, webhook_ids: string[]) {
   const { app, worker } = courier
   const room = AT_ONCE - courier.inHand
   if (room <= 0) return { took: 0, full: true }
@@ -50,7 +50,7 @@ export async function deliverDue(courier: Courier, webhook_ids: string[]) {
 
 type Claimed = Awaited<ReturnType<typeof store.claimLanes>>
 
-async function sendLanes(courier: Courier, claimed: Claimed, lease: string) {
+async function sendLanes(courier: DeliveryContext, claimed: Claimed, lease: string) {
   const { app, worker } = courier
   try {
     const endpoints = await endpointsOf(
@@ -71,8 +71,8 @@ async function sendLanes(courier: Courier, claimed: Claimed, lease: string) {
 }
 
 /** Sends the messages of a lane in their order and stops at the first that fails. */
-async function sendLane(courier: Courier, lane: store.Lane, lease: string, endpoint: Endpoint, messages: store.Message[]) {
-  const turn: Turn = { settled: { ...lane, lease, run_at: null }, attempts: [], outcomes: [], endpoint }
+async function sendLane(courier: DeliveryContext, lane: store.Lane, lease: string, endpoint: Endpoint, messages: store.Message[]) {
+  const turn: LaneRun = { settled: { ...lane, lease, run_at: null }, attempts: [], outcomes: [], endpoint }
   try {
     for (const message of messages) if (!(await sendOne(courier, turn, message))) break
   } catch (error) {
@@ -83,7 +83,7 @@ async function sendLane(courier: Courier, lane: store.Lane, lease: string, endpo
   courier.settle(turn)
 }
 
-async function sendOne({ app, send }: Courier, turn: Turn, message: store.Message): Promise<boolean> {
+async function sendOne({ app, send }: DeliveryContext, turn: LaneRun, message: store.Message): Promise<boolean> {
   const { settled, endpoint } = turn
   // The user was erased, and with it what was to be told.
   if (!message.sealed) {
@@ -115,7 +115,7 @@ async function sendOne({ app, send }: Courier, turn: Turn, message: store.Messag
 }
 
 /** Records what came of turns and what it says about the health of their webhooks. Answers the webhooks that have more to do, and what is to be settled later. */
-export async function settleTurns(courier: Courier, turns: Turn[]) {
+export async function settleRuns(courier: DeliveryContext, turns: LaneRun[]) {
   const { app } = courier
   const settled = await record(app, turns)
   const waiting = new Set(settled.filter(({ busy }) => busy).map(({ id }) => id))
@@ -127,17 +127,17 @@ export async function settleTurns(courier: Courier, turns: Turn[]) {
   return { busy, more: new Set(settled.filter(({ more, busy }) => more && !busy).map(({ webhook_id }) => webhook_id)) }
 }
 
-const isOf = (lanes: Set<number>) => (turn: Turn) => lanes.has(turn.settled.id)
+const isOf = (lanes: Set<number>) => (turn: LaneRun) => lanes.has(turn.settled.id)
 
 /** That a message is given up is told in the transaction that gives it up. */
-async function record(app: App, turns: Turn[]) {
+async function record(app: App, turns: LaneRun[]) {
   const attempts = turns.flatMap((turn) => turn.attempts)
   const settlement = { lanes: turns.map((turn) => turn.settled), attempts, now: app.wall() }
   if (attempts.every(({ outcome }) => outcome !== 'exhausted')) return store.settleLanes(app.db, settlement)
   return inTransaction(app, async (app) => {
     const settled = await store.settleLanes(app.db, settlement)
     const held = new Set(settled.filter(({ busy }) => !busy).map(({ id }) => id))
-    await tellExhausted(
+    await emitExhausted(
       app,
       turns.filter(isOf(held)).flatMap((turn) => turn.attempts),
     )

@@ -4,7 +4,7 @@ import { emitForTeam } from '../../events/emit.ts'
 import type { NewAttempt } from './store-lanes.ts'
 
 /** Tells that messages were given up. Of what tells about our own work nothing is told, or it would never end. */
-export async function tellExhausted(app: AppInTransaction, attempts: NewAttempt[]) {
+export async function emitExhausted(app: AppInTransaction, attempts: NewAttempt[]) {
   for (const { outcome, event_type, event_id, team_id, webhook_id, attempt, status, error } of attempts) {
     if (outcome !== 'exhausted' || event_type in operatorEvents) continue
     const data = { webhook_id, event_id, event_type, attempts: attempt, status, error }

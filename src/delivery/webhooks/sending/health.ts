@@ -39,11 +39,11 @@ const judge = (app: App, webhook_id: string, turns: Turn[]) =>
     const { failures, trips, open_until: paused_until } = breaker
     const change = { failures, trips, paused_until, first_failure_at, last_failure_at, clock_started_at }
     await store.updateHealth(app.db, webhook_id, { ...change, ...(because ? { disabled_at: at, disabled_because: because } : {}) })
-    if (because) await tellDisabled(app, row.team_id, webhook_id, because)
+    if (because) await emitDisabled(app, row.team_id, webhook_id, because)
   })
 
 /** Nothing more is sent to it until somebody enables it; what waits for it is kept. */
-const tellDisabled = (app: AppInTransaction, team_id: string, webhook_id: string, because: string) =>
+const emitDisabled = (app: AppInTransaction, team_id: string, webhook_id: string, because: string) =>
   emitForTeam(app, {
     team_id,
     event_type: 'endpoint.disabled',

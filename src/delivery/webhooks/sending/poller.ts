@@ -1,5 +1,5 @@
 /** Looks now and then, and at once when it is asked to; one look at a time. */
-export function lookout(look: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
+export function startPoller(look: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
   let looking: Promise<void> | undefined
   let again = false
   let ended = false

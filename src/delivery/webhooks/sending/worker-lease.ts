@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
-import type { Line } from '../../../platform/db/open.ts'
+import type { PoolConnection } from '../../../platform/db/open.ts'
 import { CHANNEL, WORKERS } from './store-lanes.ts'
 
 const RETRY = 100
 
 type Holding = {
-  connect(): Promise<Line>
+  connect(): Promise<PoolConnection>
   /** The worker lives, by this number. */
   held(worker: number): void
   heard(payload: string | undefined): void
@@ -16,8 +16,8 @@ type Holding = {
  * The connection that tells others that a worker lives: it holds the lock on its number. Without it a worker counts as dead. It comes back as
  * another one, so that lanes are freed of which it never learned that it had them.
  */
-export function newLine({ connect, held, heard, failed }: Holding) {
-  let line: Line | undefined
+export function newWorkerLease({ connect, held, heard, failed }: Holding) {
+  let line: PoolConnection | undefined
   let ended = false
 
   async function hold(): Promise<void> {

@@ -1,12 +1,12 @@
 import { appOf, NUMBER, type Service } from '../../../platform/app.ts'
-import type { Line } from '../../../platform/db/open.ts'
+import type { PoolConnection } from '../../../platform/db/open.ts'
 import type { Sender } from '../../../platform/outbound/send.ts'
 import { SECOND } from '../../../platform/time.ts'
-import { gatherTurns } from './attempt-batcher.ts'
-import { type Courier, deliverDue, LEASE, settleTurns } from './deliver.ts'
-import { lookout } from './poller.ts'
+import { attemptBatcher } from './attempt-batcher.ts'
+import { type DeliveryContext, deliverDue, LEASE, settleRuns } from './deliver.ts'
+import { startPoller } from './poller.ts'
 import * as store from './store-lanes.ts'
-import { newLine } from './worker-lease.ts'
+import { newWorkerLease } from './worker-lease.ts'
 
 /** How long after a change at the latest everything due is looked for, whoever made the change. */
 const POLL = 250
@@ -19,10 +19,10 @@ export type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promis
 /** Delivers what is due until it is stopped. Without its line it takes nothing in hand; what it had sent by then it still settles: leases tell. */
 export async function startWorker(
   service: Service,
-  connect: () => Promise<Line>,
+  connect: () => Promise<PoolConnection>,
   send: Sender['post'],
   failed: (error: unknown) => void,
-  noted: Courier['noted'] = () => {},
+  noted: DeliveryContext['noted'] = () => {},
 ): Promise<Worker> {
   const app = appOf(service)
   const hot = new Set<string>()
@@ -30,9 +30,9 @@ export async function startWorker(
   let stopping = false
   let pumping: Promise<void> | undefined
   let again = false
-  const turns = gatherTurns<Parameters<Courier['settle']>[0]>({
+  const turns = attemptBatcher<Parameters<DeliveryContext['settle']>[0]>({
     async record(batch) {
-      const { more, busy } = await settleTurns(courier, batch)
+      const { more, busy } = await settleRuns(courier, batch)
       wake(more)
       return busy
     },
@@ -42,7 +42,7 @@ export async function startWorker(
     },
     failed,
   })
-  const courier: Courier = { app, worker: 0, send, inHand: 0, noted, settle: turns.add }
+  const courier: DeliveryContext = { app, worker: 0, send, inHand: 0, noted, settle: turns.add }
 
   /** What found no room waits until something is settled; so does a webhook that has its share in hand. */
   async function pump() {
@@ -77,9 +77,9 @@ export async function startWorker(
     if (performance.now() - heldAt > GRACE) await store.freeDeadLanes(app.db, app.wall())
     wake(await store.webhooksWithWork(app.db, app.wall()))
   }
-  const looks = lookout(look, POLL, failed)
+  const looks = startPoller(look, POLL, failed)
 
-  const line = newLine({
+  const line = newWorkerLease({
     connect,
     held(worker) {
       courier.worker = worker

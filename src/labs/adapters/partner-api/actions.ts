@@ -10,7 +10,7 @@ import { transmissionName } from '../../orders/checks/rules-people.ts'
 import { refuseTakenSample } from '../../orders/placing/insert.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
 import { offerRedraw, recreateOrder } from '../../orders/progress/redraw.ts'
-import { type Loaded, lockedOrder, ordersById, requireOrder } from '../../orders/reading/present.ts'
+import { type LoadedOrder, lockOrder, ordersById, requireOrder } from '../../orders/reading/present.ts'
 import * as rules from '../../orders/rules.ts'
 import { recordResults } from '../../results/actions.ts'
 import * as store from './store.ts'
@@ -42,9 +42,9 @@ const beginning = ({ sample_id }: Filter, at: string) => (sample_id ? null : cur
 const markOf = (order: { changed_at: string; id: string }) => ({ at: order.changed_at, id: order.id })
 
 /** One reading for each team; whose user was erased meanwhile is not there any more. */
-async function inOrderOf(app: App, rows: { team_id: string; id: string }[]): Promise<Loaded[]> {
+async function inOrderOf(app: App, rows: { team_id: string; id: string }[]): Promise<LoadedOrder[]> {
   const byTeam = Map.groupBy(rows, ({ team_id }) => team_id)
-  const loaded = new Map<string, Loaded>()
+  const loaded = new Map<string, LoadedOrder>()
   for (const [team_id, its] of byTeam)
     for (const order of await ordersById(
       app,
@@ -66,13 +66,13 @@ export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) 
     const news = toldBy(order, step, app.now())
     // A step that may follow itself is a retry unless it says something new.
     const again = step.status === order.low_level && !Object.keys(news).length
-    if (again || rules.judgeReport(order, step.status) === 'late') return order
+    if (again || rules.classifyReport(order, step.status) === 'late') return order
     const change = { ...news, status_detail: step.status_detail ?? null }
     return step.status === 'redraw_available' ? offerRedraw(app, order, change) : advanceOrder(app, order, step.status, change)
   })
 
 /** What a report says besides the step: the sample's number, when it was taken, where the parcel is. */
-const toldBy = (order: Loaded, { sample_id, collected_at, shipment }: Step, now: string) => ({
+const toldBy = (order: LoadedOrder, { sample_id, collected_at, shipment }: Step, now: string) => ({
   ...(sample_id && sample_id !== order.sample_id ? { sample_id } : {}),
   ...(collected_at && collected_at !== order.collected_at ? { collected_at } : {}),
   ...(shipment ? { document: { shipment: shipmentOf(order, shipment, now) } } : {}),
@@ -88,7 +88,7 @@ const noShipment = {
   notes: null,
 }
 
-function shipmentOf({ document, id }: Loaded, sent: NonNullable<Step['shipment']>, at: string) {
+function shipmentOf({ document, id }: LoadedOrder, sent: NonNullable<Step['shipment']>, at: string) {
   const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined))
   return { id, created_at: at, ...noShipment, ...document.shipment, ...given, updated_at: at }
 }
@@ -99,12 +99,12 @@ export const reportResults = (app: App, caller: LabCaller, id: string, posted: N
 /** Results came for an order that is over: a further order of its transaction takes them. */
 export const recreate = (app: App, caller: LabCaller, id: string) => onOrder(app, caller, id, recreateOrder)
 
-const onOrder = (app: App, { lab_id }: LabCaller, id: string, work: (app: AppInTransaction, order: Loaded) => Promise<Loaded>) =>
+const onOrder = (app: App, { lab_id }: LabCaller, id: string, work: (app: AppInTransaction, order: LoadedOrder) => Promise<LoadedOrder>) =>
   refuseTakenSample(() =>
     inTransaction(app, async (app) => {
       const { team_id, clock_offset_ms } = await requireSent(app, lab_id, id)
       const timed = onTeamClock(app, { clock_offset_ms })
-      return forLab(await work(timed, await lockedOrder(timed, team_id, id)))
+      return forLab(await work(timed, await lockOrder(timed, team_id, id)))
     }),
   )
 
@@ -115,7 +115,7 @@ async function requireSent(app: App, lab_id: number, id: string) {
 }
 
 /** The order as the lab needs it: names as its systems can take them, and nothing of what is only the customer's. */
-function forLab({ document, lab_test, ...order }: Loaded) {
+function forLab({ document, lab_test, ...order }: LoadedOrder) {
   const { lab } = lab_test
   const patient = document.patient_details
   return {

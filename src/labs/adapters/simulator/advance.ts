@@ -10,7 +10,7 @@ import { registerKit } from '../../orders/placing/kits.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
 import { onDueSteps, planSteps, restOrder } from '../../orders/progress/dispatch.ts'
 import { offerRedraw } from '../../orders/progress/redraw.ts'
-import { type Loaded, lockedOrder } from '../../orders/reading/present.ts'
+import { type LoadedOrder, lockOrder } from '../../orders/reading/present.ts'
 import * as rules from '../../orders/rules.ts'
 import { keepReport } from '../../results/actions.ts'
 import { ageOn } from '../../results/rules.ts'
@@ -24,7 +24,7 @@ type Query = { final_status?: string | null | undefined; delay?: number | null |
 /** Walks an order to where it was asked to go: at once, or a step every so many seconds. */
 export const simulateOrder = (app: App, { team_id }: TeamCaller, order_id: string, query: Query, sent: Flags | null | undefined) =>
   inTransaction(app, async (app) => {
-    const order = await lockedOrder(app, team_id, order_id)
+    const order = await lockOrder(app, team_id, order_id)
     const flags = sent ?? SimulationFlags.parse({})
     const steps = withPartials(stepsTo(order, query.final_status), flags.partials)
     // A step that comes later has nobody to be refused to.
@@ -34,14 +34,14 @@ export const simulateOrder = (app: App, { team_id }: TeamCaller, order_id: strin
     return 'Success'
   })
 
-function stepsTo(order: Loaded, final_status: string | null | undefined): string[] {
+function stepsTo(order: LoadedOrder, final_status: string | null | undefined): string[] {
   if (final_status) {
     const [, method, low = ''] = final_status.split('.')
-    if (method === order.method) return rules.standsAt(order, low) ? [] : rules.walk(order, low)
+    if (method === order.method) return rules.isAt(order, low) ? [] : rules.pathTo(order, low)
     throw problem('STATUS_NOT_REACHABLE', `The order is a ${order.method}; name a final_status of that method.`)
   }
   if (rules.isCancelled(order) || ['completed', 'corrected'].includes(order.low_level)) return []
-  return rules.walk(order, 'completed')
+  return rules.pathTo(order, 'completed')
 }
 
 /** As many partial reports as were asked for, where the method knows them. */
@@ -52,7 +52,7 @@ function withPartials(steps: string[], partials: number | null | undefined) {
 }
 
 /** Takes the first step, and the others too unless they come later. */
-async function takeSteps(app: AppInTransaction, order: Loaded, { steps, ...simulation }: Simulation): Promise<void> {
+async function takeSteps(app: AppInTransaction, order: LoadedOrder, { steps, ...simulation }: Simulation): Promise<void> {
   const [low, ...rest] = steps
   if (low === undefined) return
   const moved = await takeStep(app, { ...order, simulation: null }, low, { ...simulation, steps: rest })
@@ -68,7 +68,7 @@ const reports: Record<string, Status> = {
   corrected: 'corrected',
 }
 
-async function takeStep(app: AppInTransaction, order: Loaded, low: string, simulation?: Simulation): Promise<Loaded> {
+async function takeStep(app: AppInTransaction, order: LoadedOrder, low: string, simulation?: Simulation): Promise<LoadedOrder> {
   const report = reports[low]
   if (report) return keepReport(app, order, await reportOf(app, order, report, simulation))
   if (low === 'redraw_available') return offerRedraw(app, order)
@@ -88,7 +88,7 @@ const usualDetail = (low: string): StatusDetail | null =>
 type Status = 'partial' | 'final' | 'corrected'
 
 /** What the lab reports now. Of several partial reports each has a larger part. */
-async function reportOf(app: App, order: Loaded, status: Status, simulation: Simulation | undefined): Promise<NewResults> {
+async function reportOf(app: App, order: LoadedOrder, status: Status, simulation: Simulation | undefined): Promise<NewResults> {
   const patient = order.document.patient_details
   const now = app.now()
   const partials = order.events.filter((event) => event.low_level === 'partial_results').length

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { later } from '../../../platform/time.ts'
-import type { Loaded } from '../../orders/reading/present.ts'
+import type { LoadedOrder } from '../../orders/reading/present.ts'
 import { nextStep } from '../../orders/rules.ts'
 import type { Lab } from '../index.ts'
 import { stepDelay } from './delays.ts'
@@ -18,7 +18,7 @@ export const simulator: Lab = {
   },
 }
 
-const delayTo = ({ method, low_level, seed, lab_test }: Loaded, to: string) =>
+const delayTo = ({ method, low_level, seed, lab_test }: LoadedOrder, to: string) =>
   stepDelay({ method, from: low_level, to, seed, common_tat_days: lab_test.common_tat_days })
 
 /** Registering a kit is for the customer to do. */

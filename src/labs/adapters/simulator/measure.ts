@@ -1,5 +1,5 @@
 import type { Analyte } from '../../../contract/labs/analyte.ts'
-import { bell, type Random, seeded, whole } from '../../../platform/seeded.ts'
+import { integer, normal, type Random, seeded } from '../../../platform/seeded.ts'
 import { type Place, placeOf, scaleOf, spreadOf, stepsAt } from './collection-sites.ts'
 import { formulas, isDerived, type Who } from './formulas.ts'
 
@@ -52,9 +52,9 @@ function draw(analyte: Analyte, random: Random, { sex }: Who, target: Target) {
   const place = analyte.slug === target.slug ? target.place : 'normal'
   const steps = stepsAt(analyte, sex, place) ?? { from: 0, to: 0 }
   const { mean, sd } = spreadOf(analyte, sex)
-  const likely = Math.round((mean + sd * bell(random)) * scaleOf(analyte))
+  const likely = Math.round((mean + sd * normal(random)) * scaleOf(analyte))
   const inside = place === 'normal' && likely >= steps.from && likely <= steps.to
-  return (inside ? likely : whole(random, steps.from, steps.to)) / scaleOf(analyte)
+  return (inside ? likely : integer(random, steps.from, steps.to)) / scaleOf(analyte)
 }
 
 const rounded = (analyte: Analyte, value: number | null) => value && Math.round(value * scaleOf(analyte)) / scaleOf(analyte)

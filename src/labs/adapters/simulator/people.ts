@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Shipment } from '../../../contract/labs/orders.ts'
-import { oneOf, seeded, whole } from '../../../platform/seeded.ts'
-import type { Loaded } from '../../orders/reading/present.ts'
+import { integer, oneOf, seeded } from '../../../platform/seeded.ts'
+import type { LoadedOrder } from '../../orders/reading/present.ts'
 
 /** Somebody who registers the kit that was asked to be walked through: the recipient, or nobody in particular. */
-export function someone({ document: { shipping_details: sent }, seed }: Loaded) {
+export function someone({ document: { shipping_details: sent }, seed }: LoadedOrder) {
   const [first_name = 'Sandbox', ...rest] = (sent?.receiver_name ?? '').split(/\s+/).filter(Boolean)
   const random = seeded(seed, 'someone')
   const two = (n: number) => String(n).padStart(2, '0')
   const patient_details = {
     first_name: first_name.slice(0, 50),
     last_name: (rest.join(' ') || 'Patient').slice(0, 50),
-    dob: `${whole(random, 1950, 2000)}-${two(whole(random, 1, 12))}-${two(whole(random, 1, 28))}`,
+    dob: `${integer(random, 1950, 2000)}-${two(integer(random, 1, 12))}-${two(integer(random, 1, 28))}`,
     gender: oneOf<'female' | 'male'>(random, ['female', 'male']) ?? ('unknown' as const),
     phone_number: sent?.phone_number ?? '+12025550100',
     email: 'patient@example.com',
@@ -24,10 +24,10 @@ export function someone({ document: { shipping_details: sent }, seed }: Loaded) 
 const COURIER = 'Sandbox Courier'
 
 /** A kit on its way, with the label for its way back in the box. */
-export function someShipment({ seed, id: order_id }: Loaded, at: string): Shipment {
+export function someShipment({ seed, id: order_id }: LoadedOrder, at: string): Shipment {
   const number = (way: string) => {
     const random = seeded(seed, 'tracking', way)
-    return `SC${Array.from({ length: 12 }, () => whole(random, 0, 9)).join('')}`
+    return `SC${Array.from({ length: 12 }, () => integer(random, 0, 9)).join('')}`
   }
   const url = (number: string) => `https://tracking.example.com/${number}`
   return {

@@ -5,7 +5,7 @@ import { isUniqueViolation } from '../../../platform/db/open.ts'
 import { setupProblem } from '../../../platform/problem.ts'
 import { putIcdCodes, putPayors } from '../../../tenants/insurance/actions.ts'
 import { putPlatformAccounts } from '../../lab-accounts/actions.ts'
-import { type Catalogue, readCatalogue } from './file.ts'
+import { type Catalog, readCatalog } from './file.ts'
 import * as rows from './rows.ts'
 import * as store from './store.ts'
 
@@ -13,16 +13,16 @@ const file = new URL('../../../../catalog/catalog.json', import.meta.url)
 const BATCH = 1000
 
 /** Loads the catalogue that comes with the service. A file that was loaded already costs one query. */
-export const loadCatalogue = async (app: App) => loadCatalogueText(app, await readFile(file, 'utf8'))
+export const loadCatalog = async (app: App) => loadCatalogText(app, await readFile(file, 'utf8'))
 
 /**
  * Loads the catalogue that every team shares, and answers how many rows of each kind it wrote; null where the very file was loaded before. What the file no longer has stays known to orders:
  * its lab tests are archived and its markers cannot be ordered any more.
  */
-export async function loadCatalogueText(app: App, text: string) {
+export async function loadCatalogText(app: App, text: string) {
   const version = createHash('sha256').update(text).digest('hex')
-  if ((await store.loadedCatalogue(app.db))?.version === version) return { version, loaded: null, archived_tests: 0, retired_markers: 0 }
-  const catalogue = readCatalogue(text)
+  if ((await store.findLoadedCatalog(app.db))?.version === version) return { version, loaded: null, archived_tests: 0, retired_markers: 0 }
+  const catalogue = readCatalog(text)
   return inTransaction(app, async (app) => {
     await store.lockLoading(app.db)
     await write(app, catalogue).catch(refuseOtherIds)
@@ -32,7 +32,7 @@ export async function loadCatalogueText(app: App, text: string) {
   })
 }
 
-const countsOf = ({ labs, analytes, lab_markers, lab_tests, patient_service_centers, payors, icd10_starter }: Catalogue) => ({
+const countsOf = ({ labs, analytes, lab_markers, lab_tests, patient_service_centers, payors, icd10_starter }: Catalog) => ({
   labs: labs.length,
   analytes: analytes.length,
   markers: lab_markers.length,
@@ -42,7 +42,7 @@ const countsOf = ({ labs, analytes, lab_markers, lab_tests, patient_service_cent
   icd_codes: icd10_starter.length,
 })
 
-async function write(app: AppInTransaction, catalogue: Catalogue) {
+async function write(app: AppInTransaction, catalogue: Catalog) {
   const { db } = app
   const at = app.wall()
   await put(app, 'labs', catalogue.labs.map(rows.labRow), 'id')
@@ -78,7 +78,7 @@ async function put<T extends store.SharedTable>({ db }: App, table: T, rows: sto
 const batchesOf = <R>(rows: R[]) => Array.from({ length: Math.ceil(rows.length / BATCH) }, (_, i) => rows.slice(i * BATCH, (i + 1) * BATCH))
 
 /** A test that a team made must not turn into one of the catalogue. */
-async function checkTestIds({ db }: App, { lab_tests }: Catalogue) {
+async function checkTestIds({ db }: App, { lab_tests }: Catalog) {
   const taken = await store.findTeamTests(
     db,
     lab_tests.map(({ id }) => id),
@@ -95,7 +95,7 @@ function refuseOtherIds(error: unknown): never {
   )
 }
 
-async function retire({ db, wall }: App, { lab_tests, lab_markers }: Catalogue) {
+async function retire({ db, wall }: App, { lab_tests, lab_markers }: Catalog) {
   const archived = await store.archiveOtherTests(
     db,
     lab_tests.map(({ id }) => id),
@@ -109,8 +109,8 @@ async function retire({ db, wall }: App, { lab_tests, lab_markers }: Catalogue) 
 }
 
 /** What is loaded, for the operator; undefined before the first load. */
-export async function catalogueSummary(app: App) {
-  const loaded = await store.loadedCatalogue(app.db)
+export async function summarizeCatalog(app: App) {
+  const loaded = await store.findLoadedCatalog(app.db)
   if (!loaded) return undefined
   const labs = await store.countByLab(app.db)
   return { ...loaded, labs, ...(await store.countShared(app.db)) }

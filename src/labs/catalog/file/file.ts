@@ -121,12 +121,12 @@ const CatalogueFile = z.object({
   payors: z.array(PayorInFile).default([]),
   icd10_starter: z.array(z.object({ code: Text(10), label: Text(300) })).default([]),
 })
-export type Catalogue = z.output<typeof CatalogueFile>
+export type Catalog = z.output<typeof CatalogueFile>
 
 const NAMED_AT_MOST = 20
 
 /** A catalogue that can be loaded, or a refusal that names every place that is wrong. */
-export function readCatalogue(text: string): Catalogue {
+export function readCatalog(text: string): Catalog {
   const parsed = CatalogueFile.safeParse(jsonOf(text))
   if (!parsed.success) throw faulty(parsed.error.issues)
   const faults = referenceFaults(parsed.data)

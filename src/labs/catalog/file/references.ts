@@ -1,16 +1,16 @@
-import type { Catalogue } from './file.ts'
+import type { Catalog } from './file.ts'
 
 export type Fault = { path: PropertyKey[]; message: string }
 
 /** What no shape can see: ids and codes that are there twice, and names of rows that the file does not have. */
-export const referenceFaults = (file: Catalogue): Fault[] => [
+export const referenceFaults = (file: Catalog): Fault[] => [
   ...repetitions(file),
   ...markerFaults(file),
   ...testFaults(file),
   ...centerFaults(file),
 ]
 
-function repetitions(file: Catalogue): Fault[] {
+function repetitions(file: Catalog): Fault[] {
   return [
     ...repeated('labs', 'id', file.labs, (lab) => lab.id),
     ...repeated('labs', 'slug', file.labs, (lab) => lab.slug),
@@ -36,7 +36,7 @@ function repeated<R>(list: string, field: string, rows: R[], keyOf: (row: R) => 
   })
 }
 
-function markerFaults({ labs, analytes, markers, lab_markers }: Catalogue): Fault[] {
+function markerFaults({ labs, analytes, markers, lab_markers }: Catalog): Fault[] {
   const slugs = new Set(analytes.map(({ slug }) => slug))
   const described = new Set(markers.map(({ slug }) => slug))
   const labIds = new Set(labs.map(({ id }) => id))
@@ -51,7 +51,7 @@ function markerFaults({ labs, analytes, markers, lab_markers }: Catalogue): Faul
   ]
 }
 
-function testFaults({ labs, lab_markers, lab_tests }: Catalogue): Fault[] {
+function testFaults({ labs, lab_markers, lab_tests }: Catalog): Fault[] {
   const labOf = new Map(labs.map((lab) => [lab.id, lab]))
   const labOfMarker = new Map(lab_markers.map(({ id, lab_id }) => [id, lab_id]))
   return lab_tests.flatMap(({ lab_id, method, marker_ids }, i) => {
@@ -73,7 +73,7 @@ function testFaults({ labs, lab_markers, lab_tests }: Catalogue): Fault[] {
   })
 }
 
-function centerFaults({ labs, patient_service_centers }: Catalogue): Fault[] {
+function centerFaults({ labs, patient_service_centers }: Catalog): Fault[] {
   const slugs = new Set(labs.map(({ slug }) => slug))
   return patient_service_centers.flatMap(({ lab_slug }, i) =>
     missing(slugs.has(lab_slug), ['patient_service_centers', i, 'lab_slug'], 'labs'),

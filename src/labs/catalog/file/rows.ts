@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { everyBilling } from '../rules.ts'
-import type { Catalogue } from './file.ts'
+import type { Catalog } from './file.ts'
 
 const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value))
 
-type Lab = Catalogue['labs'][number]
+type Lab = Catalog['labs'][number]
 
 export const labRow = ({ name_rules, ...lab }: Lab) => ({ ...lab, name_rules: json(name_rules) })
 
@@ -21,7 +21,7 @@ export const platformAccount = (lab: Lab, created_at: string) => ({
 })
 
 /** A LOINC code is unique among analytes and never changes, so its digits make a stable number. */
-export const analyteRow = ({ reference_range, critical, sim, expected_value, decimals, ...analyte }: Catalogue['analytes'][number]) => ({
+export const analyteRow = ({ reference_range, critical, sim, expected_value, decimals, ...analyte }: Catalog['analytes'][number]) => ({
   ...analyte,
   id: Number(analyte.loinc.replace('-', '')),
   reference_range: json(reference_range),
@@ -32,16 +32,16 @@ export const analyteRow = ({ reference_range, critical, sim, expected_value, dec
 })
 
 /** What a marker is, and at each lab that sells it: its code, price, samples and turnaround there. */
-export function markerRows({ markers, lab_markers }: Catalogue) {
+export function markerRows({ markers, lab_markers }: Catalog) {
   const described = new Map(markers.map((marker) => [marker.slug, marker]))
   return lab_markers.map(({ marker_slug, ...there }) => {
     // The file was refused if it named a marker that it does not describe.
-    const { aoe, ...what } = described.get(marker_slug) as Catalogue['markers'][number]
+    const { aoe, ...what } = described.get(marker_slug) as Catalog['markers'][number]
     return { ...what, aoe: json(aoe), ...there }
   })
 }
 
-export const testRow = ({ status, marker_ids: _, ...test }: Catalogue['lab_tests'][number], at: string) => ({
+export const testRow = ({ status, marker_ids: _, ...test }: Catalog['lab_tests'][number], at: string) => ({
   ...test,
   created_at: at,
   updated_at: at,
@@ -49,10 +49,10 @@ export const testRow = ({ status, marker_ids: _, ...test }: Catalogue['lab_tests
   archived_at: status === 'inactive' ? at : null,
 })
 
-export const testMarkerRows = ({ lab_tests }: Catalogue) =>
+export const testMarkerRows = ({ lab_tests }: Catalog) =>
   lab_tests.flatMap(({ id, marker_ids }) => marker_ids.map((marker_id, i) => ({ lab_test_id: id, marker_id, position: i + 1 })))
 
-export function centerRows({ labs, patient_service_centers }: Catalogue) {
+export function centerRows({ labs, patient_service_centers }: Catalog) {
   const labIds = new Map(labs.map(({ slug, id }) => [slug, id]))
   return patient_service_centers.map(({ lab_slug, ...center }) => ({ ...center, lab_id: labIds.get(lab_slug) as number }))
 }

@@ -7,7 +7,7 @@ const LOCK = 4_117_202_604
 /** Replicas that start together load one after the other. */
 export const lockLoading = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK})`.execute(db)
 
-export const loadedCatalogue = (db: Db) => db.selectFrom('catalogue').select(['version', 'loaded_at']).executeTakeFirst()
+export const findLoadedCatalog = (db: Db) => db.selectFrom('catalogue').select(['version', 'loaded_at']).executeTakeFirst()
 
 export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'catalogue'
 export type SharedRow<T extends SharedTable> = Insertable<Tables[T]>

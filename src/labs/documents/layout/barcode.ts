@@ -1,5 +1,5 @@
 import { code128 } from './code128.ts'
-import type { Paper } from './page.ts'
+import type { Page } from './page.ts'
 import { color } from './theme.ts'
 
 type Area = { x: number; y: number; width: number; height: number }
@@ -10,7 +10,7 @@ const widest = 1.4
 const quietModules = 10
 
 /** Draws the barcode in the middle of the area. False where the text cannot be written as one that a scanner would read. */
-export function drawBarcode(paper: Paper, text: string, area: Area) {
+export function drawBarcode(paper: Page, text: string, area: Area) {
   const widths = code128(text) ?? []
   const modules = widths.reduce((sum, width) => sum + width, 2 * quietModules)
   const module = Math.min(widest, area.width / modules)

@@ -1,4 +1,4 @@
-import { keep, type Paper, right } from './page.ts'
+import { keep, type Page, right } from './page.ts'
 import { drawLine, linesOf, writeLine, writeText } from './text.ts'
 import { color, type Ink, ink, lineHeight } from './theme.ts'
 
@@ -7,23 +7,23 @@ export type Fact = [label: string, value: string | null]
 const gap = 12
 
 /** Labelled values side by side; what is not known is a dash, so that nobody takes it for forgotten. */
-export function facts(paper: Paper, columns: number, list: Fact[]) {
+export function facts(paper: Page, columns: number, list: Fact[]) {
   for (let index = 0; index < list.length; index += columns) factRow(paper, columns, list.slice(index, index + columns))
 }
 
-export function heading(paper: Paper, text: string, room = 40) {
+export function heading(paper: Page, text: string, room = 40) {
   paper.y += 8
   keep(paper, lineHeight(ink.heading) + room)
   writeText(paper, text, ink.heading)
   paper.y += 2
 }
 
-export function rule(paper: Paper, shade = color.rule) {
+export function rule(paper: Page, shade = color.rule) {
   paper.doc.moveTo(paper.left, paper.y).lineTo(right(paper), paper.y).lineWidth(0.6).strokeColor(shade).stroke()
 }
 
 /** A tinted box with one message. */
-export function banner(paper: Paper, text: string, style: Ink, tint: string) {
+export function banner(paper: Page, text: string, style: Ink, tint: string) {
   const box = { x: paper.left + 10, width: paper.width - 20 }
   const lines = linesOf(paper, text, box.width, style)
   const height = lines.length * lineHeight(style) + 10
@@ -37,7 +37,7 @@ export function banner(paper: Paper, text: string, style: Ink, tint: string) {
 export type Cell = { text: string; style: Ink; x: number; width: number }
 
 /** Cells beside each other, each wrapped; a row taller than the page goes on over the next. `beside` draws at its first line. */
-export function row(paper: Paper, cells: Cell[], beside?: () => void) {
+export function row(paper: Page, cells: Cell[], beside?: () => void) {
   const columns = cells.map((cell) => ({ ...cell, lines: cell.text ? linesOf(paper, cell.text, cell.width, cell.style) : [] }))
   const count = Math.max(1, ...columns.map(({ lines }) => lines.length))
   const height = Math.max(...cells.map(({ style }) => lineHeight(style)))
@@ -51,14 +51,14 @@ export function row(paper: Paper, cells: Cell[], beside?: () => void) {
 }
 
 /** Name, page and number of pages at the foot, so that a page that got lost still says whose it is. */
-export const footer = (paper: Paper, text: string) => (page: number, pages: number) => {
+export const footer = (paper: Page, text: string) => (page: number, pages: number) => {
   const y = paper.bottom + 12
   paper.doc.moveTo(paper.left, y).lineTo(right(paper), y).lineWidth(0.6).strokeColor(color.rule).stroke()
   writeLine(paper, text, y + 5, ink.small, { x: paper.left, width: paper.width - 80 })
   writeLine(paper, `Page ${page} of ${pages}`, y + 5, ink.small, { x: right(paper) - 70, width: 70, align: 'right' })
 }
 
-function factRow(paper: Paper, columns: number, list: Fact[]) {
+function factRow(paper: Page, columns: number, list: Fact[]) {
   const width = (paper.width - gap * (columns - 1)) / columns
   const at = (index: number) => ({ x: paper.left + index * (width + gap), width })
   keep(paper, lineHeight(ink.label) + lineHeight(ink.fact))

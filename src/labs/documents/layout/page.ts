@@ -7,7 +7,7 @@ type Size = [width: number, height: number]
 export const mm = 72 / 25.4
 export const letter: Size = [612, 792]
 
-export type Paper = {
+export type Page = {
   doc: PDFKit.PDFDocument
   left: number
   top: number
@@ -24,7 +24,7 @@ export type Paper = {
 /** `subject` stands in the properties of the file: an id, never a person. */
 export type About = { title: string; subject: string; created_at: string }
 
-export function openPaper(about: About, size = letter, margin = 48, foot = 24): Paper {
+export function openPage(about: About, size = letter, margin = 48, foot = 24): Page {
   forgetGlyphs()
   const doc = new PDFDocument({
     size,
@@ -42,7 +42,7 @@ export function openPaper(about: About, size = letter, margin = 48, foot = 24): 
 }
 
 /** The bytes. `foot` is drawn on every page, once their number is known. */
-export function closePaper(paper: Paper, foot?: (page: number, pages: number) => void): Promise<Buffer> {
+export function closePage(paper: Page, foot?: (page: number, pages: number) => void): Promise<Buffer> {
   const pages = paper.doc.bufferedPageRange().count
   for (let page = 0; page < pages && foot; page++) {
     paper.doc.switchToPage(page)
@@ -52,16 +52,16 @@ export function closePaper(paper: Paper, foot?: (page: number, pages: number) =>
   return buffer(paper.doc)
 }
 
-export function turnPage(paper: Paper) {
+export function turnPage(paper: Page) {
   paper.doc.addPage()
   paper.y = paper.top
   paper.repeat?.()
 }
 
 /** Turns the page unless this much height is left; what is taller than a page starts where it stands. */
-export function keep(paper: Paper, height: number) {
+export function keep(paper: Page, height: number) {
   const whole = paper.bottom - paper.top
   if (paper.y + height > paper.bottom && paper.y > paper.top && height <= whole) turnPage(paper)
 }
 
-export const right = (paper: Paper) => paper.left + paper.width
+export const right = (paper: Page) => paper.left + paper.width

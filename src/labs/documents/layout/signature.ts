@@ -1,11 +1,11 @@
-import { keep, type Paper } from './page.ts'
+import { keep, type Page } from './page.ts'
 import { writeLine } from './text.ts'
 import { color, ink, lineHeight } from './theme.ts'
 
 const gap = 18
 
 /** Lines to write on by hand, side by side, each with what belongs there below it. */
-export function signatureLines(paper: Paper, labels: string[]) {
+export function signatureLines(paper: Page, labels: string[]) {
   const width = (paper.width - gap * (labels.length - 1)) / labels.length
   keep(paper, 44)
   paper.y += 26

@@ -1,5 +1,5 @@
 import { fontOf } from './fonts.ts'
-import { keep, type Paper } from './page.ts'
+import { keep, type Page } from './page.ts'
 import { drawable, type Run, runsOf } from './runs.ts'
 import { type Ink, ink, lineHeight } from './theme.ts'
 import { shorten, wrap } from './wrap.ts'
@@ -11,7 +11,7 @@ type Box = { x: number; width: number; align?: Align }
 const layout = (text: string) => (/[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? { features: [] } : {})
 
 /** One line at the given height, cut off with an ellipsis where it does not fit. */
-export function writeLine(paper: Paper, text: string, y: number, style: Ink, box: Box) {
+export function writeLine(paper: Page, text: string, y: number, style: Ink, box: Box) {
   drawLine(
     paper,
     shorten(drawable(text), box.width, (part) => widthOf(paper, part, style)),
@@ -21,11 +21,11 @@ export function writeLine(paper: Paper, text: string, y: number, style: Ink, box
   )
 }
 
-export const linesOf = (paper: Paper, text: string, width: number, style: Ink) =>
+export const linesOf = (paper: Page, text: string, width: number, style: Ink) =>
   wrap(drawable(text), width, (part) => widthOf(paper, part, style))
 
 /** As many lines as it takes, from where the paper stands and over as many pages. */
-export function writeText(paper: Paper, text: string, style: Ink = ink.body, box: Box = { x: paper.left, width: paper.width }) {
+export function writeText(paper: Page, text: string, style: Ink = ink.body, box: Box = { x: paper.left, width: paper.width }) {
   const lines = linesOf(paper, text, box.width, style)
   // Two lines at least stay together: one alone at the foot of a page is easily missed.
   keep(paper, lineHeight(style) * Math.min(lines.length, 2))
@@ -37,7 +37,7 @@ export function writeText(paper: Paper, text: string, style: Ink = ink.body, box
 }
 
 /** Measuring is most of the work, and the words and signs of a long text come again and again. */
-export function widthOf(paper: Paper, text: string, style: Ink) {
+export function widthOf(paper: Page, text: string, style: Ink) {
   const key = `${style.weight} ${style.size} ${text}`
   const known = paper.widths.get(key)
   if (known !== undefined) return known
@@ -47,7 +47,7 @@ export function widthOf(paper: Paper, text: string, style: Ink) {
 }
 
 /** One line of drawable text, as it is. */
-export function drawLine(paper: Paper, line: string, y: number, style: Ink, box: Box) {
+export function drawLine(paper: Page, line: string, y: number, style: Ink, box: Box) {
   if (!line) return
   const slack = box.align === undefined || box.align === 'left' ? 0 : box.width - widthOf(paper, line, style)
   let x = box.x + (box.align === 'center' ? slack / 2 : slack)
@@ -60,11 +60,11 @@ export function drawLine(paper: Paper, line: string, y: number, style: Ink, box:
   }
 }
 
-function widthOfRun(paper: Paper, { face, text }: Run, { size }: Ink) {
+function widthOfRun(paper: Page, { face, text }: Run, { size }: Ink) {
   return choose(paper, face).fontSize(size).widthOfString(text, layout(text))
 }
 
-function choose(paper: Paper, face: Run['face']) {
+function choose(paper: Page, face: Run['face']) {
   // pdfkit takes a parsed font as well, which its types do not tell.
   return paper.doc.font(fontOf(face) as unknown as string, face)
 }

@@ -2,17 +2,17 @@ import type { AoE } from '../../../contract/labs/catalog.ts'
 import { advised, type Finding, faulty, when } from './rules-findings.ts'
 
 export type Answer = { marker_id: number; question_id: number; answer: string }
-export type Asking = { id: number; aoe: AoE | null }
+export type MarkerQuestions = { id: number; aoe: AoE | null }
 type Question = AoE['questions'][number]
 type Answered = Answer & { i: number; question: Question | undefined; known: boolean }
 
 /** Everything about the answers that a lab would send back. */
-export function aoeFindings(markers: Asking[], answers: Answer[]): Finding[] {
+export function aoeFindings(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
   const given = answers.map((answer, i) => ({ ...answer, i, ...asked(markers, answer) }))
   return [...given.flatMap((answer) => strayFindings(answer, given)), ...given.flatMap(answerFindings), ...missing(markers, answers)]
 }
 
-function asked(markers: Asking[], { marker_id, question_id }: Answer) {
+function asked(markers: MarkerQuestions[], { marker_id, question_id }: Answer) {
   const marker = markers.find(({ id }) => id === marker_id)
   return { known: !!marker, question: marker?.aoe?.questions.find(({ id }) => id === question_id) }
 }
@@ -76,7 +76,7 @@ function textFindings(path: Finding['path'], { constraint }: Question, answer: s
 }
 
 /** What has a default, such as fasting, is never missing. */
-function missing(markers: Asking[], answers: Answer[]): Finding[] {
+function missing(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
   return markers.flatMap((marker) =>
     (marker.aoe?.questions ?? [])
       .filter(({ required, default: otherwise }) => required && !otherwise)
@@ -95,7 +95,7 @@ function missing(markers: Asking[], answers: Answer[]): Finding[] {
 const FROM_TEST = 'from_lab_test.fasting'
 
 /** The answers to record: codes as the lab writes them, and the defaults of what was left open. */
-export function answeredAoE(markers: Asking[], answers: Answer[], fasting: boolean): Answer[] {
+export function resolveAoeAnswers(markers: MarkerQuestions[], answers: Answer[], fasting: boolean): Answer[] {
   return markers.flatMap((marker) =>
     (marker.aoe?.questions ?? []).flatMap((question) => {
       const given = answers.find((one) => one.marker_id === marker.id && one.question_id === question.id)?.answer.trim()

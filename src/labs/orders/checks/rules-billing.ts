@@ -104,7 +104,7 @@ const codeFindings = (order: NewOrder, insured: boolean): Finding[] =>
     })
 
 /** Every diagnosis once, as the code book writes it; what is no code stays as it was sent. */
-export const normalisedIcd = (codes: string[]): string[] => [...new Set(codes.map((code) => icdCode(code) ?? code))]
+export const normalizeIcdCodes = (codes: string[]): string[] => [...new Set(codes.map((code) => icdCode(code) ?? code))]
 
 /** Codes for examinations and screening without symptoms. Medicare covers some of these tests; the code alone does not show which. */
 const isScreening = (code: string) => /^Z(0[01]|1[123])/.test(code)

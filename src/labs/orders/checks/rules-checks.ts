@@ -1,8 +1,8 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
-import { type Asking, aoeFindings } from './rules-aoe.ts'
+import { aoeFindings, type MarkerQuestions } from './rules-aoe.ts'
 import { type Billing, billingFindings } from './rules-billing.ts'
 import { advised, type Finding, faulty, refused, when } from './rules-findings.ts'
-import { addressFindings, ageFindings, type Care, nameFindings, phoneFindings, proxyFindings } from './rules-patients.ts'
+import { addressFindings, ageFindings, nameFindings, type PatientContext, phoneFindings, proxyFindings } from './rules-patients.ts'
 import { isNpi } from './rules-people.ts'
 import { stateCode } from './rules-states.ts'
 import { mayActivateOn } from './rules-zones.ts'
@@ -16,7 +16,7 @@ type Lab = Billing['lab'] & {
 }
 
 /** What an order is judged by, once its tests, lab and account are known. */
-export type Context = Care & Billing & { lab: Lab; markers: Asking[] }
+export type Context = PatientContext & Billing & { lab: Lab; markers: MarkerQuestions[] }
 
 /** Everything that refuses an order of the right shape, or deserves a second look, in one list. */
 export const findings = (order: NewOrder, context: Context): Finding[] => [
@@ -35,7 +35,7 @@ export const findings = (order: NewOrder, context: Context): Finding[] => [
 ]
 
 /** The part of it that can be said before tests, lab and account are known. */
-export const generalFindings = (order: NewOrder, care: Care): Finding[] => [
+export const generalFindings = (order: NewOrder, care: PatientContext): Finding[] => [
   ...ageFindings(order, care),
   ...proxyFindings(order),
   ...scheduleFindings(order, care),
@@ -46,7 +46,7 @@ export const generalFindings = (order: NewOrder, care: Care): Finding[] => [
   ...imageFindings(order),
 ]
 
-function scheduleFindings({ activate_by }: NewOrder, { now, zone }: Care): Finding[] {
+function scheduleFindings({ activate_by }: NewOrder, { now, zone }: PatientContext): Finding[] {
   return when(activate_by && !mayActivateOn(activate_by, now, zone), () =>
     faulty('activate_by_in_the_past', ['activate_by'], 'The day has passed.', 'Send today or a later day, or leave it out.'),
   )

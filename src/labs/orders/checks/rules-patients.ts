@@ -1,11 +1,11 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { ageOn } from '../../results/rules.ts'
 import { advised, type Finding, faulty, refused, when } from './rules-findings.ts'
-import { ADULT, ageOfConsent, type ConsentAges, longest, normalisedPhone, transmissionName } from './rules-people.ts'
+import { ADULT, ageOfConsent, type ConsentAges, longest, normalizePhone, transmissionName } from './rules-people.ts'
 import { isUnitedStates, stateCode, zipMatches } from './rules-states.ts'
 import { dayIn } from './rules-zones.ts'
 
-export type Care = {
+export type PatientContext = {
   /** ISO. */
   now: string
   zone: string
@@ -22,9 +22,12 @@ type Lab = { name: string; name_rules: Record<string, unknown> }
 const OLDEST = 125
 
 /** Whether the patient may be tested, and who speaks for one who is too young. */
-export const personFindings = (patient: Patient, care: Care): Finding[] => [...ageFindings(patient, care), ...proxyFindings(patient)]
+export const personFindings = (patient: Patient, care: PatientContext): Finding[] => [
+  ...ageFindings(patient, care),
+  ...proxyFindings(patient),
+]
 
-export function ageFindings({ patient_details: { dob, medical_proxy }, patient_address }: Patient, care: Care): Finding[] {
+export function ageFindings({ patient_details: { dob, medical_proxy }, patient_address }: Patient, care: PatientContext): Finding[] {
   const today = dayIn(care.zone, care.now)
   const path = ['patient_details', 'dob']
   // A child born today is not from the future because UTC is a day behind or ahead.
@@ -106,7 +109,7 @@ export function phoneFindings({ patient_details, patient_address }: Patient): Fi
     [['patient_address', 'phone_number'], patient_address.phone_number],
   ]
   return phones
-    .filter(([, phone]) => phone?.trim() && !normalisedPhone(phone))
+    .filter(([, phone]) => phone?.trim() && !normalizePhone(phone))
     .map(([path]) => advised('phone_unusual', path, 'Messages may not reach this number.', 'Write it like +14155550123.'))
 }
 

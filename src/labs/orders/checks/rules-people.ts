@@ -56,7 +56,7 @@ export const longest = ({ name_rules }: Lab, field: NameField) => {
 }
 
 /** E.164, with +1 for ten digits; undefined where the number is written in no form that we know. */
-export function normalisedPhone(text: string): string | undefined {
+export function normalizePhone(text: string): string | undefined {
   const digits = text.replace(/[\s().-]+/g, '')
   if (/^\+[1-9]\d{6,14}$/.test(digits)) return digits
   if (/^\d{10}$/.test(digits)) return `+1${digits}`

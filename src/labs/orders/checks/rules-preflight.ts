@@ -20,7 +20,7 @@ const harmless: Json = {
 }
 
 /** The body with its faulty parts left out, or replaced where something must be there. */
-export function mended(sent: Json, faults: Finding[]): Json {
+export function correctOrder(sent: Json, faults: Finding[]): Json {
   const body = structuredClone(sent)
   for (const { path } of faults) mend(body, harmless, path)
   return body

@@ -30,7 +30,7 @@ export function methodFor(tests: Test[], collection_method: Named['collection_me
 }
 
 /** The test that needs no other to be made: it stands alone, has every marker, and is collected that way. */
-export const standsAlone = <T extends Test>(tests: T[], markers: { id: number }[], method: string): T | undefined =>
+export const isStandalone = <T extends Test>(tests: T[], markers: { id: number }[], method: string): T | undefined =>
   tests.find((test) => tests.length === 1 && test.method === method && test.markers.length === markers.length)
 
 type Recipe = { lab: { id: number; sample_types: string[] }; tests: Test[]; markers: Marker[]; method: string }

@@ -10,9 +10,9 @@ import { zoneOf } from '../checks/rules-zones.ts'
 import { emptyDocument, withoutImages } from '../encrypted-document.ts'
 import { advanceOrder } from '../progress/advance.ts'
 import { keepImages } from './extras.ts'
-import { drafted, insertDrafted, refuseTakenSample, replied, seedOf } from './insert.ts'
-import { infoOf, normalised } from './patient.ts'
-import { careOf } from './review.ts'
+import { insertOrder, newOrder, orderReply, refuseTakenSample, seedOf } from './insert.ts'
+import { infoOf, normalizeOrder } from './patient.ts'
+import { patientContextOf } from './review.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
 /** Takes over an order that the lab has already: it was accepted there, so its answers and address are not judged again. */
@@ -21,15 +21,15 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
     inTransaction(app, async (app) => {
       const patient = await patientOf(app, caller.team_id, sent.user_id)
       const resolved = await resolveTests(app, caller, sent, ['active', 'pending'])
-      const body = normalised({ ...sent, patient_address: { ...sent.patient_address, phone_number: null } }, patient.info)
+      const body = normalizeOrder({ ...sent, patient_address: { ...sent.patient_address, phone_number: null } }, patient.info)
       const { patient_details, patient_address } = body
       const zone = zoneOf(patient_address, patient.team_zone)
-      const found = personFindings(sent, careOf(app, patient, zone, resolved.method))
+      const found = personFindings(sent, patientContextOf(app, patient, zone, resolved.method))
       const refusal = refusalOf(found)
       if (refusal) throw refusal
       await recordInfo(app, patient, infoOf(body, patient.info))
       const now = app.now()
-      const order = drafted(
+      const order = newOrder(
         {
           ...patient,
           document: {
@@ -52,8 +52,8 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
         },
         now,
       )
-      await insertDrafted(app, order)
+      await insertOrder(app, order)
       await keepImages(app, order, sent)
-      return replied(app, await advanceOrder(app, order, 'requisition_bypassed'), 'Order imported successfully')
+      return orderReply(app, await advanceOrder(app, order, 'requisition_bypassed'), 'Order imported successfully')
     }),
   )

@@ -6,12 +6,12 @@ import { indexTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey } from '../../../platform/sealing/vault.ts'
 import { type OrderDocument, sealDocument } from '../encrypted-document.ts'
 import { orderEvent } from '../progress/advance.ts'
-import { type Loaded, shown } from '../reading/present.ts'
+import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as write from './store-write.ts'
 
 /** What a new order is made of; the rest follows. */
-export type Draft = Pick<
-  Loaded,
+export type NewOrderFields = Pick<
+  LoadedOrder,
   | 'team_id'
   | 'user_id'
   | 'client_user_id'
@@ -25,13 +25,13 @@ export type Draft = Pick<
   | 'dispatch_at'
   | 'seed'
 > &
-  Partial<Pick<Loaded, 'registrable' | 'billing_type' | 'priority' | 'has_abn' | 'health_insurance_id' | 'sample_id' | 'sent_at'>> & {
-    parent?: Pick<Loaded, 'id' | 'transaction_id' | 'siblings'>
+  Partial<Pick<LoadedOrder, 'registrable' | 'billing_type' | 'priority' | 'has_abn' | 'health_insurance_id' | 'sample_id' | 'sent_at'>> & {
+    parent?: Pick<LoadedOrder, 'id' | 'transaction_id' | 'siblings'>
     origin?: 'redraw' | 'recreation'
   }
 
 /** An order at its first step. */
-export function drafted({ parent, origin, ...draft }: Draft, at: string): Loaded {
+export function newOrder({ parent, origin, ...draft }: NewOrderFields, at: string): LoadedOrder {
   const id = randomUUID()
   const transaction_id = parent?.transaction_id ?? randomUUID()
   const row = {
@@ -70,10 +70,10 @@ export function drafted({ parent, origin, ...draft }: Draft, at: string): Loaded
 }
 
 /** `data`: the order as it is shown, where that is known already. */
-type Extra = { data?: ReturnType<typeof shown>; info?: write.Placing['info']; requestRows?: write.Placing['requestRows'] }
+type Extra = { data?: ReturnType<typeof presentOrder>; info?: write.Placing['info']; requestRows?: write.Placing['requestRows'] }
 
 /** Writes a drafted order with its first event and tells the customer, in one statement. */
-export async function insertDrafted(app: App, order: Loaded, { data, info, requestRows }: Extra = {}) {
+export async function insertOrder(app: App, order: LoadedOrder, { data, info, requestRows }: Extra = {}) {
   const terms = await termsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
   const webhooks = await write.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, requestRows })
@@ -98,7 +98,11 @@ export const seedOf = ({ client_user_id, orders }: { client_user_id: string; ord
     .digest('base64url')
     .slice(0, 22)
 
-export const replied = (app: App, order: Loaded, message: string) => ({ order: shown(app, order), status: 'success', message })
+export const orderReply = (app: App, order: LoadedOrder, message: string) => ({
+  order: presentOrder(app, order),
+  status: 'success',
+  message,
+})
 
 /** A sample is one order's: the unique index decides, also between two requests of the same moment. */
 export async function refuseTakenSample<T>(write: () => Promise<T>) {

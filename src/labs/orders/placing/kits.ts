@@ -4,7 +4,7 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { patientOf, recordInfo } from '../../../tenants/users/records.ts'
-import { answeredAoE, aoeFindings } from '../checks/rules-aoe.ts'
+import { aoeFindings, resolveAoeAnswers } from '../checks/rules-aoe.ts'
 import { asAdvice, refusalOf, warningsOf } from '../checks/rules-findings.ts'
 import { personFindings } from '../checks/rules-patients.ts'
 import { stateCode } from '../checks/rules-states.ts'
@@ -12,13 +12,13 @@ import { dispatchAt, mayActivateOn, zoneOf } from '../checks/rules-zones.ts'
 import { emptyDocument, type OrderDocument, type Warning, withoutImages } from '../encrypted-document.ts'
 import { advanceOrder } from '../progress/advance.ts'
 import { DISPATCH } from '../progress/dispatch.ts'
-import { type Loaded, lockedOrder } from '../reading/present.ts'
+import { type LoadedOrder, lockOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 import { keepImages, recordInsurance } from './extras.ts'
-import { drafted, insertDrafted, replied, seedOf, termsOf } from './insert.ts'
-import { infoOf, normalised } from './patient.ts'
-import { careOf } from './review.ts'
+import { insertOrder, newOrder, orderReply, seedOf, termsOf } from './insert.ts'
+import { infoOf, normalizeOrder } from './patient.ts'
+import { patientContextOf } from './review.ts'
 import { resolveTests } from './tests.ts'
 
 type NewKit = z.output<typeof NewTestkitOrder>
@@ -35,7 +35,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
   if (activate_by && !mayActivateOn(activate_by, now, zone))
     throw invalid(['body', 'activate_by'], 'The day has passed. Send today or a later day, or leave it out.', 'activate_by_in_the_past')
   rules.checkServed(lab, stateCode(shipping_details.state) ?? '')
-  const order = drafted(
+  const order = newOrder(
     {
       ...patient,
       document: {
@@ -54,8 +54,8 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
     },
     now,
   )
-  const reply = replied(app, order, 'Order created successfully')
-  await insertDrafted(app, order, { data: reply.order, requestRows: await app.requestRows?.(app, reply, order.key) })
+  const reply = orderReply(app, order, 'Order created successfully')
+  await insertOrder(app, order, { data: reply.order, requestRows: await app.requestRows?.(app, reply, order.key) })
   app.wake(DISPATCH)
   return reply
 }
@@ -69,15 +69,15 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
     const found = await store.findBySample(app.db, caller.team_id, body.sample_id)
     if (!found)
       throw problem('KIT_NOT_FOUND', 'There is no kit with this sample_id in this team; it is printed on the kit and shown on the order.')
-    const order = await lockedOrder(app, caller.team_id, found.id)
+    const order = await lockOrder(app, caller.team_id, found.id)
     rules.checkRegistrable(order)
     const patient = await patientOf(app, caller.team_id, body.user_id ?? order.user_id)
-    const { patient_details, patient_address } = normalised(body, patient.info)
+    const { patient_details, patient_address } = normalizeOrder(body, patient.info)
     rules.checkServed(order.lab_test.lab, patient_address.state)
     const zone = zoneOf(patient_address, patient.team_zone)
     const answers = body.aoe_answers ?? []
     const findings = [
-      ...personFindings(body, careOf(app, patient, zone, 'testkit')),
+      ...personFindings(body, patientContextOf(app, patient, zone, 'testkit')),
       ...aoeFindings(order.lab_test.markers, answers).map((found) => (answers.length ? found : asAdvice(found))),
     ]
     const refusal = refusalOf(findings)
@@ -89,13 +89,13 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
     const registered = await registerKit(app, bound, { ...body, patient_details, patient_address }, warningsOf(findings))
     await keepImages(app, registered, body)
     const ready = app.config.ENVIRONMENT === 'sandbox' ? await advanceOrder(app, registered, 'requisition_created') : registered
-    return replied(app, ready, 'Kit registered successfully')
+    return orderReply(app, ready, 'Kit registered successfully')
   })
 
 /** The kit has a patient now. */
 export async function registerKit(
   app: AppInTransaction,
-  order: Loaded,
+  order: LoadedOrder,
   registration: Omit<Registration, 'sample_id' | 'user_id'>,
   warnings: Warning[],
 ) {
@@ -107,7 +107,7 @@ export async function registerKit(
     patient_address,
     ...withoutImages(registration),
     consents,
-    aoe_answers: answeredAoE(markers, aoe_answers ?? [], fasting),
+    aoe_answers: resolveAoeAnswers(markers, aoe_answers ?? [], fasting),
     warnings,
   }
   await store.setTerms(app.db, order.id, await termsOf(app, order.team_id, document))

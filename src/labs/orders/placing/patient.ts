@@ -1,19 +1,19 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import type { Info } from '../../../tenants/users/records.ts'
-import { normalisedIcd } from '../checks/rules-billing.ts'
-import { normalisedPhone } from '../checks/rules-people.ts'
+import { normalizeIcdCodes } from '../checks/rules-billing.ts'
+import { normalizePhone } from '../checks/rules-people.ts'
 import { countryCode, stateCode } from '../checks/rules-states.ts'
 
 type Given = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
 
 /** Gap 45: as given, but for what a lab reads in one way only: state, country, phone, diagnosis codes; with the proxy that is known already. */
-export function normalised<O extends Given>(order: O, known: Info | undefined): O {
+export function normalizeOrder<O extends Given>(order: O, known: Info | undefined): O {
   const { patient_details: patient, patient_address: address, icd_codes } = order
   return {
     ...order,
     patient_details: {
       ...patient,
-      phone_number: normalisedPhone(patient.phone_number) ?? patient.phone_number,
+      phone_number: normalizePhone(patient.phone_number) ?? patient.phone_number,
       medical_proxy: patient.medical_proxy ?? known?.medical_proxy ?? null,
     },
     patient_address: {
@@ -21,7 +21,7 @@ export function normalised<O extends Given>(order: O, known: Info | undefined): 
       state: stateCode(address.state) ?? address.state,
       country: countryCode(address.country) ?? address.country,
     },
-    ...(icd_codes ? { icd_codes: normalisedIcd(icd_codes) } : {}),
+    ...(icd_codes ? { icd_codes: normalizeIcdCodes(icd_codes) } : {}),
   }
 }
 

@@ -3,7 +3,7 @@ import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { infoRow, patientOf } from '../../../tenants/users/records.ts'
-import { answeredAoE } from '../checks/rules-aoe.ts'
+import { resolveAoeAnswers } from '../checks/rules-aoe.ts'
 import { abnNeeded } from '../checks/rules-billing.ts'
 import { generalFindings } from '../checks/rules-checks.ts'
 import { type Finding, refusalOf, warningsOf } from '../checks/rules-findings.ts'
@@ -11,9 +11,9 @@ import { dispatchAt, zoneOf } from '../checks/rules-zones.ts'
 import { type OrderDocument, withoutImages } from '../encrypted-document.ts'
 import { DISPATCH } from '../progress/dispatch.ts'
 import { keepImages, recordInsurance } from './extras.ts'
-import { drafted, insertDrafted, replied, seedOf } from './insert.ts'
-import { infoOf, normalised } from './patient.ts'
-import { careOf, judged } from './review.ts'
+import { insertOrder, newOrder, orderReply, seedOf } from './insert.ts'
+import { infoOf, normalizeOrder } from './patient.ts'
+import { patientContextOf, reviewOrder } from './review.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
 type Plan = Awaited<ReturnType<typeof planOf>>
@@ -30,9 +30,12 @@ export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
 }
 
 async function placeAtOnce(app: App, plan: Plan) {
-  const order = drafted({ ...draftOf(app, plan), lab_test: plan.resolved.lab_test as NonNullable<Plan['resolved']['lab_test']> }, app.now())
-  const reply = replied(app, order, PLACED)
-  await insertDrafted(app, order, {
+  const order = newOrder(
+    { ...draftOf(app, plan), lab_test: plan.resolved.lab_test as NonNullable<Plan['resolved']['lab_test']> },
+    app.now(),
+  )
+  const reply = orderReply(app, order, PLACED)
+  await insertOrder(app, order, {
     data: reply.order,
     info: await changedInfo(app, plan),
     requestRows: await app.requestRows?.(app, reply, order.key),
@@ -46,10 +49,10 @@ async function placeWithExtras(app: AppInTransaction, caller: TeamCaller, plan: 
   const health_insurance_id = plan.body.health_insurance
     ? ((await recordInsurance(app, plan.patient, plan.body)) ?? null)
     : draft.health_insurance_id
-  const order = drafted({ ...draft, lab_test, health_insurance_id }, app.now())
-  await insertDrafted(app, order, { info: await changedInfo(app, plan) })
+  const order = newOrder({ ...draft, lab_test, health_insurance_id }, app.now())
+  await insertOrder(app, order, { info: await changedInfo(app, plan) })
   await keepImages(app, order, plan.body)
-  return replied(app, order, PLACED)
+  return orderReply(app, order, PLACED)
 }
 
 const PLACED = 'Order created successfully'
@@ -65,13 +68,13 @@ async function planOf(app: App, caller: TeamCaller, sent: NewOrder) {
   const resolved = await tests.catch((error) => {
     throw faultsBeside(app, sent, patient) ?? error
   })
-  return { body: normalised(sent, patient.info), patient, resolved, ...(await judged(app, caller, sent, { patient, resolved })) }
+  return { body: normalizeOrder(sent, patient.info), patient, resolved, ...(await reviewOrder(app, caller, sent, { patient, resolved })) }
 }
 
 /** What is wrong with the request itself is told before that its tests do not fit together. */
 function faultsBeside(app: App, sent: NewOrder, patient: Awaited<ReturnType<typeof patientOf>>) {
   const zone = zoneOf(sent.patient_address, patient.team_zone)
-  const found = generalFindings(sent, careOf(app, patient, zone, sent.collection_method ?? ''))
+  const found = generalFindings(sent, patientContextOf(app, patient, zone, sent.collection_method ?? ''))
   return refusalOf(found.filter(({ status }) => status === 422))
 }
 
@@ -109,7 +112,7 @@ function documentOf(body: NewOrder, { markers, tests, account }: Plan['resolved'
     ...withoutImages(body),
     icd_codes: body.icd_codes ?? null,
     consents: body.consents,
-    aoe_answers: answeredAoE(
+    aoe_answers: resolveAoeAnswers(
       markers,
       body.aoe_answers ?? [],
       tests.some((test) => test.fasting),

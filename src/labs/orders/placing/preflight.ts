@@ -6,10 +6,10 @@ import { Problem } from '../../../platform/problem.ts'
 import { patientOf } from '../../../tenants/users/records.ts'
 import { generalFindings } from '../checks/rules-checks.ts'
 import { type Finding, findingsOf } from '../checks/rules-findings.ts'
-import { besideFaults, mended, withoutRefused } from '../checks/rules-preflight.ts'
+import { besideFaults, correctOrder, withoutRefused } from '../checks/rules-preflight.ts'
 import type { Named } from '../checks/rules-tests.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
-import { careOf, judged } from './review.ts'
+import { patientContextOf, reviewOrder } from './review.ts'
 import { type Resolved, resolveTests } from './tests.ts'
 
 /** Everything that placing would stumble over or warn of, without writing anything. */
@@ -26,7 +26,7 @@ async function preflight(app: App, caller: TeamCaller, sent: Record<string, unkn
   const parsed = NewOrder.safeParse(sent)
   if (parsed.success) return judgedAll(app, caller, parsed.data)
   const faults = findingsOf(new Problem('invalid', faultsOf(parsed.error, 'body', sent)))
-  const rest = NewOrder.safeParse(mended(sent, faults))
+  const rest = NewOrder.safeParse(correctOrder(sent, faults))
   return [...faults, ...(rest.success ? besideFaults(await judgedAll(app, caller, rest.data), faults) : [])]
 }
 
@@ -41,8 +41,8 @@ async function judgedAll(app: App, caller: TeamCaller, order: NewOrder): Promise
   ])
   const patient = known instanceof Problem ? nobody : known
   const refusals = [...(known instanceof Problem ? findingsOf(known) : []), ...refused]
-  if (resolved && !refused.length) return [...refusals, ...(await judged(app, caller, order, { patient, resolved })).findings]
-  const care = careOf(app, patient, zoneOf(order.patient_address, patient.team_zone), order.collection_method ?? '')
+  if (resolved && !refused.length) return [...refusals, ...(await reviewOrder(app, caller, order, { patient, resolved })).findings]
+  const care = patientContextOf(app, patient, zoneOf(order.patient_address, patient.team_zone), order.collection_method ?? '')
   return [...refusals, ...generalFindings(order, care)]
 }
 

@@ -10,7 +10,7 @@ import type { Resolved } from './tests.ts'
 type Patient = Pick<Awaited<ReturnType<typeof patientOf>>, 'team_zone' | 'minor_ordering_enabled' | 'info' | 'insurance'>
 
 /** What is to be said about an order of a patient for tests that are known. */
-export async function judged(
+export async function reviewOrder(
   app: App,
   caller: TeamCaller,
   order: NewOrder,
@@ -21,7 +21,7 @@ export async function judged(
   const payor_code = order.health_insurance?.payor_code ?? patient.insurance?.payor_code
   const payor = payor_code && isBilled(order) ? await findPayor(app, caller.team_id, payor_code) : undefined
   const context = {
-    ...careOf(app, patient, zone, method),
+    ...patientContextOf(app, patient, zone, method),
     lab,
     markers,
     account,
@@ -35,7 +35,7 @@ export async function judged(
 const isBilled = ({ billing_type }: NewOrder) => billing_type !== 'client_bill'
 
 /** What a patient is judged by, whoever does the test. */
-export const careOf = (app: App, patient: Pick<Patient, 'minor_ordering_enabled' | 'info'>, zone: string, method: string) => ({
+export const patientContextOf = (app: App, patient: Pick<Patient, 'minor_ordering_enabled' | 'info'>, zone: string, method: string) => ({
   now: app.now(),
   zone,
   method,

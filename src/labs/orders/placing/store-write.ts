@@ -1,4 +1,4 @@
-import { type Db, prepared, runHot } from '../../../platform/db/open.ts'
+import { type Db, prepared, runPrepared } from '../../../platform/db/open.ts'
 import { auditColumns, auditText, keptText, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { OrderRow } from '../store.ts'
@@ -141,7 +141,7 @@ export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: strin
 
 /** The webhooks that a statement has something for. */
 async function toldBy(db: Db, text: string, values: unknown[]) {
-  const [row] = await runHot<{ told: string[] }>(db, text, values, 'writing')
+  const [row] = await runPrepared<{ told: string[] }>(db, text, values, 'writing')
   return row?.told ?? []
 }
 

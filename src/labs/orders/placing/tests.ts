@@ -3,7 +3,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { autoTest, findAutoTest, findLab } from '../../catalog/auto-tests.ts'
 import { resolveOrderSet } from '../../catalog/markers.ts'
 import { accountToUse, checkActive, checkMethod, checkOrderable } from '../../catalog/rules.ts'
-import { methodFor, type Named, orderSetOf, recipeOf, standsAlone } from '../checks/rules-tests.ts'
+import { isStandalone, methodFor, type Named, orderSetOf, recipeOf } from '../checks/rules-tests.ts'
 
 export type Resolved = Awaited<ReturnType<typeof resolveTests>>
 
@@ -17,7 +17,7 @@ export async function resolveTests(app: App, caller: TeamCaller, named: Named, u
   const lab = tests[0]?.lab ?? (await findLab(app, lab_id))
   checkMethod(lab, method)
   const account = accountToUse(accounts, lab_id, set.lab_account_id, usableAccounts)
-  const alone = standsAlone(tests, markers, method)
+  const alone = isStandalone(tests, markers, method)
   const recipe = recipeOf({ lab, tests, markers, method })
   const lab_test = alone ?? (await findAutoTest(app, caller, recipe.auto_key))
   return { lab, tests, markers, method, account, lab_test, recipe }

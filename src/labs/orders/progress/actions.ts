@@ -5,25 +5,25 @@ import { invalid, problem } from '../../../platform/problem.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { dispatchAt, mayActivateOn } from '../checks/rules-zones.ts'
-import { replied } from '../placing/insert.ts'
-import { lockedOrder, lockedOrders, ordersOfTransaction, requireOrder, shown } from '../reading/present.ts'
+import { orderReply } from '../placing/insert.ts'
+import { lockOrder, lockOrders, ordersOfTransaction, presentOrder, requireOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 import { advanceOrder, changeOrder, orderEvent } from './advance.ts'
 import { DISPATCH } from './dispatch.ts'
 
-export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) => shown(app, await requireOrder(app, team_id, id))
+export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) => presentOrder(app, await requireOrder(app, team_id, id))
 
 /** Changes the day on which a held order goes to the lab; without one it goes at once. */
 export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: string, activate_by: string | null) {
   const reply = await inTransaction(app, async (app) => {
-    const order = await lockedOrder(app, team_id, id)
+    const order = await lockOrder(app, team_id, id)
     const now = app.now()
     rules.checkReschedule(order, activate_by === null || mayActivateOn(activate_by, now, order.zone))
-    if (activate_by === order.activate_by) return replied(app, order, 'order updated')
+    if (activate_by === order.activate_by) return orderReply(app, order, 'order updated')
     const held = order.low_level === 'ordered'
     const moved = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, app, order.zone) : null })
-    return replied(app, moved, 'order updated')
+    return orderReply(app, moved, 'order updated')
   })
   app.wake(DISPATCH)
   return reply
@@ -31,19 +31,19 @@ export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: str
 
 export const cancelOrder = (app: App, { team_id }: TeamCaller, id: string) =>
   inTransaction(app, async (app) => {
-    const order = await lockedOrder(app, team_id, id)
-    if (rules.isCancelled(order)) return replied(app, order, 'order already cancelled')
+    const order = await lockOrder(app, team_id, id)
+    if (rules.isCancelled(order)) return orderReply(app, order, 'order already cancelled')
     rules.checkCancellable(order)
     await labFor(app, order).cancel(app, order)
     const cancelled = await advanceOrder(app, order, 'cancelled', { step_at: null, simulation: null })
-    return replied(app, cancelled, 'order cancelled')
+    return orderReply(app, cancelled, 'order cancelled')
   })
 
 export const completeDraw = (app: App, { team_id }: TeamCaller, id: string) =>
   inTransaction(app, async (app) => {
-    const order = await lockedOrder(app, team_id, id)
+    const order = await lockOrder(app, team_id, id)
     rules.checkDraw(order)
-    return replied(app, await advanceOrder(app, order, 'draw_completed'), 'draw completed')
+    return orderReply(app, await advanceOrder(app, order, 'draw_completed'), 'draw completed')
   })
 
 export async function getOrderTransaction(app: App, { team_id }: TeamCaller, id: string) {
@@ -71,7 +71,7 @@ export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids
     const rows = await store.listChanged(app.db, team_id, { order_ids, start_at, end_at: start_at ? until : null }, RESENT_AT_ONCE + 1)
     if (rows.length > RESENT_AT_ONCE)
       throw problem('TOO_MANY_TO_RESEND', `More than ${RESENT_AT_ONCE} orders changed then; resend a shorter window at a time.`)
-    const orders = await lockedOrders(
+    const orders = await lockOrders(
       app,
       team_id,
       rows.map(({ id }) => id),

@@ -7,7 +7,7 @@ import { datesOf } from '../../results/rules.ts'
 import { dayIn } from '../checks/rules-zones.ts'
 import { type OrderDocument, sealDocument } from '../encrypted-document.ts'
 import { updateOrder } from '../placing/store-write.ts'
-import { type Loaded, shown } from '../reading/present.ts'
+import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import type { OrderRow } from '../store.ts'
 
@@ -31,9 +31,9 @@ export type Change = Partial<
  * The only way to a later status: appends the step with the next id, changes the row and tells the customer, in the caller's
  * transaction, on an order that is locked. Whoever calls has judged the step; that arrows lead there is checked once more.
  */
-export async function advanceOrder(app: AppInTransaction, order: Loaded, low: string, change: Change = {}) {
+export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, low: string, change: Change = {}) {
   const { status_detail = null, ...rest } = change
-  if (rules.judgeReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is past ${low} already.`)
+  if (rules.classifyReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is past ${low} already.`)
   const at = app.now()
   const step = { id: order.last_event + 1, low_level: low, status_detail, created_at: at }
   const moved = changed(
@@ -48,15 +48,15 @@ export async function advanceOrder(app: AppInTransaction, order: Loaded, low: st
 }
 
 /** A change without a step, told all the same. */
-export async function changeOrder(app: App, order: Loaded, change: Omit<Change, 'status_detail'>) {
+export async function changeOrder(app: App, order: LoadedOrder, change: Omit<Change, 'status_detail'>) {
   const at = app.now()
   const moved = changed(order, change, at)
   wakeAfterCommit(app, await updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at)))
   return moved
 }
 
-function changed(order: Loaded, { document, ...change }: Omit<Change, 'status_detail'>, at: string): Loaded {
-  const next = { ...order, ...(change as Partial<Loaded>), updated_at: at, document: { ...order.document, ...document } }
+function changed(order: LoadedOrder, { document, ...change }: Omit<Change, 'status_detail'>, at: string): LoadedOrder {
+  const next = { ...order, ...(change as Partial<LoadedOrder>), updated_at: at, document: { ...order.document, ...document } }
   const dated = { ...next, ...resultDates(next) }
   const siblings = order.siblings.map((sibling) =>
     sibling.id === order.id ? { ...sibling, low_level: next.low_level, last_event_at: next.last_event_at, updated_at: at } : sibling,
@@ -65,19 +65,19 @@ function changed(order: Loaded, { document, ...change }: Omit<Change, 'status_de
 }
 
 /** The moment of collection: what the lab said, else the first step that shows that the sample was taken. */
-const collectedBy = (order: Loaded, low: string, at: string): Change =>
+const collectedBy = (order: LoadedOrder, low: string, at: string): Change =>
   !order.collected_at && rules.isCollected(order.method, low) ? { collected_at: at } : {}
 
-function resultDates({ collected_at, zone, lab_test }: Loaded) {
+function resultDates({ collected_at, zone, lab_test }: LoadedOrder) {
   if (!collected_at) return {}
   return datesOf(dayIn(zone, collected_at), lab_test.common_tat_days, lab_test.worst_case_tat_days)
 }
 
 type OrderEventName = 'labtest.order.created' | 'labtest.order.updated'
-type Telling = { data?: ReturnType<typeof shown> | undefined; partial?: boolean }
+type Telling = { data?: ReturnType<typeof presentOrder> | undefined; partial?: boolean }
 
 /** The log entry that tells of an order as it is now. */
-export const orderEvent = (app: App, order: Loaded, event_type: OrderEventName, at: string, { data, partial = false }: Telling = {}) =>
+export const orderEvent = (app: App, order: LoadedOrder, event_type: OrderEventName, at: string, { data, partial = false }: Telling = {}) =>
   eventRow(app, order.key, {
     team_id: order.team_id,
     user_id: order.user_id,
@@ -85,7 +85,7 @@ export const orderEvent = (app: App, order: Loaded, event_type: OrderEventName, 
     client_user_id: order.client_user_id,
     event_type,
     key: `order:${order.id}`,
-    data: data ?? shown(app, order),
+    data: data ?? presentOrder(app, order),
     at,
     partial,
   })

@@ -4,7 +4,7 @@ import { declareCache } from '../../../platform/caches.ts'
 import { isDatabaseAway } from '../../../platform/db/open.ts'
 import { later, MINUTE } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
-import { type Loaded, lockedOrder } from '../reading/present.ts'
+import { type LoadedOrder, lockOrder } from '../reading/present.ts'
 import * as store from '../store.ts'
 import { advanceOrder } from './advance.ts'
 import * as dueStore from './store-due.ts'
@@ -67,11 +67,11 @@ type Due = { id: string; team_id: string }
 
 const dispatch = (app: App, due: Due) =>
   onClaimed(app, due, async (app, { dispatch_at }) => {
-    if (dispatch_at && dispatch_at <= app.now()) await sendOrder(app, await lockedOrder(app, due.team_id, due.id))
+    if (dispatch_at && dispatch_at <= app.now()) await sendOrder(app, await lockOrder(app, due.team_id, due.id))
   })
 
 /** Hands an order that is locked, or nobody knows of yet, to the lab. */
-export async function sendOrder(app: AppInTransaction, order: Loaded): Promise<Loaded> {
+export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
   const accepted = await labFor(app, order).send(app, order)
   const sent_at = app.now()
   if (accepted) return advanceOrder(app, order, accepted.low_level, { sent_at, sample_id: order.sample_id ?? accepted.sample_id })
@@ -81,11 +81,15 @@ export async function sendOrder(app: AppInTransaction, order: Loaded): Promise<L
 }
 
 /** Does the work on every order whose next simulated step is due; answers whether there may be more. */
-export async function onDueSteps(app: App, team_id: string | undefined, work: (app: AppInTransaction, order: Loaded) => Promise<unknown>) {
+export async function onDueSteps(
+  app: App,
+  team_id: string | undefined,
+  work: (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>,
+) {
   const due = await dueStore.dueSteps(app.db, app.wall(), { limit: AT_ONCE, team_id, except: stillPostponed(app) })
   await forEach(app, due, (one) =>
     onClaimed(inTeamTime(app, one.clock_offset_ms), one, async (app, { step_at }) => {
-      if (step_at && step_at <= app.now()) await work(app, await lockedOrder(app, one.team_id, one.id))
+      if (step_at && step_at <= app.now()) await work(app, await lockOrder(app, one.team_id, one.id))
     }),
   )
   return due.length === AT_ONCE
@@ -95,7 +99,7 @@ export const nextDueStep = async (app: App, team_id: string) => (await dueStore.
 
 /** The steps that an order takes one after the other, the first of them then. */
 export const planSteps = (app: App, id: string, step_at: string, simulation: Simulation) =>
-  store.setQuietly(app.db, id, { step_at, simulation: JSON.stringify(simulation) })
+  store.setWithoutEvent(app.db, id, { step_at, simulation: JSON.stringify(simulation) })
 
 /** The order stays where it is until somebody moves it. */
-export const restOrder = (app: App, id: string) => store.setQuietly(app.db, id, { step_at: null, simulation: null })
+export const restOrder = (app: App, id: string) => store.setWithoutEvent(app.db, id, { step_at: null, simulation: null })

@@ -1,14 +1,14 @@
 import { isEnd } from '../../../contract/labs/lifecycle.ts'
 import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { problem } from '../../../platform/problem.ts'
-import { drafted, insertDrafted } from '../placing/insert.ts'
-import { type Loaded, requireOrder } from '../reading/present.ts'
+import { insertOrder, newOrder } from '../placing/insert.ts'
+import { type LoadedOrder, requireOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import { advanceOrder, type Change } from './advance.ts'
 import { sendOrder } from './dispatch.ts'
 
 /** The lab needs another sample: the order ends here, and a further one joins its transaction. */
-export async function offerRedraw(app: AppInTransaction, order: Loaded, change: Change = {}): Promise<Loaded> {
+export async function offerRedraw(app: AppInTransaction, order: LoadedOrder, change: Change = {}): Promise<LoadedOrder> {
   rules.checkRedraw(order)
   const offered = await advanceOrder(app, order, 'redraw_available', change)
   await follow(app, offered, 'redraw')
@@ -19,7 +19,7 @@ export async function offerRedraw(app: AppInTransaction, order: Loaded, change: 
  * The lab has results of an order that can no longer take them: a further order does, and has gone to the lab already.
  * There is one such order; asked again, it is the answer.
  */
-export async function recreateOrder(app: AppInTransaction, order: Loaded): Promise<Loaded> {
+export async function recreateOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
   if (!isEnd(order.method, order.low_level))
     throw problem('ORDER_GOES_ON', `The order is in ${order.low_level} and can take the results itself; report them there.`)
   const made = order.siblings.find((sibling) => sibling.parent_id === order.id && sibling.origin === 'recreation')
@@ -27,11 +27,11 @@ export async function recreateOrder(app: AppInTransaction, order: Loaded): Promi
   return sendOrder(app, await follow(app, order, 'recreation'))
 }
 
-async function follow(app: App, parent: Loaded, origin: 'redraw' | 'recreation') {
+async function follow(app: App, parent: LoadedOrder, origin: 'redraw' | 'recreation') {
   const now = app.now()
   const { team_id, user_id, client_user_id, key, document, lab_test, lab_account_id, method, zone } = parent
   const { billing_type, priority, has_abn, health_insurance_id } = parent
-  const order = drafted(
+  const order = newOrder(
     {
       ...{ team_id, user_id, client_user_id, key, lab_test, lab_account_id, method, zone },
       ...{ billing_type, priority, has_abn, health_insurance_id },
@@ -45,5 +45,5 @@ async function follow(app: App, parent: Loaded, origin: 'redraw' | 'recreation')
     },
     now,
   )
-  return insertDrafted(app, order)
+  return insertOrder(app, order)
 }

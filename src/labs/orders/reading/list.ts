@@ -7,7 +7,7 @@ import { queryTerms } from '../../../platform/sealing/blind-index.ts'
 import { teamSealingKey, unwrap } from '../../../platform/sealing/vault.ts'
 import { requireUser } from '../../../tenants/users/actions.ts'
 import { openDocument } from '../encrypted-document.ts'
-import { ordersById, shown } from './present.ts'
+import { ordersById, presentOrder } from './present.ts'
 import * as store from './store-list.ts'
 
 type Query = z.output<typeof OrderFilter>
@@ -21,7 +21,7 @@ export async function listOrders(app: App, caller: TeamCaller, query: Query) {
   const { page, size } = query
   const found = await store.countMatching(app.db, caller.team_id, filter, MOST)
   const ids = await idsOf(app, caller, query, filter, found)
-  const orders = (await ordersById(app, caller.team_id, ids)).map((order) => shown(app, order))
+  const orders = (await ordersById(app, caller.team_id, ids)).map((order) => presentOrder(app, order))
   return { orders, total: Math.min(found, MOST), total_is_lower_bound: found > MOST, page, size }
 }
 

@@ -7,7 +7,7 @@ import * as catalog from '../../catalog/actions.ts'
 import { accountNumber } from '../../catalog/markers.ts'
 import { draw } from '../../documents/draw.ts'
 import { dayIn } from '../checks/rules-zones.ts'
-import { hasRequisition, type Loaded, requireOrder } from './present.ts'
+import { hasRequisition, type LoadedOrder, requireOrder } from './present.ts'
 
 const notThere = (message: string) => problem('DOCUMENT_NOT_AVAILABLE', message)
 
@@ -18,7 +18,7 @@ export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id
     throw notThere('The order has no requisition: it waits to be sent, or came from the lab. It has one from requisition_created on.')
   const { document, lab_test } = order
   return draw(app, 'requisition', {
-    ...papersOf(order),
+    ...documentHeader(order),
     time_zone: order.zone,
     account_number: await accountNumber(app, order.lab_account_id),
     physician: document.physician,
@@ -50,7 +50,13 @@ export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: str
   if (!order.sample_id) throw notThere('The order has no sample_id yet; it has one from when it was sent to the lab.')
   if (!order.document.patient_details) throw notThere('The kit has no patient to name on a label yet; register it first.')
   const day = dayOfCollection(collection_date, order.zone)
-  return draw(app, 'labels', { ...papersOf(order), sample_id: order.sample_id, collection_date: day, number_of_labels, layout: 'roll' })
+  return draw(app, 'labels', {
+    ...documentHeader(order),
+    sample_id: order.sample_id,
+    collection_date: day,
+    number_of_labels,
+    layout: 'roll',
+  })
 }
 
 /** The day where the patient lives. Midnight in UTC is how clients write a day that only know moments. */
@@ -70,7 +76,7 @@ const instructions = (app: App, test: catalog.LabTestRow) =>
     id: test.id,
     name: test.name,
     description: test.description,
-    method: test.method as Loaded['method'],
+    method: test.method as LoadedOrder['method'],
     sample_type: test.sample_type as never,
     fasting: test.fasting,
     laboratory_name: test.lab.name,
@@ -83,7 +89,7 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
   const { markers, price } = order.lab_test
   const coverage = await coverageOf(app, order)
   return draw(app, 'abn', {
-    ...papersOf(order),
+    ...documentHeader(order),
     member_id: coverage?.member_id ?? null,
     insurer: coverage?.payor_name ?? 'Medicare',
     tests: markers.map((marker) => ({
@@ -96,7 +102,7 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
   })
 }
 
-async function coverageOf(app: App, order: Loaded) {
+async function coverageOf(app: App, order: LoadedOrder) {
   const insurance = order.health_insurance_id ? await insuranceOf(app, order, order.health_insurance_id) : undefined
   if (!insurance) return null
   const { company, member_id, group_id = null, relationship, insured } = insurance
@@ -104,7 +110,7 @@ async function coverageOf(app: App, order: Loaded) {
 }
 
 /** What every paper of an order has. */
-export function papersOf(order: Loaded) {
+export function documentHeader(order: LoadedOrder) {
   const { document, lab_test, id: order_id, created_at } = order
   const { patient_details: patient, patient_address: home, shipping_details: sent } = document
   const [first_name = 'Unregistered', last_name = 'kit'] = patient ? [patient.first_name, patient.last_name] : []
@@ -124,7 +130,7 @@ export function papersOf(order: Loaded) {
   }
 }
 
-function answersOf({ document, lab_test }: Loaded) {
+function answersOf({ document, lab_test }: LoadedOrder) {
   return document.aoe_answers.map(({ marker_id, question_id, answer }) => {
     const marker = lab_test.markers.find(({ id }) => id === marker_id)
     const question = marker?.aoe?.questions.find(({ id }) => id === question_id)

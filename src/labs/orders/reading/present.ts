@@ -10,7 +10,7 @@ import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 
 /** An order with all that belongs to it, its sealed part opened. */
-export type Loaded = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
+export type LoadedOrder = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
   document: OrderDocument
   key: SealingKey
   siblings: store.Sibling[]
@@ -18,38 +18,38 @@ export type Loaded = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
 }
 
 /** The order of a team, or 404. */
-export async function requireOrder(app: App, team_id: string, id: string): Promise<Loaded> {
+export async function requireOrder(app: App, team_id: string, id: string): Promise<LoadedOrder> {
   const row = await store.findOrder(app.db, team_id, id)
   if (!row) throw rules.orderNotFound()
   const [loaded] = await loadAll(app, team_id, [row])
-  return loaded as Loaded
+  return loaded as LoadedOrder
 }
 
 /** The same, locked until the transaction ends. */
-export async function lockedOrder(app: AppInTransaction, team_id: string, id: string): Promise<Loaded> {
+export async function lockOrder(app: AppInTransaction, team_id: string, id: string): Promise<LoadedOrder> {
   await store.lockOrders(app.db, team_id, [id])
   return requireOrder(app, team_id, id)
 }
 
 /** Those of the orders that are there, in the order of the ids. */
-export const ordersById = async (app: App, team_id: string, ids: string[]): Promise<Loaded[]> =>
+export const ordersById = async (app: App, team_id: string, ids: string[]): Promise<LoadedOrder[]> =>
   ids.length ? loadAll(app, team_id, await store.findOrders(app.db, team_id, ids)) : []
 
 /** The same, locked until the transaction ends. */
-export async function lockedOrders(app: AppInTransaction, team_id: string, ids: string[]): Promise<Loaded[]> {
+export async function lockOrders(app: AppInTransaction, team_id: string, ids: string[]): Promise<LoadedOrder[]> {
   await store.lockOrders(app.db, team_id, ids)
   return ordersById(app, team_id, ids)
 }
 
 /** The orders of a transaction, oldest first, or 404. */
-export async function ordersOfTransaction(app: App, team_id: string, transaction_id: string): Promise<Loaded[]> {
+export async function ordersOfTransaction(app: App, team_id: string, transaction_id: string): Promise<LoadedOrder[]> {
   const rows = await store.findByTransaction(app.db, team_id, transaction_id)
   if (!rows.length) throw rules.transactionNotFound()
   return loadAll(app, team_id, rows)
 }
 
 /** Rows of one team with their tests and transactions: three queries for any number of orders. */
-export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Promise<Loaded[]> {
+export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Promise<LoadedOrder[]> {
   if (!rows.length) return []
   const by = await teamSealingKey(app, team_id)
   const unique = (of: (row: store.LoadedRow) => string) => [...new Set(rows.map(of))]
@@ -76,7 +76,7 @@ export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]
 }
 
 /** The order as customers read it, in an answer and in an event alike. */
-export function shown(app: App, order: Loaded) {
+export function presentOrder(app: App, order: LoadedOrder) {
   const { document, siblings, lab_test, ...row } = order
   const events = row.events.map((event) => ({ ...event, status: statusOfStep(row.method, event.low_level) }))
   return Order.parse({
@@ -84,7 +84,7 @@ export function shown(app: App, order: Loaded) {
     ...document,
     patient_details: patientShown(document.patient_details),
     patient_address: document.patient_address && { ...noAddress, ...document.patient_address },
-    lab_test: catalog.shown(lab_test),
+    lab_test: catalog.presentLabTest(lab_test),
     details: detailsOf(order),
     events,
     last_event: events.at(-1),
@@ -118,11 +118,11 @@ function patientShown(patient: OrderDocument['patient_details']) {
 }
 
 /** Gap 43: the details are the order's own, so they carry its id and times. */
-function detailsOf({ id, created_at, updated_at, method, document }: Loaded) {
+function detailsOf({ id, created_at, updated_at, method, document }: LoadedOrder) {
   const data = { id, created_at, updated_at }
   if (method === 'testkit') return { type: method, data: { ...data, shipment: document.shipment } }
   if (method === 'on_site_collection') return { type: method, data }
   return { type: method, data: { ...data, appointment_id: null } }
 }
 
-export const hasRequisition = ({ events }: Pick<Loaded, 'events'>) => events.some((event) => event.low_level === 'requisition_created')
+export const hasRequisition = ({ events }: Pick<LoadedOrder, 'events'>) => events.some((event) => event.low_level === 'requisition_created')

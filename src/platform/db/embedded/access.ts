@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type ListenOptions } from 'node:net'
 import { join } from 'node:path'
 import { writePrivate } from '../../private-files.ts'
-import type { Places } from './files.ts'
+import type { ClusterPaths } from './files.ts'
 
 /** How to reach the server: by its socket in the cluster's private folder or, with a port, on loopback. Always with the password. */
 export type Access = { password: string; port?: number }
@@ -12,7 +12,7 @@ export type Access = { password: string; port?: number }
 const longestSocketPath = 100
 
 /** Undefined when the file is missing or damaged. */
-export function readAccess(places: Places): Access | undefined {
+export function readAccess(places: ClusterPaths): Access | undefined {
   try {
     const { password, port } = JSON.parse(readFileSync(places.access, 'utf8')) as Access
     if (!/^[0-9a-f]+$/.test(password)) return undefined
@@ -22,24 +22,24 @@ export function readAccess(places: Places): Access | undefined {
   }
 }
 
-export async function chooseAccess(places: Places, known: Access | undefined): Promise<Access> {
+export async function chooseAccess(places: ClusterPaths, known: Access | undefined): Promise<Access> {
   const password = known?.password ?? randomBytes(32).toString('hex')
   if (!known?.port && (await socketWorks(places, known))) return { password }
   return { password, port: await freePort(known?.port) }
 }
 
 /** Only once the cluster knows the password: a crash before that makes the next start set another. */
-export function keepAccess(places: Places, access: Access) {
+export function keepAccess(places: ClusterPaths, access: Access) {
   if (JSON.stringify(access) !== JSON.stringify(readAccess(places))) writePrivate(places.access, JSON.stringify(access))
 }
 
-export const urlOf = (places: Places, { password, port }: Access) =>
+export const urlOf = (places: ClusterPaths, { password, port }: Access) =>
   port
     ? `postgres://assay:${password}@127.0.0.1:${port}/assay`
     : `postgres://assay:${password}@localhost/assay?host=${encodeURIComponent(places.cluster)}`
 
 /** Some shared volumes hold no sockets; what the first start found out stays true. */
-async function socketWorks({ cluster, dataDir }: Places, known: Access | undefined) {
+async function socketWorks({ cluster, dataDir }: ClusterPaths, known: Access | undefined) {
   if (Buffer.byteLength(join(cluster, '.s.PGSQL.5432')) > longestSocketPath) return false
   return known !== undefined || (await listens({ path: join(dataDir, `.try-${randomBytes(4).toString('hex')}`) })) !== undefined
 }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { setupProblem } from '../../problem.ts'
 import { type Account, run } from './account.ts'
-import { cachePlaces, copyOut } from './copy-out.ts'
+import { cacheFolders, copyOut } from './copy-out.ts'
 import { restoreLinks } from './links.ts'
 
 export type Binaries = { initdb: string; postgres: string; major: number }
@@ -37,7 +37,7 @@ function installedPackage(): string | undefined {
 async function fromPackage(packageDir: string, { account, dataDir }: Search) {
   const inPlace = restoreLinks(packageDir) && (await probe(account, join(packageDir, 'native/bin')))
   if (inPlace) return inPlace
-  for (const place of cachePlaces(account, dataDir)) {
+  for (const place of cacheFolders(account, dataDir)) {
     const copy = copyOut(packageDir, place)
     const copied = copy && (await probe(account, join(copy, 'native/bin')))
     if (copied) return copied

@@ -5,10 +5,10 @@ import { syncFolder } from '../../private-files.ts'
 import { setupProblem } from '../../problem.ts'
 import { type Account, folderAs, run } from './account.ts'
 import type { Binaries } from './binaries.ts'
-import type { Places } from './files.ts'
+import type { ClusterPaths } from './files.ts'
 import { hostBasedAccess } from './settings.ts'
 
-type NewCluster = { places: Places; account: Account; binaries: Binaries; password: string; sync: boolean }
+type NewCluster = { places: ClusterPaths; account: Account; binaries: Binaries; password: string; sync: boolean }
 
 /** Builds the cluster under another name and moves it into place whole, so that a crash leaves nothing half made. */
 export async function createCluster(plan: NewCluster) {
@@ -27,14 +27,14 @@ export async function createCluster(plan: NewCluster) {
 export const resetPassword = (plan: NewCluster) => runSql(plan, plan.places.cluster, [`ALTER ROLE assay PASSWORD '${plan.password}'`])
 
 /** The major version that wrote the cluster; undefined when there is none yet. */
-export function clusterVersion({ cluster }: Places): number | undefined {
+export function clusterVersion({ cluster }: ClusterPaths): number | undefined {
   if (!fs.existsSync(cluster) || fs.readdirSync(cluster).length === 0) return undefined
   if (fs.existsSync(join(cluster, 'PG_VERSION'))) return Number.parseInt(fs.readFileSync(join(cluster, 'PG_VERSION'), 'utf8'), 10)
   throw setupProblem(`${cluster} holds something that is not a PostgreSQL cluster: move it away and start again.`)
 }
 
 /** A copy that was brought back by root, or with looser rights, becomes the server's own again. */
-export function tidyRights({ cluster }: Places, account: Account) {
+export function tidyRights({ cluster }: ClusterPaths, account: Account) {
   fs.chmodSync(cluster, 0o700)
   if (!account || fs.statSync(cluster).uid === account.uid) return
   for (const name of fs.readdirSync(cluster, { recursive: true, encoding: 'utf8' }))
@@ -45,7 +45,7 @@ export function tidyRights({ cluster }: Places, account: Account) {
 const halfMade = 'postgres.new-'
 
 /** A process of a killed initdb may still write there; then the next start sweeps. */
-export function removeHalfMade({ dataDir }: Places) {
+export function removePartialCluster({ dataDir }: ClusterPaths) {
   for (const name of fs.readdirSync(dataDir).filter((name) => name.startsWith(halfMade)))
     try {
       fs.rmSync(join(dataDir, name), { recursive: true, force: true, maxRetries: 3 })

@@ -5,7 +5,7 @@ import type { Account } from './account.ts'
 import { restoreLinks } from './links.ts'
 
 /** Where a copy of the binaries may live: our own folder, or for another account one that it can reach and tmp cleaners spare. */
-export const cachePlaces = (account: Account, dataDir: string) => (account ? ['/var/cache', tmpdir(), '/tmp'] : [dataDir])
+export const cacheFolders = (account: Account, dataDir: string) => (account ? ['/var/cache', tmpdir(), '/tmp'] : [dataDir])
 
 /** A copy of the package's binaries that nobody but us can have written; undefined when this place offers none. */
 export function copyOut(packageDir: string, place: string): string | undefined {

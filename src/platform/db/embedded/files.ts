@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 
 /** Everything we keep in DATA_DIR for our own PostgreSQL. */
-export const placesIn = (dataDir: string) => ({
+export const clusterPaths = (dataDir: string) => ({
   dataDir,
   cluster: join(dataDir, 'postgres'),
   log: join(dataDir, 'postgres.log'),
@@ -9,4 +9,4 @@ export const placesIn = (dataDir: string) => ({
   access: join(dataDir, 'postgres.json'),
 })
 
-export type Places = ReturnType<typeof placesIn>
+export type ClusterPaths = ReturnType<typeof clusterPaths>

@@ -7,11 +7,17 @@ import { type Access, urlOf } from './access.ts'
 import { type Account, folderAs, spawnAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { lastLines } from './cluster.ts'
-import type { Places } from './files.ts'
+import type { ClusterPaths } from './files.ts'
 import { endServer } from './leftovers.ts'
 import { settingArguments } from './settings.ts'
 
-export type Plan = { places: Places; account: Account; binaries: Binaries; access: Access; settings?: Record<string, string> | undefined }
+export type Plan = {
+  places: ClusterPaths
+  account: Account
+  binaries: Binaries
+  access: Access
+  settings?: Record<string, string> | undefined
+}
 
 /** `ended` resolves to the reason; `stop` returns when every process of the server has ended. */
 export type Server = { pid: number; ended: Promise<string>; stop(): Promise<void> }
@@ -71,7 +77,7 @@ function spawnPostmaster({ places, account, binaries, access, settings }: Plan) 
 }
 
 /** Keeps the log of the run before, for the reason of a crash, and nothing older. */
-export function turnLog({ log }: Places) {
+export function rotateLog({ log }: ClusterPaths) {
   if (existsSync(log)) renameSync(log, `${log}.1`)
 }
 

@@ -8,11 +8,11 @@ import { setupProblem } from '../../problem.ts'
 import { chooseAccess, keepAccess, readAccess, urlOf } from './access.ts'
 import { chooseAccount } from './account.ts'
 import { findBinaries } from './binaries.ts'
-import { clusterVersion, createCluster, removeHalfMade, resetPassword, tidyRights } from './cluster.ts'
-import { type Places, placesIn } from './files.ts'
+import { clusterVersion, createCluster, removePartialCluster, resetPassword, tidyRights } from './cluster.ts'
+import { type ClusterPaths, clusterPaths } from './files.ts'
 import { clearLeftovers } from './leftovers.ts'
 import { holderOf, type Lock, type Role, takeLock } from './lock.ts'
-import { ask, launch, type Plan, turnLog } from './server.ts'
+import { ask, launch, type Plan, rotateLog } from './server.ts'
 import { supervise } from './supervise.ts'
 
 export type Embedded = { url: string; stop(): Promise<void> }
@@ -39,16 +39,16 @@ export async function borrowEmbedded(options: EmbeddedOptions): Promise<Embedded
 }
 
 /** Whether a cluster was ever made there. */
-export const hasCluster = (dataDir: string) => existsSync(placesIn(resolve(dataDir)).cluster)
+export const hasCluster = (dataDir: string) => existsSync(clusterPaths(resolve(dataDir)).cluster)
 
 function prepare({ dataDir }: EmbeddedOptions) {
   if (!isMainThread) throw new Error('PostgreSQL must be started from the main thread: it would end together with a worker.')
-  const places = placesIn(resolve(dataDir))
+  const places = clusterPaths(resolve(dataDir))
   makePrivateFolder(places.dataDir)
   return places
 }
 
-async function startHolding(places: Places, options: EmbeddedOptions, role: Role) {
+async function startHolding(places: ClusterPaths, options: EmbeddedOptions, role: Role) {
   const lock = await takeLock(places.lock, role)
   if (!lock) return undefined
   try {
@@ -59,11 +59,11 @@ async function startHolding(places: Places, options: EmbeddedOptions, role: Role
   }
 }
 
-async function startLocked(places: Places, { log, settings }: EmbeddedOptions, lock: Lock): Promise<Embedded> {
+async function startLocked(places: ClusterPaths, { log, settings }: EmbeddedOptions, lock: Lock): Promise<Embedded> {
   const startedAt = performance.now()
   await clearLeftovers(places.cluster, log)
   const plan = { ...(await prepareCluster(places, settings)), settings }
-  turnLog(places)
+  rotateLog(places)
   const supervised = await supervise(async (signal) => {
     await clearLeftovers(places.cluster, log)
     return launch(plan, signal)
@@ -79,8 +79,8 @@ async function startLocked(places: Places, { log, settings }: EmbeddedOptions, l
   }
 }
 
-async function prepareCluster(places: Places, settings: EmbeddedOptions['settings']): Promise<Plan> {
-  removeHalfMade(places)
+async function prepareCluster(places: ClusterPaths, settings: EmbeddedOptions['settings']): Promise<Plan> {
+  removePartialCluster(places)
   const account = chooseAccount(places.cluster)
   const version = clusterVersion(places)
   const binaries = await findBinaries({ account, dataDir: places.dataDir, wanted: version })
@@ -95,7 +95,7 @@ async function prepareCluster(places: Places, settings: EmbeddedOptions['setting
   return { places, account, binaries, access }
 }
 
-async function useRunning(places: Places): Promise<Embedded | undefined> {
+async function useRunning(places: ClusterPaths): Promise<Embedded | undefined> {
   const access = readAccess(places)
   // A command stops its server when it is done, perhaps under us: wait for it to end.
   if (!access || holderOf(places.lock)?.role !== 'service') return undefined
@@ -103,7 +103,7 @@ async function useRunning(places: Places): Promise<Embedded | undefined> {
   return (await ask(url)) ? undefined : { url, stop: async () => {} }
 }
 
-async function refuse(places: Places): Promise<never> {
+async function refuse(places: ClusterPaths): Promise<never> {
   const deadline = performance.now() + 500
   while (!holderOf(places.lock) && performance.now() < deadline) await sleep(10)
   throw setupProblem(
@@ -111,7 +111,7 @@ async function refuse(places: Places): Promise<never> {
   )
 }
 
-const otherVersion = ({ cluster, dataDir }: Places, found: number, ours: number) =>
+const otherVersion = ({ cluster, dataDir }: ClusterPaths, found: number, ours: number) =>
   setupProblem(
     `${cluster} was written by PostgreSQL ${found} and this Assay runs PostgreSQL ${ours}. Start the Assay version that wrote it, export the database with COPY or pg_dump of version ${found}, stop it, move ${cluster} out of ${dataDir}, start this version and import.`,
   )

@@ -4,7 +4,7 @@ import type { AoE } from '../../../contract/labs/catalog.ts'
 import type { Json, Optional, Time } from '../tables.ts'
 
 /** Payors, labs, and what they do. */
-export type CatalogueTables = {
+export type CatalogTables = {
   payors: {
     payor_code: string
     team_id: Optional<string>

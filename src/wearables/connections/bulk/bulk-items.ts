@@ -12,7 +12,7 @@ import { orderPull, pullAll } from '../pulls.ts'
 import type { Item, Op } from './store-bulk.ts'
 
 /** A connection that was made elsewhere. */
-export type Recipe = {
+export type ImportedConnection = {
   user_id: string
   access_token: string
   refresh_token: string
@@ -39,7 +39,7 @@ export async function workOn(app: App, { team_id, type, provider }: Op, item: It
 
 async function importOne(app: App, user: UserRow, provider: SourceSlug, { op_id, n, sealed }: Item) {
   if (!sealed) return false
-  const recipe = open<Recipe>(await keyOf(app, user), place(op_id, n), sealed)
+  const recipe = open<ImportedConnection>(await keyOf(app, user), place(op_id, n), sealed)
   const account = await accountOf(app, user.team_id, provider, recipe)
   const expires_at = recipe.expires_at ? later(new Date(0).toISOString(), recipe.expires_at * SECOND) : null
   return inTransaction(app, async (app) => {
@@ -50,7 +50,7 @@ async function importOne(app: App, user: UserRow, provider: SourceSlug, { op_id,
   })
 }
 
-async function accountOf(app: App, team_id: string, provider: SourceSlug, recipe: Recipe): Promise<Account> {
+async function accountOf(app: App, team_id: string, provider: SourceSlug, recipe: ImportedConnection): Promise<Account> {
   const { access_token, refresh_token, provider_id, oauth_scopes } = recipe
   const needs = (await clientFor(app, team_id, provider))?.needs ?? {}
   const grant = oauth_scopes ? { grant: { granted: oauth_scopes, denied: [], needs } } : {}

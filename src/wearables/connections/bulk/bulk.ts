@@ -9,7 +9,7 @@ import { DAY, later, MINUTE, SECOND } from '../../../platform/time.ts'
 import { findUsers, keyOf } from '../../../tenants/users/actions.ts'
 import { requireClient } from '../../providers/oauth-client.ts'
 import * as connections from '../store.ts'
-import { place, type Recipe, workOn } from './bulk-items.ts'
+import { type ImportedConnection, place, workOn } from './bulk-items.ts'
 import * as store from './store-bulk.ts'
 
 /** The job that works off what is ordered here. */
@@ -20,7 +20,7 @@ const WAIT = 20 * SECOND
 const CLAIM = 2 * MINUTE
 const LISTED = 30 * DAY
 
-type Import = { provider: SourceSlug; connections: Recipe[]; wait_for_completion: boolean }
+type Import = { provider: SourceSlug; connections: ImportedConnection[]; wait_for_completion: boolean }
 
 export async function bulkImport(app: App, { team_id }: TeamCaller, { provider, connections, wait_for_completion }: Import) {
   await requireClient(app, team_id, provider)
@@ -41,7 +41,7 @@ export async function bulkTriggerHistoricalPull(app: App, { team_id }: TeamCalle
 type Order = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' | 'link_bulk_historical_trigger' }
 
 /** Written down before anything is done, so that whatever restarts goes on with it. */
-const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id: string } | Recipe)[]) =>
+const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id: string } | ImportedConnection)[]) =>
   inTransaction(withoutRequestRows(app), async (app) => {
     const id = randomUUID()
     const users = await findUsers(app, team_id, [...new Set(wanted.map(({ user_id }) => user_id))])

@@ -55,7 +55,7 @@ export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, { sa
 const MOST_AT_ONCE = 10_000
 
 /** Somebody else wrote the same meanwhile; whoever tries again finds it. */
-export const outrun = () => Object.assign(new Error('A summary was written twice at once'), { code: '40001' })
+export const conflictingWrite = () => Object.assign(new Error('A summary was written twice at once'), { code: '40001' })
 
 const WITHOUT_HOLDING = 2
 
@@ -63,7 +63,7 @@ const WITHOUT_HOLDING = 2
  * Merges without holding anything, so that nobody waits while it is done, and does it anew where somebody else was faster.
  * Whoever is outrun too often holds the days from the start, and so does whoever is in a transaction already.
  */
-export async function untilWritten<T>(app: App, work: (holds: boolean) => Promise<T>): Promise<T> {
+export async function retryWrite<T>(app: App, work: (holds: boolean) => Promise<T>): Promise<T> {
   for (let tries = 0; tries < WITHOUT_HOLDING && !app.transaction; tries++)
     try {
       return await work(false)

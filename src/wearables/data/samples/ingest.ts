@@ -4,9 +4,9 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { endBackfill } from '../backfill.ts'
 import { deviceIds } from '../devices.ts'
 import { sampleEvents } from '../emit.ts'
-import { connect, type Delivery, openDelivery, type Pushed, within } from '../incoming-push.ts'
+import { connect, type IncomingPush, openPush, type PushBody, within } from '../incoming-push.ts'
 import { isoOf, moreOf } from '../rules-present.ts'
-import { type Changes, mergeSamples, untilWritten } from './days.ts'
+import { type Changes, mergeSamples, retryWrite } from './days.ts'
 import type { Incoming } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
 import { type Batch, giveWay, writeBatch } from './store-write.ts'
@@ -17,18 +17,18 @@ export async function pushSamples(
   caller: Pick<TeamCaller, 'team_id'>,
   user_id: string,
   resource: string,
-  { data, ...pushed }: Pushed & { data: unknown[] },
+  { data, ...pushed }: PushBody & { data: unknown[] },
 ) {
-  const delivery = await openDelivery(app, caller, user_id, pushed)
-  const read = readDelivered(delivery, seriesNamed(resource), data)
+  const delivery = await openPush(app, caller, user_id, pushed)
+  const read = readPushed(delivery, seriesNamed(resource), data)
   await connect(withoutRequestRows(app), delivery, pushed)
-  return keepDelivered(app, delivery, [read])
+  return savePushed(app, delivery, [read])
 }
 
 export type Read = { name: SeriesName; kept: Incoming[]; received: number; dropped: number }
 
 /** Samples that were checked; those outside the user's ingestion bounds are left out. */
-export function readDelivered(delivery: Delivery, name: SeriesName, data: unknown[]): Read {
+export function readPushed(delivery: IncomingPush, name: SeriesName, data: unknown[]): Read {
   const samples = readSamples(series[name], data, { ...delivery, loc: ['body', 'data'] })
   checkSpread(series[name], samples, ['body', 'data'])
   const isWithin = within(delivery)
@@ -37,18 +37,18 @@ export function readDelivered(delivery: Delivery, name: SeriesName, data: unknow
 }
 
 /** Keeps what was read, all of it or nothing; where it is the past of its resources, that is told in the end. */
-export async function keepDelivered(app: App, delivery: Delivery, reads: Read[]) {
+export async function savePushed(app: App, delivery: IncomingPush, reads: Read[]) {
   for (const { kept } of reads) await nameDevices(withoutRequestRows(app), delivery, kept)
-  return untilWritten(app, (holds) =>
+  return retryWrite(app, (holds) =>
     holds ? inTransaction(app, (app) => keep(app, delivery, reads, true)) : keep(app, delivery, reads, false),
   )
 }
 
-async function keep(app: App, delivery: Delivery, reads: Read[], holds: boolean) {
+async function keep(app: App, delivery: IncomingPush, reads: Read[], holds: boolean) {
   const merged: Merged[] = []
   for (const { name, kept } of reads) merged.push(await mergeRead(app, delivery, { name, samples: kept, holds }))
   const sum = (count: (read: Read) => number) => reads.reduce((sum, read) => sum + count(read), 0)
-  const answer = taken(
+  const answer = pushResult(
     sum(({ received }) => received),
     sum(({ dropped }) => dropped),
     tallyOf(merged),
@@ -69,13 +69,13 @@ const isQuick = ({ requestRows, transaction }: App, { days, state }: Batch) =>
   requestRows !== undefined && !transaction && state.stage === 'daily' && days.length <= QUICK_DAYS
 
 /** A push has no idempotency key, since what is sent again changes nothing; so its audit row is its only request row. */
-async function writeAlone<T>(app: App, { key }: Delivery, batch: Batch, answer: T) {
+async function writeAlone<T>(app: App, { key }: IncomingPush, batch: Batch, answer: T) {
   wakeAfterCommit(app, await writeBatch(app.db, batch, (await app.requestRows?.(app, answer, key))?.audit))
   return answer
 }
 
 /** Writes what was merged, in the caller's transaction. */
-export async function writeMerged(app: AppInTransaction, delivery: Delivery, merged: Merged[]) {
+export async function writeMerged(app: AppInTransaction, delivery: IncomingPush, merged: Merged[]) {
   if (delivery.givesWay) await giveWay(app.db)
   for (const { batch } of merged) for (const some of batch ? inStatements(batch) : []) wakeAfterCommit(app, await writeBatch(app.db, some))
   const past = merged.map(({ name, changes }) => ({ resource: series[name].event ?? name, ...changes }))
@@ -92,7 +92,7 @@ function inStatements({ shelf, days, state, events }: Batch): Batch[] {
 }
 
 /** What a push came to. */
-export const taken = (received: number, dropped: number, tally: Tally) => ({ success: true, received, dropped, ...tally })
+export const pushResult = (received: number, dropped: number, tally: Tally) => ({ success: true, received, dropped, ...tally })
 
 export type Tally = { created: number; updated: number; unchanged: number; stale: number }
 
@@ -113,7 +113,7 @@ export type Merged = { name: SeriesName; changes: Changes; batch: Batch | undefi
 type Merging = { name: SeriesName; samples: Incoming[]; holds: boolean }
 
 /** Lays samples of one resource over what is there: what is to be written, and, if they are live, told. */
-export async function mergeRead(app: App, delivery: Delivery, { name, samples, holds }: Merging): Promise<Merged> {
+export async function mergeRead(app: App, delivery: IncomingPush, { name, samples, holds }: Merging): Promise<Merged> {
   const { user, key, provider, stage, received } = delivery
   const { team_id, user_id } = user
   if (!samples.length) return { name, changes: { created: [], updated: [], stale: 0, unchanged: 0, days: 0 }, batch: undefined }
@@ -139,7 +139,7 @@ function spanOf(samples: Incoming[]) {
 }
 
 /** A device that samples name gets an id, and they carry that instead of its name. */
-export async function nameDevices(app: App, delivery: Delivery, samples: Incoming[]) {
+export async function nameDevices(app: App, delivery: IncomingPush, samples: Incoming[]) {
   const idOf = deviceIds(app, delivery)
   const known = new Map<string, string>()
   for (const sample of samples) {

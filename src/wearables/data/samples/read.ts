@@ -5,9 +5,9 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
 import { keyOf, requireUser } from '../../../tenants/users/actions.ts'
-import { sourceShown } from '../emit.ts'
+import { presentSource } from '../emit.ts'
 import { sourceAsked } from '../incoming-push.ts'
-import { byOrigin, shower } from '../rules-present.ts'
+import { byOrigin, samplePresenter } from '../rules-present.ts'
 import { dayOf } from '../rules-time.ts'
 import { cursorOf, type Place, placeOf, type Range, rangeOf, stretchOf } from '../rules-window.ts'
 import { openDay } from './days.ts'
@@ -43,15 +43,15 @@ export async function listSamples(app: App, caller: TeamCaller, user_id: string,
   return { groups: Object.fromEntries(groups), next: next_cursor, next_cursor }
 }
 
-type Origin = Parameters<typeof sourceShown>[2]
+type Origin = Parameters<typeof presentSource>[2]
 
 const shownGroup = (app: App, row: Series, provider: SourceSlug, origin: Origin, samples: (Sample | Stretch)[]) => ({
-  source: sourceShown(app, provider, origin),
+  source: presentSource(app, provider, origin),
   data: samples.map(shown(row)),
 })
 
 function shown(row: Series) {
-  const [show, lasting] = [shower(row), shower({ ...row, interval: true })]
+  const [show, lasting] = [samplePresenter(row), samplePresenter({ ...row, interval: true })]
   return (sample: Sample | Stretch) => {
     if (!('count' in sample)) return show(sample)
     const { min, max, count } = sample
@@ -70,7 +70,7 @@ export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: st
   if ((await store.countSamples(app.db, shelf.window)) > MOST_IN_AN_ARRAY)
     throw problem('TOO_MANY_SAMPLES', 'The window holds more than 100,000 samples; read /grouped, page by page, or a shorter window.')
   const samples = await readAll(app, shelf)
-  return samples.filter((sample) => type === undefined || sample.type === type).map(shower(shelf.row))
+  return samples.filter((sample) => type === undefined || sample.type === type).map(samplePresenter(shelf.row))
 }
 
 export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, type: string, query: Query) =>

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely'
-import { type Db, prepared, runHot } from '../../../platform/db/open.ts'
+import { type Db, prepared, runPrepared } from '../../../platform/db/open.ts'
 
 /** Which days: of one user, one resource and one source. */
 export type Shelf = { team_id: string; user_id: string; resource: string; provider: string }
@@ -22,12 +22,12 @@ const FEW = 4
 /** The days that exist of those. */
 export const findDays = async (db: Db, shelf: Shelf, keys: DayKey[]) => {
   const values = keyed(shelf, keys)
-  if (keys.length <= FEW) return runHot<DayRow>(db, findText, values, 'reading')
+  if (keys.length <= FEW) return runPrepared<DayRow>(db, findText, values, 'reading')
   return (await db.executeQuery<DayRow>(CompiledQuery.raw(findText, values))).rows
 }
 
 /** The same, held until the transaction ends; always in the same order, so that two writers never wait for each other. */
-export const lockDays = (db: Db, shelf: Shelf, keys: DayKey[]) => runHot<DayRow>(db, lockText, keyed(shelf, keys), 'writing')
+export const lockDays = (db: Db, shelf: Shelf, keys: DayKey[]) => runPrepared<DayRow>(db, lockText, keyed(shelf, keys), 'writing')
 
 const shelved = ({ team_id, user_id, resource, provider }: Shelf) => [team_id, user_id, resource, provider]
 

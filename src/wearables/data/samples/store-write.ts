@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, prepared, runHot } from '../../../platform/db/open.ts'
+import { type Db, prepared, runPrepared } from '../../../platform/db/open.ts'
 import { auditText, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
 import { type Received, receivedText, receivedValues } from '../store-states.ts'
 import type { DayRow, Shelf } from './store-days.ts'
@@ -22,7 +22,7 @@ export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, 
     ...(audit ? requestRowValues({ audit }) : []),
   ]
   const text = textFor(days.length, events.length, audit !== undefined)
-  const rows = await runHot<{ told: string[] }>(db, text, values, 'writing')
+  const rows = await runPrepared<{ told: string[] }>(db, text, values, 'writing')
   return rows[0]?.told ?? []
 }
 

@@ -6,9 +6,9 @@ import { problem } from '../../../platform/problem.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
 import { getUser, keyOf, requireUser } from '../../../tenants/users/actions.ts'
 import { endBackfill } from '../backfill.ts'
-import { sourceShown, tell } from '../emit.ts'
+import { emitData, presentSource } from '../emit.ts'
 import { checkVersion } from '../incoming-push.ts'
-import { shower } from '../rules-present.ts'
+import { samplePresenter } from '../rules-present.ts'
 import { readAll, shelfFor } from '../samples/read.ts'
 import * as states from '../store-states.ts'
 import type { SummaryDocument } from '../summaries/rules-merge-summary.ts'
@@ -49,7 +49,7 @@ export const pushStreams = (app: App, caller: Whose, { stage, modified_at, windo
       streams.flatMap(({ written }) => written ?? []),
     )
     const news = streams.filter(({ verb }) => verb)
-    for (const { workout, verb } of news) if (verb && stage === 'daily') await tellStream(app, workout, verb)
+    for (const { workout, verb } of news) if (verb && stage === 'daily') await emitStream(app, workout, verb)
     await deriveZones(app, caller, news, stage)
     const taken = news.map(({ workout }) => workout)
     await noteStreams(app, taken, stage, window)
@@ -101,13 +101,13 @@ const placeOf = (workout_id: string) => `workout_streams.sealed.${workout_id}`
 
 const RESOURCE = 'workout_stream'
 
-async function tellStream(app: AppInTransaction, workout: Workout, verb: 'created' | 'updated') {
+async function emitStream(app: AppInTransaction, workout: Workout, verb: 'created' | 'updated') {
   const { row, provider, document } = workout
   const { fields, source_type, app_id, device_id } = document
-  await tell(app, workout, RESOURCE, `daily.data.workout_stream.${verb}`, {
+  await emitData(app, workout, RESOURCE, `daily.data.workout_stream.${verb}`, {
     ...{ workout_id: row.id, provider_id: fields['provider_id'], sport: fields['sport'] },
     message: 'A stream is too large for an event; read it at /v2/timeseries/workouts/{workout_id}/stream.',
-    source: sourceShown(app, provider, { type: source_type, app_id, device_id }),
+    source: presentSource(app, provider, { type: source_type, app_id, device_id }),
   })
 }
 
@@ -168,7 +168,7 @@ export async function getSleepStream(app: App, { team_id }: TeamCaller, sleep_id
   const range = { from: Date.parse(bedtime_start as string), to: Date.parse(bedtime_stop as string) }
   const read = async (name: (typeof recorded)[number]) => {
     const shelf = shelfFor({ team_id, user_id, provider, range, key }, name)
-    return (await readAll(app, shelf)).map(shower(shelf.row))
+    return (await readAll(app, shelf)).map(samplePresenter(shelf.row))
   }
   const [hrv, heartrate, hypnogram, respiratory_rate] = await Promise.all(recorded.map(read))
   return { user_id, hrv: hrv ?? [], heartrate: heartrate ?? [], hypnogram: hypnogram ?? [], respiratory_rate: respiratory_rate ?? [] }

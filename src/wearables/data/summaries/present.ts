@@ -4,7 +4,7 @@ import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { SummaryOut } from '../../../contract/wearables/wearable-summaries.ts'
 import type { App } from '../../../platform/app.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
-import { sourceShown } from '../emit.ts'
+import { presentSource } from '../emit.ts'
 import type { SummaryDocument } from './rules-merge-summary.ts'
 import type { SummaryRow } from './store-summaries.ts'
 
@@ -12,7 +12,7 @@ import type { SummaryRow } from './store-summaries.ts'
 const named = new Set(['sleep_cycle', 'electrocardiogram', 'menstrual_cycle'])
 
 /** A summary as it is read and told. */
-export function shownSummary<N extends SummaryName>(app: App, row: SummaryRow, document: SummaryDocument) {
+export function presentSummary<N extends SummaryName>(app: App, row: SummaryRow, document: SummaryDocument) {
   const { fields, derived, source_type, app_id, device_id } = document
   const { id, user_id, resource, created_at, updated_at } = row
   const provider = row.provider as SourceSlug
@@ -23,7 +23,7 @@ export function shownSummary<N extends SummaryName>(app: App, row: SummaryRow, d
     ...missing(fields, derived),
     ...(named.has(resource) ? { source_provider: provider, source_type, ...recorder } : {}),
     ...(resource === 'meal' ? { source_id: sources[provider].id, priority_id: 1, ...recorder } : {}),
-    source: sourceShown(app, provider, { type: source_type, app_id, device_id }),
+    source: presentSource(app, provider, { type: source_type, app_id, device_id }),
     ...{ created_at, updated_at },
   }
   // Its fields were made by the rules of its resource; the edge answers what the contract names and nothing else.
@@ -34,7 +34,7 @@ const missing = (fields: Record<string, unknown>, derived: Record<string, unknow
   Object.fromEntries(Object.entries(derived).filter(([name]) => fields[name] === null))
 
 /** A summary as the source sent it. */
-export function shownRaw(app: App, row: SummaryRow, { fields, raw, device_id }: SummaryDocument, priority = 1) {
+export function presentRaw(app: App, row: SummaryRow, { fields, raw, device_id }: SummaryDocument, priority = 1) {
   const { id, user_id, created_at, updated_at } = row
   const provider = row.provider as SourceSlug
   const sport = (fields['sport'] ?? sportOf('other')) as ReturnType<typeof sportOf>

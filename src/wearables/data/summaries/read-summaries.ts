@@ -9,7 +9,7 @@ import { listDevices } from '../../connections/devices.ts'
 import { sourceAsked } from '../incoming-push.ts'
 import { priorityOf } from '../priorities.ts'
 import { daysOf } from '../rules-window.ts'
-import { shownRaw, shownSummary } from './present.ts'
+import { presentRaw, presentSummary } from './present.ts'
 import { openSummary } from './save-summaries.ts'
 import * as store from './store-summaries.ts'
 
@@ -18,7 +18,7 @@ type Query = { start_date: string; end_date?: string | null | undefined; provide
 /** Summaries by days on the user's calendar. */
 export async function listSummaries<N extends SummaryName>(app: App, caller: TeamCaller, user_id: string, resource: N, query: Query) {
   const found = await opened(app, caller, user_id, resource, query)
-  return found.map(({ row, document }) => shownSummary<N>(app, row, document))
+  return found.map(({ row, document }) => presentSummary<N>(app, row, document))
 }
 
 export async function listRaw(
@@ -30,7 +30,7 @@ export async function listRaw(
 ) {
   const found = await opened(app, caller, user_id, resource, query)
   const priority = await priorityOf(app, caller.team_id, resource)
-  return found.map(({ row, document }) => shownRaw(app, row, document, priority(row.provider)))
+  return found.map(({ row, document }) => presentRaw(app, row, document, priority(row.provider)))
 }
 
 async function opened(app: App, { team_id }: TeamCaller, user_id: string, resource: SummaryName, query: Query) {
@@ -43,12 +43,12 @@ async function opened(app: App, { team_id }: TeamCaller, user_id: string, resour
 
 export async function getProfile(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
   const { row, document } = await profileOf(app, caller, user_id, query)
-  return shownSummary<'profile'>(app, row, document)
+  return presentSummary<'profile'>(app, row, document)
 }
 
 export async function getRawProfile(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
   const { row, document } = await profileOf(app, caller, user_id, query)
-  return { profile: shownRaw(app, row, document) }
+  return { profile: presentRaw(app, row, document) }
 }
 
 async function profileOf(app: App, { team_id }: TeamCaller, user_id: string, query: { provider: string }) {

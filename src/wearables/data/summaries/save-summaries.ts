@@ -4,12 +4,12 @@ import type { App, AppInTransaction } from '../../../platform/app.ts'
 import { open, seal } from '../../../platform/sealing/seal.ts'
 import { endBackfill } from '../backfill.ts'
 import { deviceIds } from '../devices.ts'
-import { tell } from '../emit.ts'
-import type { Delivery } from '../incoming-push.ts'
+import { emitData } from '../emit.ts'
+import type { IncomingPush } from '../incoming-push.ts'
 import { isoOf } from '../rules-present.ts'
-import { columnOf, outrun } from '../samples/days.ts'
+import { columnOf, conflictingWrite } from '../samples/days.ts'
 import * as states from '../store-states.ts'
-import { shownSummary } from './present.ts'
+import { presentSummary } from './present.ts'
 import { type MergedSummary, mergeSummary, type SummaryDocument, type Verdict } from './rules-merge-summary.ts'
 import { type Draft, summaryId } from './rules-summary.ts'
 import * as store from './store-summaries.ts'
@@ -18,7 +18,7 @@ type Tally = Record<Verdict, number>
 type Named = Draft & { device_id: string | null }
 
 /** A device that a summary names gets an id. */
-export async function nameDrafts(app: App, delivery: Delivery, drafts: Draft[]): Promise<Named[]> {
+export async function nameDrafts(app: App, delivery: IncomingPush, drafts: Draft[]): Promise<Named[]> {
   const idOf = deviceIds(app, delivery)
   const named: Named[] = []
   for (const draft of drafts)
@@ -29,7 +29,7 @@ export async function nameDrafts(app: App, delivery: Delivery, drafts: Draft[]):
 /** Keeps summaries and, if they are live, tells of those that are new or changed. `expected` are told of as past even where nothing came. */
 export async function takeSummaries(
   app: AppInTransaction,
-  delivery: Delivery,
+  delivery: IncomingPush,
   drafts: Named[],
   expected: SummaryName[] = [],
 ): Promise<Tally> {
@@ -39,14 +39,14 @@ export async function takeSummaries(
   const resources = [...new Set([...expected, ...merged.map(({ row }) => row.resource as SummaryName)])]
   for (const resource of resources) {
     const found = merged.filter(({ row }) => row.resource === resource)
-    await tellSummaries(app, delivery, resource, found)
+    await emitSummaries(app, delivery, resource, found)
   }
   return tally
 }
 
 type Merged = { row: store.SummaryRow; document: SummaryDocument; verdict: Verdict; about: Draft['about'] }
 
-async function mergeDrafts(app: App, delivery: Delivery, drafts: Named[]): Promise<Merged[]> {
+async function mergeDrafts(app: App, delivery: IncomingPush, drafts: Named[]): Promise<Merged[]> {
   if (!drafts.length) return []
   const { user, key, provider, received } = delivery
   const ids = drafts.map(({ resource, external }) => summaryId(user.user_id, provider, resource, external))
@@ -71,7 +71,7 @@ async function mergeDrafts(app: App, delivery: Delivery, drafts: Named[]): Promi
 
 function rowOf(
   app: App,
-  { user: { team_id, user_id }, key, provider }: Delivery,
+  { user: { team_id, user_id }, key, provider }: IncomingPush,
   id: string,
   before: store.SummaryRow | undefined,
   { version, calendar_date, document, verdict, changed, resource }: MergedSummary & Pick<Draft, 'resource'>,
@@ -94,7 +94,7 @@ async function writeRows(app: App, rows: store.SummaryRow[]) {
   const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   for (let i = 0; i < sorted.length; i += WRITTEN_AT_ONCE) {
     const some = sorted.slice(i, i + WRITTEN_AT_ONCE)
-    if ((await store.writeSummaries(app.db, some)) < some.length) throw outrun()
+    if ((await store.writeSummaries(app.db, some)) < some.length) throw conflictingWrite()
   }
 }
 
@@ -104,7 +104,7 @@ const WRITTEN_AT_ONCE = 1000
 const together = (first: Verdict, second: Verdict): Verdict =>
   first === 'created' || second === 'unchanged' || second === 'stale' ? first : second
 
-async function tellSummaries(app: AppInTransaction, delivery: Delivery, resource: SummaryName, found: Merged[]) {
+async function emitSummaries(app: AppInTransaction, delivery: IncomingPush, resource: SummaryName, found: Merged[]) {
   const { user, provider, stage } = delivery
   const { team_id, user_id } = user
   const [created, updated] = (['created', 'updated'] as const).map((verb) => found.filter(({ verdict }) => verdict === verb)) as [
@@ -115,7 +115,7 @@ async function tellSummaries(app: AppInTransaction, delivery: Delivery, resource
     await endBackfill(app, delivery, [{ resource, created, updated, days: new Set(found.map(({ row }) => row.calendar_date)).size }])
   else
     for (const { row, document, verdict } of [...created, ...updated])
-      await tell(app, delivery, resource, `daily.data.${resource}.${verdict}` as EventName, shownSummary(app, row, document))
+      await emitData(app, delivery, resource, `daily.data.${resource}.${verdict}` as EventName, presentSummary(app, row, document))
   const moments = found.flatMap(({ about }) => (about ? [about.from] : []))
   await states.noteReceived(app.db, {
     ...{ team_id, user_id, provider, resource, stage, at: app.now() },
@@ -126,7 +126,7 @@ async function tellSummaries(app: AppInTransaction, delivery: Delivery, resource
 }
 
 /** Changes what we worked out of summaries that the caller holds. Told where it is shown: what the source says itself comes first. */
-export async function changeDerived(app: AppInTransaction, held: Held[], stage: Delivery['stage']) {
+export async function changeDerived(app: AppInTransaction, held: Held[], stage: IncomingPush['stage']) {
   const changes = held.map(({ row, key, user, document: before, derived }) => {
     const isShown = Object.keys({ ...before.derived, ...derived }).some((name) => before.fields[name] === null)
     const document = { ...before, derived }
@@ -139,17 +139,20 @@ export async function changeDerived(app: AppInTransaction, held: Held[], stage: 
     changes.map(({ row }) => row),
   )
   for (const { row, whose, document } of changes.filter(({ isShown }) => isShown && stage === 'daily'))
-    await tell(app, whose, row.resource, `daily.data.${row.resource}.updated` as EventName, shownSummary(app, row, document))
+    await emitData(app, whose, row.resource, `daily.data.${row.resource}.updated` as EventName, presentSummary(app, row, document))
 }
 
-type Held = Pick<Delivery, 'user' | 'key'> & { row: store.SummaryRow; document: SummaryDocument; derived: Record<string, unknown> }
+type Held = Pick<IncomingPush, 'user' | 'key'> & { row: store.SummaryRow; document: SummaryDocument; derived: Record<string, unknown> }
 
 /** One that was kept before it held its source type has that in its row. */
-export function openSummary(key: Delivery['key'], { id, source_type, sealed }: Pick<store.SummaryRow, 'id' | 'source_type' | 'sealed'>) {
+export function openSummary(
+  key: IncomingPush['key'],
+  { id, source_type, sealed }: Pick<store.SummaryRow, 'id' | 'source_type' | 'sealed'>,
+) {
   const document = open<SummaryDocument>(key, placeOf(id), sealed)
   return { ...document, source_type: document.source_type ?? source_type }
 }
 
-const sealSummary = (key: Delivery['key'], id: string, document: SummaryDocument) => seal(key, placeOf(id), document)
+const sealSummary = (key: IncomingPush['key'], id: string, document: SummaryDocument) => seal(key, placeOf(id), document)
 
 const placeOf = (id: string) => `summaries.sealed.${id}`

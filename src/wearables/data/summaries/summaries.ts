@@ -5,9 +5,9 @@ import { type App, type AppInTransaction, inTransaction, withoutRequestRows } fr
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { fillBirthDate } from '../../../tenants/users/fallbacks.ts'
-import { connect, type Delivery, openDelivery, type Pushed, within } from '../incoming-push.ts'
-import { untilWritten } from '../samples/days.ts'
-import { type Merged, mergeRead, nameDevices, taken, tallyOf, writeMerged } from '../samples/ingest.ts'
+import { connect, type IncomingPush, openPush, type PushBody, within } from '../incoming-push.ts'
+import { retryWrite } from '../samples/days.ts'
+import { type Merged, mergeRead, nameDevices, pushResult, tallyOf, writeMerged } from '../samples/ingest.ts'
 import { checkSpread, readSamples } from '../samples/rules-samples.ts'
 import { giveWay } from '../samples/store-write.ts'
 import { makeActivity, makeBody, makeProfile } from './rules-activity.ts'
@@ -37,31 +37,31 @@ export async function pushSummaries(
   caller: Pick<TeamCaller, 'team_id'>,
   user_id: string,
   resource: SummaryName,
-  { data, ...pushed }: Pushed & { data?: unknown },
+  { data, ...pushed }: PushBody & { data?: unknown },
 ) {
-  const delivery = await openDelivery(app, caller, user_id, pushed)
-  const made = madeOf(delivery, resource, data)
+  const delivery = await openPush(app, caller, user_id, pushed)
+  const made = buildSummaries(delivery, resource, data)
   await connect(withoutRequestRows(app), delivery, pushed)
-  const tally = await keepMade(app, delivery, resource, made, Array.isArray(data) ? data.length : 1)
+  const tally = await saveSummaries(app, delivery, resource, made, Array.isArray(data) ? data.length : 1)
   if (resource === 'profile' && !tally.stale) await noteBirth(withoutRequestRows(app), delivery, made)
   return tally
 }
 
 /** A source that knows the birth date tells it to those that do not. */
-async function noteBirth(app: App, { user, provider }: Delivery, made: Made[]) {
+async function noteBirth(app: App, { user, provider }: IncomingPush, made: Made[]) {
   const birth = made.at(-1)?.drafts.at(-1)?.fields['birth_date']
   if (typeof birth === 'string') await fillBirthDate(app, user, provider, birth)
 }
 
 /** Keeps what was made of summaries, with their samples: all of it or nothing. */
-export async function keepMade(app: App, delivery: Delivery, resource: SummaryName, made: Made[], received: number) {
+export async function saveSummaries(app: App, delivery: IncomingPush, resource: SummaryName, made: Made[], received: number) {
   const isWithin = within(delivery)
   const drafts = made.flatMap(({ drafts }) => drafts)
   const kept = drafts.filter(({ about }) => !about || isWithin(about.from, about.to))
   const brought = broughtIn(made, isWithin)
   const named = await nameDrafts(withoutRequestRows(app), delivery, kept)
   for (const { samples } of brought) await nameDevices(withoutRequestRows(app), delivery, samples)
-  return untilWritten(app, async (holds) => {
+  return retryWrite(app, async (holds) => {
     const merge = async (app: App) => {
       const merged: Merged[] = []
       for (const read of brought) merged.push(await mergeRead(app, delivery, { ...read, holds }))
@@ -73,14 +73,14 @@ export async function keepMade(app: App, delivery: Delivery, resource: SummaryNa
       const merged = before ?? (await merge(app))
       const tally = await takeSummaries(app, delivery, named, [resource])
       await writeMerged(app, delivery, merged)
-      return taken(received, drafts.length - kept.length, tallyOf(merged, tally))
+      return pushResult(received, drafts.length - kept.length, tallyOf(merged, tally))
     }
     return inTransaction(app, write, { retry: holds })
   })
 }
 
 /** What the items come to; every fault of every item at once. */
-export function madeOf(delivery: Delivery, resource: SummaryName, data: unknown): Made[] {
+export function buildSummaries(delivery: IncomingPush, resource: SummaryName, data: unknown): Made[] {
   const faults: Fault[] = []
   const made = parseSummaries(resource, data).map(({ item, raw, loc }) => {
     const refuse: Refuse = (field, msg) => faults.push({ type: 'value_error', loc: [...loc, ...field.split('.')], msg })
@@ -91,7 +91,7 @@ export function madeOf(delivery: Delivery, resource: SummaryName, data: unknown)
   return made
 }
 
-function makingOf(delivery: Delivery, loc: Fault['loc']): Making {
+function makingOf(delivery: IncomingPush, loc: Fault['loc']): Making {
   const { user, provider } = delivery
   return {
     ...delivery,

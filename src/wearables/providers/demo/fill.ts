@@ -3,8 +3,8 @@ import { type App, inTransaction } from '../../../platform/app.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { createUser, requireUser, resolveUser } from '../../../tenants/users/actions.ts'
 import { connectionFor, linkConnection } from '../../connections/actions.ts'
-import { openDelivery } from '../../data/incoming-push.ts'
-import { keepDelivered, readDelivered } from '../../data/samples/ingest.ts'
+import { openPush } from '../../data/incoming-push.ts'
+import { readPushed, savePushed } from '../../data/samples/ingest.ts'
 import { MOST_SAMPLES } from '../../data/samples/rules-samples.ts'
 import { bulkReport } from './rules-bulk.ts'
 import { dayAfter } from './rules-day.ts'
@@ -24,10 +24,10 @@ export const fillUser = (app: App, { team_id, days, samples }: Filling, client_u
     for (const some of chunks(dates, Math.max(1, Math.floor(MOST_SAMPLES / samples)))) {
       const [start_date, end_date] = [`${some[0]}T00:00:00.000Z`, `${dayAfter(some.at(-1) as string)}T00:00:00.000Z`]
       const pushed = { stage: 'historical', provider: SOURCE, time_zone: 'UTC', start_date, end_date } as const
-      const delivery = await openDelivery(app, user, user.user_id, pushed)
+      const delivery = await openPush(app, user, user.user_id, pushed)
       const report = bulkReport({ source: SOURCE, user_id: user.user_id, dates: some, samples })
-      const read = (['heartrate', 'glucose'] as const).map((name) => readDelivered(delivery, name, report[name]))
-      await keepDelivered(app, delivery, read)
+      const read = (['heartrate', 'glucose'] as const).map((name) => readPushed(delivery, name, report[name]))
+      await savePushed(app, delivery, read)
     }
     return true
   })

@@ -4,13 +4,13 @@ import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import type { App } from '../../../platform/app.ts'
 import { requireUser, type UserRow } from '../../../tenants/users/actions.ts'
 import { type Connection, connectionFor } from '../../connections/actions.ts'
-import { openDelivery, within } from '../../data/incoming-push.ts'
+import { openPush, within } from '../../data/incoming-push.ts'
 import { lastReceived } from '../../data/introspect.ts'
 import { localDay, zoneClock } from '../../data/rules-time.ts'
-import { keepDelivered, readDelivered } from '../../data/samples/ingest.ts'
+import { readPushed, savePushed } from '../../data/samples/ingest.ts'
 import { pushStreams } from '../../data/streams/streams.ts'
 import { summaryId } from '../../data/summaries/rules-summary.ts'
-import { keepMade, madeOf } from '../../data/summaries/summaries.ts'
+import { buildSummaries, saveSummaries } from '../../data/summaries/summaries.ts'
 import { daysWanted } from '../../team-sources/preferences.ts'
 import { dayAfter, startOf } from './rules-day.ts'
 import { demoReport, demoResources } from './rules-report.ts'
@@ -67,20 +67,20 @@ export async function deliverDemo(
   const window = windowOf(dates, zoneAt, now)
   if (!window) return
   const { start, end } = window
-  const opened = await openDelivery(app, user, user_id, { stage, provider, time_zone: zone, start_date: start, end_date: end })
+  const opened = await openPush(app, user, user_id, { stage, provider, time_zone: zone, start_date: start, end_date: end })
   const delivery = { ...opened, givesWay: stage === 'historical' }
   const report = demoReport({ source: provider, user_id, dates, zoneAt, until: now, isLive: stage === 'daily' })
   // Nothing more is taken once the source is disconnected, or connected for real.
   const goesOn = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
   for (const [resource, data] of Object.entries(report.summaries) as [SummaryName, unknown[]][])
     if (resources.includes(resource) && (await goesOn()))
-      await keepMade(app, delivery, resource, madeOf(delivery, resource, data), data.length)
+      await saveSummaries(app, delivery, resource, buildSummaries(delivery, resource, data), data.length)
   if (!(await goesOn())) return
   const own = report.samples.filter(({ name }) => resources.includes(series[name].event ?? name))
-  await keepDelivered(
+  await savePushed(
     app,
     delivery,
-    own.map(({ name, samples }) => readDelivered(delivery, name, samples)),
+    own.map(({ name, samples }) => readPushed(delivery, name, samples)),
   )
   // A stream goes with its workout.
   if (!resources.includes('workouts') || !(await goesOn())) return

@@ -1,4 +1,4 @@
-import { type Random, seeded, whole } from '../../../platform/seeded.ts'
+import { integer, type Random, seeded } from '../../../platform/seeded.ts'
 import { type Person, personOf } from './rules-person.ts'
 import { type Stage, stagesOf } from './series/rules-stages.ts'
 
@@ -55,7 +55,7 @@ export function dayOf(source: string, user_id: string, date: string, zoneAt: Zon
 
 function nightOf({ user_id, bed, wake }: Person, date: string) {
   const random = seeded('demo night', user_id, date)
-  return { bed: bed + whole(random, -15, 15), wake: wake + whole(random, -20, 20) }
+  return { bed: bed + integer(random, -15, 15), wake: wake + integer(random, -20, 20) }
 }
 
 export type Sport = {
@@ -82,8 +82,8 @@ const sports: [Sport, ...Sport[]] = [
 function workoutOf({ user_id }: Person, date: string): Workout {
   const random = seeded('demo workout', user_id, date)
   const sport = sports[(Date.parse(date) / DAY + (user_id.codePointAt(0) ?? 0)) % sports.length] ?? sports[0]
-  const from = QUARTER * whole(random, 68, 74)
-  return { sport, from, to: from + QUARTER * whole(random, 2, 4) }
+  const from = QUARTER * integer(random, 68, 74)
+  return { sport, from, to: from + QUARTER * integer(random, 2, 4) }
 }
 
 const dishes = {
@@ -95,9 +95,9 @@ const dishes = {
 const mealsOf = (random: Random) =>
   Object.entries(dishes).map(([name, list], i) => ({
     name,
-    at: ([480, 750, 1170][i] as number) + whole(random, -20, 20),
-    carbs: whole(random, 35, 75),
-    dish: list[whole(random, 0, list.length - 1)] as string,
+    at: ([480, 750, 1170][i] as number) + integer(random, -20, 20),
+    carbs: integer(random, 35, 75),
+    dish: list[integer(random, 0, list.length - 1)] as string,
   }))
 
 export const isAwake = ({ night, evening }: Day, minute: number) => minute >= night.wake && minute < evening

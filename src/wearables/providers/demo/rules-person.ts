@@ -1,4 +1,4 @@
-import { seeded, whole } from '../../../platform/seeded.ts'
+import { integer, seeded } from '../../../platform/seeded.ts'
 
 /** Somebody who does not exist. The same user is always the same person, whatever the source. */
 export type Person = {
@@ -22,20 +22,20 @@ export type Person = {
 /** Gap: the demo has every resource, menstrual cycles among them, so that its people are women. */
 export function personOf(user_id: string): Person {
   const random = seeded('demo person', user_id)
-  const year = whole(random, 1972, 2002)
-  const height = whole(random, 156, 182)
+  const year = integer(random, 1972, 2002)
+  const height = integer(random, 156, 182)
   return {
     ...{ user_id, sex: 'female', height },
-    birth_date: `${year}-${two(whole(random, 1, 12))}-${two(whole(random, 1, 28))}`,
+    birth_date: `${year}-${two(integer(random, 1, 12))}-${two(integer(random, 1, 28))}`,
     weight: Math.round((21 + random() * 5) * (height / 100) ** 2 * 10) / 10,
-    fat: whole(random, 22, 31),
-    resting: whole(random, 52, 66),
+    fat: integer(random, 22, 31),
+    resting: integer(random, 52, 66),
     highest: 205 - Math.round((2024 - year) / 2),
-    bed: -whole(random, 20, 90),
-    wake: whole(random, 370, 440),
-    steps: whole(random, 5500, 9500),
+    bed: -integer(random, 20, 90),
+    wake: integer(random, 370, 440),
+    steps: integer(random, 5500, 9500),
     glucose: 4.9 + random() * 0.6,
-    cycle: { length: whole(random, 26, 30), first: whole(random, 0, 29) },
+    cycle: { length: integer(random, 26, 30), first: integer(random, 0, 29) },
   }
 }
 

@@ -1,12 +1,12 @@
-import { bell } from '../../../../platform/seeded.ts'
+import { normal } from '../../../../platform/seeded.ts'
 import type { Day } from '../rules-day.ts'
 import { rounded, stretch } from '../rules-times.ts'
 
 /** What the scale says after getting up. It follows a slow wave. */
 export function bodyOf({ person, date, random }: Day) {
   const dice = random('body')
-  const weight = rounded(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * bell(dice), 1)
-  const fat = rounded(person.fat + 0.3 * bell(dice), 1)
+  const weight = rounded(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * normal(dice), 1)
+  const fat = rounded(person.fat + 0.3 * normal(dice), 1)
   return {
     body_mass: weight,
     body_fat_percentage: fat,
@@ -21,6 +21,6 @@ export const weighedAt = ({ night }: Day) => night.wake + 10
 /** Blown into a meter after getting up. */
 export function lungs(litres: number, places: number) {
   return (day: Day) => [
-    stretch(day, day.night.wake + 30, day.night.wake + 31, rounded(litres * (1 + 0.02 * bell(day.random(`lungs ${litres}`))), places)),
+    stretch(day, day.night.wake + 30, day.night.wake + 31, rounded(litres * (1 + 0.02 * normal(day.random(`lungs ${litres}`))), places)),
   ]
 }

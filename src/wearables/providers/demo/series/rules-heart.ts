@@ -1,4 +1,4 @@
-import { bell } from '../../../../platform/seeded.ts'
+import { normal } from '../../../../platform/seeded.ts'
 import { type Day, every, isAwake, wakingHours } from '../rules-day.ts'
 import { point, rounded, stretch } from '../rules-times.ts'
 
@@ -27,7 +27,7 @@ export function heartrate(day: Day) {
 
 export function stressLevel(day: Day) {
   const random = day.random('stress_level')
-  return wakingHours(day).map((minute) => point(day, minute, rounded(30 + 12 * Math.sin(minute / 180) + 4 * bell(random))))
+  return wakingHours(day).map((minute) => point(day, minute, rounded(30 + 12 * Math.sin(minute / 180) + 4 * normal(random))))
 }
 
 /** In the morning and in the evening. */
@@ -35,8 +35,8 @@ export function bloodPressure(day: Day) {
   const random = day.random('blood_pressure')
   return [day.night.wake + 25, day.evening - 40].map((minute) => ({
     start_date: point(day, minute, 0).start_date,
-    systolic: point(day, minute, rounded(117 + 4 * bell(random))),
-    diastolic: point(day, minute, rounded(75 + 3 * bell(random))),
+    systolic: point(day, minute, rounded(117 + 4 * normal(random))),
+    diastolic: point(day, minute, rounded(75 + 3 * normal(random))),
     pulse: point(day, minute, rounded(heartAt(day, minute))),
   }))
 }

@@ -1,4 +1,4 @@
-import { whole } from '../../../../platform/seeded.ts'
+import { integer } from '../../../../platform/seeded.ts'
 import { type Day, every } from '../rules-day.ts'
 import { moment, point, rounded, stretch } from '../rules-times.ts'
 
@@ -33,7 +33,7 @@ export const notes = (day: Day) =>
 
 export function water(day: Day) {
   const random = day.random('water')
-  return [450, 600, 760, 900, 1080, 1200].map((minute) => point(day, minute, 50 * whole(random, 3, 7)))
+  return [450, 600, 760, 900, 1080, 1200].map((minute) => point(day, minute, 50 * integer(random, 3, 7)))
 }
 
 export const caffeine = (day: Day) => [stretch(day, 490, 500, 0.09), stretch(day, 820, 830, 0.06)]

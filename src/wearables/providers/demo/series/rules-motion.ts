@@ -1,4 +1,4 @@
-import { whole } from '../../../../platform/seeded.ts'
+import { integer } from '../../../../platform/seeded.ts'
 import { type Day, every, isAwake, QUARTER, wakingHours } from '../rules-day.ts'
 import { type NewSample, rounded, stretch } from '../rules-times.ts'
 
@@ -46,7 +46,7 @@ export function caloriesBasal(day: Day): NewSample[] {
 
 export function floorsClimbed(day: Day) {
   const random = day.random('floors_climbed')
-  return [8, 12, 18].map((hour) => stretch(day, hour * 60, hour * 60 + 15, whole(random, 1, 4)))
+  return [8, 12, 18].map((hour) => stretch(day, hour * 60, hour * 60 + 15, integer(random, 1, 4)))
 }
 
 export function standHour(day: Day) {
@@ -56,16 +56,16 @@ export function standHour(day: Day) {
 
 export function standDuration(day: Day) {
   const random = day.random('stand_duration')
-  return wakingHours(day).map((minute) => stretch(day, minute, minute + 60, whole(random, 3, 25)))
+  return wakingHours(day).map((minute) => stretch(day, minute, minute + 60, integer(random, 3, 25)))
 }
 
 export function daylight(day: Day) {
   const random = day.random('daylight_exposure')
-  return [8, 12, 17].map((hour) => stretch(day, hour * 60, hour * 60 + 60, whole(random, 5, 40)))
+  return [8, 12, 17].map((hour) => stretch(day, hour * 60, hour * 60 + 60, integer(random, 5, 40)))
 }
 
 export const uvExposure = (day: Day) =>
-  [11, 12, 13].map((hour) => stretch(day, hour * 60, hour * 60 + 60, whole(day.random(`uv ${hour}`), 1, 5)))
+  [11, 12, 13].map((hour) => stretch(day, hour * 60, hour * 60 + 60, integer(day.random(`uv ${hour}`), 1, 5)))
 
 /** The time that she was up for, with nothing to report. */
 export const nothingHappened = (day: Day) => [stretch(day, day.night.wake, day.evening - 30, 0)]

@@ -1,4 +1,4 @@
-import { bell, whole } from '../../../../platform/seeded.ts'
+import { integer, normal } from '../../../../platform/seeded.ts'
 import { type Day, every } from '../rules-day.ts'
 import { point, rounded, stretch } from '../rules-times.ts'
 import { basalTemperature, warmth } from './rules-cycle.ts'
@@ -9,23 +9,23 @@ const quartersAsleep = (day: Day) => every(day, 15).filter((minute) => minute < 
 export function hrv(day: Day) {
   const random = day.random('hrv')
   const usual = 95 - day.person.resting
-  return quartersAsleep(day).map((minute) => point(day, minute, rounded(usual + 10 * Math.sin(minute / 45) + 3 * bell(random), 1)))
+  return quartersAsleep(day).map((minute) => point(day, minute, rounded(usual + 10 * Math.sin(minute / 45) + 3 * normal(random), 1)))
 }
 
 export function respiratoryRate(day: Day) {
   const random = day.random('respiratory_rate')
-  return quartersAsleep(day).map((minute) => point(day, minute, rounded(14 + Math.sin(minute / 60) + 0.3 * bell(random), 1)))
+  return quartersAsleep(day).map((minute) => point(day, minute, rounded(14 + Math.sin(minute / 60) + 0.3 * normal(random), 1)))
 }
 
 export function bloodOxygen(day: Day) {
   const random = day.random('blood_oxygen')
-  return quartersAsleep(day).map((minute) => point(day, minute, Math.min(100, rounded(97 + 0.6 * bell(random)))))
+  return quartersAsleep(day).map((minute) => point(day, minute, Math.min(100, rounded(97 + 0.6 * normal(random)))))
 }
 
 /** What is known of the whole night in the morning. */
 const ofNight = (day: Day, value: number, more: object = {}) => [stretch(day, day.night.bed, day.night.wake, value, more)]
 
-export const breathingDisturbance = (day: Day) => ofNight(day, whole(day.random('breathing'), 1, 5), { type: 'not_elevated' })
+export const breathingDisturbance = (day: Day) => ofNight(day, integer(day.random('breathing'), 1, 5), { type: 'not_elevated' })
 
 export const nothingFound = (day: Day) => ofNight(day, 0)
 

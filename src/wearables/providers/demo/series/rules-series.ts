@@ -1,6 +1,6 @@
 import type { SourceSlug } from '../../../../contract/tenants/sources.ts'
 import type { SeriesName } from '../../../../contract/wearables/series.ts'
-import { whole } from '../../../../platform/seeded.ts'
+import { integer } from '../../../../platform/seeded.ts'
 import type { Day } from '../rules-day.ts'
 import { deviceOf, isSensor } from '../rules-devices.ts'
 import { isOver, type NewSample, point, rounded, stretch } from '../rules-times.ts'
@@ -56,7 +56,7 @@ const demoSeries: Record<OwnSeries, (day: Day, isSensor: boolean) => NewSample[]
   forced_expiratory_volume_1: lungs(3.1, 2),
   forced_vital_capacity: lungs(3.8, 2),
   peak_expiratory_flow_rate: lungs(430, 0),
-  inhaler_usage: (day) => [stretch(day, day.night.wake + 35, day.night.wake + 36, whole(day.random('inhaler'), 0, 1))],
+  inhaler_usage: (day) => [stretch(day, day.night.wake + 35, day.night.wake + 36, integer(day.random('inhaler'), 0, 1))],
   handwashing: (day) => day.meals.map(({ at }) => stretch(day, at - 5, at - 4.5, 1)),
   mindfulness_minutes: (day) => [stretch(day, 1260, 1270, 10)],
   cholesterol: (day) => fromLab(day, { total: 4.7, hdl: 1.5, ldl: 2.6, triglycerides: 1.1 }),

@@ -1,4 +1,4 @@
-import { type Random, whole } from '../../../../platform/seeded.ts'
+import { integer, type Random } from '../../../../platform/seeded.ts'
 
 export type Stage = { stage: 'deep' | 'light' | 'rem' | 'awake'; from: number; to: number }
 
@@ -11,13 +11,13 @@ export function stagesOf({ bed, wake }: { bed: number; wake: number }, random: R
     if (to > from) stages.push({ stage, from, to })
     from = to
   }
-  add('awake', whole(random, 5, 15))
+  add('awake', integer(random, 5, 15))
   for (let cycle = 0; from < wake; cycle++) {
-    add('light', whole(random, 18, 28))
-    add('deep', Math.max(8, whole(random, 30, 40) - 8 * cycle))
-    add('light', whole(random, 14, 22))
-    add('rem', whole(random, 10, 16) + 5 * cycle)
-    add('awake', cycle % 2 ? whole(random, 1, 4) : 0)
+    add('light', integer(random, 18, 28))
+    add('deep', Math.max(8, integer(random, 30, 40) - 8 * cycle))
+    add('light', integer(random, 14, 22))
+    add('rem', integer(random, 10, 16) + 5 * cycle)
+    add('awake', cycle % 2 ? integer(random, 1, 4) : 0)
   }
   return stages
 }
