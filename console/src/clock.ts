@@ -1,45 +1,45 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, chosenTeam } from './api.ts'
-import { store } from './observable.ts'
+import { api, selectedTeam } from './api.ts'
+import { observable } from './observable.ts'
 import { refresh } from './query.ts'
 import { session } from './session.ts'
 
 /** How far the team's clock is ahead of real time; only the sandbox moves it. */
-export const offset = store(0)
+export const clockOffset = observable(0)
 
 export const isSandbox = () => session.get()?.environment === 'sandbox'
 
-export const teamNow = () => Date.now() + offset.get()
+export const teamNow = () => Date.now() + clockOffset.get()
 
-export async function readClock() {
-  if (!isSandbox() || !chosenTeam.get()) return offset.set(0)
+export async function loadClock() {
+  if (!isSandbox() || !selectedTeam.get()) return clockOffset.set(0)
   const { offset_seconds } = await api.getClock()
-  offset.set(offset_seconds * 1000)
+  clockOffset.set(offset_seconds * 1000)
 }
 
-export async function travel(seconds: number) {
+export async function advanceClock(seconds: number) {
   const { offset_seconds } = await api.moveClock({ body: { advance_seconds: seconds } })
-  offset.set(offset_seconds * 1000)
+  clockOffset.set(offset_seconds * 1000)
   refresh('')
 }
 
 export async function resetClock() {
   const { offset_seconds } = await api.resetClock()
-  offset.set(offset_seconds * 1000)
+  clockOffset.set(offset_seconds * 1000)
   refresh('')
 }
 
-const minutes = store(0)
-setInterval(() => minutes.set(minutes.get() + 1), 15_000)
+const tickCount = observable(0)
+setInterval(() => tickCount.set(tickCount.get() + 1), 15_000)
 
 /** Draws anew now and then, so that "2 minutes ago" stays true. */
 export function useTicks() {
-  const [, draw] = useState(0)
+  const [, rerender] = useState(0)
   useEffect(() => {
-    const look = () => draw((n) => n + 1)
-    const ends = [minutes.watch(look), offset.watch(look)]
+    const update = () => rerender((n) => n + 1)
+    const unsubscribers = [tickCount.watch(update), clockOffset.watch(update)]
     return () => {
-      for (const end of ends) end()
+      for (const unsubscribe of unsubscribers) unsubscribe()
     }
   }, [])
 }

@@ -5,9 +5,9 @@ import './style/forms.css'
 import './style/frame.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { openSession } from './session.ts'
+import { loadSession } from './session.ts'
 import { applyTheme } from './theme.ts'
 
 applyTheme()
-void openSession()
+void loadSession()
 render(<App />, document.getElementById('root') as HTMLElement)

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export type Store<T> = { get(): T; set(next: T): void; watch(seen: () => void): () => void }
+export type Observable<T> = { get(): T; set(next: T): void; watch(seen: () => void): () => void }
 
 /** A value that several parts of the page share; whoever uses it is drawn anew when it changes. */
-export function store<T>(first: T): Store<T> {
+export function observable<T>(first: T): Observable<T> {
   let value = first
   const watchers = new Set<() => void>()
   return {
@@ -20,12 +20,12 @@ export function store<T>(first: T): Store<T> {
   }
 }
 
-export function useStore<T>(of: Store<T>): T {
-  const [value, take] = useState(of.get)
+export function useObservable<T>(source: Observable<T>): T {
+  const [value, take] = useState(source.get)
   useEffect(() => {
-    const look = () => take(() => of.get())
+    const look = () => take(() => source.get())
     look()
-    return of.watch(look)
-  }, [of])
+    return source.watch(look)
+  }, [source])
   return value
 }

@@ -22,7 +22,7 @@ export const routes: Route[] = [
     path: '/webhooks/:webhook_id/attempts/:attempt_id',
     load: () => import('./pages/webhooks/attempt.tsx').then(({ AttemptDetail }) => AttemptDetail),
   },
-  { path: '/events', load: () => import('./pages/events/catalog.tsx').then(({ EventCatalogue }) => EventCatalogue) },
+  { path: '/events', load: () => import('./pages/events/catalog.tsx').then(({ EventCatalog }) => EventCatalog) },
   { path: '/events/:event_type', load: () => import('./pages/events/type.tsx').then(({ EventTypePage }) => EventTypePage) },
   { path: '/inbox', load: () => import('./pages/events/inbox.tsx').then(({ Inbox }) => Inbox) },
   { path: '/lab-tests', load: () => import('./pages/team/lab-tests.tsx').then(({ LabTests }) => LabTests) },
@@ -43,7 +43,7 @@ export const routes: Route[] = [
 /** The page for somebody who is not signed in yet. */
 export const isInvitation = (path: string) => path === '/invitation'
 
-export type Place = {
+export type NavItem = {
   to: string
   name: string
   icon: IconName
@@ -55,9 +55,9 @@ export type Place = {
   needs?: Capability
 }
 
-export const places: { title?: string; of: Place[] }[] = [
+export const navGroups: { title?: string; items: NavItem[] }[] = [
   {
-    of: [
+    items: [
       { to: '/', name: 'Overview', icon: 'overview', key: 'h' },
       { to: '/orders', name: 'Orders', icon: 'orders', key: 'o' },
       { to: '/users', name: 'Users', icon: 'users', key: 'u' },
@@ -68,7 +68,7 @@ export const places: { title?: string; of: Place[] }[] = [
   },
   {
     title: 'Team',
-    of: [
+    items: [
       { to: '/lab-tests', name: 'Lab tests', icon: 'tests', key: 't' },
       { to: '/pipelines', name: 'Pipelines', icon: 'pipelines', key: 'l', org: true, needs: 'team.read' },
       { to: '/sources', name: 'Source credentials', icon: 'sources', org: true, needs: 'team.manage' },
@@ -78,7 +78,7 @@ export const places: { title?: string; of: Place[] }[] = [
   },
   {
     title: 'Organisation',
-    of: [
+    items: [
       { to: '/organisation', name: 'Teams', icon: 'teams', org: true, needs: 'team.read' },
       { to: '/organisation/people', name: 'People', icon: 'people', key: 'p', org: true, needs: 'org.manage' },
       { to: '/organisation/keys', name: 'Management keys', icon: 'keys', org: true, needs: 'org.manage' },

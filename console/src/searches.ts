@@ -1,8 +1,8 @@
-import { store } from './observable.ts'
+import { observable } from './observable.ts'
 
 /** What is searched for may be a name, so it stays out of addresses and histories. */
-export const searches = { orders: store(''), users: store('') }
+export const searches = { orders: observable(''), users: observable('') }
 
-export const forgetSearches = () => {
-  for (const one of Object.values(searches)) one.set('')
+export const clearSearches = () => {
+  for (const search of Object.values(searches)) search.set('')
 }

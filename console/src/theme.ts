@@ -1,18 +1,18 @@
-import { store } from './observable.ts'
+import { observable } from './observable.ts'
 
-const KEPT = 'assay.theme'
+const STORAGE_KEY = 'assay.theme'
 export const themes = ['auto', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
 const isTheme = (text: string | null): text is Theme => themes.includes(text as Theme)
-const kept = localStorage.getItem(KEPT)
+const stored = localStorage.getItem(STORAGE_KEY)
 
-export const theme = store<Theme>(isTheme(kept) ? kept : 'auto')
+export const theme = observable<Theme>(isTheme(stored) ? stored : 'auto')
 
 export const applyTheme = () => document.documentElement.setAttribute('data-theme', theme.get())
 
-export function chooseTheme(next: Theme) {
-  localStorage.setItem(KEPT, next)
+export function setTheme(next: Theme) {
+  localStorage.setItem(STORAGE_KEY, next)
   theme.set(next)
   applyTheme()
 }

@@ -3,27 +3,27 @@ import { useEffect } from 'preact/hooks'
 let isUnsaved = false
 
 /** What was typed is sent, or given up. */
-export const letGo = () => {
+export const discardChanges = () => {
   isUnsaved = false
 }
 
 /** Asks where something would be lost; whoever goes on is not asked again. */
-export function mayLeave() {
+export function confirmLeave() {
   if (isUnsaved) isUnsaved = !confirm('What you typed here is not sent and will be lost. Leave the page?')
   return !isUnsaved
 }
 
 /** Keeps the page from being left unasked while something is typed and not sent. */
-export function useUnsaved(isTyped: boolean) {
+export function useUnsavedWarning(isDirty: boolean) {
   useEffect(() => {
-    if (!isTyped) return
+    if (!isDirty) return
     isUnsaved = true
     // Only while it is needed: browsers keep no page at hand to go back to that listens to this.
     const close = (event: BeforeUnloadEvent) => void (isUnsaved && event.preventDefault())
     addEventListener('beforeunload', close)
     return () => {
-      letGo()
+      discardChanges()
       removeEventListener('beforeunload', close)
     }
-  }, [isTyped])
+  }, [isDirty])
 }

@@ -4,19 +4,19 @@ import { Link } from '../router.tsx'
 export type Bar = { name: string; value: number; text: string; to?: string; tone?: string }
 
 /** Amounts beside each other, each a way to what it counts. */
-export function Bars({ of, label }: { of: Bar[]; label: string }) {
-  const most = Math.max(...of.map(({ value }) => value), 1)
+export function Bars({ bars, label }: { bars: Bar[]; label: string }) {
+  const max = Math.max(...bars.map(({ value }) => value), 1)
   return (
     <ul class="bars" aria-label={label}>
-      {of.map(({ name, value, text, to, tone }) => {
-        const inside = (
+      {bars.map(({ name, value, text, to, tone }) => {
+        const content = (
           <>
             <span>{name}</span>
             <span class="track" aria-hidden="true">
               <span
                 class="fill"
                 style={{
-                  width: value ? `max(2px, ${(value / most) * 100}%)` : '0',
+                  width: value ? `max(2px, ${(value / max) * 100}%)` : '0',
                   display: 'block',
                   ...(tone ? { background: `var(--${tone})` } : {}),
                 }}
@@ -25,7 +25,7 @@ export function Bars({ of, label }: { of: Bar[]; label: string }) {
             <span class="right">{text}</span>
           </>
         )
-        return <li key={name}>{to ? <Link to={to}>{inside}</Link> : <span class="bar">{inside}</span>}</li>
+        return <li key={name}>{to ? <Link to={to}>{content}</Link> : <span class="bar">{content}</span>}</li>
       })}
     </ul>
   )

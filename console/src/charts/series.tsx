@@ -1,6 +1,6 @@
 import './charts.css'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { exact } from '../words.ts'
+import { formatDateTime } from '../format.ts'
 
 export type Point = { at: number; value: number; min: number; max: number }
 export type Line = { name: string; unit: string; points: Point[] }
@@ -13,7 +13,7 @@ type SeriesProps = {
   onReset: () => void
 }
 
-const NARROW = 560
+const NARROW_PX = 560
 
 /** Drawn in the pixels that there are, so that its words are as large on a phone. */
 function useSize() {
@@ -21,28 +21,28 @@ function useSize() {
   const [width, setWidth] = useState(900)
   useLayoutEffect(() => {
     if (!figure.current) return
-    const seen = new ResizeObserver(([entry]) => entry && setWidth(Math.max(Math.round(entry.contentRect.width), 200)))
-    seen.observe(figure.current)
-    return () => seen.disconnect()
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.max(Math.round(entry.contentRect.width), 200)))
+    observer.observe(figure.current)
+    return () => observer.disconnect()
   }, [])
-  const height = width < NARROW ? 200 : 260
+  const height = width < NARROW_PX ? 200 : 260
   return { figure, width, height, area: { left: 44, right: width - 10, top: 12, bottom: height - 28 } }
 }
 
 /** Lines over time, with the lowest and highest of each stretch as a band. Drag over a part, or press + and −, to zoom; 0 shows all again. */
 export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesProps) {
   const [drag, setDrag] = useState<[number, number]>()
-  const [near, setNear] = useState<{ line: Line; point: Point }>()
+  const [hovered, setHovered] = useState<{ line: Line; point: Point }>()
   const svg = useRef<SVGSVGElement>(null)
   const { figure, width, height, area } = useSize()
   const all = lines.flatMap(({ points }) => points)
-  const [low, high] = nice(Math.min(...all.map(({ min }) => min)), Math.max(...all.map(({ max }) => max)))
+  const [low, high] = roundBounds(Math.min(...all.map(({ min }) => min)), Math.max(...all.map(({ max }) => max)))
   const x = (at: number) => area.left + ((at - from) / (to - from)) * (area.right - area.left)
   const y = (value: number) => area.bottom - ((value - low) / (high - low || 1)) * (area.bottom - area.top)
   const timeAt = (event: PointerEvent) => {
     const box = svg.current?.getBoundingClientRect()
-    const across = box ? ((event.clientX - box.left) / box.width) * width : 0
-    return from + ((Math.min(Math.max(across, area.left), area.right) - area.left) / (area.right - area.left)) * (to - from)
+    const offsetX = box ? ((event.clientX - box.left) / box.width) * width : 0
+    return from + ((Math.min(Math.max(offsetX, area.left), area.right) - area.left) / (area.right - area.left)) * (to - from)
   }
   const release = () => {
     const [a, b] = drag ?? [0, 0]
@@ -52,21 +52,21 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
   const press = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const [middle, half] = [(from + to) / 2, (to - from) / 2]
-    const nearer = () => onZoom(middle - half / 2, middle + half / 2)
+    const zoomIn = () => onZoom(middle - half / 2, middle + half / 2)
     const keys: Record<string, () => void> = {
-      '+': nearer,
-      '=': nearer,
+      '+': zoomIn,
+      '=': zoomIn,
       '-': () => onZoom(middle - half * 2, middle + half * 2),
       ArrowLeft: () => onZoom(from - half / 2, to - half / 2),
       ArrowRight: () => onZoom(from + half / 2, to + half / 2),
       '0': onReset,
     }
-    const act = keys[event.key]
-    if (!act) return
+    const action = keys[event.key]
+    if (!action) return
     event.preventDefault()
-    act()
+    action()
   }
-  const [only] = lines
+  const [firstLine] = lines
   return (
     <figure ref={figure} class="chart">
       <svg
@@ -75,18 +75,18 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
         role="application"
         // In small letters: SVG knows no attribute tabIndex, and what cannot take the focus hears no keys.
         tabindex={0}
-        aria-label={`${label}: ${all.length} points from ${exact(new Date(from).toISOString())} to ${exact(new Date(to).toISOString())}${all.length ? `, between ${round(low)} and ${round(high)} ${only?.unit ?? ''}` : ''}. Plus and minus zoom, arrows move, 0 shows all.`}
+        aria-label={`${label}: ${all.length} points from ${formatDateTime(new Date(from).toISOString())} to ${formatDateTime(new Date(to).toISOString())}${all.length ? `, between ${round(low)} and ${round(high)} ${firstLine?.unit ?? ''}` : ''}. Plus and minus zoom, arrows move, 0 shows all.`}
         onKeyDown={press}
         onPointerDown={(event) => {
           // A drag that leaves the chart goes on.
           event.currentTarget.setPointerCapture(event.pointerId)
           setDrag([timeAt(event), timeAt(event)])
         }}
-        onPointerMove={(event) => (drag ? setDrag([drag[0], timeAt(event)]) : setNear(nearest(lines, timeAt(event))))}
+        onPointerMove={(event) => (drag ? setDrag([drag[0], timeAt(event)]) : setHovered(nearest(lines, timeAt(event))))}
         onPointerUp={release}
         onPointerLeave={() => {
           setDrag(undefined)
-          setNear(undefined)
+          setHovered(undefined)
         }}
       >
         {ticks(low, high).map((value) => (
@@ -97,9 +97,9 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
             </text>
           </g>
         ))}
-        {times(from, to, width < NARROW ? 3 : 6).map((at) => (
+        {tickTimes(from, to, width < NARROW_PX ? 3 : 6).map((at) => (
           <text key={at} x={x(at)} y={height - 8} text-anchor="middle">
-            {tickOf(at, to - from)}
+            {formatTick(at, to - from)}
           </text>
         ))}
         {!all.length && (
@@ -109,8 +109,8 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
         )}
         {lines.map(({ name, points }, i) => (
           <g key={name} class={`series series-${i % 4}`}>
-            <path class="band" d={bandOf(points, x, y)} />
-            <path class="line" d={lineOf(points, x, y)} />
+            <path class="band" d={bandPath(points, x, y)} />
+            <path class="line" d={linePath(points, x, y)} />
             {points.length < 60 && points.map(({ at, value }) => <circle key={at} cx={x(at)} cy={y(value)} r="2.5" />)}
           </g>
         ))}
@@ -123,12 +123,13 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
             height={area.bottom - area.top}
           />
         )}
-        {near && <circle class="near" cx={x(near.point.at)} cy={y(near.point.value)} r="4" />}
+        {hovered && <circle class="near" cx={x(hovered.point.at)} cy={y(hovered.point.value)} r="4" />}
       </svg>
       <figcaption class="row wrap small muted">
-        {near ? (
+        {hovered ? (
           <span>
-            <strong>{round(near.point.value)}</strong> {near.line.unit} · {near.line.name} · {exact(new Date(near.point.at).toISOString())}
+            <strong>{round(hovered.point.value)}</strong> {hovered.line.unit} · {hovered.line.name} ·{' '}
+            {formatDateTime(new Date(hovered.point.at).toISOString())}
           </span>
         ) : (
           lines.map(({ name, unit }, i) => (
@@ -142,13 +143,13 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
   )
 }
 
-const lineOf = (points: Point[], x: (at: number) => number, y: (value: number) => number) =>
+const linePath = (points: Point[], x: (at: number) => number, y: (value: number) => number) =>
   points.map(({ at, value }, i) => `${i ? 'L' : 'M'}${x(at).toFixed(1)} ${y(value).toFixed(1)}`).join('')
 
-function bandOf(points: Point[], x: (at: number) => number, y: (value: number) => number) {
-  const over = points.map(({ at, max }, i) => `${i ? 'L' : 'M'}${x(at).toFixed(1)} ${y(max).toFixed(1)}`)
-  const back = [...points].reverse().map(({ at, min }) => `L${x(at).toFixed(1)} ${y(min).toFixed(1)}`)
-  return `${over.join('')}${back.join('')}Z`
+function bandPath(points: Point[], x: (at: number) => number, y: (value: number) => number) {
+  const upper = points.map(({ at, max }, i) => `${i ? 'L' : 'M'}${x(at).toFixed(1)} ${y(max).toFixed(1)}`)
+  const lower = [...points].reverse().map(({ at, min }) => `L${x(at).toFixed(1)} ${y(min).toFixed(1)}`)
+  return `${upper.join('')}${lower.join('')}Z`
 }
 
 function nearest(lines: Line[], at: number) {
@@ -158,31 +159,32 @@ function nearest(lines: Line[], at: number) {
   return best
 }
 
-const STEPS = 4
+const TICK_COUNT = 4
 
-function nice(low: number, high: number): [number, number] {
+function roundBounds(low: number, high: number): [number, number] {
   if (low > high) return [0, 1]
   if (low === high) return [low - 1, high + 1]
-  const step = stepOf(low, high)
+  const step = tickStep(low, high)
   return [Math.floor(low / step) * step, Math.ceil(high / step) * step]
 }
 
-function stepOf(low: number, high: number) {
-  const rough = (high - low) / STEPS
-  const power = 10 ** Math.floor(Math.log10(rough))
-  return ([1, 2, 5, 10].find((one) => one * power >= rough) ?? 10) * power
+function tickStep(low: number, high: number) {
+  const minStep = (high - low) / TICK_COUNT
+  const power = 10 ** Math.floor(Math.log10(minStep))
+  return ([1, 2, 5, 10].find((factor) => factor * power >= minStep) ?? 10) * power
 }
 
 function ticks(low: number, high: number) {
-  const step = stepOf(low, high)
+  const step = tickStep(low, high)
   return Array.from({ length: Math.round((high - low) / step) + 1 }, (_, i) => low + i * step)
 }
 
-const times = (from: number, to: number, count: number) => Array.from({ length: count }, (_, i) => from + ((to - from) * (i + 0.5)) / count)
+const tickTimes = (from: number, to: number, count: number) =>
+  Array.from({ length: count }, (_, i) => from + ((to - from) * (i + 0.5)) / count)
 
-const DAY = 86_400_000
-const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
-const tickOf = (at: number, span: number) => (span <= 2 * DAY ? hour : date).format(at)
+const DAY_MS = 86_400_000
+const hourFormat = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const dateFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const formatTick = (at: number, span: number) => (span <= 2 * DAY_MS ? hourFormat : dateFormat).format(at)
 
 const round = (value: number) => (Math.abs(value) >= 100 ? Math.round(value) : Math.round(value * 100) / 100)

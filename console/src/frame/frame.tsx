@@ -6,24 +6,24 @@ import { useModal } from '../ui/modal.ts'
 import { ClockChip } from './clock-chip.tsx'
 import { Content } from './content.tsx'
 import { useShortcuts } from './shortcuts.tsx'
-import { Side } from './side.tsx'
+import { Sidebar } from './sidebar.tsx'
 
 export function Frame() {
-  const [drawer, setDrawer] = useState(false)
+  const [isDrawerOpen, setIsDrawerOpen] = useState(false)
   const { dialogs, openPalette } = useShortcuts()
   const path = usePath()
-  useEffect(() => setDrawer(false), [path])
+  useEffect(() => setIsDrawerOpen(false), [path])
   return (
     <div class="frame">
       <a class="skip" href="#content">
         Skip to content
       </a>
       <aside class="side" aria-label="Console">
-        <Side />
+        <Sidebar />
       </aside>
       <div>
         <header class="top">
-          <Button kind="plain" class="icon menu-button" aria-label="Menu" onClick={() => setDrawer(true)}>
+          <Button kind="plain" class="icon menu-button" aria-label="Menu" onClick={() => setIsDrawerOpen(true)}>
             <Icon name="menu" />
           </Button>
           <Button kind="plain" onClick={openPalette}>
@@ -39,7 +39,7 @@ export function Frame() {
           <Content path={path} />
         </main>
       </div>
-      {drawer && <Drawer onClose={() => setDrawer(false)} />}
+      {isDrawerOpen && <Drawer onClose={() => setIsDrawerOpen(false)} />}
       {dialogs}
     </div>
   )
@@ -50,7 +50,7 @@ function Drawer({ onClose }: { onClose: () => void }) {
   return (
     <dialog ref={ref} class="drawer" aria-label="Menu" onClose={onClose} onCancel={onClose}>
       <div class="side open">
-        <Side />
+        <Sidebar />
         <Button onClick={onClose}>Close menu</Button>
       </div>
     </dialog>

@@ -1,28 +1,28 @@
 import { useEffect, useState } from 'preact/hooks'
-import { go } from '../router.tsx'
-import { places } from '../routes.ts'
+import { navigate } from '../router.tsx'
+import { navGroups } from '../routes.ts'
 import { Button } from '../ui/basics.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Palette } from './palette.tsx'
 
-const GO_WITHIN = 1_200
-const keysOf = Object.fromEntries(places.flatMap(({ of }) => of.flatMap(({ key, to }) => (key ? [[key, to]] : []))))
+const SEQUENCE_MS = 1_200
+const pathByKey = Object.fromEntries(navGroups.flatMap(({ items }) => items.flatMap(({ key, to }) => (key ? [[key, to]] : []))))
 
-const shown: [keys: string, does: string][] = [
+const shortcuts: [keys: string, does: string][] = [
   ['?', 'Show these shortcuts'],
   ['Ctrl K', 'Search or go to'],
   ['/', 'Search in the list'],
   ['n', 'Place an order'],
   ['j  k', 'Next and previous row'],
   ['Enter', 'Open the row'],
-  ...places.flatMap(({ of }) => of.flatMap(({ key, name }): [string, string][] => (key ? [[`g ${key}`, name]] : []))),
+  ...navGroups.flatMap(({ items }) => items.flatMap(({ key, name }): [string, string][] => (key ? [[`g ${key}`, name]] : []))),
 ]
 
 /** Keys that work wherever nobody is typing. */
 export function useShortcuts() {
   const [open, setOpen] = useState<'palette' | 'help'>()
   useEffect(() => {
-    let going = 0
+    let sequenceStartedAt = 0
     const press = (event: KeyboardEvent) => {
       const isK = event.key === 'k' && (event.ctrlKey || event.metaKey)
       if (isK) {
@@ -30,13 +30,13 @@ export function useShortcuts() {
         return setOpen('palette')
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector('dialog[open]')) return
-      const target = keysOf[event.key]
-      if (going && Date.now() - going < GO_WITHIN && target) go(target)
+      const target = pathByKey[event.key]
+      if (sequenceStartedAt && Date.now() - sequenceStartedAt < SEQUENCE_MS && target) navigate(target)
       else if (event.key === '?') setOpen('help')
-      else if (event.key === 'n') go('/orders/new')
-      else if (event.key === '/') focusOn(event, 'main input[type="search"]')
+      else if (event.key === 'n') navigate('/orders/new')
+      else if (event.key === '/') focusFirst(event, 'main input[type="search"]')
       else if (event.key === 'j' || event.key === 'k') moveRow(event.key === 'j' ? 1 : -1)
-      going = event.key === 'g' ? Date.now() : 0
+      sequenceStartedAt = event.key === 'g' ? Date.now() : 0
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
@@ -50,23 +50,23 @@ export function useShortcuts() {
 
 const isTyping = (target: EventTarget | null) => target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
 
-function focusOn(event: Event, selector: string) {
+function focusFirst(event: Event, selector: string) {
   const found = document.querySelector<HTMLElement>(selector)
   if (!found) return
   event.preventDefault()
   found.focus()
 }
 
-function moveRow(by: 1 | -1) {
+function moveRow(step: 1 | -1) {
   const links = [...document.querySelectorAll<HTMLElement>('main .row-link')]
-  const at = links.indexOf(document.activeElement as HTMLElement)
-  links[at === -1 ? (by === 1 ? 0 : links.length - 1) : Math.min(Math.max(at + by, 0), links.length - 1)]?.focus()
+  const index = links.indexOf(document.activeElement as HTMLElement)
+  links[index === -1 ? (step === 1 ? 0 : links.length - 1) : Math.min(Math.max(index + step, 0), links.length - 1)]?.focus()
 }
 
 const Help = ({ onClose }: { onClose: () => void }) => (
   <Dialog title="Keyboard shortcuts" onClose={onClose}>
     <dl class="facts">
-      {shown.map(([keys, does]) => (
+      {shortcuts.map(([keys, does]) => (
         <>
           <dt>
             {keys.split(/ +/).map((key) => (

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
-import { Outside } from '../frame/outside.tsx'
+import { humanize } from '../format.ts'
+import { SignedOutCard } from '../frame/signed-out-card.tsx'
 import { useQuery } from '../query.ts'
-import { go } from '../router.tsx'
-import { enter } from '../session.ts'
-import { Button, Facts, Notice } from '../ui/basics.tsx'
+import { navigate } from '../router.tsx'
+import { startSession } from '../session.ts'
+import { Button, DescriptionList, Notice } from '../ui/basics.tsx'
 import { TextField } from '../ui/forms.tsx'
 import { useSubmit } from '../ui/submit.ts'
-import { Loaded } from '../ui/table.tsx'
-import { words } from '../words.ts'
-import { Authenticator, NewCode, NewPassword, RecoveryCodes } from './account/secrets.tsx'
+import { QueryView } from '../ui/table.tsx'
+import { AuthenticatorSetup, NewCode, NewPassword, RecoveryCodes } from './account/secrets.tsx'
 
-type Invited = Awaited<ReturnType<typeof api.openInvitation>>
+type InvitationDetails = Awaited<ReturnType<typeof api.openInvitation>>
 type Accepted = Awaited<ReturnType<typeof api.acceptInvitation>>
 
 /** The token follows #, so it reaches no server log and leaves with no link. */
@@ -21,18 +21,26 @@ export function Invitation() {
   const [accepted, setAccepted] = useState<Accepted>()
   if (accepted)
     return (
-      <Outside title="Keep these codes">
-        <Codes of={accepted} />
-      </Outside>
+      <SignedOutCard title="Keep these codes">
+        <RecoveryCodesStep details={accepted} />
+      </SignedOutCard>
     )
   return (
-    <Outside title="Join">
-      <Loaded of={invitation}>{(found) => <Accept token={token} of={found} onAccepted={setAccepted} />}</Loaded>
-    </Outside>
+    <SignedOutCard title="Join">
+      <QueryView query={invitation}>{(details) => <AcceptForm token={token} details={details} onAccepted={setAccepted} />}</QueryView>
+    </SignedOutCard>
   )
 }
 
-function Accept({ token, of, onAccepted }: { token: string; of: Invited; onAccepted: (accepted: Accepted) => void }) {
+function AcceptForm({
+  token,
+  details,
+  onAccepted,
+}: {
+  token: string
+  details: InvitationDetails
+  onAccepted: (accepted: Accepted) => void
+}) {
   const [fields, setFields] = useState({ name: '', password: '', code: '' })
   const set = (name: keyof typeof fields) => (text: string) => setFields({ ...fields, [name]: text })
   const { busy, error, send } = useSubmit(async () =>
@@ -40,16 +48,16 @@ function Accept({ token, of, onAccepted }: { token: string; of: Invited; onAccep
   )
   return (
     <form class="stack" onSubmit={send}>
-      <Facts
-        of={[
-          ['To', of.org_name],
-          ['As', of.email],
-          ['Role', words(of.role)],
+      <DescriptionList
+        items={[
+          ['To', details.org_name],
+          ['As', details.email],
+          ['Role', humanize(details.role)],
         ]}
       />
       <TextField label="Your name" autocomplete="name" required value={fields.name} onText={set('name')} />
       <NewPassword label="Password" value={fields.password} onText={set('password')} />
-      <Authenticator of={of} />
+      <AuthenticatorSetup secret={details} />
       <NewCode value={fields.code} onText={set('code')} />
       {error && <Notice tone="bad">{error.message}</Notice>}
       <Button type="submit" kind="primary" disabled={busy} aria-busy={busy}>
@@ -59,14 +67,14 @@ function Accept({ token, of, onAccepted }: { token: string; of: Invited; onAccep
   )
 }
 
-const Codes = ({ of: { recovery_codes, session } }: { of: Accepted }) => (
+const RecoveryCodesStep = ({ details: { recovery_codes, session } }: { details: Accepted }) => (
   <div class="stack">
     <RecoveryCodes codes={recovery_codes} />
     <Button
       kind="primary"
       onClick={() => {
-        enter(session)
-        go('/', { replace: true })
+        startSession(session)
+        navigate('/', { replace: true })
       }}
     >
       Go on

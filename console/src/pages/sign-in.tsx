@@ -1,27 +1,28 @@
 import { useState } from 'preact/hooks'
-import { Outside } from '../frame/outside.tsx'
-import { useStore } from '../observable.ts'
-import { go, usePath } from '../router.tsx'
-import { lastKind, session, signIn } from '../session.ts'
+import { SignedOutCard } from '../frame/signed-out-card.tsx'
+import { useObservable } from '../observable.ts'
+import { navigate, usePath } from '../router.tsx'
+import { lastSignInKind, session, signIn } from '../session.ts'
 import { Button, Notice } from '../ui/basics.tsx'
 import { TextField } from '../ui/forms.tsx'
 import { useSubmit } from '../ui/submit.ts'
-import { ProofFields, sentProof } from './account/proof.tsx'
+import { ProofFields, trimProof } from './account/proof.tsx'
 
-const ways = [
+const methods = [
   ['person', 'Person'],
   ['management', 'Management key'],
   ['team', 'Team key'],
 ] as const
-type Way = (typeof ways)[number][0]
+type Method = (typeof methods)[number][0]
 
 /** A fresh sandbox has keys and nobody in it yet. */
-const firstWay = (): Way => ways.map(([way]) => way).find((way) => way === lastKind()) ?? (isOfSandbox() ? 'management' : 'person')
+const initialMethod = (): Method =>
+  methods.map(([method]) => method).find((method) => method === lastSignInKind()) ?? (isSandboxPage() ? 'management' : 'person')
 
-const isOfSandbox = () => document.querySelector<HTMLMetaElement>('meta[name="environment"]')?.content === 'sandbox'
+const isSandboxPage = () => document.querySelector<HTMLMetaElement>('meta[name="environment"]')?.content === 'sandbox'
 
 /** The service speaks of headers, which nobody sees here. */
-const refusals: Record<string, string> = {
+const errorMessages: Record<string, string> = {
   INVALID_MANAGEMENT_KEY: 'This management key is unknown or was revoked. Check that all of it was copied.',
   INVALID_API_KEY: 'This team API key is unknown or was revoked. Check that all of it was copied.',
   API_KEY_EXPIRED: 'This team API key has expired. Sign in with another one, or with a management key to create one.',
@@ -30,31 +31,31 @@ const refusals: Record<string, string> = {
   LAB_KEY_NOT_ALLOWED: 'This is the key of a lab, which does not open the console. Sign in with a management key or a team key.',
 }
 
-const noFields = { key: '', email: '', password: '', code: '' }
-type Fields = typeof noFields
+const emptyFields = { key: '', email: '', password: '', code: '' }
+type Fields = typeof emptyFields
 
 export function SignIn() {
-  const [way, setWay] = useState(firstWay)
-  const [fields, setFields] = useState(noFields)
+  const [method, setMethod] = useState(initialMethod)
+  const [fields, setFields] = useState(emptyFields)
   const path = usePath()
-  const ended = useStore(session) === null && path !== '/sign-in' && path !== '/'
+  const isRedirected = useObservable(session) === null && path !== '/sign-in' && path !== '/'
   const set = (part: Partial<Fields>) => setFields({ ...fields, ...part })
   const { busy, error, send } = useSubmit(async () => {
-    await signIn(credentialOf(way, fields))
-    if (path === '/sign-in') go('/', { replace: true })
+    await signIn(buildCredential(method, fields))
+    if (path === '/sign-in') navigate('/', { replace: true })
   })
   return (
-    <Outside title="Sign in">
+    <SignedOutCard title="Sign in">
       <form class="stack" onSubmit={send}>
-        {ended && !error && <Notice tone="idle">Sign in to go on to the page that you asked for.</Notice>}
+        {isRedirected && !error && <Notice tone="idle">Sign in to go on to the page that you asked for.</Notice>}
         <div class="chips" role="group" aria-label="How to sign in">
-          {ways.map(([value, name]) => (
-            <button key={value} type="button" class="chip" aria-pressed={way === value} onClick={() => setWay(value)}>
+          {methods.map(([value, name]) => (
+            <button key={value} type="button" class="chip" aria-pressed={method === value} onClick={() => setMethod(value)}>
               {name}
             </button>
           ))}
         </div>
-        {way === 'person' ? (
+        {method === 'person' ? (
           <>
             <TextField
               label="E-mail"
@@ -68,9 +69,9 @@ export function SignIn() {
           </>
         ) : (
           <TextField
-            label={way === 'management' ? 'Management key' : 'Team API key'}
+            label={method === 'management' ? 'Management key' : 'Team API key'}
             hint={
-              way === 'management'
+              method === 'management'
                 ? 'Opens every team that the key may manage.'
                 : 'Opens its own team. Pages of the organisation stay hidden.'
             }
@@ -82,23 +83,23 @@ export function SignIn() {
             onText={(key) => set({ key })}
           />
         )}
-        {error && <Notice tone="bad">{refusals[error.error_type ?? ''] ?? error.message}</Notice>}
+        {error && <Notice tone="bad">{errorMessages[error.error_type ?? ''] ?? error.message}</Notice>}
         <Button type="submit" kind="primary" disabled={busy} aria-busy={busy}>
           Sign in
         </Button>
-        {way !== 'person' && (
+        {method !== 'person' && (
           <p class="small muted">
             The first start writes both keys into <code>credentials.json</code> in the data folder. A key stays in this browser only as a
             session that ends by itself.
           </p>
         )}
       </form>
-    </Outside>
+    </SignedOutCard>
   )
 }
 
-const credentialOf = (way: Way, { key, email, ...proof }: Fields) => {
-  if (way === 'management') return { management_key: key.trim() }
-  if (way === 'team') return { team_api_key: key.trim() }
-  return { email: email.trim(), ...sentProof(proof) }
+const buildCredential = (method: Method, { key, email, ...proof }: Fields) => {
+  if (method === 'management') return { management_key: key.trim() }
+  if (method === 'team') return { team_api_key: key.trim() }
+  return { email: email.trim(), ...trimProof(proof) }
 }

@@ -1,9 +1,9 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { offset, teamNow, useTicks } from '../clock.ts'
-import { ago, exact, short } from '../words.ts'
+import { clockOffset, teamNow, useTicks } from '../clock.ts'
+import { formatDateTime, formatRelativeTime, shortId } from '../format.ts'
 import { Icon } from './icons.tsx'
-import { say } from './toasts.tsx'
+import { showToast } from './toasts.tsx'
 
 type ButtonProps = { kind?: 'primary' | 'plain' | 'danger'; small?: boolean } & ButtonHTMLAttributes
 
@@ -14,15 +14,15 @@ export const Button = ({ kind, small, class: more, children, ...rest }: ButtonPr
 )
 
 /** A button whose work takes a while: pressed once, it waits for the end and says what failed. */
-export function Doing({ act, children, ...rest }: { act: () => Promise<unknown> } & ButtonProps) {
-  const [busy, setBusy] = useState(false)
+export function AsyncButton({ action, children, ...rest }: { action: () => Promise<unknown> } & ButtonProps) {
+  const [isBusy, setIsBusy] = useState(false)
   const press = async () => {
-    setBusy(true)
-    await act().catch((error: Error) => say(error.message, { tone: 'bad' }))
-    setBusy(false)
+    setIsBusy(true)
+    await action().catch((error: Error) => showToast(error.message, { tone: 'bad' }))
+    setIsBusy(false)
   }
   return (
-    <Button {...rest} disabled={busy || Boolean(rest.disabled)} aria-busy={busy} onClick={press}>
+    <Button {...rest} disabled={isBusy || Boolean(rest.disabled)} aria-busy={isBusy} onClick={press}>
       {children}
     </Button>
   )
@@ -35,38 +35,38 @@ export const Status = ({ tone, children }: { tone: Tone; children: ComponentChil
 )
 
 /** Relative, with the exact moment on hover. Most moments lie on the team's clock; `real` ones do not. */
-export function Time({ at, real = false }: { at: string; real?: boolean }) {
+export function Time({ at, isRealTime = false }: { at: string; isRealTime?: boolean }) {
   useTicks()
-  const now = real ? teamNow() - offset.get() : teamNow()
+  const now = isRealTime ? teamNow() - clockOffset.get() : teamNow()
   return (
-    <time dateTime={at} title={`${exact(at)}\n${at}`}>
-      {ago(at, now)}
+    <time dateTime={at} title={`${formatDateTime(at)}\n${at}`}>
+      {formatRelativeTime(at, now)}
     </time>
   )
 }
 
-export function Copy({ text, what }: { text: string; what: string }) {
-  const [done, setDone] = useState(false)
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const [isCopied, setIsCopied] = useState(false)
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text)
     } catch {
-      return say(`The browser did not let the ${what} be copied; select it and copy it by hand.`, { tone: 'bad' })
+      return showToast(`The browser did not let the ${what} be copied; select it and copy it by hand.`, { tone: 'bad' })
     }
-    setDone(true)
-    setTimeout(() => setDone(false), 1500)
+    setIsCopied(true)
+    setTimeout(() => setIsCopied(false), 1500)
   }
   return (
-    <button type="button" class="copy" onClick={copy} aria-label={done ? 'Copied' : `Copy ${what}`} title={`Copy ${what}`}>
-      <Icon name={done ? 'done' : 'copy'} />
+    <button type="button" class="copy" onClick={copy} aria-label={isCopied ? 'Copied' : `Copy ${what}`} title={`Copy ${what}`}>
+      <Icon name={isCopied ? 'done' : 'copy'} />
     </button>
   )
 }
 
 export const Id = ({ id, what = 'id' }: { id: string; what?: string }) => (
   <span class="id" title={id}>
-    {short(id)}
-    <Copy text={id} what={what} />
+    {shortId(id)}
+    <CopyButton text={id} what={what} />
   </span>
 )
 
@@ -84,9 +84,9 @@ export const Card = ({ title, actions, children, bare, label }: CardProps) => (
   </section>
 )
 
-type EmptyProps = { title: string; children?: ComponentChildren; actions?: ComponentChildren }
+type EmptyStateProps = { title: string; children?: ComponentChildren; actions?: ComponentChildren }
 
-export const Empty = ({ title, children, actions }: EmptyProps) => (
+export const EmptyState = ({ title, children, actions }: EmptyStateProps) => (
   <div class="empty">
     <strong>{title}</strong>
     {children && <p>{children}</p>}
@@ -100,9 +100,9 @@ export const Notice = ({ tone, children }: { tone: Tone; children: ComponentChil
   </div>
 )
 
-export const Facts = ({ of }: { of: [name: string, value: ComponentChildren][] }) => (
+export const DescriptionList = ({ items }: { items: [name: string, value: ComponentChildren][] }) => (
   <dl class="facts">
-    {of
+    {items
       .filter(([, value]) => value !== null && value !== undefined && value !== '')
       .map(([name, value]) => (
         <>
@@ -131,7 +131,7 @@ export const Skeleton = ({ lines = 4 }: { lines?: number }) => (
 )
 
 /** A name with dots, which may be broken behind each. */
-export const Dotted = ({ name }: { name: string }) => (
+export const DottedName = ({ name }: { name: string }) => (
   <>
     {name.split('.').map((part, i) => (
       <>

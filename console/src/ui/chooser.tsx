@@ -1,32 +1,32 @@
 import { useState } from 'preact/hooks'
 import { useModal } from './modal.ts'
 
-export type Found = { name: string; hint: string; choose: () => void }
+export type ChooserOption = { name: string; hint: string; choose: () => void }
 
-type ChooserProps = { label: string; placeholder: string; find: (text: string) => Found[]; onClose: () => void }
+type ChooserProps = { label: string; placeholder: string; find: (text: string) => ChooserOption[]; onClose: () => void }
 
 /** One of many, found by typing. */
 export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
   const ref = useModal()
   const [text, setText] = useState('')
-  const [at, setAt] = useState(0)
-  const found = find(text)
-  const choose = (one: Found | undefined) => {
-    if (!one) return
+  const [activeIndex, setActiveIndex] = useState(0)
+  const options = find(text)
+  const choose = (option: ChooserOption | undefined) => {
+    if (!option) return
     onClose()
-    one.choose()
+    option.choose()
   }
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Enter') {
       // Whatever gets the focus back must not be pressed by the same key.
       event.preventDefault()
-      return choose(found[at])
+      return choose(options[activeIndex])
     }
-    if (!step || !found.length) return
+    if (!step || !options.length) return
     event.preventDefault()
-    const next = (at + step + found.length) % found.length
-    setAt(next)
+    const next = (activeIndex + step + options.length) % options.length
+    setActiveIndex(next)
     ref.current?.querySelector(`#choice-${next}`)?.scrollIntoView({ block: 'nearest' })
   }
   return (
@@ -35,29 +35,29 @@ export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
         role="combobox"
         aria-expanded="true"
         aria-controls="choices"
-        aria-activedescendant={`choice-${at}`}
+        aria-activedescendant={`choice-${activeIndex}`}
         aria-label={label}
         placeholder={placeholder}
         value={text}
         onKeyDown={press}
         onInput={(event) => {
           setText(event.currentTarget.value)
-          setAt(0)
+          setActiveIndex(0)
         }}
       />
       <div id="choices" class="options" role="listbox" aria-label="Found">
-        {found.map((one, i) => (
+        {options.map((option, i) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the field above moves and opens by keyboard
           <div
-            key={one.name}
+            key={option.name}
             id={`choice-${i}`}
             role="option"
-            aria-selected={i === at}
-            onClick={() => choose(one)}
-            onMouseMove={() => setAt(i)}
+            aria-selected={i === activeIndex}
+            onClick={() => choose(option)}
+            onMouseMove={() => setActiveIndex(i)}
           >
-            <span>{one.name}</span>
-            <span class="faint small">{one.hint}</span>
+            <span>{option.name}</span>
+            <span class="faint small">{option.hint}</span>
           </div>
         ))}
       </div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import type { Failure } from '../api.ts'
+import type { ApiError } from '../api.ts'
 import { Button, Notice } from './basics.tsx'
 import { useModal } from './modal.ts'
 import { useSubmit } from './submit.ts'
@@ -28,12 +28,12 @@ type FormDialogProps = {
   disabled?: boolean
   onClose: () => void
   onSubmit: () => Promise<unknown>
-  children: ComponentChildren | ((error: Failure | undefined) => ComponentChildren)
+  children: ComponentChildren | ((error: ApiError | undefined) => ComponentChildren)
 }
 
 /** A dialog that does one thing; it stays open and says why when that fails. */
 export function FormDialog({ title, submit, danger, large, disabled, onClose, onSubmit, children }: FormDialogProps) {
-  const { busy, error, send } = useSubmit(onSubmit)
+  const { busy: isBusy, error, send } = useSubmit(onSubmit)
   return (
     <Dialog title={title} onClose={onClose} large={large ?? false}>
       <form class="stack" onSubmit={send}>
@@ -41,7 +41,7 @@ export function FormDialog({ title, submit, danger, large, disabled, onClose, on
         {error && <Notice tone="bad">{error.message}</Notice>}
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" class={danger ? 'danger' : ''} disabled={busy || Boolean(disabled)} aria-busy={busy}>
+          <Button type="submit" kind="primary" class={danger ? 'danger' : ''} disabled={isBusy || Boolean(disabled)} aria-busy={isBusy}>
             {submit}
           </Button>
         </div>

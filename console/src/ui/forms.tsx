@@ -1,71 +1,77 @@
 import type { ComponentChildren, PartialInputHTMLAttributes, TextareaHTMLAttributes } from 'preact'
 import { useId } from 'preact/hooks'
-import { words } from '../words.ts'
+import { humanize } from '../format.ts'
 
-type Around = {
+type FieldLabels = {
   label: string
   hint?: ComponentChildren
-  wrong?: string | undefined
-  doubt?: string | undefined
+  error?: string | undefined
+  warning?: string | undefined
   full?: boolean | undefined
 }
 
-type FieldProps = { of: Around; control: (named: object) => ComponentChildren }
+type FieldProps = { labels: FieldLabels; control: (attributes: object) => ComponentChildren }
 
 /** A control with its label, and with what is said of it. */
-function Field({ of: { label, hint, wrong, doubt, full }, control }: FieldProps) {
+function Field({ labels: { label, hint, error, warning, full }, control }: FieldProps) {
   const id = useId()
-  const said = wrong || doubt || hint
+  const message = error || warning || hint
   return (
     <div class={full ? 'field full' : 'field'}>
       <label for={id}>{label}</label>
-      {control({ id, ...(said ? { 'aria-describedby': `${id}-said` } : {}), ...(wrong ? { 'aria-invalid': true } : {}) })}
-      {said && (
-        <div id={`${id}-said`} class={wrong ? 'wrong' : doubt ? 'doubt' : 'hint'}>
-          {said}
+      {control({ id, ...(message ? { 'aria-describedby': `${id}-message` } : {}), ...(error ? { 'aria-invalid': true } : {}) })}
+      {message && (
+        <div id={`${id}-message`} class={error ? 'field-error' : warning ? 'field-warning' : 'hint'}>
+          {message}
         </div>
       )}
     </div>
   )
 }
 
-type Typed = Around & { value: string; onText: (text: string) => void }
+type TextInput = FieldLabels & { value: string; onText: (text: string) => void }
 
-type TextProps = Typed &
+type TextProps = TextInput &
   Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'value' | 'label' | 'id' | 'role' | 'type'> & {
     type?: 'text' | 'email' | 'password' | 'number' | 'date' | 'datetime-local' | 'url' | 'tel'
   }
 
-export function TextField({ label, hint, wrong, doubt, full, onText, type = 'text', ...rest }: TextProps) {
+export function TextField({ label, hint, error, warning, full, onText, type = 'text', ...rest }: TextProps) {
   // Each type of input has a type of its own; which one it is does not matter here.
   const kind = { type } as { type: 'text' }
   return (
     <Field
-      of={{ label, hint, wrong, doubt, full }}
-      control={(named) => <input class="input" {...rest} {...kind} {...named} onInput={(e) => onText(e.currentTarget.value)} />}
+      labels={{ label, hint, error, warning, full }}
+      control={(attributes) => <input class="input" {...rest} {...kind} {...attributes} onInput={(e) => onText(e.currentTarget.value)} />}
     />
   )
 }
 
-type AreaProps = Typed & Omit<TextareaHTMLAttributes, 'value' | 'label' | 'id'>
+type AreaProps = TextInput & Omit<TextareaHTMLAttributes, 'value' | 'label' | 'id'>
 
-export const AreaField = ({ label, hint, wrong, doubt, full, onText, ...rest }: AreaProps) => (
+export const AreaField = ({ label, hint, error, warning, full, onText, ...rest }: AreaProps) => (
   <Field
-    of={{ label, hint, wrong, doubt, full }}
-    control={(named) => <textarea rows={3} class="input" {...rest} {...named} onInput={(e) => onText(e.currentTarget.value)} />}
+    labels={{ label, hint, error, warning, full }}
+    control={(attributes) => <textarea rows={3} class="input" {...rest} {...attributes} onInput={(e) => onText(e.currentTarget.value)} />}
   />
 )
 
 export type Option = string | [value: string, name: string]
 
-type Chosen = { value: string; onChoose: (value: string) => void; options: readonly Option[]; none?: string; disabled?: boolean }
+type SelectInput = {
+  value: string
+  onSelect: (value: string) => void
+  options: readonly Option[]
+  placeholder?: string
+  disabled?: boolean
+}
 
 /** `none` is what stands for no choice. */
-const Select = ({ value, onChoose, options, none, disabled, ...named }: Chosen & { class: string }) => (
-  <select {...named} value={value} disabled={disabled} onChange={(e) => onChoose(e.currentTarget.value)}>
-    {none !== undefined && <option value="">{none}</option>}
-    {options.map((one) => {
-      const [value, name] = typeof one === 'string' ? [one, words(one)] : one
+const Select = ({ value, onSelect, options, placeholder, disabled, ...attributes }: SelectInput & { class: string }) => (
+  <select {...attributes} value={value} disabled={disabled} onChange={(e) => onSelect(e.currentTarget.value)}>
+    {placeholder !== undefined && <option value="">{placeholder}</option>}
+    {options.map((option) => {
+      const [value, name] = typeof option === 'string' ? [option, humanize(option)] : option
       return (
         <option key={value} value={value}>
           {name}
@@ -75,18 +81,20 @@ const Select = ({ value, onChoose, options, none, disabled, ...named }: Chosen &
   </select>
 )
 
-export const SelectField = ({ label, hint, wrong, doubt, full, ...chosen }: Around & Chosen) => (
-  <Field of={{ label, hint, wrong, doubt, full }} control={(named) => <Select class="select" {...chosen} {...named} />} />
+export const SelectField = ({ label, hint, error, warning, full, ...select }: FieldLabels & SelectInput) => (
+  <Field labels={{ label, hint, error, warning, full }} control={(attributes) => <Select class="select" {...select} {...attributes} />} />
 )
 
 /** A choice in a bar of filters: its label is for screen readers. */
-export const Choice = ({ label, ...chosen }: Chosen & { label: string }) => <Select class="select slim" aria-label={label} {...chosen} />
+export const FilterSelect = ({ label, ...select }: SelectInput & { label: string }) => (
+  <Select class="select slim" aria-label={label} {...select} />
+)
 
-type CheckProps = { label: ComponentChildren; value: boolean; onCheck: (on: boolean) => void; disabled?: boolean }
+type CheckboxProps = { label: ComponentChildren; value: boolean; onChange: (on: boolean) => void; disabled?: boolean }
 
-export const Check = ({ label, value, onCheck, disabled }: CheckProps) => (
+export const Checkbox = ({ label, value, onChange, disabled }: CheckboxProps) => (
   <label class="check">
-    <input type="checkbox" checked={value} disabled={disabled} onChange={(e) => onCheck(e.currentTarget.checked)} />
+    <input type="checkbox" checked={value} disabled={disabled} onChange={(e) => onChange(e.currentTarget.checked)} />
     <span>{label}</span>
   </label>
 )

@@ -1,39 +1,51 @@
 import type { ComponentChildren } from 'preact'
 import type { Query } from '../query.ts'
 import { TextField } from './forms.tsx'
-import { Loaded } from './table.tsx'
+import { QueryView } from './table.tsx'
 
 type PickerProps<T> = {
   label: string
   placeholder: string
   /** What the list is called. */
-  list: string
+  listLabel: string
   path?: string
-  wrong?: string | undefined
+  error?: string | undefined
   text: string
   onText: (text: string) => void
-  of: Query<T[]>
-  keyOf: (one: T) => string | number
-  onPick: (one: T) => void
-  children: (one: T) => ComponentChildren
+  query: Query<T[]>
+  keyOf: (item: T) => string | number
+  onPick: (item: T) => void
+  children: (item: T) => ComponentChildren
 }
 
 /** One of those that match what is typed. */
-export const Picker = <T,>({ label, placeholder, list, path, wrong, text, onText, of, keyOf, onPick, children }: PickerProps<T>) => (
+export const Picker = <T,>({
+  label,
+  placeholder,
+  listLabel,
+  path,
+  error,
+  text,
+  onText,
+  query,
+  keyOf,
+  onPick,
+  children,
+}: PickerProps<T>) => (
   <div class="stack tight">
-    <TextField {...{ label, placeholder, wrong, onText }} value={text} data-path={path} autocomplete="off" />
-    <Loaded of={of} lines={3} isEmpty={(all) => !all.length} empty={<p class="small muted">Nothing matches.</p>}>
-      {(all) => (
-        <ul class="results-list" aria-label={list}>
-          {all.map((one) => (
-            <li key={keyOf(one)}>
-              <button type="button" onClick={() => onPick(one)}>
-                {children(one)}
+    <TextField {...{ label, placeholder, error, onText }} value={text} data-path={path} autocomplete="off" />
+    <QueryView query={query} lines={3} isEmpty={(items) => !items.length} empty={<p class="small muted">Nothing matches.</p>}>
+      {(items) => (
+        <ul class="results-list" aria-label={listLabel}>
+          {items.map((item) => (
+            <li key={keyOf(item)}>
+              <button type="button" onClick={() => onPick(item)}>
+                {children(item)}
               </button>
             </li>
           ))}
         </ul>
       )}
-    </Loaded>
+    </QueryView>
   </div>
 )

@@ -1,4 +1,4 @@
-import { count } from '../words.ts'
+import { formatCount } from '../format.ts'
 
 /** How far something came; `total` is null where nobody knows yet. */
 export const Progress = ({ done, total, share }: { done: number; total: number | null; share: number }) => (
@@ -14,8 +14,8 @@ export const Progress = ({ done, total, share }: { done: number; total: number |
       <div style={{ width: `${share * 100}%` }} />
     </div>
     <span class="small muted">
-      {count(done)}
-      {total === null ? '' : ` of ${count(total)}`}
+      {formatCount(done)}
+      {total === null ? '' : ` of ${formatCount(total)}`}
     </span>
   </div>
 )

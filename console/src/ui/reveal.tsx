@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { may } from '../session.ts'
+import { can } from '../session.ts'
 import { Button } from './basics.tsx'
 import { FormDialog } from './dialog.tsx'
 import { SelectField, TextField } from './forms.tsx'
@@ -8,25 +8,25 @@ import { Icon } from './icons.tsx'
 const reasons = ['Support request', 'Result follow-up', 'Shipping problem', 'Data correction', 'Integration test']
 
 /** Personal data is shown for a reason, which the audit log keeps; leaving the page masks it again. */
-export function Reveal({ revealed, onReveal, onMask }: { revealed: boolean; onReveal: (reason: string) => void; onMask: () => void }) {
-  const [open, setOpen] = useState(false)
-  if (revealed)
+export function Reveal({ isRevealed, onReveal, onMask }: { isRevealed: boolean; onReveal: (reason: string) => void; onMask: () => void }) {
+  const [isOpen, setIsOpen] = useState(false)
+  if (isRevealed)
     return (
       <Button small onClick={onMask}>
         Mask
       </Button>
     )
-  if (!may('personal.reveal')) return null
+  if (!can('personal.reveal')) return null
   return (
     <>
-      <Button small onClick={() => setOpen(true)}>
+      <Button small onClick={() => setIsOpen(true)}>
         <Icon name="eye" /> Reveal
       </Button>
-      {open && (
-        <AskReason
-          onClose={() => setOpen(false)}
+      {isOpen && (
+        <RevealDialog
+          onClose={() => setIsOpen(false)}
           onReason={(reason) => {
-            setOpen(false)
+            setIsOpen(false)
             onReveal(reason)
           }}
         />
@@ -35,7 +35,7 @@ export function Reveal({ revealed, onReveal, onMask }: { revealed: boolean; onRe
   )
 }
 
-export function AskReason({ onClose, onReason }: { onClose: () => void; onReason: (reason: string) => void }) {
+export function RevealDialog({ onClose, onReason }: { onClose: () => void; onReason: (reason: string) => void }) {
   const [choice, setChoice] = useState(reasons[0] as string)
   const [note, setNote] = useState('')
   return (
@@ -46,7 +46,7 @@ export function AskReason({ onClose, onReason }: { onClose: () => void; onReason
       onSubmit={async () => onReason([choice, note.trim()].filter(Boolean).join(': '))}
     >
       <p class="muted">Who looked, when and why is written into the audit log.</p>
-      <SelectField label="Reason" value={choice} options={reasons.map((one) => [one, one])} onChoose={setChoice} />
+      <SelectField label="Reason" value={choice} options={reasons.map((reason) => [reason, reason])} onSelect={setChoice} />
       <TextField
         label="Reference"
         hint="A ticket number, for example; never something about the person."
@@ -59,4 +59,4 @@ export function AskReason({ onClose, onReason }: { onClose: () => void; onReason
 }
 
 /** The header that asks for it; encoded, since a header takes few letters. */
-export const revealing = (reason: string | null) => (reason ? { headers: { 'x-assay-reveal': encodeURIComponent(reason) } } : {})
+export const revealHeaders = (reason: string | null) => (reason ? { headers: { 'x-assay-reveal': encodeURIComponent(reason) } } : {})

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks'
-import type { Failure } from '../api.ts'
+import type { ApiError } from '../api.ts'
 
 /** What a form does when it is sent: once at a time, and what failed is kept to be said. */
-export function useSubmit(act: () => Promise<unknown>) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<Failure>()
-  const send = async (event: Event) => {
+export function useSubmit(action: () => Promise<unknown>) {
+  const [isBusy, setIsBusy] = useState(false)
+  const [error, setError] = useState<ApiError>()
+  const submit = async (event: Event) => {
     event.preventDefault()
-    if (busy) return
-    setBusy(true)
+    if (isBusy) return
+    setIsBusy(true)
     setError(undefined)
-    await act().catch(setError)
-    setBusy(false)
+    await action().catch(setError)
+    setIsBusy(false)
   }
-  return { busy, error, send }
+  return { busy: isBusy, error, send: submit }
 }

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import type { Failure } from '../api.ts'
+import type { ApiError } from '../api.ts'
 import type { Query } from '../query.ts'
-import { Link, setSearch } from '../router.tsx'
-import { Button, Empty, Notice, Skeleton } from './basics.tsx'
+import { Link, setSearchParams } from '../router.tsx'
+import { Button, EmptyState, Notice, Skeleton } from './basics.tsx'
 import { Icon } from './icons.tsx'
 
 export type Column<T> = {
@@ -10,16 +10,16 @@ export type Column<T> = {
   /** Left out on narrow screens. */
   wide?: boolean
   right?: boolean
-  cell: (one: T) => ComponentChildren
+  cell: (row: T) => ComponentChildren
 }
 
 type TableProps<T> = {
   rows: T[]
   columns: Column<T>[]
-  keyOf: (one: T) => string
+  keyOf: (row: T) => string
   label: string
   /** Where a row leads; its first cell is the link. */
-  to?: (one: T) => string
+  to?: (row: T) => string
 }
 
 export const Table = <T,>({ rows, columns, keyOf, label, to }: TableProps<T>) => (
@@ -37,16 +37,16 @@ export const Table = <T,>({ rows, columns, keyOf, label, to }: TableProps<T>) =>
         </tr>
       </thead>
       <tbody>
-        {rows.map((one) => (
-          <tr key={keyOf(one)} class={to ? 'goes' : ''}>
+        {rows.map((row) => (
+          <tr key={keyOf(row)} class={to ? 'is-link' : ''}>
             {columns.map(({ name, cell, wide, right }, i) => (
               <td key={name} class={classes(wide, right)}>
                 {to && i === 0 ? (
-                  <Link class="row-link" to={to(one)}>
-                    {cell(one)}
+                  <Link class="row-link" to={to(row)}>
+                    {cell(row)}
                   </Link>
                 ) : (
-                  cell(one)
+                  cell(row)
                 )}
               </td>
             ))}
@@ -59,8 +59,8 @@ export const Table = <T,>({ rows, columns, keyOf, label, to }: TableProps<T>) =>
 
 const classes = (wide = false, right = false) => [wide && 'wide', right && 'right'].filter(Boolean).join(' ')
 
-type LoadedProps<T> = {
-  of: Query<T>
+type QueryViewProps<T> = {
+  query: Query<T>
   empty?: ComponentChildren
   isEmpty?: (data: T) => boolean
   lines?: number
@@ -68,8 +68,8 @@ type LoadedProps<T> = {
 }
 
 /** The four faces of what is asked for: not there yet, failed, empty, there. */
-export function Loaded<T>({ of: { data, error, loading, reload }, empty, isEmpty, lines, children }: LoadedProps<T>) {
-  if (data === undefined && error) return <Failed error={error} again={reload} />
+export function QueryView<T>({ query: { data, error, loading, reload }, empty, isEmpty, lines, children }: QueryViewProps<T>) {
+  if (data === undefined && error) return <ErrorNotice error={error} onRetry={reload} />
   if (data === undefined)
     return (
       <div class="body">
@@ -79,18 +79,18 @@ export function Loaded<T>({ of: { data, error, loading, reload }, empty, isEmpty
   if (empty && isEmpty?.(data)) return <>{empty}</>
   return (
     <div class={loading ? 'is-stale' : ''}>
-      {error && <Failed error={error} again={reload} />}
+      {error && <ErrorNotice error={error} onRetry={reload} />}
       {children(data)}
     </div>
   )
 }
 
-export const Failed = ({ error, again }: { error: Failure; again?: () => unknown }) => (
+export const ErrorNotice = ({ error, onRetry }: { error: ApiError; onRetry?: () => unknown }) => (
   <div class="body">
     <Notice tone="bad">
       {error.message}{' '}
-      {again && (
-        <Button small onClick={() => void again()}>
+      {onRetry && (
+        <Button small onClick={() => void onRetry()}>
           Try again
         </Button>
       )}
@@ -98,16 +98,16 @@ export const Failed = ({ error, again }: { error: Failure; again?: () => unknown
   </div>
 )
 
-type PagerProps = { text: string; back?: (() => void) | undefined; on?: (() => void) | undefined }
+type PagerProps = { text: string; onPrevious?: (() => void) | undefined; onNext?: (() => void) | undefined }
 
-export const Pager = ({ text, back, on }: PagerProps) => (
+export const Pager = ({ text, onPrevious, onNext }: PagerProps) => (
   <nav class="pager" aria-label="Pages">
     <span aria-live="polite">{text}</span>
     <span class="row">
-      <Button small disabled={!back} onClick={back} aria-label="Page before">
+      <Button small disabled={!onPrevious} onClick={onPrevious} aria-label="Page before">
         <Icon name="left" />
       </Button>
-      <Button small disabled={!on} onClick={on} aria-label="Next page">
+      <Button small disabled={!onNext} onClick={onNext} aria-label="Next page">
         <Icon name="right" />
       </Button>
     </span>
@@ -115,19 +115,22 @@ export const Pager = ({ text, back, on }: PagerProps) => (
 )
 
 /** Rows went meanwhile, or the address was made up. */
-export const PastEnd = () => (
-  <Empty title="The list ends before this page" actions={<Button onClick={() => setSearch({ page: null })}>Go to the first page</Button>} />
+export const PastLastPage = () => (
+  <EmptyState
+    title="The list ends before this page"
+    actions={<Button onClick={() => setSearchParams({ page: null })}>Go to the first page</Button>}
+  />
 )
 
-type Older = { pages: (string | null)[]; next: string | null; turn: (pages: (string | null)[]) => void }
+type CursorPagerProps = { pages: (string | null)[]; next: string | null; onChange: (pages: (string | null)[]) => void }
 
 /** Pages of a log by cursor, the newest first; the cursors of those before are kept to go back. */
-export const OlderPager = ({ pages, next, turn }: Older) => (
+export const CursorPager = ({ pages, next, onChange }: CursorPagerProps) => (
   <nav class="pager" aria-label="Pages">
-    <Button small disabled={pages.length < 2} onClick={() => turn(pages.slice(0, -1))}>
+    <Button small disabled={pages.length < 2} onClick={() => onChange(pages.slice(0, -1))}>
       Newer
     </Button>
-    <Button small disabled={!next} onClick={() => turn([...pages, next])}>
+    <Button small disabled={!next} onClick={() => onChange([...pages, next])}>
       Older
     </Button>
   </nav>

@@ -1,24 +1,24 @@
 import type { ComponentChildren } from 'preact'
-import { setSearch, useSearch } from '../router.tsx'
+import { setSearchParams, useSearchParams } from '../router.tsx'
 
 /** Which part is shown; the address says it, and may say anything. */
-export function useTab(known: string[], first = known[0]) {
-  const named = useSearch().get('tab') ?? ''
-  return known.includes(named) ? named : first
+export function useTab(values: string[], fallback = values[0]) {
+  const requested = useSearchParams().get('tab') ?? ''
+  return values.includes(requested) ? requested : fallback
 }
 
-type TabsProps = { label: string; tabs: [value: string, name: ComponentChildren][]; on: string | undefined }
+type TabsProps = { label: string; tabs: [value: string, name: ComponentChildren][]; current: string | undefined }
 
-export const Tabs = ({ label, tabs, on }: TabsProps) => (
+export const Tabs = ({ label, tabs, current }: TabsProps) => (
   <nav class="tabs" aria-label={label}>
     {tabs.map(([value, name]) => (
       <a
         key={value}
         href={`?tab=${value}`}
-        {...(on === value ? { 'aria-current': 'page' as const } : {})}
+        {...(current === value ? { 'aria-current': 'page' as const } : {})}
         onClick={(event) => {
           event.preventDefault()
-          setSearch({ tab: value })
+          setSearchParams({ tab: value })
         }}
       >
         {name}

@@ -1,26 +1,26 @@
-import { store, useStore } from '../observable.ts'
+import { observable, useObservable } from '../observable.ts'
 
 type Toast = { id: number; text: string; tone?: 'bad' | undefined; action?: { name: string; run: () => void } | undefined }
 
-const toasts = store<Toast[]>([])
-let ids = 0
-const FOR = 6_000
-const FOR_ACTION = 12_000
+const toasts = observable<Toast[]>([])
+let lastId = 0
+const TOAST_MS = 6_000
+const LONG_TOAST_MS = 12_000
 
 /** A short line at the edge of the page, spoken too. */
-export function say(text: string, { tone, action }: Omit<Toast, 'id' | 'text'> = {}) {
-  const id = ++ids
+export function showToast(text: string, { tone, action }: Omit<Toast, 'id' | 'text'> = {}) {
+  const id = ++lastId
   toasts.set([...toasts.get(), { id, text, tone, action }])
-  setTimeout(() => drop(id), action || tone ? FOR_ACTION : FOR)
+  setTimeout(() => dismiss(id), action || tone ? LONG_TOAST_MS : TOAST_MS)
 }
 
-const drop = (id: number) => toasts.set(toasts.get().filter((one) => one.id !== id))
+const dismiss = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 
 export function Toasts() {
-  const all = useStore(toasts)
+  const visible = useObservable(toasts)
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {all.map(({ id, text, tone, action }) => (
+      {visible.map(({ id, text, tone, action }) => (
         <div key={id} class={tone ? `toast ${tone}` : 'toast'}>
           <span class="grow">{text}</span>
           {action && (
@@ -28,14 +28,14 @@ export function Toasts() {
               type="button"
               class="toast-button"
               onClick={() => {
-                drop(id)
+                dismiss(id)
                 action.run()
               }}
             >
               {action.name}
             </button>
           )}
-          <button type="button" class="toast-button" aria-label="Dismiss" onClick={() => drop(id)}>
+          <button type="button" class="toast-button" aria-label="Dismiss" onClick={() => dismiss(id)}>
             ✕
           </button>
         </div>

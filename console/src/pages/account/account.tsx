@@ -1,81 +1,81 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { useStore } from '../../observable.ts'
+import { humanize, pluralize } from '../../format.ts'
+import { useObservable } from '../../observable.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
-import { may, session } from '../../session.ts'
-import { Button, Card, Doing, Empty, Facts, Status, Time } from '../../ui/basics.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Loaded, Table } from '../../ui/table.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { plural, words } from '../../words.ts'
-import { ChangePassword, RenewCodes, ReplaceAuthenticator } from './dialogs.tsx'
+import { can, session } from '../../session.ts'
+import { AsyncButton, Button, Card, DescriptionList, EmptyState, Status, Time } from '../../ui/basics.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { QueryView, Table } from '../../ui/table.tsx'
+import { showToast } from '../../ui/toasts.tsx'
+import { ChangePasswordDialog, RenewCodesDialog, ReplaceAuthenticatorDialog } from './dialogs.tsx'
 
-type Found = Awaited<ReturnType<typeof api.getAccount>>
+type AccountDetails = Awaited<ReturnType<typeof api.getAccount>>
 
 export function Account() {
-  const who = useStore(session)
+  const currentSession = useObservable(session)
   return (
     <>
-      <Head title="My account" />
-      {who?.kind === 'person' ? <OfPerson /> : <OfKey />}
+      <PageHeader title="My account" />
+      {currentSession?.kind === 'person' ? <PersonAccount /> : <KeyAccount />}
     </>
   )
 }
 
-const OfKey = () => (
+const KeyAccount = () => (
   <Card bare label="My account">
-    <Empty title="You are signed in by a key" actions={may('org.manage') && <Link to="/organisation/people">Invite yourself</Link>}>
+    <EmptyState title="You are signed in by a key" actions={can('org.manage') && <Link to="/organisation/people">Invite yourself</Link>}>
       A key has no password and no second factor. A person has both, and a name in the audit log.
-    </Empty>
+    </EmptyState>
   </Card>
 )
 
-function OfPerson() {
+function PersonAccount() {
   const account = useQuery('account', () => api.getAccount())
   return (
-    <Loaded of={account}>
+    <QueryView query={account}>
       {(found) => (
         <div class="stack">
-          <Person of={found} />
-          <SignIn left={found.recovery_codes_left} />
-          <Sessions of={found.sessions} />
+          <Person details={found} />
+          <SignIn codesLeft={found.recovery_codes_left} />
+          <Sessions details={found.sessions} />
         </div>
       )}
-    </Loaded>
+    </QueryView>
   )
 }
 
-const Person = ({ of: { person, role } }: { of: Found }) => (
+const Person = ({ details: { person, role } }: { details: AccountDetails }) => (
   <Card title="Person">
-    <Facts
-      of={[
+    <DescriptionList
+      items={[
         ['Name', person.name],
         ['E-mail', person.email],
-        ['Role', words(role)],
+        ['Role', humanize(role)],
       ]}
     />
   </Card>
 )
 
-const dialogs = { password: ChangePassword, authenticator: ReplaceAuthenticator, codes: RenewCodes }
+const dialogs = { password: ChangePasswordDialog, authenticator: ReplaceAuthenticatorDialog, codes: RenewCodesDialog }
 
-function SignIn({ left }: { left: number }) {
-  const [open, setOpen] = useState<keyof typeof dialogs>()
-  const Open = open && dialogs[open]
+function SignIn({ codesLeft }: { codesLeft: number }) {
+  const [openDialog, setOpenDialog] = useState<keyof typeof dialogs>()
+  const OpenDialog = openDialog && dialogs[openDialog]
   return (
     <Card title="Sign-in">
       <Row name="Password" about="Changing it signs you out everywhere else.">
-        <Button onClick={() => setOpen('password')}>Change password…</Button>
+        <Button onClick={() => setOpenDialog('password')}>Change password…</Button>
       </Row>
       <Row name="Second factor" about="Always on: nobody signs in with a password alone.">
-        <Button onClick={() => setOpen('authenticator')}>Replace the authenticator…</Button>
+        <Button onClick={() => setOpenDialog('authenticator')}>Replace the authenticator…</Button>
       </Row>
-      <Row name="Recovery codes" about={`${plural(left, 'code')} left, for when the authenticator is lost.`}>
-        <Button onClick={() => setOpen('codes')}>New codes…</Button>
+      <Row name="Recovery codes" about={`${pluralize(codesLeft, 'code')} left, for when the authenticator is lost.`}>
+        <Button onClick={() => setOpenDialog('codes')}>New codes…</Button>
       </Row>
-      {Open && <Open onClose={() => setOpen(undefined)} />}
+      {OpenDialog && <OpenDialog onClose={() => setOpenDialog(undefined)} />}
     </Card>
   )
 }
@@ -89,22 +89,26 @@ const Row = ({ name, about, children }: { name: string; about: string; children:
   </div>
 )
 
-function Sessions({ of }: { of: Found['sessions'] }) {
-  const end = async () => {
+function Sessions({ details }: { details: AccountDetails['sessions'] }) {
+  const endOthers = async () => {
     const { ended } = await api.endOtherSessions()
     refresh('account')
-    say(`${plural(ended, 'session')} ended.`)
+    showToast(`${pluralize(ended, 'session')} ended.`)
   }
   return (
-    <Card bare title="Where you are signed in" actions={of.length > 1 && <Doing act={end}>Sign out everywhere else</Doing>}>
+    <Card
+      bare
+      title="Where you are signed in"
+      actions={details.length > 1 && <AsyncButton action={endOthers}>Sign out everywhere else</AsyncButton>}
+    >
       <Table
         label="Sessions"
-        rows={of}
+        rows={details}
         keyOf={({ id }) => id}
         columns={[
-          { name: 'Signed in', cell: ({ created_at }) => <Time at={created_at} real /> },
-          { name: 'Last used', cell: ({ seen_at }) => <Time at={seen_at} real /> },
-          { name: 'Ends unless used', wide: true, cell: ({ idle_ends_at }) => <Time at={idle_ends_at} real /> },
+          { name: 'Signed in', cell: ({ created_at }) => <Time at={created_at} isRealTime /> },
+          { name: 'Last used', cell: ({ seen_at }) => <Time at={seen_at} isRealTime /> },
+          { name: 'Ends unless used', wide: true, cell: ({ idle_ends_at }) => <Time at={idle_ends_at} isRealTime /> },
           { name: 'Which', right: true, cell: ({ current }) => current && <Status tone="info">This one</Status> },
         ]}
       />

@@ -3,41 +3,41 @@ import { api } from '../../api.ts'
 import { refresh } from '../../query.ts'
 import { Button } from '../../ui/basics.tsx'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { noProof, ProofFields, sentProof } from './proof.tsx'
-import { Authenticator, NewCode, NewPassword, RecoveryCodes } from './secrets.tsx'
+import { showToast } from '../../ui/toasts.tsx'
+import { emptyProof, ProofFields, trimProof } from './proof.tsx'
+import { AuthenticatorSetup, NewCode, NewPassword, RecoveryCodes } from './secrets.tsx'
 
-type Closing = { onClose: () => void }
+type DialogProps = { onClose: () => void }
 
-export function ChangePassword({ onClose }: Closing) {
-  const [proof, setProof] = useState(noProof)
-  const [next, setNext] = useState('')
+export function ChangePasswordDialog({ onClose }: DialogProps) {
+  const [proof, setProof] = useState(emptyProof)
+  const [newPassword, setNewPassword] = useState('')
   const change = async () => {
-    await api.changePassword({ body: { ...sentProof(proof), new_password: next } })
+    await api.changePassword({ body: { ...trimProof(proof), new_password: newPassword } })
     refresh('account')
     onClose()
-    say('The password is changed, and everywhere else you are signed out.')
+    showToast('The password is changed, and everywhere else you are signed out.')
   }
   return (
     <FormDialog title="Change password" submit="Change" onClose={onClose} onSubmit={change}>
       <ProofFields proof={proof} onChange={setProof} />
-      <NewPassword label="New password" value={next} onText={setNext} />
+      <NewPassword label="New password" value={newPassword} onText={setNewPassword} />
     </FormDialog>
   )
 }
 
 /** The old authenticator is good until the new one has shown a code. */
-export function ReplaceAuthenticator({ onClose }: Closing) {
-  const [proof, setProof] = useState(noProof)
+export function ReplaceAuthenticatorDialog({ onClose }: DialogProps) {
+  const [proof, setProof] = useState(emptyProof)
   const [code, setCode] = useState('')
   const [secret, setSecret] = useState<Awaited<ReturnType<typeof api.renewSecondFactor>>>()
   const [codes, setCodes] = useState<string[]>()
-  const begin = async () => setSecret(await api.renewSecondFactor({ body: sentProof(proof) }))
+  const begin = async () => setSecret(await api.renewSecondFactor({ body: trimProof(proof) }))
   const confirm = async () => {
     setCodes((await api.confirmSecondFactor({ body: { code: code.trim() } })).recovery_codes)
     refresh('account')
   }
-  if (codes) return <NewCodes codes={codes} onClose={onClose} />
+  if (codes) return <NewCodesDialog codes={codes} onClose={onClose} />
   if (!secret)
     return (
       <FormDialog key="begin" title="Replace the authenticator" submit="Go on" onClose={onClose} onSubmit={begin}>
@@ -46,20 +46,20 @@ export function ReplaceAuthenticator({ onClose }: Closing) {
     )
   return (
     <FormDialog key="confirm" title="Scan with the new authenticator" submit="Replace" onClose={onClose} onSubmit={confirm}>
-      <Authenticator of={secret} />
+      <AuthenticatorSetup secret={secret} />
       <NewCode value={code} onText={setCode} />
     </FormDialog>
   )
 }
 
-export function RenewCodes({ onClose }: Closing) {
-  const [proof, setProof] = useState(noProof)
+export function RenewCodesDialog({ onClose }: DialogProps) {
+  const [proof, setProof] = useState(emptyProof)
   const [codes, setCodes] = useState<string[]>()
   const renew = async () => {
-    setCodes((await api.renewRecoveryCodes({ body: sentProof(proof) })).recovery_codes)
+    setCodes((await api.renewRecoveryCodes({ body: trimProof(proof) })).recovery_codes)
     refresh('account')
   }
-  if (codes) return <NewCodes codes={codes} onClose={onClose} />
+  if (codes) return <NewCodesDialog codes={codes} onClose={onClose} />
   return (
     <FormDialog title="New recovery codes" submit="Make new codes" onClose={onClose} onSubmit={renew}>
       <p class="muted">Those that you have now stop working.</p>
@@ -68,7 +68,7 @@ export function RenewCodes({ onClose }: Closing) {
   )
 }
 
-const NewCodes = ({ codes, onClose }: Closing & { codes: string[] }) => (
+const NewCodesDialog = ({ codes, onClose }: DialogProps & { codes: string[] }) => (
   <Dialog title="Keep these codes" onClose={onClose}>
     <RecoveryCodes codes={codes} />
     <div class="actions">

@@ -2,7 +2,7 @@ import { TextField } from '../../ui/forms.tsx'
 
 export type Proof = { password: string; code: string }
 
-export const noProof: Proof = { password: '', code: '' }
+export const emptyProof: Proof = { password: '', code: '' }
 
 type ProofProps = { proof: Proof; onChange: (proof: Proof) => void }
 
@@ -29,4 +29,4 @@ export const ProofFields = ({ proof, onChange }: ProofProps) => (
   </>
 )
 
-export const sentProof = ({ password, code }: Proof) => ({ password, code: code.trim() })
+export const trimProof = ({ password, code }: Proof) => ({ password, code: code.trim() })

@@ -1,18 +1,18 @@
-import { Copy } from '../../ui/basics.tsx'
+import { CopyButton } from '../../ui/basics.tsx'
 import { TextField } from '../../ui/forms.tsx'
-import { Qr } from '../../ui/qr.tsx'
+import { QrCode } from '../../ui/qr-code.tsx'
 
 type Secret = { totp_secret: string; totp_uri: string }
 
 /** The secret of a second factor, to be scanned or typed into an authenticator. */
-export const Authenticator = ({ of: { totp_secret, totp_uri } }: { of: Secret }) => (
+export const AuthenticatorSetup = ({ secret: { totp_secret, totp_uri } }: { secret: Secret }) => (
   <div class="field">
     <span class="label">Second factor: scan this with an authenticator app</span>
-    <Qr text={totp_uri} label="QR code of the second factor; the secret below says the same" />
+    <QrCode text={totp_uri} label="QR code of the second factor; the secret below says the same" />
     <span class="small muted">or enter this secret:</span>
     <div class="secret">
       <code class="grow">{totp_secret}</code>
-      <Copy text={totp_secret} what="secret" />
+      <CopyButton text={totp_secret} what="secret" />
     </div>
     <a class="small" href={totp_uri}>
       Open it in an authenticator on this device
@@ -20,28 +20,28 @@ export const Authenticator = ({ of: { totp_secret, totp_uri } }: { of: Secret })
   </div>
 )
 
-type Typed = { value: string; onText: (text: string) => void }
+type CodeInput = { value: string; onText: (text: string) => void }
 
-export const NewPassword = ({ label, ...typed }: Typed & { label: string }) => (
+export const NewPassword = ({ label, ...input }: CodeInput & { label: string }) => (
   <TextField
     label={label}
     type="password"
     autocomplete="new-password"
     hint="At least 12 characters; a sentence that only you know."
     required
-    {...typed}
+    {...input}
   />
 )
 
 /** The first code of a new authenticator. */
-export const NewCode = (typed: Typed) => (
+export const NewCode = (input: CodeInput) => (
   <TextField
     label="Code"
     hint="Six digits that the new app shows now."
     inputMode="numeric"
     autocomplete="one-time-code"
     required
-    {...typed}
+    {...input}
   />
 )
 
@@ -50,7 +50,7 @@ export const RecoveryCodes = ({ codes }: { codes: string[] }) => (
     <p class="muted">Each of them signs you in once if your authenticator is lost. They are not shown again.</p>
     <div class="secret">
       <code class="grow">{codes.join(' ')}</code>
-      <Copy text={codes.join('\n')} what="recovery codes" />
+      <CopyButton text={codes.join('\n')} what="recovery codes" />
     </div>
   </>
 )

@@ -1,55 +1,55 @@
 import { api } from '../../api.ts'
+import { humanize, pluralize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
-import { setSearch, useSearch } from '../../router.tsx'
-import { Card, Dotted } from '../../ui/basics.tsx'
-import { Find } from '../../ui/find.tsx'
-import { Choice } from '../../ui/forms.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Loaded, Table } from '../../ui/table.tsx'
-import { plural, words } from '../../words.ts'
+import { setSearchParams, useSearchParams } from '../../router.tsx'
+import { Card, DottedName } from '../../ui/basics.tsx'
+import { FilterSelect } from '../../ui/forms.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
+import { QueryView, Table } from '../../ui/table.tsx'
 
-const SHOWN = 100
+const MAX_ROWS = 100
 
 /** Everything that webhooks are told, with the shape and an example of each. */
-export function EventCatalogue() {
-  const search = useSearch()
+export function EventCatalog() {
+  const search = useSearchParams()
   const text = search.get('search') ?? ''
   const family = search.get('family') ?? ''
   const types = useQuery('event-types', () => api.listEventTypes())
   return (
     <>
-      <Head title="Event types">
+      <PageHeader title="Event types">
         What webhooks are told. Each has a JSON Schema and an example that you can send to a webhook;{' '}
         <a href="/docs/events">the documentation</a> tells how the log is read.
-      </Head>
+      </PageHeader>
       <Card bare label="Event types">
-        <Loaded of={types} lines={10}>
+        <QueryView query={types} lines={10}>
           {({ event_types }) => {
             const families = [...new Set(event_types.map(({ type }) => familyOf(type)))]
-            const found = event_types.filter(
+            const matches = event_types.filter(
               ({ type, description }) =>
                 (!family || familyOf(type) === family) && `${type} ${description}`.toLowerCase().includes(text.toLowerCase()),
             )
             return (
               <>
                 <div class="filters">
-                  <Find
+                  <SearchField
                     text={text}
-                    onFind={(search) => setSearch({ search })}
+                    onSearch={(search) => setSearchParams({ search })}
                     label="Search event types"
                     placeholder="Type or description"
                   />
-                  <Choice
+                  <FilterSelect
                     label="Family"
-                    none="All families"
+                    placeholder="All families"
                     value={family}
-                    options={families.map((one) => [one, words(one)])}
-                    onChoose={(family) => setSearch({ family })}
+                    options={families.map((one) => [one, humanize(one)])}
+                    onSelect={(family) => setSearchParams({ family })}
                   />
                 </div>
                 <Table
                   label="Event types"
-                  rows={found.slice(0, SHOWN)}
+                  rows={matches.slice(0, MAX_ROWS)}
                   keyOf={({ type }) => type}
                   to={({ type }) => `/events/${type}`}
                   columns={[
@@ -57,7 +57,7 @@ export function EventCatalogue() {
                       name: 'Type',
                       cell: ({ type }) => (
                         <code>
-                          <Dotted name={type} />
+                          <DottedName name={type} />
                         </code>
                       ),
                     },
@@ -67,14 +67,14 @@ export function EventCatalogue() {
                 />
                 <div class="pager">
                   <span>
-                    {plural(found.length, 'type')}
-                    {found.length > SHOWN && `; the first ${SHOWN} are shown, search for the others`}
+                    {pluralize(matches.length, 'type')}
+                    {matches.length > MAX_ROWS && `; the first ${MAX_ROWS} are shown, search for the others`}
                   </span>
                 </div>
               </>
             )
           }}
-        </Loaded>
+        </QueryView>
       </Card>
     </>
   )

@@ -1,38 +1,38 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { may } from '../../session.ts'
-import { Button, Card, Doing, Dotted, Empty, Json, Status, Time } from '../../ui/basics.tsx'
+import { can } from '../../session.ts'
+import { AsyncButton, Button, Card, DottedName, EmptyState, Json, Status, Time } from '../../ui/basics.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Loaded, Table } from '../../ui/table.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { QueryView, Table } from '../../ui/table.tsx'
 
 type Message = Awaited<ReturnType<typeof api.readInbox>>['messages'][number]
 
-const EVERY = 2_000
+const REFRESH_MS = 2_000
 const typeOf = ({ event }: Message) => String(event['event_type'] ?? '')
 
 /** A webhook that needs no receiver: what an integration would get, verified as it would verify it. */
 export function Inbox() {
-  const [open, setOpen] = useState<Message>()
-  const inbox = useQuery('inbox', () => api.readInbox(), { every: EVERY })
-  const empty = async () => {
+  const [openMessage, setOpenMessage] = useState<Message>()
+  const inbox = useQuery('inbox', () => api.readInbox(), { refreshMs: REFRESH_MS })
+  const clear = async () => {
     await api.emptyInbox()
     refresh('inbox')
   }
   return (
     <>
-      <Head title="Sandbox inbox" actions={may('data.change') && <Doing act={empty}>Empty the inbox</Doing>}>
+      <PageHeader title="Sandbox inbox" actions={can('data.change') && <AsyncButton action={clear}>Empty the inbox</AsyncButton>}>
         A webhook of our own: every message comes signed, is verified and kept for 7 days. Nothing to set up.
-      </Head>
+      </PageHeader>
       <Card bare label="Messages">
-        <Loaded
-          of={inbox}
+        <QueryView
+          query={inbox}
           isEmpty={({ messages }) => !messages.length}
           empty={
-            <Empty title="Nothing came yet">
+            <EmptyState title="Nothing came yet">
               Place an order or create a user: what a webhook would be told appears here within a second.
-            </Empty>
+            </EmptyState>
           }
         >
           {({ messages }) => (
@@ -45,7 +45,7 @@ export function Inbox() {
                   name: 'Event',
                   cell: (one) => (
                     <code>
-                      <Dotted name={typeOf(one)} />
+                      <DottedName name={typeOf(one)} />
                     </code>
                   ),
                 },
@@ -53,12 +53,12 @@ export function Inbox() {
                   name: 'Signature',
                   cell: ({ verified, verdict }) => <Status tone={verified ? 'good' : 'bad'}>{verified ? 'Verified' : verdict}</Status>,
                 },
-                { name: 'Received', right: true, cell: ({ received_at }) => <Time at={received_at} real /> },
+                { name: 'Received', right: true, cell: ({ received_at }) => <Time at={received_at} isRealTime /> },
                 {
                   name: 'Message',
                   right: true,
                   cell: (one) => (
-                    <Button small onClick={() => setOpen(one)}>
+                    <Button small onClick={() => setOpenMessage(one)}>
                       Show
                     </Button>
                   ),
@@ -66,19 +66,19 @@ export function Inbox() {
               ]}
             />
           )}
-        </Loaded>
+        </QueryView>
       </Card>
-      {open && (
-        <Dialog title={typeOf(open)} large onClose={() => setOpen(undefined)}>
+      {openMessage && (
+        <Dialog title={typeOf(openMessage)} large onClose={() => setOpenMessage(undefined)}>
           <Json
             label="Headers"
-            value={Object.entries(open.headers)
+            value={Object.entries(openMessage.headers)
               .map(([name, value]) => `${name}: ${value}`)
               .join('\n')}
           />
-          <Json label="Message" value={open.event} />
+          <Json label="Message" value={openMessage.event} />
           <div class="actions">
-            <Button kind="primary" onClick={() => setOpen(undefined)}>
+            <Button kind="primary" onClick={() => setOpenMessage(undefined)}>
               Close
             </Button>
           </div>

@@ -1,21 +1,21 @@
 import { api } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import type { PageProps } from '../../routes.ts'
-import { Card, Facts, Json } from '../../ui/basics.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Loaded } from '../../ui/table.tsx'
+import { Card, DescriptionList, Json } from '../../ui/basics.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { QueryView } from '../../ui/table.tsx'
 
 export function EventTypePage({ params: { event_type = '' } }: PageProps) {
   const type = useQuery(`event-type:${event_type}`, () => api.getEventType({ params: { event_type } }))
   return (
     <>
-      <Head up={['/events', 'Event types']} title={event_type} />
-      <Loaded of={type}>
+      <PageHeader up={['/events', 'Event types']} title={event_type} />
+      <QueryView query={type}>
         {({ description, key, schema, example }) => (
           <div class="stack">
             <Card title="About">
-              <Facts
-                of={[
+              <DescriptionList
+                items={[
                   ['Says', description],
                   ['Keeps its order by', <code>{key}</code>],
                 ]}
@@ -31,7 +31,7 @@ export function EventTypePage({ params: { event_type = '' } }: PageProps) {
             </div>
           </div>
         )}
-      </Loaded>
+      </QueryView>
     </>
   )
 }

@@ -1,14 +1,14 @@
 import { api } from '../../api.ts'
+import { humanize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { may } from '../../session.ts'
-import { Doing, Notice, Time } from '../../ui/basics.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { words } from '../../words.ts'
+import { can } from '../../session.ts'
+import { AsyncButton, Notice, Time } from '../../ui/basics.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 
 export async function acknowledge(order_id: string) {
   await api.acknowledgeCritical({ params: { order_id } })
   refresh('overview', `critical:${order_id}`)
-  say('Acknowledged, in your name.')
+  showToast('Acknowledged, in your name.')
 }
 
 /** A critical result asks somebody to say that it was seen to. */
@@ -19,7 +19,7 @@ export function CriticalNotice({ order_id }: { order_id: string }) {
   if (acknowledged_at)
     return (
       <Notice tone="idle">
-        Critical; acknowledged <Time at={acknowledged_at} real /> by {acknowledged_by?.name ?? words(acknowledged_by?.type)}.
+        Critical; acknowledged <Time at={acknowledged_at} isRealTime /> by {acknowledged_by?.name ?? humanize(acknowledged_by?.type)}.
       </Notice>
     )
   return (
@@ -28,10 +28,10 @@ export function CriticalNotice({ order_id }: { order_id: string }) {
         <span>
           A result became critical <Time at={reported_at} />, and nobody has acknowledged it.
         </span>
-        {may('critical.acknowledge') && (
-          <Doing small act={() => acknowledge(order_id)}>
+        {can('critical.acknowledge') && (
+          <AsyncButton small action={() => acknowledge(order_id)}>
             Acknowledge
-          </Doing>
+          </AsyncButton>
         )}
       </span>
     </Notice>

@@ -1,38 +1,38 @@
 import { Card } from '../../ui/basics.tsx'
-import { Check, SelectField, TextField } from '../../ui/forms.tsx'
-import { type Draft, questionsOf } from './draft.ts'
+import { Checkbox, SelectField, TextField } from '../../ui/forms.tsx'
+import { type OrderForm, questionsOf } from './order-form.ts'
 import { type Finding, pathOf } from './preflight.tsx'
 
-type QuestionsProps = { draft: Draft; findings: Finding[] | undefined; onAnswer: (answers: Record<string, string>) => void }
+type QuestionsProps = { form: OrderForm; findings: Finding[] | undefined; onAnswer: (answers: Record<string, string>) => void }
 
 /** What the lab asks at order entry, by marker. */
-export function Questions({ draft, findings, onAnswer }: QuestionsProps) {
-  const asked = questionsOf(draft.lab_test)
-  if (!asked.length) return null
-  const wrong = findings?.find((one) => pathOf(one).startsWith('aoe_answers'))?.message
+export function Questions({ form, findings, onAnswer }: QuestionsProps) {
+  const questions = questionsOf(form.lab_test)
+  if (!questions.length) return null
+  const error = findings?.find((finding) => pathOf(finding).startsWith('aoe_answers'))?.message
   return (
     <Card title="Questions of the lab">
       <div class="form-grid">
-        {asked.map(({ question, marker, key }) => {
-          const value = draft.answers[key] ?? ''
-          const answer = (text: string) => onAnswer({ ...draft.answers, [key]: text })
+        {questions.map(({ question, marker, key }) => {
+          const value = form.answers[key] ?? ''
+          const answer = (text: string) => onAnswer({ ...form.answers, [key]: text })
           const label = `${question.value}${question.required ? '' : ' (optional)'}`
-          const missing = question.required && !value && wrong ? { wrong } : {}
+          const missing = question.required && !value && error ? { error } : {}
           if (question.type === 'choice')
             return (
               <SelectField
                 key={key}
                 label={label}
                 hint={marker.name}
-                none="Choose"
+                placeholder="Choose"
                 value={value}
                 options={question.answers.map(({ code, value }) => [code, value])}
-                onChoose={answer}
+                onSelect={answer}
                 {...missing}
               />
             )
           if (question.type === 'multi_choice')
-            return <Several key={key} label={label} answers={question.answers} value={value} onAnswer={answer} />
+            return <MultiChoice key={key} label={label} answers={question.answers} value={value} onAnswer={answer} />
           return (
             <TextField
               key={key}
@@ -50,16 +50,17 @@ export function Questions({ draft, findings, onAnswer }: QuestionsProps) {
   )
 }
 
-type SeveralProps = { label: string; answers: { code: string; value: string }[]; value: string; onAnswer: (text: string) => void }
+type MultiChoiceProps = { label: string; answers: { code: string; value: string }[]; value: string; onAnswer: (text: string) => void }
 
-function Several({ label, answers, value, onAnswer }: SeveralProps) {
-  const chosen = value ? value.split(',') : []
-  const turn = (code: string) => (on: boolean) => onAnswer((on ? [...chosen, code] : chosen.filter((one) => one !== code)).join(','))
+function MultiChoice({ label, answers, value, onAnswer }: MultiChoiceProps) {
+  const selected = value ? value.split(',') : []
+  const toggle = (code: string) => (on: boolean) =>
+    onAnswer((on ? [...selected, code] : selected.filter((finding) => finding !== code)).join(','))
   return (
     <fieldset class="stack tight">
       <legend>{label}</legend>
       {answers.map(({ code, value }) => (
-        <Check key={code} label={value} value={chosen.includes(code)} onCheck={turn(code)} />
+        <Checkbox key={code} label={value} value={selected.includes(code)} onChange={toggle(code)} />
       ))}
     </fieldset>
   )

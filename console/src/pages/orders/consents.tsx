@@ -1,6 +1,6 @@
 import { Card } from '../../ui/basics.tsx'
-import { Check } from '../../ui/forms.tsx'
-import type { ConsentType } from './draft.ts'
+import { Checkbox } from '../../ui/forms.tsx'
+import type { ConsentType } from './order-form.ts'
 
 const labels: Record<ConsentType, string> = {
   'hipaa-authorization': 'HIPAA authorization',
@@ -11,19 +11,19 @@ const labels: Record<ConsentType, string> = {
   'mobile-terms-and-conditions': 'Mobile terms and conditions',
 }
 
-type Props = { given: ConsentType[]; onChange: (given: ConsentType[]) => void }
+type ConsentsProps = { given: ConsentType[]; onChange: (given: ConsentType[]) => void }
 
-export const Consents = ({ given, onChange }: Props) => (
+export const Consents = ({ given, onChange }: ConsentsProps) => (
   <Card title="Consents">
     <fieldset class="stack tight">
       <legend>Consents the patient gave</legend>
       <p class="small muted">Check only the consents you obtained. The order records each one you check, and no other.</p>
       {(Object.keys(labels) as ConsentType[]).map((type) => (
-        <Check
+        <Checkbox
           key={type}
           label={labels[type]}
           value={given.includes(type)}
-          onCheck={(on) => onChange(on ? [...given, type] : given.filter((one) => one !== type))}
+          onChange={(on) => onChange(on ? [...given, type] : given.filter((consent) => consent !== type))}
         />
       ))}
     </fieldset>

@@ -1,27 +1,27 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, type Failure } from '../../api.ts'
+import { type ApiError, api } from '../../api.ts'
 import { teamNow } from '../../clock.ts'
 import { Card, Notice, Skeleton } from '../../ui/basics.tsx'
-import { AskReason, revealing } from '../../ui/reveal.tsx'
+import { RevealDialog, revealHeaders } from '../../ui/reveal.tsx'
 import type { Order } from './list.tsx'
 
-type Paper = { id: string; name: string; load: () => Promise<Uint8Array> }
+type OrderDocument = { id: string; name: string; load: () => Promise<Uint8Array> }
 
-function papersOf(order: Order, reason: string | null): Paper[] {
-  const sent = { params: { order_id: order.id }, ...revealing(reason) }
+function documentsOf(order: Order, reason: string | null): OrderDocument[] {
+  const input = { params: { order_id: order.id }, ...revealHeaders(reason) }
   const hasReport = /\.(partial_results|completed|corrected)$/.test(order.last_event.status)
   return [
-    ...(hasReport ? [{ id: 'report', name: 'Result report', load: () => api.getResultsPdf(sent) }] : []),
-    { id: 'requisition', name: 'Requisition', load: () => api.getRequisitionPdf(sent) },
+    ...(hasReport ? [{ id: 'report', name: 'Result report', load: () => api.getResultsPdf(input) }] : []),
+    { id: 'requisition', name: 'Requisition', load: () => api.getRequisitionPdf(input) },
     {
       id: 'labels',
       name: 'Tube labels',
-      load: () => api.getLabelsPdf({ ...sent, query: { collection_date: new Date(teamNow()).toISOString().slice(0, 10) } }),
+      load: () => api.getLabelsPdf({ ...input, query: { collection_date: new Date(teamNow()).toISOString().slice(0, 10) } }),
     },
     ...(order.lab_test.has_collection_instructions
-      ? [{ id: 'instructions', name: 'Collection instructions', load: () => api.getCollectionInstructionPdf(sent) }]
+      ? [{ id: 'instructions', name: 'Collection instructions', load: () => api.getCollectionInstructionPdf(input) }]
       : []),
-    ...(order.has_abn ? [{ id: 'abn', name: 'Beneficiary notice', load: () => api.getAbnPdf(sent) }] : []),
+    ...(order.has_abn ? [{ id: 'abn', name: 'Beneficiary notice', load: () => api.getAbnPdf(input) }] : []),
   ]
 }
 
@@ -29,45 +29,45 @@ type DocumentsProps = { order: Order; reason: string | null; onReveal: (reason: 
 
 /** Papers name the patient, so they need a reason. They are made anew when they are opened and live in this page's memory only. */
 export function Documents({ order, reason, onReveal }: DocumentsProps) {
-  const papers = papersOf(order, reason)
-  const [open, setOpen] = useState<string>()
-  const paper = papers.find(({ id }) => id === open)
+  const documents = documentsOf(order, reason)
+  const [selectedId, setSelectedId] = useState<string>()
+  const document = documents.find(({ id }) => id === selectedId)
   return (
     <Card title="Documents">
       <div class="stack">
         <div class="chips" role="group" aria-label="Document">
-          {papers.map(({ id, name }) => (
-            <button key={id} type="button" class="chip" aria-pressed={id === open} onClick={() => setOpen(id)}>
+          {documents.map(({ id, name }) => (
+            <button key={id} type="button" class="chip" aria-pressed={id === selectedId} onClick={() => setSelectedId(id)}>
               {name}
             </button>
           ))}
         </div>
-        {!paper && <p class="muted">Choose a document. Opening one shows personal data and is audited.</p>}
-        {paper && reason && <Shown key={paper.id} paper={paper} order_id={order.id} />}
+        {!document && <p class="muted">Choose a document. Opening one shows personal data and is audited.</p>}
+        {document && reason && <PdfViewer key={document.id} document={document} order_id={order.id} />}
       </div>
-      {paper && !reason && <AskReason onClose={() => setOpen(undefined)} onReason={onReveal} />}
+      {document && !reason && <RevealDialog onClose={() => setSelectedId(undefined)} onReason={onReveal} />}
     </Card>
   )
 }
 
-function Shown({ paper, order_id }: { paper: Paper; order_id: string }) {
+function PdfViewer({ document, order_id }: { document: OrderDocument; order_id: string }) {
   const [url, setUrl] = useState<string>()
-  const [error, setError] = useState<Failure>()
+  const [error, setError] = useState<ApiError>()
   useEffect(() => {
-    let made: string | undefined
-    let current = true
-    paper.load().then((bytes) => {
+    let objectUrl: string | undefined
+    let isMounted = true
+    document.load().then((bytes) => {
       // What comes after the page was left would stay in its memory for as long as the window is open.
-      if (!current) return
+      if (!isMounted) return
       // A copy, since the bytes of an answer may lie in shared memory.
-      made = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/pdf' }))
-      setUrl(made)
+      objectUrl = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/pdf' }))
+      setUrl(objectUrl)
     }, setError)
     return () => {
-      current = false
-      if (made) URL.revokeObjectURL(made)
+      isMounted = false
+      if (objectUrl) URL.revokeObjectURL(objectUrl)
     }
-  }, [paper.id])
+  }, [document.id])
   if (error) return <Notice tone="bad">{error.message}</Notice>
   if (!url) return <Skeleton lines={6} />
   return (
@@ -76,11 +76,11 @@ function Shown({ paper, order_id }: { paper: Paper; order_id: string }) {
         <a class="button" href={url} target="_blank" rel="noreferrer">
           Open in a tab
         </a>
-        <a class="button" href={url} download={`${paper.id}-${order_id.slice(0, 8)}.pdf`}>
+        <a class="button" href={url} download={`${document.id}-${order_id.slice(0, 8)}.pdf`}>
           Download
         </a>
       </div>
-      <iframe class="pdf" title={paper.name} src={url} />
+      <iframe class="pdf" title={document.name} src={url} />
     </div>
   )
 }

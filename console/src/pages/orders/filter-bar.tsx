@@ -1,87 +1,92 @@
 import { useState } from 'preact/hooks'
 import { lowLevels, methods } from '../../../../src/contract/labs/lifecycle.ts'
-import { useStore } from '../../observable.ts'
-import { setSearch } from '../../router.tsx'
+import { humanize, methodLabels, shortId } from '../../format.ts'
+import { useObservable } from '../../observable.ts'
+import { setSearchParams } from '../../router.tsx'
 import { searches } from '../../searches.ts'
 import { Button } from '../../ui/basics.tsx'
-import { Find } from '../../ui/find.tsx'
-import { Choice } from '../../ui/forms.tsx'
-import { methodWords, short, words } from '../../words.ts'
+import { FilterSelect } from '../../ui/forms.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
 import { filterNames, stages } from './filters.ts'
 
-const set = (change: Record<string, string | string[] | null>) => setSearch({ ...change, page: null })
+const applyFilters = (change: Record<string, string | string[] | null>) => setSearchParams({ ...change, page: null })
 
 export function clearFilters() {
   searches.orders.set('')
-  set(Object.fromEntries(filterNames.map((name) => [name, null])))
+  applyFilters(Object.fromEntries(filterNames.map((name) => [name, null])))
 }
 
 /** Every filter of the list endpoint, kept in the address. */
 export function OrderFilters({ search }: { search: URLSearchParams }) {
-  const [more, setMore] = useState(() =>
+  const [showsMore, setShowsMore] = useState(() =>
     ['status', 'start_date', 'end_date', 'updated_start_date', 'updated_end_date'].some((name) => search.has(name)),
   )
-  const text = useStore(searches.orders)
-  const find = (text: string) => {
+  const text = useObservable(searches.orders)
+  const applySearch = (text: string) => {
     searches.orders.set(text)
-    setSearch({ page: null })
+    setSearchParams({ page: null })
   }
   const value = (name: string) => search.get(name) ?? ''
   return (
     <>
       <div class="filters">
-        <Find text={text} onFind={find} label="Search orders" placeholder="Name, order, user or sample id" />
-        <div class={more ? 'rest' : 'rest closed'}>
-          <Choice
+        <SearchField text={text} onSearch={applySearch} label="Search orders" placeholder="Name, order, user or sample id" />
+        <div class={showsMore ? 'more' : 'more closed'}>
+          <FilterSelect
             label="Collection"
-            none="Any collection"
+            placeholder="Any collection"
             value={value('order_type')}
-            options={methods.map((one) => [one, methodWords[one] ?? one])}
-            onChoose={(order_type) => set({ order_type })}
+            options={methods.map((one) => [one, methodLabels[one] ?? one])}
+            onSelect={(order_type) => applyFilters({ order_type })}
           />
-          <Choice
+          <FilterSelect
             label="Result"
-            none="Any result"
+            placeholder="Any result"
             value={value('interpretation')}
             options={['normal', 'abnormal', 'critical', 'unknown']}
-            onChoose={(interpretation) => set({ interpretation })}
+            onSelect={(interpretation) => applyFilters({ interpretation })}
           />
-          <Choice
+          <FilterSelect
             label="Activation"
-            none="Current and scheduled"
+            placeholder="Current and scheduled"
             value={value('order_activation_types')}
             options={['current', 'scheduled']}
-            onChoose={(order_activation_types) => set({ order_activation_types })}
+            onSelect={(order_activation_types) => applyFilters({ order_activation_types })}
           />
-          <Choice
+          <FilterSelect
             label="Sort"
             value={`${value('order_key') || 'created_at'} ${value('order_direction') || 'desc'}`}
-            options={sortings}
-            onChoose={(sorting) => {
-              const [order_key = '', order_direction = ''] = sorting.split(' ')
-              set({ order_key, order_direction })
+            options={sortOptions}
+            onSelect={(sort) => {
+              const [order_key = '', order_direction = ''] = sort.split(' ')
+              applyFilters({ order_key, order_direction })
             }}
           />
         </div>
-        <Button kind="plain" aria-expanded={more} onClick={() => setMore(!more)}>
-          {more ? 'Fewer filters' : 'More filters'}
+        <Button kind="plain" aria-expanded={showsMore} onClick={() => setShowsMore(!showsMore)}>
+          {showsMore ? 'Fewer filters' : 'More filters'}
         </Button>
       </div>
-      {more && <More search={search} />}
+      {showsMore && <MoreFilters search={search} />}
       <div class="filters">
         <div class="chips stages" role="group" aria-label="Stage">
-          <Stage name="All" on={!search.has('stage')} choose={() => set({ stage: null, status: null })} />
+          <StageChip name="All" isActive={!search.has('stage')} onSelect={() => applyFilters({ stage: null, status: null })} />
           {stages.map((stage) => (
-            <Stage key={stage} name={words(stage)} on={value('stage') === stage} choose={() => set({ stage, status: null })} />
+            <StageChip
+              key={stage}
+              name={humanize(stage)}
+              isActive={value('stage') === stage}
+              onSelect={() => applyFilters({ stage, status: null })}
+            />
           ))}
         </div>
-        <Chips search={search} />
+        <ActiveFilters search={search} />
       </div>
     </>
   )
 }
 
-const sortings: [string, string][] = [
+const sortOptions: [string, string][] = [
   ['created_at desc', 'Newest first'],
   ['created_at asc', 'Oldest first'],
   ['last_status desc', 'Latest step first'],
@@ -89,13 +94,13 @@ const sortings: [string, string][] = [
   ['patient_name asc', 'By name'],
 ]
 
-const Stage = ({ name, on, choose }: { name: string; on: boolean; choose: () => void }) => (
-  <button type="button" class="chip" aria-pressed={on} onClick={choose}>
+const StageChip = ({ name, isActive, onSelect }: { name: string; isActive: boolean; onSelect: () => void }) => (
+  <button type="button" class="chip" aria-pressed={isActive} onClick={onSelect}>
     {name}
   </button>
 )
 
-function More({ search }: { search: URLSearchParams }) {
+function MoreFilters({ search }: { search: URLSearchParams }) {
   const date = (name: string, label: string) => (
     <label class="row small muted">
       {label}
@@ -103,25 +108,25 @@ function More({ search }: { search: URLSearchParams }) {
         class="input slim"
         type="date"
         value={search.get(name)?.slice(0, 10) ?? ''}
-        onChange={(event) => set({ [name]: event.currentTarget.value })}
+        onChange={(event) => applyFilters({ [name]: event.currentTarget.value })}
       />
     </label>
   )
   return (
     <div class="filters">
-      <Choice
+      <FilterSelect
         label="Step"
-        none="Any step"
+        placeholder="Any step"
         value={search.get('status') ?? ''}
         options={lowLevels}
-        onChoose={(status) => set({ status, stage: null })}
+        onSelect={(status) => applyFilters({ status, stage: null })}
       />
-      <Choice
+      <FilterSelect
         label="Critical"
-        none="Critical or not"
+        placeholder="Critical or not"
         value={search.get('is_critical') ?? ''}
         options={[['true', 'Critical only']]}
-        onChoose={(is_critical) => set({ is_critical })}
+        onSelect={(is_critical) => applyFilters({ is_critical })}
       />
       {date('start_date', 'Created from')}
       {date('end_date', 'to')}
@@ -132,14 +137,20 @@ function More({ search }: { search: URLSearchParams }) {
 }
 
 /** What is filtered by and has no control of its own. */
-function Chips({ search }: { search: URLSearchParams }) {
+function ActiveFilters({ search }: { search: URLSearchParams }) {
   const ids = (['user_id', 'order_transaction_id'] as const).filter((name) => search.has(name))
   if (!filterNames.some((name) => search.has(name))) return null
   return (
     <div class="chips">
       {ids.map((name) => (
-        <button key={name} type="button" class="chip" aria-label={`Remove filter ${words(name)}`} onClick={() => set({ [name]: null })}>
-          {words(name).replace(' id', '')} {short(search.get(name) ?? '')} ✕
+        <button
+          key={name}
+          type="button"
+          class="chip"
+          aria-label={`Remove filter ${humanize(name)}`}
+          onClick={() => applyFilters({ [name]: null })}
+        >
+          {humanize(name).replace(' id', '')} {shortId(search.get(name) ?? '')} ✕
         </button>
       ))}
       <Button kind="plain" small onClick={clearFilters}>

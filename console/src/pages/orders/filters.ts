@@ -1,16 +1,16 @@
 import { lowLevels, methods, stepsOf, type TopLevel, topLevels } from '../../../../src/contract/labs/lifecycle.ts'
 import type { api } from '../../api.ts'
-import { pageIn } from '../../router.tsx'
+import { pageNumber } from '../../router.tsx'
 
 type Filter = NonNullable<NonNullable<Parameters<typeof api.listOrders>[0]>['query']>
 
 /** The low-level statuses of a stage, over all methods. */
-const lowsOf = (top: TopLevel) => lowLevels.filter((low) => methods.some((method) => stepsOf(method)[low]?.top === top))
+const lowLevelsIn = (top: TopLevel) => lowLevels.filter((low) => methods.some((method) => stepsOf(method)[low]?.top === top))
 
 export const stages = topLevels
 
-const many = ['order_type', 'order_activation_types'] as const
-const one = [
+const listFilters = ['order_type', 'order_activation_types'] as const
+const singleFilters = [
   'interpretation',
   'user_id',
   'order_transaction_id',
@@ -23,17 +23,17 @@ const one = [
 ] as const
 
 /** The names by which the address says what is filtered. */
-export const filterNames = ['stage', 'status', 'is_critical', ...many, ...one] as const
+export const filterNames = ['stage', 'status', 'is_critical', ...listFilters, ...singleFilters] as const
 
-export const SIZE = 25
+export const PAGE_SIZE = 25
 
 /** What the address says, as the list endpoint takes it. */
-export function filterOf(search: URLSearchParams, text: string): Filter {
+export function buildFilter(search: URLSearchParams, text: string): Filter {
   const stage = search.get('stage')
   const steps = search.getAll('status')
-  const status = steps.length ? steps : stages.includes(stage as TopLevel) ? lowsOf(stage as TopLevel) : []
-  const texts = Object.fromEntries(one.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])))
-  const lists = Object.fromEntries(many.flatMap((name) => (search.getAll(name).length ? [[name, search.getAll(name)]] : [])))
+  const status = steps.length ? steps : stages.includes(stage as TopLevel) ? lowLevelsIn(stage as TopLevel) : []
+  const texts = Object.fromEntries(singleFilters.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])))
+  const lists = Object.fromEntries(listFilters.flatMap((name) => (search.getAll(name).length ? [[name, search.getAll(name)]] : [])))
   return {
     // The service judges values; the address may hold anything.
     ...(texts as Partial<Filter>),
@@ -41,7 +41,7 @@ export function filterOf(search: URLSearchParams, text: string): Filter {
     ...(text ? { search_input: text } : {}),
     ...(status.length ? { status } : {}),
     ...(search.get('is_critical') === 'true' ? { is_critical: true } : {}),
-    page: pageIn(search),
-    size: SIZE,
+    page: pageNumber(search),
+    size: PAGE_SIZE,
   }
 }

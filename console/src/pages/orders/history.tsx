@@ -1,6 +1,6 @@
+import { humanize } from '../../format.ts'
 import { Card, Time } from '../../ui/basics.tsx'
 import { Table } from '../../ui/table.tsx'
-import { words } from '../../words.ts'
 import type { Order } from './list.tsx'
 import { OrderStatus } from './status.tsx'
 
@@ -13,7 +13,11 @@ export const EventHistory = ({ order }: { order: Order }) => (
       columns={[
         { name: 'No', cell: ({ id }) => <span class="faint">{id}</span> },
         { name: 'Step', cell: ({ status }) => <OrderStatus status={status} /> },
-        { name: 'Detail', wide: true, cell: ({ status_detail }) => (status_detail ? words(status_detail) : <span class="faint">—</span>) },
+        {
+          name: 'Detail',
+          wide: true,
+          cell: ({ status_detail }) => (status_detail ? humanize(status_detail) : <span class="faint">—</span>),
+        },
         { name: 'Status', wide: true, cell: ({ status }) => <code class="faint">{status}</code> },
         { name: 'When', right: true, cell: ({ created_at }) => <Time at={created_at} /> },
       ]}

@@ -1,34 +1,34 @@
 import '../../style/orders.css'
 import { isEnd, type Method, stepsOf, topLevels } from '../../../../src/contract/labs/lifecycle.ts'
+import { humanize, lowLevelOf } from '../../format.ts'
 import { Time } from '../../ui/basics.tsx'
-import { lowOf, words } from '../../words.ts'
 
 type Event = { id: number; created_at: string; status: string; status_detail: string | null }
-type Stop = { low: string; state: 'past' | 'here' | 'ahead'; at?: string; detail?: string | null }
+type TimelineStep = { low: string; state: 'past' | 'here' | 'ahead'; at?: string; detail?: string | null }
 type LifecycleProps = { method: Method; low: string; events: Event[] }
 
 /** The way that the order took, where it stands, and the way that is usual from there; all steps of the method behind it. */
 export function Lifecycle({ method, low, events }: LifecycleProps) {
   const steps = stepsOf(method)
-  const stops = [...taken(events), ...usual(method, low)]
-  const mayFollow = steps[low]?.to ?? []
+  const timeline = [...pastSteps(events), ...expectedSteps(method, low)]
+  const nextSteps = steps[low]?.to ?? []
   return (
     <div class="stack">
-      <ol class="way" aria-label="Steps of the order">
-        {stops.map(({ low, state, at, detail }, i) => (
+      <ol class="timeline" aria-label="Steps of the order">
+        {timeline.map(({ low, state, at, detail }, i) => (
           <li
             key={`${low} ${i}`}
-            class={`stop ${state} top-${steps[low]?.top}`}
+            class={`timeline-step ${state} top-${steps[low]?.top}`}
             {...(state === 'here' ? { 'aria-current': 'step' as const } : {})}
           >
             <span class="dot" aria-hidden="true" />
-            <span class="name">{words(low)}</span>
+            <span class="name">{humanize(low)}</span>
             <span class="when small">{at ? <Time at={at} /> : state === 'ahead' ? <span class="faint">to come</span> : null}</span>
-            {detail && <span class="small faint">{words(detail)}</span>}
+            {detail && <span class="small faint">{humanize(detail)}</span>}
           </li>
         ))}
       </ol>
-      <p class="small muted">{isEnd(method, low) ? 'The order ends here.' : <>May follow: {mayFollow.map(words).join(', ')}.</>}</p>
+      <p class="small muted">{isEnd(method, low) ? 'The order ends here.' : <>May follow: {nextSteps.map(humanize).join(', ')}.</>}</p>
       <details>
         <summary class="small">All steps of this collection method</summary>
         <AllSteps method={method} low={low} events={events} />
@@ -37,42 +37,42 @@ export function Lifecycle({ method, low, events }: LifecycleProps) {
   )
 }
 
-const taken = (events: Event[]): Stop[] =>
+const pastSteps = (events: Event[]): TimelineStep[] =>
   events.map(({ status, created_at, status_detail }, i) => ({
-    low: lowOf(status),
+    low: lowLevelOf(status),
     state: i === events.length - 1 ? 'here' : 'past',
     at: created_at,
     detail: status_detail,
   }))
 
 /** The simulator's way to results, as the table gives it. */
-function usual(method: Method, from: string): Stop[] {
-  const stops: Stop[] = []
+function expectedSteps(method: Method, from: string): TimelineStep[] {
+  const timeline: TimelineStep[] = []
   const seen = new Set([from])
   for (let low = stepsOf(method)[from]?.next; low && !seen.has(low); low = stepsOf(method)[low]?.next) {
     seen.add(low)
-    stops.push({ low, state: 'ahead' })
+    timeline.push({ low, state: 'ahead' })
   }
-  return stops
+  return timeline
 }
 
 function AllSteps({ method, low, events }: LifecycleProps) {
   const steps = stepsOf(method)
-  const been = new Set(events.map(({ status }) => lowOf(status)))
+  const visited = new Set(events.map(({ status }) => lowLevelOf(status)))
   const next = new Set(steps[low]?.to)
   return (
     <div class="map">
       {topLevels.map((top) => (
         <div key={top}>
-          <h3>{words(top)}</h3>
+          <h3>{humanize(top)}</h3>
           <ul>
             {Object.keys(steps)
-              .filter((one) => steps[one]?.top === top)
-              .map((one) => (
-                <li key={one} class={one === low ? 'here' : been.has(one) ? 'past' : next.has(one) ? 'next' : ''}>
-                  {words(one)}
+              .filter((step) => steps[step]?.top === top)
+              .map((step) => (
+                <li key={step} class={step === low ? 'here' : visited.has(step) ? 'past' : next.has(step) ? 'next' : ''}>
+                  {humanize(step)}
                   <span class="sr">
-                    {one === low ? ', the order stands here' : been.has(one) ? ', was passed' : next.has(one) ? ', may follow' : ''}
+                    {step === low ? ', the order stands here' : visited.has(step) ? ', was passed' : next.has(step) ? ', may follow' : ''}
                   </span>
                 </li>
               ))}

@@ -1,38 +1,38 @@
 import { useCallback } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { type Told, useEvents } from '../../live.ts'
-import { useStore } from '../../observable.ts'
+import { type TeamEvent, useEvents } from '../../event-stream.ts'
+import { formatCount, methodLabels, shortId } from '../../format.ts'
+import { useObservable } from '../../observable.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { Link, pageIn, setSearch, useSearch } from '../../router.tsx'
+import { Link, pageNumber, setSearchParams, useSearchParams } from '../../router.tsx'
 import { searches } from '../../searches.ts'
-import { Button, Card, Empty, Id, Time } from '../../ui/basics.tsx'
-import { Head } from '../../ui/head.tsx'
-import { type Column, Loaded, Pager, PastEnd, Table } from '../../ui/table.tsx'
-import { count, methodWords, short } from '../../words.ts'
+import { Button, Card, EmptyState, Id, Time } from '../../ui/basics.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { type Column, Pager, PastLastPage, QueryView, Table } from '../../ui/table.tsx'
 import { clearFilters, OrderFilters } from './filter-bar.tsx'
-import { filterNames, filterOf, SIZE } from './filters.ts'
+import { buildFilter, filterNames, PAGE_SIZE } from './filters.ts'
 import { PlaceLink } from './place-link.tsx'
-import { OrderStatus, Reading } from './status.tsx'
+import { OrderInterpretation, OrderStatus } from './status.tsx'
 
 type Page = Awaited<ReturnType<typeof api.listOrders>>
 export type Order = Page['orders'][number]
 
 export function Orders() {
-  const search = useSearch()
-  const text = useStore(searches.orders)
-  const orders = useQuery(`orders?${search}&${text}`, () => api.listOrders({ query: filterOf(search, text) }))
-  useEvents(useCallback((told: Told) => void (told.event_type.startsWith('labtest.') && refresh('orders')), []))
+  const search = useSearchParams()
+  const text = useObservable(searches.orders)
+  const orders = useQuery(`orders?${search}&${text}`, () => api.listOrders({ query: buildFilter(search, text) }))
+  useEvents(useCallback((told: TeamEvent) => void (told.event_type.startsWith('labtest.') && refresh('orders')), []))
   const isFiltered = Boolean(text) || filterNames.some((name) => search.has(name))
   return (
     <>
-      <Head title="Orders" actions={<PlaceLink />} />
+      <PageHeader title="Orders" actions={<PlaceLink />} />
       <Card bare label="Orders">
         <OrderFilters search={search} />
-        <Loaded
-          of={orders}
+        <QueryView
+          query={orders}
           lines={10}
           isEmpty={({ orders }) => !orders.length}
-          empty={pageIn(search) > 1 ? <PastEnd /> : isFiltered ? <NothingFound /> : <NoOrders />}
+          empty={pageNumber(search) > 1 ? <PastLastPage /> : isFiltered ? <NoMatches /> : <NoOrders />}
         >
           {(page) => (
             <>
@@ -40,7 +40,7 @@ export function Orders() {
               <Pages page={page} />
             </>
           )}
-        </Loaded>
+        </QueryView>
       </Card>
     </>
   )
@@ -53,49 +53,49 @@ const columns: Column<Order>[] = [
       <>
         {order.lab_test.name}
         <span class="only-narrow small faint">
-          {nameOf(order)} · <Time at={order.created_at} />
+          {patientName(order)} · <Time at={order.created_at} />
         </span>
       </>
     ),
   },
-  { name: 'Patient', wide: true, cell: (order) => nameOf(order) },
+  { name: 'Patient', wide: true, cell: (order) => patientName(order) },
   { name: 'Status', cell: (order) => <OrderStatus status={order.last_event.status} /> },
-  { name: 'Result', wide: true, cell: (order) => <Reading of={order} /> },
-  { name: 'Collection', wide: true, cell: (order) => methodWords[order.details.type] ?? order.details.type },
+  { name: 'Result', wide: true, cell: (order) => <OrderInterpretation value={order} /> },
+  { name: 'Collection', wide: true, cell: (order) => methodLabels[order.details.type] ?? order.details.type },
   { name: 'Order', wide: true, cell: (order) => <Id id={order.id} what="order id" /> },
   { name: 'Created', wide: true, right: true, cell: (order) => <Time at={order.created_at} /> },
 ]
 
-const nameOf = ({ patient_details: patient, shipping_details: shipping, user_id }: Order) =>
-  [patient?.first_name, patient?.last_name].filter(Boolean).join(' ') || shipping?.receiver_name || `User ${short(user_id)}`
+const patientName = ({ patient_details: patient, shipping_details: shipping, user_id }: Order) =>
+  [patient?.first_name, patient?.last_name].filter(Boolean).join(' ') || shipping?.receiver_name || `User ${shortId(user_id)}`
 
 /** `ofOne`: all of them are of one user, whose name need not be repeated. */
-export const OrderTable = ({ orders, ofOne = false }: { orders: Order[]; ofOne?: boolean }) => (
+export const OrderTable = ({ orders, isSingleUser = false }: { orders: Order[]; isSingleUser?: boolean }) => (
   <Table
     label="Orders"
     rows={orders}
-    columns={ofOne ? columns.filter(({ name }) => name !== 'Patient' && name !== 'Collection') : columns}
+    columns={isSingleUser ? columns.filter(({ name }) => name !== 'Patient' && name !== 'Collection') : columns}
     keyOf={(order) => order.id}
     to={(order) => `/orders/${order.id}`}
   />
 )
 
 function Pages({ page: { page, total, total_is_lower_bound, orders } }: { page: Page }) {
-  const from = (page - 1) * SIZE + 1
+  const from = (page - 1) * PAGE_SIZE + 1
   const to = from + orders.length - 1
-  const turn = (to: number) => () => setSearch({ page: to > 1 ? String(to) : null })
-  const more = total_is_lower_bound || to < total
+  const goToPage = (to: number) => () => setSearchParams({ page: to > 1 ? String(to) : null })
+  const hasMore = total_is_lower_bound || to < total
   return (
     <Pager
-      text={`${count(from)} to ${count(to)} of ${count(total)}${total_is_lower_bound ? ' or more' : ''}`}
-      back={page > 1 ? turn(page - 1) : undefined}
-      on={more && orders.length ? turn(page + 1) : undefined}
+      text={`${formatCount(from)} to ${formatCount(to)} of ${formatCount(total)}${total_is_lower_bound ? ' or more' : ''}`}
+      onPrevious={page > 1 ? goToPage(page - 1) : undefined}
+      onNext={hasMore && orders.length ? goToPage(page + 1) : undefined}
     />
   )
 }
 
 const NoOrders = () => (
-  <Empty
+  <EmptyState
     title="No orders yet"
     actions={
       <>
@@ -108,11 +108,11 @@ const NoOrders = () => (
   >
     An order asks a lab to test a sample of a user. Place one here, or by POST /v3/order; in the sandbox you can then walk it to its
     results.
-  </Empty>
+  </EmptyState>
 )
 
-const NothingFound = () => (
-  <Empty title="No order matches" actions={<Button onClick={clearFilters}>Clear filters</Button>}>
+const NoMatches = () => (
+  <EmptyState title="No order matches" actions={<Button onClick={clearFilters}>Clear filters</Button>}>
     Names match from their beginning; ids of orders, users and samples too.
-  </Empty>
+  </EmptyState>
 )

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { formatMoney, methodLabels, pluralize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import { Button } from '../../ui/basics.tsx'
 import { Picker } from '../../ui/picker.tsx'
-import { methodWords, money, plural } from '../../words.ts'
-import type { LabTest } from './draft.ts'
+import type { LabTest } from './order-form.ts'
 
-type PickTestProps = { test: LabTest | null; wrong?: string; onPick: (test: LabTest | null) => void }
+type PickTestProps = { test: LabTest | null; error?: string; onPick: (test: LabTest | null) => void }
 
-const SHOWN = 40
+const MAX_TESTS = 40
 
-export function PickTest({ test, wrong, onPick }: PickTestProps) {
+export function PickTest({ test, error, onPick }: PickTestProps) {
   const [text, setText] = useState('')
   const tests = useQuery('lab-tests for orders', () => api.listLabTests({ query: { status: 'active', lab_test_limit: 500 } }))
   if (test)
@@ -20,41 +20,41 @@ export function PickTest({ test, wrong, onPick }: PickTestProps) {
         <div class="picked">
           <div>
             <strong>{test.name}</strong>
-            <div class="small muted">{aboutTest(test)}</div>
+            <div class="small muted">{describeTest(test)}</div>
           </div>
           <Button small onClick={() => onPick(null)}>
             Change test
           </Button>
         </div>
-        {wrong && <div class="wrong">{wrong}</div>}
+        {error && <div class="field-error">{error}</div>}
       </div>
     )
-  const wanted = text.trim().toLowerCase()
-  const isWanted = ({ name, lab, method }: LabTest) => `${name} ${lab?.name} ${methodWords[method]}`.toLowerCase().includes(wanted)
+  const query = text.trim().toLowerCase()
+  const matches = ({ name, lab, method }: LabTest) => `${name} ${lab?.name} ${methodLabels[method]}`.toLowerCase().includes(query)
   return (
     <Picker
       label="Lab test"
       placeholder="Name, lab or collection"
-      list="Lab tests"
+      listLabel="Lab tests"
       path="order_set"
-      wrong={wrong}
+      error={error}
       text={text}
       onText={setText}
-      of={{ ...tests, data: tests.data?.data.filter(isWanted).slice(0, SHOWN) }}
+      query={{ ...tests, data: tests.data?.data.filter(matches).slice(0, MAX_TESTS) }}
       keyOf={({ id }) => id}
       onPick={onPick}
     >
       {(one) => (
         <>
           <span>
-            {one.name} <span class="small muted">{aboutTest(one)}</span>
+            {one.name} <span class="small muted">{describeTest(one)}</span>
           </span>
-          <span>{money(one.price)}</span>
+          <span>{formatMoney(one.price)}</span>
         </>
       )}
     </Picker>
   )
 }
 
-const aboutTest = ({ lab, method, markers, fasting }: LabTest) =>
-  [lab?.name, methodWords[method], plural(markers?.length ?? 0, 'marker'), fasting && 'fasting'].filter(Boolean).join(' · ')
+const describeTest = ({ lab, method, markers, fasting }: LabTest) =>
+  [lab?.name, methodLabels[method], pluralize(markers?.length ?? 0, 'marker'), fasting && 'fasting'].filter(Boolean).join(' · ')

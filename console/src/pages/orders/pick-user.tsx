@@ -1,74 +1,75 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { shortId } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { may } from '../../session.ts'
-import { Button, Doing, Time } from '../../ui/basics.tsx'
-import { usePaused } from '../../ui/find.tsx'
+import { can } from '../../session.ts'
+import { AsyncButton, Button, Time } from '../../ui/basics.tsx'
 import { Picker } from '../../ui/picker.tsx'
-import { revealing } from '../../ui/reveal.tsx'
-import { short } from '../../words.ts'
+import { revealHeaders } from '../../ui/reveal.tsx'
+import { useDebounced } from '../../ui/search-field.tsx'
 import { findUsers } from '../users/find.ts'
-import { textOfInfo } from './draft.ts'
+import { formTextFromInfo } from './order-form.ts'
 
-type PickUserProps = { user_id: string; wrong?: string; onPick: (user_id: string) => void; onInfo: (text: Record<string, string>) => void }
+type PickUserProps = { user_id: string; error?: string; onPick: (user_id: string) => void; onInfo: (text: Record<string, string>) => void }
 
 /** For whom: an existing user, or one that is created here. */
-export function PickUser({ user_id, wrong, onPick, onInfo }: PickUserProps) {
+export function PickUser({ user_id, error, onPick, onInfo }: PickUserProps) {
   const user = useQuery(user_id ? `user:${user_id}` : null, () => api.getUser({ params: { user_id } }))
-  if (!user_id) return <Finder wrong={wrong} onPick={onPick} />
-  const fill = async () => onInfo(textOfInfo(await api.getUserInfo({ params: { user_id }, ...revealing('Placing an order') })))
+  if (!user_id) return <UserFinder error={error} onPick={onPick} />
+  const fillFromRecord = async () =>
+    onInfo(formTextFromInfo(await api.getUserInfo({ params: { user_id }, ...revealHeaders('Placing an order') })))
   return (
     <div class="field">
       <span class="label">User</span>
       <div class="picked">
         <div>
-          <strong>{user.data?.client_user_id ?? short(user_id)}</strong>
+          <strong>{user.data?.client_user_id ?? shortId(user_id)}</strong>
           <div class="small muted mono">{user_id}</div>
         </div>
         <span class="row wrap">
-          {may('personal.reveal') && (
-            <Doing small act={fill} title="Reveals the demographics of the user, which is audited.">
+          {can('personal.reveal') && (
+            <AsyncButton small action={fillFromRecord} title="Reveals the demographics of the user, which is audited.">
               Fill in from record
-            </Doing>
+            </AsyncButton>
           )}
           <Button small onClick={() => onPick('')}>
             Change user
           </Button>
         </span>
       </div>
-      {(wrong || user.error) && <div class="wrong">{wrong ?? user.error?.message}</div>}
+      {(error || user.error) && <div class="field-error">{error ?? user.error?.message}</div>}
     </div>
   )
 }
 
-function Finder({ wrong, onPick }: { wrong?: string | undefined; onPick: (user_id: string) => void }) {
+function UserFinder({ error, onPick }: { error?: string | undefined; onPick: (user_id: string) => void }) {
   const [text, setText] = useState('')
-  const wanted = usePaused(text.trim())
-  const found = useQuery(`users for orders?${wanted}`, () => findUsers(wanted, 0, 8).then(({ users }) => users))
+  const query = useDebounced(text.trim())
+  const matches = useQuery(`users for orders?${query}`, () => findUsers(query, 0, 8).then(({ users }) => users))
   const create = async () => {
-    const { user_id } = await api.createUser({ body: { client_user_id: wanted } })
+    const { user_id } = await api.createUser({ body: { client_user_id: query } })
     refresh('users')
     onPick(user_id)
   }
-  const isNew = wanted.length > 1 && wanted === text.trim() && found.data?.every(({ client_user_id }) => client_user_id !== wanted)
+  const isNew = query.length > 1 && query === text.trim() && matches.data?.every(({ client_user_id }) => client_user_id !== query)
   return (
     <>
       <Picker
         label="User"
         placeholder="Your id, our id or a name"
-        list="Users"
+        listLabel="Users"
         path="user_id"
-        wrong={wrong}
+        error={error}
         text={text}
         onText={setText}
-        of={found}
+        query={matches}
         keyOf={({ user_id }) => user_id}
         onPick={({ user_id }) => onPick(user_id)}
       >
         {(one) => (
           <>
             <span>
-              {one.client_user_id} <span class="small faint mono">{short(one.user_id)}</span>
+              {one.client_user_id} <span class="small faint mono">{shortId(one.user_id)}</span>
             </span>
             <span class="small muted">
               <Time at={one.created_on} />
@@ -78,9 +79,9 @@ function Finder({ wrong, onPick }: { wrong?: string | undefined; onPick: (user_i
       </Picker>
       {isNew && (
         <div>
-          <Doing small act={create}>
-            Create the user “{wanted}”
-          </Doing>
+          <AsyncButton small action={create}>
+            Create the user “{query}”
+          </AsyncButton>
         </div>
       )}
     </>

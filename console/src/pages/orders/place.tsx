@@ -1,98 +1,102 @@
 import '../../style/orders.css'
 import { useMemo, useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { go, useSearch } from '../../router.tsx'
-import { may } from '../../session.ts'
-import { Button, Card, Empty, Notice } from '../../ui/basics.tsx'
-import { Check, SelectField, TextField } from '../../ui/forms.tsx'
-import { Head } from '../../ui/head.tsx'
+import { humanize } from '../../format.ts'
+import { navigate, useSearchParams } from '../../router.tsx'
+import { can } from '../../session.ts'
+import { Button, Card, EmptyState, Notice } from '../../ui/basics.tsx'
+import { Checkbox, SelectField, TextField } from '../../ui/forms.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
 import { useSubmit } from '../../ui/submit.ts'
-import { say } from '../../ui/toasts.tsx'
-import { letGo, useUnsaved } from '../../unsaved.ts'
-import { words } from '../../words.ts'
+import { showToast } from '../../ui/toasts.tsx'
+import { discardChanges, useUnsavedWarning } from '../../unsaved.ts'
 import { refreshOrder } from './actions.tsx'
 import { Questions } from './aoe.tsx'
 import { Consents } from './consents.tsx'
-import { type Draft, emptyDraft, orderOf } from './draft.ts'
+import { buildOrder, emptyOrderForm, type OrderForm } from './order-form.ts'
 import { PickTest } from './pick-test.tsx'
 import { PickUser } from './pick-user.tsx'
-import { type Finding, findingsBy, Preflight, usePreflight } from './preflight.tsx'
+import { type Finding, findingsAt, Preflight, usePreflight } from './preflight.tsx'
 
 type FieldsProps = {
-  draft: Draft
+  form: OrderForm
   set: (path: string) => (text: string) => void
-  about: (path: string) => { wrong?: string; doubt?: string }
+  findingsFor: (path: string) => { error?: string; warning?: string }
 }
 
 export const PlaceOrder = () =>
-  may('data.change') ? (
-    <Form />
+  can('data.change') ? (
+    <OrderFormPage />
   ) : (
     <>
-      <Head up={['/orders', 'Orders']} title="Place an order" />
-      <Empty title="Your role places no orders">An administrator of the organisation can give you another one.</Empty>
+      <PageHeader up={['/orders', 'Orders']} title="Place an order" />
+      <EmptyState title="Your role places no orders">An administrator of the organisation can give you another one.</EmptyState>
     </>
   )
 
-function Form() {
-  const search = useSearch()
-  const [draft, setDraft] = useState<Draft>(() => ({ ...emptyDraft(), user_id: search.get('user_id') ?? '' }))
-  const [touched, setTouched] = useState<Set<string>>(new Set())
-  const [pressed, setPressed] = useState(false)
-  const [isTyped, setTyped] = useState(false)
-  useUnsaved(isTyped)
-  const body = orderOf(draft)
+function OrderFormPage() {
+  const search = useSearchParams()
+  const [form, setForm] = useState<OrderForm>(() => ({ ...emptyOrderForm(), user_id: search.get('user_id') ?? '' }))
+  const [touchedPaths, setTouchedPaths] = useState<Set<string>>(new Set())
+  const [isSubmitted, setIsSubmitted] = useState(false)
+  const [isDirty, setIsDirty] = useState(false)
+  useUnsavedWarning(isDirty)
+  const body = buildOrder(form)
   const { findings, checking, failure } = usePreflight(body)
   // Pressed again after an answer that was lost, the same order is still one.
-  const key = useMemo(() => crypto.randomUUID(), [JSON.stringify(body)])
-  const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }))
+  const idempotencyKey = useMemo(() => crypto.randomUUID(), [JSON.stringify(body)])
+  const change = (part: Partial<OrderForm>) => setForm((now) => ({ ...now, ...part }))
   const set = (path: string) => (text: string) => {
-    setTouched((now) => new Set(now).add(path))
-    setDraft((now) => ({ ...now, text: { ...now.text, [path]: text } }))
+    setTouchedPaths((now) => new Set(now).add(path))
+    setForm((now) => ({ ...now, text: { ...now.text, [path]: text } }))
   }
-  const shown = (path: string) => pressed || touched.has(path)
-  const about = (path: string) => wordsAbout(findingsBy(findings, path), shown(path))
-  const { busy, error, send } = useSubmit(async () => {
-    setPressed(true)
+  const isShown = (path: string) => isSubmitted || touchedPaths.has(path)
+  const findingsFor = (path: string) => fieldMessages(findingsAt(findings, path), isShown(path))
+  const {
+    busy: isBusy,
+    error,
+    send,
+  } = useSubmit(async () => {
+    setIsSubmitted(true)
     if (findings?.some(({ severity }) => severity === 'hard')) return document.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-    const headers = { 'x-idempotency-key': key, 'x-idempotency-error': 'no-cache' } as const
+    const headers = { 'x-idempotency-key': idempotencyKey, 'x-idempotency-error': 'no-cache' } as const
     const { order } = await api.createOrder({ body, headers })
     refreshOrder(order.id)
-    say('The order is placed.')
-    letGo()
-    go(`/orders/${order.id}`)
+    showToast('The order is placed.')
+    discardChanges()
+    navigate(`/orders/${order.id}`)
   })
   return (
-    <form onSubmit={send} onInput={() => setTyped(true)} noValidate>
-      <Head up={['/orders', 'Orders']} title="Place an order">
+    <form onSubmit={send} onInput={() => setIsDirty(true)} noValidate>
+      <PageHeader up={['/orders', 'Orders']} title="Place an order">
         It is checked while you type, by the rules that the lab's side will apply.
-      </Head>
+      </PageHeader>
       <div class="columns">
         <div class="stack">
           <Card title="Who and what">
             <div class="stack">
               <PickUser
-                user_id={draft.user_id}
-                {...about('user_id')}
+                user_id={form.user_id}
+                {...findingsFor('user_id')}
                 onPick={(user_id) => change({ user_id })}
-                onInfo={(text) => change({ text: { ...draft.text, ...text } })}
+                onInfo={(text) => change({ text: { ...form.text, ...text } })}
               />
-              <PickTest test={draft.lab_test} {...about('order_set')} onPick={(lab_test) => change({ lab_test, answers: {} })} />
+              <PickTest test={form.lab_test} {...findingsFor('order_set')} onPick={(lab_test) => change({ lab_test, answers: {} })} />
             </div>
           </Card>
           <Questions
-            draft={draft}
-            findings={pressed || Object.keys(draft.answers).length ? findings : undefined}
+            form={form}
+            findings={isSubmitted || Object.keys(form.answers).length ? findings : undefined}
             onAnswer={(answers) => change({ answers })}
           />
-          <Patient draft={draft} set={set} about={about} />
-          <Address draft={draft} set={set} about={about} />
-          <Consents given={draft.consents} onChange={(consents) => change({ consents })} />
-          <Options draft={draft} set={set} about={about} onChange={change} />
+          <Patient form={form} set={set} findingsFor={findingsFor} />
+          <Address form={form} set={set} findingsFor={findingsFor} />
+          <Consents given={form.consents} onChange={(consents) => change({ consents })} />
+          <Options form={form} set={set} findingsFor={findingsFor} onChange={change} />
         </div>
-        <Preflight findings={findings} checking={checking} failure={failure} shown={shown}>
+        <Preflight findings={findings} isChecking={checking} error={failure} isShown={isShown}>
           {error && <Notice tone="bad">{error.message}</Notice>}
-          <Button type="submit" kind="primary" disabled={busy} aria-busy={busy}>
+          <Button type="submit" kind="primary" disabled={isBusy} aria-busy={isBusy}>
             Place order
           </Button>
         </Preflight>
@@ -101,18 +105,18 @@ function Form() {
   )
 }
 
-function wordsAbout(found: Finding[], shown: boolean) {
+function fieldMessages(found: Finding[], isShown: boolean) {
   const hard = found.find(({ severity }) => severity === 'hard')
   const soft = found.find(({ severity }) => severity !== 'hard')
-  return { ...(hard && shown ? { wrong: hard.message } : {}), ...(soft ? { doubt: soft.message } : {}) }
+  return { ...(hard && isShown ? { error: hard.message } : {}), ...(soft ? { warning: soft.message } : {}) }
 }
 
-const textField = ({ draft, set, about }: FieldsProps, path: string, label: string, rest: object) => (
-  <TextField label={label} data-path={path} value={draft.text[path] ?? ''} onText={set(path)} {...about(path)} {...rest} />
+const textField = ({ form, set, findingsFor }: FieldsProps, path: string, label: string, rest: object) => (
+  <TextField label={label} data-path={path} value={form.text[path] ?? ''} onText={set(path)} {...findingsFor(path)} {...rest} />
 )
 
 const Patient = (props: FieldsProps) => {
-  const { draft, set, about } = props
+  const { form, set, findingsFor } = props
   const text = (name: string, label: string, rest: object = {}) =>
     textField(props, `patient_details.${name}`, label, { autocomplete: 'off', ...rest })
   return (
@@ -123,11 +127,11 @@ const Patient = (props: FieldsProps) => {
         {text('dob', 'Date of birth', { type: 'date' })}
         <SelectField
           label="Gender"
-          none="Choose"
-          value={draft.text['patient_details.gender'] ?? ''}
+          placeholder="Choose"
+          value={form.text['patient_details.gender'] ?? ''}
           options={['female', 'male', 'other', 'unknown']}
-          onChoose={set('patient_details.gender')}
-          {...about('patient_details.gender')}
+          onSelect={set('patient_details.gender')}
+          {...findingsFor('patient_details.gender')}
         />
         {text('phone_number', 'Phone', { type: 'tel', placeholder: '+12025550143' })}
         {text('email', 'E-mail', { type: 'email' })}
@@ -152,20 +156,20 @@ const Address = (props: FieldsProps) => {
   )
 }
 
-const billing = ['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill']
+const billingTypes = ['client_bill', 'commercial_insurance', 'patient_bill_passthrough', 'patient_bill']
 
-const Options = (props: FieldsProps & { onChange: (part: Partial<Draft>) => void }) => {
-  const { draft, set, about, onChange } = props
+const Options = (props: FieldsProps & { onChange: (part: Partial<OrderForm>) => void }) => {
+  const { form, set, findingsFor, onChange } = props
   const text = (path: string, label: string, rest: object = {}) => textField(props, path, label, rest)
   return (
     <Card title="Options">
       <div class="form-grid">
         <SelectField
           label="Billing"
-          value={draft.text['billing_type'] ?? ''}
-          options={billing.map((one) => [one, words(one)])}
-          onChoose={set('billing_type')}
-          {...about('billing_type')}
+          value={form.text['billing_type'] ?? ''}
+          options={billingTypes.map((one) => [one, humanize(one)])}
+          onSelect={set('billing_type')}
+          {...findingsFor('billing_type')}
         />
         {text('activate_by', 'Hold until', { type: 'date', hint: 'Empty: it goes to the lab at once.' })}
         {text('physician.first_name', "Physician's first name")}
@@ -174,7 +178,7 @@ const Options = (props: FieldsProps & { onChange: (part: Partial<Draft>) => void
         {text('clinical_notes', 'Clinical notes')}
         {text('passthrough', 'Passthrough', { hint: 'Anything of yours; it comes back with the order.' })}
         <div class="full stack tight">
-          <Check label="Priority (STAT)" value={draft.priority} onCheck={(priority) => onChange({ priority })} />
+          <Checkbox label="Priority (STAT)" value={form.priority} onChange={(priority) => onChange({ priority })} />
         </div>
       </div>
     </Card>

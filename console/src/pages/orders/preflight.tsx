@@ -1,73 +1,73 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { api, type Failure } from '../../api.ts'
+import { type ApiError, api } from '../../api.ts'
+import { humanize, pluralize } from '../../format.ts'
 import { Card, Notice, Status } from '../../ui/basics.tsx'
-import { plural, words } from '../../words.ts'
-import type { NewOrder } from './draft.ts'
+import type { NewOrder } from './order-form.ts'
 
 export type Finding = Awaited<ReturnType<typeof api.validateOrder>>['problems'][number]
 
-const PAUSE = 300
+const DEBOUNCE_MS = 300
 
 /** Asks the service what is wrong with the order, whenever the typing pauses. */
 export function usePreflight(order: NewOrder) {
   const [findings, setFindings] = useState<Finding[]>()
-  const [checking, setChecking] = useState(true)
-  const [failure, setFailure] = useState<Failure>()
+  const [isChecking, setIsChecking] = useState(true)
+  const [error, setError] = useState<ApiError>()
   const text = JSON.stringify(order)
   useEffect(() => {
-    let current = true
-    setChecking(true)
+    let isCurrent = true
+    setIsChecking(true)
     const timer = setTimeout(async () => {
-      const told = await api.validateOrder({ body: JSON.parse(text) }).then(
+      const shownErrors = await api.validateOrder({ body: JSON.parse(text) }).then(
         ({ problems }) => ({ problems, failure: undefined }),
-        (failure: Failure) => ({ problems: undefined, failure }),
+        (error: ApiError) => ({ problems: undefined, failure: error }),
       )
-      if (!current) return
-      setChecking(false)
-      setFindings(told.problems)
-      setFailure(told.failure)
-    }, PAUSE)
+      if (!isCurrent) return
+      setIsChecking(false)
+      setFindings(shownErrors.problems)
+      setError(shownErrors.failure)
+    }, DEBOUNCE_MS)
     return () => {
-      current = false
+      isCurrent = false
       clearTimeout(timer)
     }
   }, [text])
-  return { findings, checking, failure }
+  return { findings, checking: isChecking, failure: error }
 }
 
 export const pathOf = ({ path }: Finding) => path.slice(1).join('.')
 
-export const findingsBy = (findings: Finding[] | undefined, path: string) =>
-  (findings ?? []).filter((one) => pathOf(one) === path || pathOf(one).startsWith(`${path}.`))
+export const findingsAt = (findings: Finding[] | undefined, path: string) =>
+  (findings ?? []).filter((finding) => pathOf(finding) === path || pathOf(finding).startsWith(`${path}.`))
 
 type PreflightProps = {
   findings: Finding[] | undefined
-  checking: boolean
-  failure: Failure | undefined
-  shown: (path: string) => boolean
+  isChecking: boolean
+  error: ApiError | undefined
+  isShown: (path: string) => boolean
   children: ComponentChildren
 }
 
 /** What stands in the way, what is doubtful, and the way on. */
-export function Preflight({ findings, checking, failure, shown, children }: PreflightProps) {
-  const hard = (findings ?? []).filter(({ severity }) => severity === 'hard')
-  const told = hard.filter((one) => shown(pathOf(one)) || !isField(pathOf(one)))
-  const quiet = hard.filter((one) => !told.includes(one))
-  const soft = (findings ?? []).filter(({ severity }) => severity !== 'hard')
+export function Preflight({ findings, isChecking, error, isShown, children }: PreflightProps) {
+  const errors = (findings ?? []).filter(({ severity }) => severity === 'hard')
+  const shownErrors = errors.filter((finding) => isShown(pathOf(finding)) || !isRequiredField(pathOf(finding)))
+  const missingFields = errors.filter((finding) => !shownErrors.includes(finding))
+  const warnings = (findings ?? []).filter(({ severity }) => severity !== 'hard')
   return (
     <div class="stack stays">
       <Card
         title="Preflight"
         actions={
           <span aria-live="polite">
-            {checking ? (
+            {isChecking ? (
               <Status tone="idle">Checking</Status>
-            ) : failure ? (
+            ) : error ? (
               <Status tone="warn">Not checked</Status>
-            ) : hard.length ? (
-              <Status tone={told.length ? 'bad' : 'idle'}>
-                {told.length ? plural(told.length, 'problem') : `${hard.length} to fill in`}
+            ) : errors.length ? (
+              <Status tone={shownErrors.length ? 'bad' : 'idle'}>
+                {shownErrors.length ? pluralize(shownErrors.length, 'problem') : `${errors.length} to fill in`}
               </Status>
             ) : (
               <Status tone="good">Ready</Status>
@@ -76,16 +76,18 @@ export function Preflight({ findings, checking, failure, shown, children }: Pref
         }
       >
         <div class="stack">
-          {quiet.length > 0 && <p class="muted">Still to fill in: {quiet.map((one) => nameOf(pathOf(one))).join(', ')}.</p>}
-          {told.length + soft.length > 0 && (
+          {missingFields.length > 0 && (
+            <p class="muted">Still to fill in: {missingFields.map((finding) => fieldLabel(pathOf(finding))).join(', ')}.</p>
+          )}
+          {shownErrors.length + warnings.length > 0 && (
             <ul class="problems">
-              {[...told, ...soft].map((one) => (
-                <Problem key={`${pathOf(one)} ${one.code}`} of={one} />
+              {[...shownErrors, ...warnings].map((finding) => (
+                <Problem key={`${pathOf(finding)} ${finding.code}`} finding={finding} />
               ))}
             </ul>
           )}
-          {failure && <Notice tone="warn">{failure.message} The order is checked again when it is placed.</Notice>}
-          {findings && !hard.length && <p class="muted">Nothing stands in the way of this order.</p>}
+          {error && <Notice tone="warn">{error.message} The order is checked again when it is placed.</Notice>}
+          {findings && !errors.length && <p class="muted">Nothing stands in the way of this order.</p>}
           {children}
         </div>
       </Card>
@@ -93,17 +95,17 @@ export function Preflight({ findings, checking, failure, shown, children }: Pref
   )
 }
 
-const Problem = ({ of: one }: { of: Finding }) => (
-  <li class={one.severity === 'hard' ? '' : 'advisory'}>
-    <button type="button" onClick={() => document.querySelector<HTMLElement>(`[data-path="${pathOf(one)}"]`)?.focus()}>
-      {nameOf(pathOf(one)) || 'Order'}
+const Problem = ({ finding }: { finding: Finding }) => (
+  <li class={finding.severity === 'hard' ? '' : 'advisory'}>
+    <button type="button" onClick={() => document.querySelector<HTMLElement>(`[data-path="${pathOf(finding)}"]`)?.focus()}>
+      {fieldLabel(pathOf(finding)) || 'Order'}
     </button>
-    <div>{one.message}</div>
-    {one.remedy && one.remedy !== one.message && <div class="small muted">{one.remedy}</div>}
+    <div>{finding.message}</div>
+    {finding.remedy && finding.remedy !== finding.message && <div class="small muted">{finding.remedy}</div>}
   </li>
 )
 
-const names: Record<string, string> = {
+const fieldLabels: Record<string, string> = {
   user_id: 'user',
   order_set: 'lab test',
   dob: 'date of birth',
@@ -114,10 +116,10 @@ const names: Record<string, string> = {
   npi: 'NPI',
 }
 
-function nameOf(path: string) {
+function fieldLabel(path: string) {
   const last = path.split('.').at(-1) ?? ''
-  return names[last] ?? names[path.split('.')[0] ?? ''] ?? words(last).toLowerCase()
+  return fieldLabels[last] ?? fieldLabels[path.split('.')[0] ?? ''] ?? humanize(last).toLowerCase()
 }
 
-const isField = (path: string) =>
+const isRequiredField = (path: string) =>
   /^(patient_details|patient_address)\.|^(user_id|order_set|patient_details|patient_address|lab_test_id)$/.test(path)

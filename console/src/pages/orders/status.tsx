@@ -1,5 +1,5 @@
+import { humanize, lowLevelOf, topLevelOf } from '../../format.ts'
 import { Status, type Tone } from '../../ui/basics.tsx'
-import { lowOf, topOf, words } from '../../words.ts'
 
 const tones: Record<string, Tone> = {
   received: 'info',
@@ -12,22 +12,24 @@ const tones: Record<string, Tone> = {
 
 export const toneOf = (top: string): Tone => tones[top] ?? 'idle'
 
-export const OrderStatus = ({ status }: { status: string }) => <Status tone={toneOf(topOf(status))}>{words(lowOf(status))}</Status>
+export const OrderStatus = ({ status }: { status: string }) => (
+  <Status tone={toneOf(topLevelOf(status))}>{humanize(lowLevelOf(status))}</Status>
+)
 
-type Reported = { interpretation: string | null; last_event: { status: string } }
+type ReportedOrder = { interpretation: string | null; last_event: { status: string } }
 
-const judged: Record<string, Tone> = { normal: 'good', abnormal: 'warn', critical: 'bad', unknown: 'idle' }
+const interpretationTones: Record<string, Tone> = { normal: 'good', abnormal: 'warn', critical: 'bad', unknown: 'idle' }
 
-export const Interpretation = ({ of }: { of: string | null | undefined }) =>
-  of ? <Status tone={judged[of] ?? 'idle'}>{words(of)}</Status> : <span class="faint">—</span>
+export const Interpretation = ({ value }: { value: string | null | undefined }) =>
+  value ? <Status tone={interpretationTones[value] ?? 'idle'}>{humanize(value)}</Status> : <span class="faint">—</span>
 
 /** Whether the lab has reported anything of the order; it may have failed afterwards. */
-export const hasResults = ({ interpretation, last_event }: Reported) =>
+export const hasResults = ({ interpretation, last_event }: ReportedOrder) =>
   Boolean(interpretation) || /\.(partial_results|completed|corrected)$/.test(last_event.status)
 
 /** The reading of a whole order. Nothing is well before everything was reported; what is amiss already stays so. */
-export const Reading = ({ of: { interpretation, last_event } }: { of: Reported }) => {
-  if (!interpretation || topOf(last_event.status) === 'completed') return <Interpretation of={interpretation} />
-  const tone = interpretation === 'normal' ? 'idle' : (judged[interpretation] ?? 'idle')
+export const OrderInterpretation = ({ value: { interpretation, last_event } }: { value: ReportedOrder }) => {
+  if (!interpretation || topLevelOf(last_event.status) === 'completed') return <Interpretation value={interpretation} />
+  const tone = interpretation === 'normal' ? 'idle' : (interpretationTones[interpretation] ?? 'idle')
   return <Status tone={tone}>Partial: {interpretation}</Status>
 }

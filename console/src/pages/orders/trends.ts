@@ -3,21 +3,21 @@ import type { Order } from './list.tsx'
 
 export type Trends = Record<string, { at: string; value: number }[]>
 
-const EARLIER = 8
+const MAX_EARLIER_ORDERS = 8
 
 /** Numbers of earlier orders of the same user, oldest first, by measurement. */
-export async function trendsOf(order: Order): Promise<Trends> {
+export async function loadTrends(order: Order): Promise<Trends> {
   const { orders } = await api.listOrders({
-    query: { user_id: order.user_id, end_date: order.created_at, status: ['completed', 'corrected'], size: EARLIER + 1 },
+    query: { user_id: order.user_id, end_date: order.created_at, status: ['completed', 'corrected'], size: MAX_EARLIER_ORDERS + 1 },
   })
   const earlier = orders.filter(({ id }) => id !== order.id).reverse()
-  const reports = await Promise.all(earlier.map(({ id, created_at }) => numbersOf(id, created_at)))
+  const reports = await Promise.all(earlier.map(({ id, created_at }) => loadNumericResults(id, created_at)))
   const trends: Trends = {}
   for (const { slug, ...point } of reports.flat()) trends[slug] = [...(trends[slug] ?? []), point]
   return trends
 }
 
-const numbersOf = (order_id: string, at: string) =>
+const loadNumericResults = (order_id: string, at: string) =>
   api.getResults({ params: { order_id } }).then(
     ({ results }) => results.flatMap(({ slug, type, value }) => (type === 'numeric' && value !== null ? [{ slug, at, value }] : [])),
     () => [],

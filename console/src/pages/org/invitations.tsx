@@ -1,28 +1,28 @@
 import { useState } from 'preact/hooks'
-import { api, fieldProblems } from '../../api.ts'
-import { whole } from '../../fetch-all-pages.ts'
+import { api, fieldErrors } from '../../api.ts'
+import { fetchAllPages } from '../../fetch-all-pages.ts'
+import { humanize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { deploymentPath } from '../../session.ts'
-import { Card, Doing, Status, Time } from '../../ui/basics.tsx'
+import { deploymentParams } from '../../session.ts'
+import { AsyncButton, Card, Status, Time } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/forms.tsx'
-import { ShownOnce } from '../../ui/shown-once.tsx'
-import { Failed, Table } from '../../ui/table.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { words } from '../../words.ts'
-import { bindingsOf, type Role, RoleFields } from './roles.tsx'
+import { SecretDialog } from '../../ui/secret-dialog.tsx'
+import { ErrorNotice, Table } from '../../ui/table.tsx'
+import { showToast } from '../../ui/toasts.tsx'
+import { buildBindings, type Role, RoleFields } from './roles.tsx'
 
 /** Who was invited and has not come yet. */
 export function Invitations({ canManage }: { canManage: boolean }) {
-  const { org_id } = deploymentPath()
-  const ask = (next_cursor: string | null) => api.listInvites({ params: { org_id }, query: { next_cursor } })
-  const { data: invites, error, reload } = useQuery('invites', () => whole(ask, ({ invites }) => invites))
-  const takeBack = async (invite_id: string) => {
+  const { org_id } = deploymentParams()
+  const fetchPage = (next_cursor: string | null) => api.listInvites({ params: { org_id }, query: { next_cursor } })
+  const { data: invites, error, reload } = useQuery('invites', () => fetchAllPages(fetchPage, ({ invites }) => invites))
+  const revoke = async (invite_id: string) => {
     await api.deleteInvite({ params: { org_id, invite_id } })
     refresh('invites')
-    say('The invitation is taken back.')
+    showToast('The invitation is taken back.')
   }
-  if (error) return <Failed error={error} again={reload} />
+  if (error) return <ErrorNotice error={error} onRetry={reload} />
   if (!invites?.length) return null
   return (
     <Card bare title="Invited">
@@ -32,16 +32,16 @@ export function Invitations({ canManage }: { canManage: boolean }) {
         keyOf={({ id }) => id}
         columns={[
           { name: 'E-mail', cell: ({ email }) => email },
-          { name: 'Role', cell: ({ role }) => <Status tone="idle">{words(role)}</Status> },
-          { name: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} real /> },
+          { name: 'Role', cell: ({ role }) => <Status tone="idle">{humanize(role)}</Status> },
+          { name: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} isRealTime /> },
           {
             name: 'Take back',
             right: true,
             cell: ({ id }) =>
               canManage ? (
-                <Doing small act={() => takeBack(id)}>
+                <AsyncButton small action={() => revoke(id)}>
                   Take back
-                </Doing>
+                </AsyncButton>
               ) : null,
           },
         ]}
@@ -51,25 +51,28 @@ export function Invitations({ canManage }: { canManage: boolean }) {
 }
 
 /** Invites a person, then shows the link that makes it one. */
-export function Invite({ onClose }: { onClose: () => void }) {
+export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('org_admin')
   const [teams, setTeams] = useState<string[]>([])
-  const [made, setMade] = useState<string>()
-  const { org_id } = deploymentPath()
+  const [link, setLink] = useState<string>()
+  const { org_id } = deploymentParams()
   const invite = async () => {
-    const { link, status } = await api.createInvite({ params: { org_id }, body: { email: email.trim(), role, ...bindingsOf(role, teams) } })
+    const { link, status } = await api.createInvite({
+      params: { org_id },
+      body: { email: email.trim(), role, ...buildBindings(role, teams) },
+    })
     refresh('invites')
-    if (link) return setMade(link)
+    if (link) return setLink(link)
     onClose()
-    say(status === 'already_in_org' ? 'This person is in the organisation already.' : words(status))
+    showToast(status === 'already_in_org' ? 'This person is in the organisation already.' : humanize(status))
   }
-  if (made) return <HandOver link={made} onClose={onClose} />
+  if (link) return <InvitationLink link={link} onClose={onClose} />
   return (
     <FormDialog title="Invite a person" submit="Make the link" onClose={onClose} onSubmit={invite}>
       {(error) => (
         <>
-          <TextField label="E-mail" type="email" required value={email} onText={setEmail} wrong={fieldProblems(error)['email']} />
+          <TextField label="E-mail" type="email" required value={email} onText={setEmail} error={fieldErrors(error)['email']} />
           <RoleFields role={role} teams={teams} onRole={setRole} onTeams={setTeams} />
         </>
       )}
@@ -77,8 +80,8 @@ export function Invite({ onClose }: { onClose: () => void }) {
   )
 }
 
-const HandOver = ({ link, onClose }: { link: string; onClose: () => void }) => (
-  <ShownOnce
+const InvitationLink = ({ link, onClose }: { link: string; onClose: () => void }) => (
+  <SecretDialog
     title="Hand this link over"
     secret={link}
     what="link"

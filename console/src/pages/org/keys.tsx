@@ -1,22 +1,22 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { whole } from '../../fetch-all-pages.ts'
+import { fetchAllPages } from '../../fetch-all-pages.ts'
+import { humanize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { deploymentPath, may } from '../../session.ts'
+import { can, deploymentParams } from '../../session.ts'
 import { Status } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/forms.tsx'
 import { KeyList } from '../../ui/key-list.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { TeamChecks, teamName } from '../../ui/teams.tsx'
-import { words } from '../../words.ts'
+import { TeamCheckboxes, teamName } from '../../ui/teams.tsx'
 
 type Key = Awaited<ReturnType<typeof api.listManagementKeys>>['data'][number]
 
 export function ManagementKeys() {
-  const { org_id } = deploymentPath()
-  const ask = (next_cursor: string | null) => api.listManagementKeys({ params: { org_id }, query: { next_cursor } })
-  const keys = useQuery('management-keys', () => whole(ask, ({ data }) => data))
+  const { org_id } = deploymentParams()
+  const fetchPage = (next_cursor: string | null) => api.listManagementKeys({ params: { org_id }, query: { next_cursor } })
+  const keys = useQuery('management-keys', () => fetchAllPages(fetchPage, ({ data }) => data))
   const revoke = async ({ id }: Key) => {
     await api.deleteManagementKey({ params: { org_id, key_id: id } })
     refresh('management-keys')
@@ -24,20 +24,20 @@ export function ManagementKeys() {
   return (
     <KeyList
       title="Management keys"
-      about="Keys of the organisation for teams, keys and webhooks, sent as X-Management-Key."
-      of={keys}
-      beginning={({ prefix }) => prefix}
+      description="Keys of the organisation for teams, keys and webhooks, sent as X-Management-Key."
+      query={keys}
+      prefixOf={({ prefix }) => prefix}
       columns={columns}
-      canManage={may('org.manage')}
+      canManage={can('org.manage')}
       form={(props) => <NewKey {...props} />}
       revoke={revoke}
-      revoked="Whatever uses the key is refused from now on, and sessions that began with it end."
+      revokeWarning="Whatever uses the key is refused from now on, and sessions that began with it end."
     />
   )
 }
 
 const columns: Column<Key>[] = [
-  { name: 'Role', cell: ({ role }) => <Status tone="info">{words(role)}</Status> },
+  { name: 'Role', cell: ({ role }) => <Status tone="info">{humanize(role)}</Status> },
   {
     name: 'Teams',
     wide: true,
@@ -45,16 +45,16 @@ const columns: Column<Key>[] = [
   },
 ]
 
-function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
+function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: string) => void }) {
   const [label, setLabel] = useState('')
   const [role, setRole] = useState<'org_admin' | 'team_admin'>('org_admin')
   const [teams, setTeams] = useState<string[]>([])
-  const { org_id } = deploymentPath()
+  const { org_id } = deploymentParams()
   const create = async () => {
     const bindings = role === 'team_admin' ? { team_role_bindings: teams.map((team_id) => ({ team_id })) } : {}
     const { key } = await api.createManagementKey({ params: { org_id }, body: { label, role, ...bindings } })
     refresh('management-keys')
-    onMade(key)
+    onCreated(key)
   }
   return (
     <FormDialog title="Create a management key" submit="Create" onClose={onClose} onSubmit={create}>
@@ -67,9 +67,9 @@ function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: string
           ['team_admin', 'Some teams only'],
         ]}
         // The options above are the values of the contract.
-        onChoose={(value) => setRole(value as typeof role)}
+        onSelect={(value) => setRole(value as typeof role)}
       />
-      {role === 'team_admin' && <TeamChecks chosen={teams} onChange={setTeams} />}
+      {role === 'team_admin' && <TeamCheckboxes selected={teams} onChange={setTeams} />}
     </FormDialog>
   )
 }

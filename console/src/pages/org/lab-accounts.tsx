@@ -1,31 +1,31 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { humanize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { deploymentPath, may } from '../../session.ts'
-import { Button, Card, Empty, Status } from '../../ui/basics.tsx'
+import { can, deploymentParams } from '../../session.ts'
+import { Button, Card, EmptyState, Status } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Loaded, Table } from '../../ui/table.tsx'
-import { TeamChecks, teamName } from '../../ui/teams.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { words } from '../../words.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { QueryView, Table } from '../../ui/table.tsx'
+import { TeamCheckboxes, teamName } from '../../ui/teams.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 
 type Account = Awaited<ReturnType<typeof api.listOrgLabAccounts>>['data'][number]
 
 export function LabAccounts() {
-  const [open, setOpen] = useState<Account>()
-  const accounts = useQuery('lab-accounts', () => api.listOrgLabAccounts({ params: deploymentPath() }))
+  const [editing, setEditing] = useState<Account>()
+  const accounts = useQuery('lab-accounts', () => api.listOrgLabAccounts({ params: deploymentParams() }))
   return (
     <>
-      <Head title="Lab accounts">Accounts at labs, and the teams that may order on them. The operator makes accounts.</Head>
+      <PageHeader title="Lab accounts">Accounts at labs, and the teams that may order on them. The operator makes accounts.</PageHeader>
       <Card bare label="Lab accounts">
-        <Loaded
-          of={accounts}
+        <QueryView
+          query={accounts}
           isEmpty={({ data }) => !data.length}
           empty={
-            <Empty title="No lab accounts">
+            <EmptyState title="No lab accounts">
               Without one, orders go over the platform's own account. The operator adds an account with assay lab-accounts.
-            </Empty>
+            </EmptyState>
           }
         >
           {({ data }) => (
@@ -38,14 +38,14 @@ export function LabAccounts() {
                   name: 'Account',
                   cell: ({ account_name, provider_account_id }) => <strong>{account_name ?? provider_account_id}</strong>,
                 },
-                { name: 'Lab', cell: ({ lab }) => words(lab.replaceAll('-', ' ')) },
+                { name: 'Lab', cell: ({ lab }) => humanize(lab.replaceAll('-', ' ')) },
                 {
                   name: 'Status',
                   cell: ({ status }) => (
-                    <Status tone={status === 'active' ? 'good' : status === 'suspended' ? 'bad' : 'warn'}>{words(status)}</Status>
+                    <Status tone={status === 'active' ? 'good' : status === 'suspended' ? 'bad' : 'warn'}>{humanize(status)}</Status>
                   ),
                 },
-                { name: 'Billing', wide: true, cell: ({ allowed_billing }) => Object.keys(allowed_billing).map(words).join(', ') },
+                { name: 'Billing', wide: true, cell: ({ allowed_billing }) => Object.keys(allowed_billing).map(humanize).join(', ') },
                 {
                   name: 'Teams',
                   wide: true,
@@ -55,8 +55,8 @@ export function LabAccounts() {
                   name: 'Change',
                   right: true,
                   cell: (account) =>
-                    may('org.manage') && account.org_id ? (
-                      <Button small onClick={() => setOpen(account)}>
+                    can('org.manage') && account.org_id ? (
+                      <Button small onClick={() => setEditing(account)}>
                         Teams…
                       </Button>
                     ) : null,
@@ -64,24 +64,24 @@ export function LabAccounts() {
               ]}
             />
           )}
-        </Loaded>
+        </QueryView>
       </Card>
-      {open && <OpenTo account={open} onClose={() => setOpen(undefined)} />}
+      {editing && <EditTeams account={editing} onClose={() => setEditing(undefined)} />}
     </>
   )
 }
 
-function OpenTo({ account, onClose }: { account: Account; onClose: () => void }) {
+function EditTeams({ account, onClose }: { account: Account; onClose: () => void }) {
   const [teams, setTeams] = useState(account.team_id_allowlist)
   const save = async () => {
-    await api.patchLabAccount({ params: { ...deploymentPath(), account_id: account.id }, body: { team_id_allowlist: teams } })
+    await api.patchLabAccount({ params: { ...deploymentParams(), account_id: account.id }, body: { team_id_allowlist: teams } })
     refresh('lab-accounts')
     onClose()
-    say('Saved.')
+    showToast('Saved.')
   }
   return (
     <FormDialog title="Who may order on this account?" submit="Save" onClose={onClose} onSubmit={save}>
-      <TeamChecks chosen={teams} onChange={setTeams} />
+      <TeamCheckboxes selected={teams} onChange={setTeams} />
     </FormDialog>
   )
 }

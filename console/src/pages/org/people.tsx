@@ -1,66 +1,66 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { whole } from '../../fetch-all-pages.ts'
+import { fetchAllPages } from '../../fetch-all-pages.ts'
+import { humanize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { deploymentPath, may, session } from '../../session.ts'
-import { Button, Card, Empty, Status } from '../../ui/basics.tsx'
+import { can, deploymentParams, session } from '../../session.ts'
+import { Button, Card, EmptyState, Status } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Head } from '../../ui/head.tsx'
-import { When } from '../../ui/key-list.tsx'
-import { type Column, Loaded, Table } from '../../ui/table.tsx'
+import { TimeOrNever } from '../../ui/key-list.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { type Column, QueryView, Table } from '../../ui/table.tsx'
 import { teamName } from '../../ui/teams.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { words } from '../../words.ts'
-import { Invitations, Invite } from './invitations.tsx'
-import { ChangeRole } from './roles.tsx'
+import { showToast } from '../../ui/toasts.tsx'
+import { Invitations, InviteDialog } from './invitations.tsx'
+import { ChangeRoleDialog } from './roles.tsx'
 
 export type Member = Awaited<ReturnType<typeof api.listMembers>>['members'][number]
 
 export function People() {
-  const [inviting, setInviting] = useState(false)
-  const [changed, setChanged] = useState<Member>()
-  const [removed, setRemoved] = useState<Member>()
-  const { org_id } = deploymentPath()
-  const ask = (next_cursor: string | null) => api.listMembers({ params: { org_id }, query: { next_cursor } })
-  const members = useQuery('members', () => whole(ask, ({ members }) => members))
-  const canManage = may('org.manage')
-  const invite = canManage && (
-    <Button kind="primary" onClick={() => setInviting(true)}>
+  const [isInviting, setIsInviting] = useState(false)
+  const [editing, setEditing] = useState<Member>()
+  const [removing, setRemoving] = useState<Member>()
+  const { org_id } = deploymentParams()
+  const fetchPage = (next_cursor: string | null) => api.listMembers({ params: { org_id }, query: { next_cursor } })
+  const members = useQuery('members', () => fetchAllPages(fetchPage, ({ members }) => members))
+  const canManage = can('org.manage')
+  const inviteButton = canManage && (
+    <Button kind="primary" onClick={() => setIsInviting(true)}>
       Invite a person
     </Button>
   )
   return (
     <>
-      <Head title="People" actions={invite}>
+      <PageHeader title="People" actions={inviteButton}>
         Everybody signs in by name, password and a second factor; the audit log names who did what.
-      </Head>
+      </PageHeader>
       <div class="stack">
         <Card bare title="Members">
-          <Loaded of={members} isEmpty={(all) => !all.length} empty={<Nobody invite={invite} />}>
+          <QueryView query={members} isEmpty={(all) => !all.length} empty={<NoMembers inviteButton={inviteButton} />}>
             {(all) => (
               <Table
                 label="Members"
                 rows={all}
                 keyOf={({ id }) => id}
-                columns={[...columns, ...(canManage ? [changes(setChanged, setRemoved)] : [])]}
+                columns={[...columns, ...(canManage ? [actionColumn(setEditing, setRemoving)] : [])]}
               />
             )}
-          </Loaded>
+          </QueryView>
         </Card>
         <Invitations canManage={canManage} />
       </div>
-      {inviting && <Invite onClose={() => setInviting(false)} />}
-      {changed && <ChangeRole of={changed} onClose={() => setChanged(undefined)} />}
-      {removed && <Remove of={removed} onClose={() => setRemoved(undefined)} />}
+      {isInviting && <InviteDialog onClose={() => setIsInviting(false)} />}
+      {editing && <ChangeRoleDialog member={editing} onClose={() => setEditing(undefined)} />}
+      {removing && <RemoveDialog member={removing} onClose={() => setRemoving(undefined)} />}
     </>
   )
 }
 
-const Nobody = ({ invite }: { invite: ComponentChildren }) => (
-  <Empty title="Nobody yet" actions={invite}>
+const NoMembers = ({ inviteButton }: { inviteButton: ComponentChildren }) => (
+  <EmptyState title="Nobody yet" actions={inviteButton}>
     You are signed in by a key. Invite yourself: a person has a role, a second factor and a name in the audit log; a key has none of them.
-  </Empty>
+  </EmptyState>
 )
 
 const columns: Column<Member>[] = [
@@ -73,25 +73,25 @@ const columns: Column<Member>[] = [
       </>
     ),
   },
-  { name: 'Role', cell: ({ role }) => <Status tone="info">{words(role)}</Status> },
+  { name: 'Role', cell: ({ role }) => <Status tone="info">{humanize(role)}</Status> },
   {
     name: 'Teams',
     wide: true,
     cell: ({ team_role_bindings }) => team_role_bindings?.map(({ team_id }) => teamName(team_id)).join(', ') ?? 'All',
   },
-  { name: 'Last sign-in', wide: true, right: true, cell: ({ last_sign_in_at }) => <When at={last_sign_in_at} /> },
+  { name: 'Last sign-in', wide: true, right: true, cell: ({ last_sign_in_at }) => <TimeOrNever at={last_sign_in_at} /> },
 ]
 
-const changes = (onChange: (of: Member) => void, onRemove: (of: Member) => void): Column<Member> => ({
+const actionColumn = (onChange: (member: Member) => void, onRemove: (member: Member) => void): Column<Member> => ({
   name: 'Change',
   right: true,
-  cell: (one) => (
+  cell: (member) => (
     <span class="row wrap">
-      <Button small onClick={() => onChange(one)} aria-label={`Role of ${one.name}`}>
+      <Button small onClick={() => onChange(member)} aria-label={`Role of ${member.name}`}>
         Role…
       </Button>
-      {one.id !== session.get()?.person?.id && (
-        <Button small kind="danger" onClick={() => onRemove(one)} aria-label={`Remove ${one.name}`}>
+      {member.id !== session.get()?.person?.id && (
+        <Button small kind="danger" onClick={() => onRemove(member)} aria-label={`Remove ${member.name}`}>
           Remove
         </Button>
       )}
@@ -99,13 +99,13 @@ const changes = (onChange: (of: Member) => void, onRemove: (of: Member) => void)
   ),
 })
 
-function Remove({ of: { id, name }, onClose }: { of: Member; onClose: () => void }) {
-  const { org_id } = deploymentPath()
+function RemoveDialog({ member: { id, name }, onClose }: { member: Member; onClose: () => void }) {
+  const { org_id } = deploymentParams()
   const remove = async () => {
     await api.deleteMember({ params: { org_id, person_id: id } })
     refresh('members')
     onClose()
-    say(`${name} is removed.`)
+    showToast(`${name} is removed.`)
   }
   return (
     <FormDialog title={`Remove ${name}?`} submit="Remove" danger onClose={onClose} onSubmit={remove}>

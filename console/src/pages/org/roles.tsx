@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { refresh } from '../../query.ts'
-import { deploymentPath } from '../../session.ts'
+import { deploymentParams } from '../../session.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/forms.tsx'
-import { TeamChecks } from '../../ui/teams.tsx'
-import { say } from '../../ui/toasts.tsx'
+import { TeamCheckboxes } from '../../ui/teams.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 import type { Member } from './people.tsx'
 
 export type Role = NonNullable<Parameters<typeof api.createInvite>[0]['body']['role']>
@@ -17,7 +17,7 @@ const roles: [Role, string][] = [
   ['read_only', 'Read only'],
 ]
 
-const isBound = (role: Role) => role === 'team_admin' || role === 'support' || role === 'read_only'
+const isTeamRole = (role: Role) => role === 'team_admin' || role === 'support' || role === 'read_only'
 
 type RoleProps = { role: Role; teams: string[]; onRole: (role: Role) => void; onTeams: (ids: string[]) => void }
 
@@ -28,27 +28,27 @@ export const RoleFields = ({ role, teams, onRole, onTeams }: RoleProps) => (
       value={role}
       options={roles}
       // The options above are the values of the contract.
-      onChoose={(value) => onRole(value as Role)}
+      onSelect={(value) => onRole(value as Role)}
     />
-    {isBound(role) && <TeamChecks chosen={teams} onChange={onTeams} />}
+    {isTeamRole(role) && <TeamCheckboxes selected={teams} onChange={onTeams} />}
   </>
 )
 
-export const bindingsOf = (role: Role, teams: string[]) =>
-  isBound(role) && teams.length ? { team_role_bindings: teams.map((team_id) => ({ team_id })) } : {}
+export const buildBindings = (role: Role, teams: string[]) =>
+  isTeamRole(role) && teams.length ? { team_role_bindings: teams.map((team_id) => ({ team_id })) } : {}
 
-export function ChangeRole({ of, onClose }: { of: Member; onClose: () => void }) {
-  const [role, setRole] = useState(of.role as Role)
-  const [teams, setTeams] = useState(of.team_role_bindings?.map(({ team_id }) => team_id) ?? [])
-  const { org_id } = deploymentPath()
+export function ChangeRoleDialog({ member, onClose }: { member: Member; onClose: () => void }) {
+  const [role, setRole] = useState(member.role as Role)
+  const [teams, setTeams] = useState(member.team_role_bindings?.map(({ team_id }) => team_id) ?? [])
+  const { org_id } = deploymentParams()
   const save = async () => {
-    await api.patchMember({ params: { org_id, person_id: of.id }, body: { role, ...bindingsOf(role, teams) } })
+    await api.patchMember({ params: { org_id, person_id: member.id }, body: { role, ...buildBindings(role, teams) } })
     refresh('members')
     onClose()
-    say('The role counts from now on.')
+    showToast('The role counts from now on.')
   }
   return (
-    <FormDialog title={`Role of ${of.name}`} submit="Save" onClose={onClose} onSubmit={save}>
+    <FormDialog title={`Role of ${member.name}`} submit="Save" onClose={onClose} onSubmit={save}>
       <RoleFields role={role} teams={teams} onRole={setRole} onTeams={setTeams} />
     </FormDialog>
   )

@@ -1,34 +1,34 @@
 import { useState } from 'preact/hooks'
-import { api, fieldProblems } from '../../api.ts'
-import { whole } from '../../fetch-all-pages.ts'
-import { useStore } from '../../observable.ts'
+import { api, fieldErrors } from '../../api.ts'
+import { fetchAllPages } from '../../fetch-all-pages.ts'
+import { humanize } from '../../format.ts'
+import { useObservable } from '../../observable.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { chooseTeam, deploymentPath, may, openSession, session } from '../../session.ts'
-import { Button, Card, Empty, Id, Time } from '../../ui/basics.tsx'
+import { can, deploymentParams, loadSession, selectTeam, session } from '../../session.ts'
+import { Button, Card, EmptyState, Id, Time } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/forms.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Loaded, Table } from '../../ui/table.tsx'
-import { words } from '../../words.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { QueryView, Table } from '../../ui/table.tsx'
 
 export function Teams() {
-  const who = useStore(session)
-  const [open, setOpen] = useState(false)
-  const { org_id } = deploymentPath()
-  const ask = (next_cursor: string | null) => api.listTeams({ params: { org_id }, query: { next_cursor } })
-  const teams = useQuery('teams', () => whole(ask, ({ teams }) => teams))
-  const add = may('org.manage') && (
-    <Button kind="primary" onClick={() => setOpen(true)}>
+  const currentSession = useObservable(session)
+  const [isCreating, setIsCreating] = useState(false)
+  const { org_id } = deploymentParams()
+  const fetchPage = (next_cursor: string | null) => api.listTeams({ params: { org_id }, query: { next_cursor } })
+  const teams = useQuery('teams', () => fetchAllPages(fetchPage, ({ teams }) => teams))
+  const createButton = can('org.manage') && (
+    <Button kind="primary" onClick={() => setIsCreating(true)}>
       Create a team
     </Button>
   )
   return (
     <>
-      <Head title={who?.org.name ?? 'Organisation'} actions={add}>
-        {words(who?.org.plan)} plan. A team has its own users, orders, keys and webhooks; nothing passes from one to another.
-      </Head>
+      <PageHeader title={currentSession?.org.name ?? 'Organisation'} actions={createButton}>
+        {humanize(currentSession?.org.plan)} plan. A team has its own users, orders, keys and webhooks; nothing passes from one to another.
+      </PageHeader>
       <Card bare title="Teams">
-        <Loaded of={teams} isEmpty={(all) => !all.length} empty={<Empty title="No teams yet" actions={add} />}>
+        <QueryView query={teams} isEmpty={(all) => !all.length} empty={<EmptyState title="No teams yet" actions={createButton} />}>
           {(all) => (
             <Table
               label="Teams"
@@ -39,12 +39,12 @@ export function Teams() {
                 { name: 'Team', cell: ({ id }) => <Id id={id} what="team id" /> },
                 { name: 'Your id', wide: true, cell: ({ integration_team_id }) => integration_team_id ?? <span class="faint">—</span> },
                 { name: 'Region', wide: true, cell: ({ region }) => region.toUpperCase() },
-                { name: 'Created', wide: true, right: true, cell: ({ created_on }) => <Time at={created_on} real /> },
+                { name: 'Created', wide: true, right: true, cell: ({ created_on }) => <Time at={created_on} isRealTime /> },
                 {
                   name: 'Open',
                   right: true,
                   cell: ({ id, name }) => (
-                    <Button small onClick={() => chooseTeam(id)} aria-label={`Open ${name}`}>
+                    <Button small onClick={() => selectTeam(id)} aria-label={`Open ${name}`}>
                       Open
                     </Button>
                   ),
@@ -52,9 +52,9 @@ export function Teams() {
               ]}
             />
           )}
-        </Loaded>
+        </QueryView>
       </Card>
-      {open && <NewTeam onClose={() => setOpen(false)} />}
+      {isCreating && <NewTeam onClose={() => setIsCreating(false)} />}
     </>
   )
 }
@@ -62,25 +62,25 @@ export function Teams() {
 function NewTeam({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const [id, setId] = useState('')
-  const { org_id, region } = deploymentPath()
+  const { org_id, region } = deploymentParams()
   const create = async () => {
     const team = await api.createTeam({ params: { org_id }, body: { name, region, ...(id ? { integration_team_id: id } : {}) } })
-    await openSession()
+    await loadSession()
     refresh('teams')
     onClose()
-    chooseTeam(team.id)
+    selectTeam(team.id)
   }
   return (
     <FormDialog title="Create a team" submit="Create" onClose={onClose} onSubmit={create}>
       {(error) => (
         <>
-          <TextField label="Name" required value={name} onText={setName} wrong={fieldProblems(error)['name']} />
+          <TextField label="Name" required value={name} onText={setName} error={fieldErrors(error)['name']} />
           <TextField
             label="Your id"
             hint="Optional; unique in the organisation."
             value={id}
             onText={setId}
-            wrong={fieldProblems(error)['integration_team_id']}
+            error={fieldErrors(error)['integration_team_id']}
           />
         </>
       )}

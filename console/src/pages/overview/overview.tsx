@@ -3,132 +3,132 @@ import type { ComponentChildren } from 'preact'
 import { useCallback } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { Bars } from '../../charts/bars.tsx'
-import { isLive, useEvents } from '../../live.ts'
-import { useStore } from '../../observable.ts'
+import { isLive, useEvents } from '../../event-stream.ts'
+import { formatDuration, formatPercent, humanize } from '../../format.ts'
+import { useObservable } from '../../observable.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import { session } from '../../session.ts'
 import { Card, Skeleton, Status, Time } from '../../ui/basics.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Failed, Table } from '../../ui/table.tsx'
-import { percent, span, words } from '../../words.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { ErrorNotice, Table } from '../../ui/table.tsx'
 import { toneOf } from '../orders/status.tsx'
 import { Activity } from './activity.tsx'
-import { type Count, counted, type Overview as OverviewData } from './count.ts'
-import { Critical } from './critical.tsx'
+import { type Count, formatCountOf, type Overview as OverviewData } from './count.ts'
+import { CriticalResults } from './critical.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Ingestion } from './ingestion.tsx'
 import { Pulse } from './pulse.tsx'
-import { type Verdict, verdictOnDelivered, verdictOnWaiting } from './verdicts.ts'
+import { type Rating, rateBacklog, rateDelivery } from './ratings.ts'
 
-const EVERY = 5_000
+const REFRESH_MS = 5_000
 
 export function Overview() {
-  const live = useStore(isLive)
-  const overview = useQuery('overview', () => api.getOverview(), { every: EVERY })
+  const live = useObservable(isLive)
+  const overview = useQuery('overview', () => api.getOverview(), { refreshMs: REFRESH_MS })
   useEvents(useCallback(() => refresh('overview'), []))
   const { data, error, reload } = overview
   return (
     <>
-      <Head title="Overview" actions={<Status tone={live ? 'good' : 'idle'}>{live ? 'Live' : 'Every 5 s'}</Status>} />
-      {error && <Failed error={error} again={reload} />}
-      {data ? <Found data={data} /> : !error && <Skeleton lines={8} />}
+      <PageHeader title="Overview" actions={<Status tone={live ? 'good' : 'idle'}>{live ? 'Live' : 'Every 5 s'}</Status>} />
+      {error && <ErrorNotice error={error} onRetry={reload} />}
+      {data ? <OverviewView data={data} /> : !error && <Skeleton lines={8} />}
     </>
   )
 }
 
-function Found({ data }: { data: OverviewData }) {
+function OverviewView({ data }: { data: OverviewData }) {
   const { stages, results_waiting, critical_unacknowledged, deliveries } = data
   if (!stages.some(({ count }) => count) && !data.activity.length) return <FirstSteps />
   const isOrg = session.get()?.kind !== 'team'
   return (
     <>
       <div class="numbers">
-        <Figure name="Orders under way" value={counted(underWay(stages))} to="/orders" />
-        <Figure name="Results waiting" value={counted(results_waiting)} to="/orders?stage=sample_with_lab" />
-        <Figure
+        <StatCard name="Orders under way" value={formatCountOf(countInProgress(stages))} to="/orders" />
+        <StatCard name="Results waiting" value={formatCountOf(results_waiting)} to="/orders?stage=sample_with_lab" />
+        <StatCard
           name="Critical, not acknowledged"
-          value={counted(critical_unacknowledged)}
-          verdict={critical_unacknowledged.count ? { tone: 'bad', word: 'Needs a look' } : undefined}
+          value={formatCountOf(critical_unacknowledged)}
+          rating={critical_unacknowledged.count ? { tone: 'bad', label: 'Needs a look' } : undefined}
           to="/orders?is_critical=true"
         />
-        <Figure
+        <StatCard
           name="Delivered, last day"
-          value={deliveries.last_day.success_rate === null ? '—' : percent(deliveries.last_day.success_rate)}
-          verdict={verdictOnDelivered(deliveries.last_day.success_rate)}
+          value={deliveries.last_day.success_rate === null ? '—' : formatPercent(deliveries.last_day.success_rate)}
+          rating={rateDelivery(deliveries.last_day.success_rate)}
           {...(isOrg ? { to: '/webhooks' } : {})}
         >
-          {counted(deliveries.last_day.attempts)} attempts
-        </Figure>
-        <Figure
+          {formatCountOf(deliveries.last_day.attempts)} attempts
+        </StatCard>
+        <StatCard
           name="Messages waiting"
-          value={counted(deliveries.backlog)}
-          verdict={verdictOnWaiting(deliveries.backlog.count, deliveries.oldest_waiting_at, Date.now())}
+          value={formatCountOf(deliveries.backlog)}
+          rating={rateBacklog(deliveries.backlog.count, deliveries.oldest_waiting_at, Date.now())}
           {...(isOrg ? { to: '/webhooks' } : {})}
         >
           {deliveries.oldest_waiting_at && (
             <>
-              oldest <Time at={deliveries.oldest_waiting_at} real />
+              oldest <Time at={deliveries.oldest_waiting_at} isRealTime />
             </>
           )}
-        </Figure>
+        </StatCard>
       </div>
       <div class="halves">
         <div class="stack">
           <Card title="Orders by stage">
             <Bars
               label="Orders by stage"
-              of={stages.map(({ stage, ...of }) => ({
-                name: words(stage),
-                value: of.count,
-                text: counted(of),
+              bars={stages.map(({ stage, ...deliveries }) => ({
+                name: humanize(stage),
+                value: deliveries.count,
+                text: formatCountOf(deliveries),
                 to: `/orders?stage=${stage}`,
                 tone: toneOf(stage),
               }))}
             />
           </Card>
-          <Critical of={critical_unacknowledged} />
-          <Deliveries of={deliveries} />
+          <CriticalResults results={critical_unacknowledged} />
+          <Deliveries deliveries={deliveries} />
         </div>
         <div class="stack">
-          <Pulse of={data.pulse} />
-          <Ingestion of={data.ingestion} />
-          <Activity of={data.activity} />
+          <Pulse pulse={data.pulse} />
+          <Ingestion ingestion={data.ingestion} />
+          <Activity events={data.activity} />
         </div>
       </div>
     </>
   )
 }
 
-function underWay(stages: OverviewData['stages']): Count {
+function countInProgress(stages: OverviewData['stages']): Count {
   const open = stages.filter(({ stage }) => ['received', 'collecting_sample', 'sample_with_lab'].includes(stage))
   return { count: open.reduce((sum, { count }) => sum + count, 0), at_least: open.some(({ at_least }) => at_least) }
 }
 
-type FigureProps = { name: string; value: string; to?: string; verdict?: Verdict | undefined; children?: ComponentChildren }
+type StatCardProps = { name: string; value: string; to?: string; rating?: Rating | undefined; children?: ComponentChildren }
 
-const Figure = ({ name, value, to, verdict, children }: FigureProps) => {
-  const inside = (
+const StatCard = ({ name, value, to, rating, children }: StatCardProps) => {
+  const content = (
     <>
       <div class="small muted">{name}</div>
       <div class="value">{value}</div>
       <div class="small faint row wrap">
-        {verdict && <Status tone={verdict.tone}>{verdict.word}</Status>}
+        {rating && <Status tone={rating.tone}>{rating.label}</Status>}
         {children && <span>{children}</span>}
       </div>
     </>
   )
-  const look = `card number ${verdict?.tone ?? ''}`
+  const className = `card number ${rating?.tone ?? ''}`
   return to ? (
-    <Link class={look} to={to}>
-      {inside}
+    <Link class={className} to={to}>
+      {content}
     </Link>
   ) : (
-    <div class={look}>{inside}</div>
+    <div class={className}>{content}</div>
   )
 }
 
-const Deliveries = ({ of: { last_hour, last_day } }: { of: OverviewData['deliveries'] }) => (
+const Deliveries = ({ deliveries: { last_hour, last_day } }: { deliveries: OverviewData['deliveries'] }) => (
   <Card bare title="Deliveries">
     <Table
       label="Deliveries"
@@ -139,22 +139,22 @@ const Deliveries = ({ of: { last_hour, last_day } }: { of: OverviewData['deliver
       ]}
       columns={[
         { name: 'Window', cell: ({ name }) => name },
-        { name: 'Attempts', right: true, cell: ({ attempts }) => counted(attempts) },
-        { name: 'Delivered', right: true, cell: ({ success_rate }) => <Share of={success_rate} /> },
-        { name: 'Half within', wide: true, right: true, cell: ({ p50_ms }) => (p50_ms === null ? '—' : span(p50_ms)) },
-        { name: '95 % within', right: true, cell: ({ p95_ms }) => (p95_ms === null ? '—' : span(p95_ms)) },
+        { name: 'Attempts', right: true, cell: ({ attempts }) => formatCountOf(attempts) },
+        { name: 'Delivered', right: true, cell: ({ success_rate }) => <DeliveryRate deliveries={success_rate} /> },
+        { name: 'Half within', wide: true, right: true, cell: ({ p50_ms }) => (p50_ms === null ? '—' : formatDuration(p50_ms)) },
+        { name: '95 % within', right: true, cell: ({ p95_ms }) => (p95_ms === null ? '—' : formatDuration(p95_ms)) },
       ]}
     />
   </Card>
 )
 
-const Share = ({ of }: { of: number | null }) => {
-  const verdict = verdictOnDelivered(of)
-  if (of === null || !verdict) return <>—</>
+const DeliveryRate = ({ deliveries }: { deliveries: number | null }) => {
+  const rating = rateDelivery(deliveries)
+  if (deliveries === null || !rating) return <>—</>
   return (
-    <Status tone={verdict.tone}>
-      {percent(of)}
-      <span class="sr">, {verdict.word}</span>
+    <Status tone={rating.tone}>
+      {formatPercent(deliveries)}
+      <span class="sr">, {rating.label}</span>
     </Status>
   )
 }

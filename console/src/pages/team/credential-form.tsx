@@ -1,42 +1,42 @@
 import { useState } from 'preact/hooks'
-import { api, fieldProblems } from '../../api.ts'
+import { api, fieldErrors } from '../../api.ts'
+import { humanize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { deploymentPath, teamPath } from '../../session.ts'
-import { Copy } from '../../ui/basics.tsx'
+import { deploymentParams, teamParams } from '../../session.ts'
+import { CopyButton } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/forms.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { words } from '../../words.ts'
+import { showToast } from '../../ui/toasts.tsx'
 import type { Credential } from './credentials.tsx'
 
 type Provider = Parameters<typeof api.putTeamCredential>[0]['body']['provider']
 
 /** Sources of auth_type oauth are exactly those that the row takes. */
-async function oauthSources(): Promise<[Provider, string][]> {
+async function loadOauthSources(): Promise<[Provider, string][]> {
   const sources = await api.listSources()
   return sources.filter(({ auth_type }) => auth_type === 'oauth').map(({ slug, name }) => [slug as Provider, name])
 }
 
 /** Sets the account at a source, or replaces what is sent of it; the secret is never shown again. */
-export function CredentialForm({ kept, onClose }: { kept: Credential | undefined; onClose: () => void }) {
-  const sources = useQuery('oauth-sources', oauthSources)
-  const [chosen, setChosen] = useState<string>(kept?.source ?? '')
-  const [id, setId] = useState(kept?.client_id ?? '')
+export function CredentialForm({ existing, onClose }: { existing: Credential | undefined; onClose: () => void }) {
+  const sources = useQuery('oauth-sources', loadOauthSources)
+  const [selectedSource, setSelectedSource] = useState<string>(existing?.source ?? '')
+  const [id, setId] = useState(existing?.client_id ?? '')
   const [secret, setSecret] = useState('')
-  const [redirect, setRedirect] = useState(kept?.redirect_url_override ?? '')
-  const provider = (chosen || sources.data?.[0]?.[0]) as Provider | undefined
+  const [redirect, setRedirect] = useState(existing?.redirect_url_override ?? '')
+  const provider = (selectedSource || sources.data?.[0]?.[0]) as Provider | undefined
   const save = async () => {
     if (!provider) return
     const account = { client_id: id.trim(), ...(secret ? { client_secret: secret.trim() } : {}) }
-    const body = { team_id: teamPath().team_id, provider, ...account, redirect_url_override: redirect.trim() || null }
-    await api.putTeamCredential({ params: deploymentPath(), body })
+    const body = { team_id: teamParams().team_id, provider, ...account, redirect_url_override: redirect.trim() || null }
+    await api.putTeamCredential({ params: deploymentParams(), body })
     refresh('credentials:')
     onClose()
-    say(`Users of the team connect ${words(provider)} through your application from now on.`)
+    showToast(`Users of the team connect ${humanize(provider)} through your application from now on.`)
   }
   return (
     <FormDialog
-      title={kept ? `Replace the credentials for ${words(kept.source)}` : 'Set credentials'}
+      title={existing ? `Replace the credentials for ${humanize(existing.source)}` : 'Set credentials'}
       submit="Save"
       large
       onClose={onClose}
@@ -44,16 +44,16 @@ export function CredentialForm({ kept, onClose }: { kept: Credential | undefined
     >
       {(error) => (
         <>
-          {!kept && <SelectField label="Source" value={provider ?? ''} options={sources.data ?? []} onChoose={setChosen} />}
-          {provider && <Preparation provider={provider} />}
+          {!existing && <SelectField label="Source" value={provider ?? ''} options={sources.data ?? []} onSelect={setSelectedSource} />}
+          {provider && <PreparationSteps provider={provider} />}
           <div class="form-grid">
             <TextField label="Client id" required autocomplete="off" spellcheck={false} value={id} onText={setId} />
             <TextField
               label="Client secret"
               type="password"
               autocomplete="off"
-              required={!kept}
-              hint={kept ? 'Empty: the one that is kept stays.' : 'It is sealed and never shown again.'}
+              required={!existing}
+              hint={existing ? 'Empty: the one that is kept stays.' : 'It is sealed and never shown again.'}
               value={secret}
               onText={setSecret}
             />
@@ -64,7 +64,7 @@ export function CredentialForm({ kept, onClose }: { kept: Credential | undefined
               hint="Optional; it must lead to ours."
               value={redirect}
               onText={setRedirect}
-              wrong={fieldProblems(error)['redirect_url_override']}
+              error={fieldErrors(error)['redirect_url_override']}
             />
           </div>
         </>
@@ -74,18 +74,18 @@ export function CredentialForm({ kept, onClose }: { kept: Credential | undefined
 }
 
 /** What to set at the source first. */
-function Preparation({ provider }: { provider: Provider }) {
-  const { team_id } = teamPath()
-  const load = () => api.prepareTeamCredential({ params: deploymentPath(), body: { team_id, provider } })
+function PreparationSteps({ provider }: { provider: Provider }) {
+  const { team_id } = teamParams()
+  const load = () => api.prepareTeamCredential({ params: deploymentParams(), body: { team_id, provider } })
   const { data } = useQuery(`preparation:${provider}`, load)
   return (
     <>
       {data?.preparation_steps.map(({ type, value, description }) => (
         <div key={type} class="field">
-          <span class="label">{description ?? words(type)}</span>
+          <span class="label">{description ?? humanize(type)}</span>
           <div class="secret">
             <code class="grow">{value}</code>
-            <Copy text={value} what={words(type)} />
+            <CopyButton text={value} what={humanize(type)} />
           </div>
         </div>
       ))}

@@ -1,13 +1,13 @@
 import { api } from '../../api.ts'
+import { formatMoney, humanize, methodLabels, pluralize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import type { PageProps } from '../../routes.ts'
-import { may } from '../../session.ts'
-import { Card, Doing, Facts, Id, Notice } from '../../ui/basics.tsx'
-import { Detail } from '../../ui/detail.tsx'
-import { Head } from '../../ui/head.tsx'
+import { can } from '../../session.ts'
+import { AsyncButton, Card, DescriptionList, Id, Notice } from '../../ui/basics.tsx'
+import { DetailPage } from '../../ui/detail-page.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
 import { Table } from '../../ui/table.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { methodWords, money, plural, words } from '../../words.ts'
+import { showToast } from '../../ui/toasts.tsx'
 import { TestStatus } from './lab-tests.tsx'
 
 type LabTest = Awaited<ReturnType<typeof api.getLabTest>>
@@ -15,21 +15,21 @@ type LabTest = Awaited<ReturnType<typeof api.getLabTest>>
 export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
   const test = useQuery(`lab-test:${lab_test_id}`, () => api.getLabTest({ params: { lab_test_id } }))
   return (
-    <Detail of={test} what="Lab test" up={['/lab-tests', 'Lab tests']}>
+    <DetailPage query={test} title="Lab test" up={['/lab-tests', 'Lab tests']}>
       {(test) => (
         <>
-          <Head up={['/lab-tests', 'Lab tests']} title={test.name} actions={may('data.change') && <OwnActions test={test} />}>
+          <PageHeader up={['/lab-tests', 'Lab tests']} title={test.name} actions={can('data.change') && <OwnActions test={test} />}>
             <span class="row wrap">
-              <TestStatus of={test.status} />
+              <TestStatus status={test.status} />
               <span>{test.lab?.name}</span>
               <Id id={test.id} what="lab test id" />
             </span>
-          </Head>
+          </PageHeader>
           {test.status === 'pending_approval' && (
             <Notice tone="warn">It can be ordered once the operator has approved it: assay lab-tests approve --id {test.id}</Notice>
           )}
           <div class="columns">
-            <Card bare title={plural(test.markers?.length ?? 0, 'marker')}>
+            <Card bare title={pluralize(test.markers?.length ?? 0, 'marker')}>
               <Table
                 label="Markers"
                 rows={test.markers ?? []}
@@ -39,19 +39,19 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
                   { name: 'Code', cell: ({ provider_id }) => <code>{provider_id}</code> },
                   { name: 'Unit', wide: true, cell: ({ unit }) => unit },
                   { name: 'Questions', wide: true, right: true, cell: ({ aoe }) => aoe?.questions.length || '' },
-                  { name: 'Price', right: true, cell: ({ price }) => (price ? money(Number(price)) : '') },
+                  { name: 'Price', right: true, cell: ({ price }) => (price ? formatMoney(Number(price)) : '') },
                 ]}
               />
             </Card>
             <Card title="About">
-              <Facts
-                of={[
-                  ['Collection', methodWords[test.method]],
-                  ['Sample', words(test.sample_type)],
+              <DescriptionList
+                items={[
+                  ['Collection', methodLabels[test.method]],
+                  ['Sample', humanize(test.sample_type)],
                   ['Fasting', test.fasting ? 'Yes' : 'No'],
-                  ['Price', money(test.price)],
-                  ['Usual', test.common_tat_days === null ? null : plural(test.common_tat_days, 'day')],
-                  ['At the latest', test.worst_case_tat_days === null ? null : plural(test.worst_case_tat_days, 'day')],
+                  ['Price', formatMoney(test.price)],
+                  ['Usual', test.common_tat_days === null ? null : pluralize(test.common_tat_days, 'day')],
+                  ['At the latest', test.worst_case_tat_days === null ? null : pluralize(test.worst_case_tat_days, 'day')],
                   ['Made by', test.auto_generated ? 'An order' : 'A person'],
                 ]}
               />
@@ -59,7 +59,7 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
           </div>
         </>
       )}
-    </Detail>
+    </DetailPage>
   )
 }
 
@@ -70,10 +70,10 @@ function OwnActions({ test }: { test: LabTest }) {
   )
   if (!own.data?.data.some(({ id }) => id === test.id)) return null
   const isArchived = test.status === 'inactive'
-  const turn = async () => {
+  const toggle = async () => {
     const { status } = await api.patchLabTest({ params: { lab_test_id: test.id }, body: { active: isArchived } })
     refresh('lab-test')
-    say(isArchived ? `Taken back: ${words(status).toLowerCase()}.` : 'Archived; orders of it go on, and new ones are refused.')
+    showToast(isArchived ? `Taken back: ${humanize(status).toLowerCase()}.` : 'Archived; orders of it go on, and new ones are refused.')
   }
-  return <Doing act={turn}>{isArchived ? 'Take back' : 'Archive'}</Doing>
+  return <AsyncButton action={toggle}>{isArchived ? 'Take back' : 'Archive'}</AsyncButton>
 }

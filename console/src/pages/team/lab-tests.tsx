@@ -1,75 +1,75 @@
 import { methods } from '../../../../src/contract/labs/lifecycle.ts'
 import { api } from '../../api.ts'
+import { formatMoney, humanize, methodLabels } from '../../format.ts'
 import { useQuery } from '../../query.ts'
-import { Link, setSearch, useSearch } from '../../router.tsx'
-import { may } from '../../session.ts'
-import { Card, Empty, Status, type Tone } from '../../ui/basics.tsx'
-import { Find } from '../../ui/find.tsx'
-import { Choice } from '../../ui/forms.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Loaded, Table } from '../../ui/table.tsx'
-import { methodWords, money, words } from '../../words.ts'
+import { Link, setSearchParams, useSearchParams } from '../../router.tsx'
+import { can } from '../../session.ts'
+import { Card, EmptyState, Status, type Tone } from '../../ui/basics.tsx'
+import { FilterSelect } from '../../ui/forms.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
+import { QueryView, Table } from '../../ui/table.tsx'
 
 const tones: Record<string, Tone> = { active: 'good', pending_approval: 'warn', inactive: 'idle' }
 
-export const TestStatus = ({ of }: { of: string }) => <Status tone={tones[of] ?? 'idle'}>{words(of)}</Status>
+export const TestStatus = ({ status }: { status: string }) => <Status tone={tones[status] ?? 'idle'}>{humanize(status)}</Status>
 
 type Method = (typeof methods)[number]
 
-const SHOWN = 200
+const MAX_ROWS = 200
 
 export function LabTests() {
-  const search = useSearch()
+  const search = useSearchParams()
   const [name = '', method = '', own = ''] = ['name', 'method', 'own'].map((one) => search.get(one) ?? '')
   const tests = useQuery(`lab-tests?${name}&${method}&${own}`, () =>
     api.listLabTests({
       query: {
-        lab_test_limit: SHOWN,
+        lab_test_limit: MAX_ROWS,
         ...(name ? { name } : {}),
         ...(method ? { collection_method: method as Method } : {}),
         ...(own ? { own: own === 'own' } : {}),
       },
     }),
   )
-  const add = may('data.change') && (
+  const createLink = can('data.change') && (
     <Link class="button primary" to="/lab-tests/new">
       Make a lab test
     </Link>
   )
   return (
     <>
-      <Head title="Lab tests" actions={add}>
+      <PageHeader title="Lab tests" actions={createLink}>
         What can be ordered: the catalogue that all teams share, and tests that this team made.
-      </Head>
+      </PageHeader>
       <Card bare label="Lab tests">
         <div class="filters">
-          <Find text={name} onFind={(name) => setSearch({ name })} label="Search lab tests" placeholder="Part of the name" />
-          <Choice
+          <SearchField text={name} onSearch={(name) => setSearchParams({ name })} label="Search lab tests" placeholder="Part of the name" />
+          <FilterSelect
             label="Collection"
-            none="Any collection"
+            placeholder="Any collection"
             value={method}
-            options={methods.map((one) => [one, methodWords[one] ?? one])}
-            onChoose={(method) => setSearch({ method })}
+            options={methods.map((one) => [one, methodLabels[one] ?? one])}
+            onSelect={(method) => setSearchParams({ method })}
           />
-          <Choice
+          <FilterSelect
             label="Made by"
-            none="Made by anybody"
+            placeholder="Made by anybody"
             value={own}
             options={[
               ['own', 'Made by this team'],
               ['catalogue', 'Of the catalogue'],
             ]}
-            onChoose={(own) => setSearch({ own })}
+            onSelect={(own) => setSearchParams({ own })}
           />
         </div>
-        <Loaded
-          of={tests}
+        <QueryView
+          query={tests}
           lines={8}
           isEmpty={({ data }) => !data.length}
           empty={
-            <Empty title="No lab test matches" actions={add}>
+            <EmptyState title="No lab test matches" actions={createLink}>
               Clear the search, or make a test of your own from markers of a lab.
-            </Empty>
+            </EmptyState>
           }
         >
           {({ data, next_cursor }) => (
@@ -82,21 +82,21 @@ export function LabTests() {
                 columns={[
                   { name: 'Name', cell: (test) => test.name },
                   { name: 'Lab', wide: true, cell: ({ lab }) => lab?.name },
-                  { name: 'Collection', cell: ({ method }) => methodWords[method] ?? method },
-                  { name: 'Sample', wide: true, cell: ({ sample_type }) => words(sample_type) },
+                  { name: 'Collection', cell: ({ method }) => methodLabels[method] ?? method },
+                  { name: 'Sample', wide: true, cell: ({ sample_type }) => humanize(sample_type) },
                   { name: 'Markers', wide: true, right: true, cell: ({ markers }) => markers?.length },
-                  { name: 'Status', wide: true, cell: ({ status }) => <TestStatus of={status} /> },
-                  { name: 'Price', right: true, cell: ({ price }) => money(price) },
+                  { name: 'Status', wide: true, cell: ({ status }) => <TestStatus status={status} /> },
+                  { name: 'Price', right: true, cell: ({ price }) => formatMoney(price) },
                 ]}
               />
               {next_cursor && (
                 <div class="pager">
-                  <span>The first {SHOWN} are shown; search for the others.</span>
+                  <span>The first {MAX_ROWS} are shown; search for the others.</span>
                 </div>
               )}
             </>
           )}
-        </Loaded>
+        </QueryView>
       </Card>
     </>
   )

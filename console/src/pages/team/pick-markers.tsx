@@ -1,39 +1,39 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { formatMoney } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import { Button } from '../../ui/basics.tsx'
-import { usePaused } from '../../ui/find.tsx'
 import { Picker } from '../../ui/picker.tsx'
-import { money } from '../../words.ts'
+import { useDebounced } from '../../ui/search-field.tsx'
 
 export type Marker = Awaited<ReturnType<typeof api.listMarkers>>['markers'][number]
 
-type PickProps = { lab_slug: string; picked: Marker[]; onPick: (markers: Marker[]) => void; wrong?: string | undefined }
+type PickProps = { lab_slug: string; picked: Marker[]; onPick: (markers: Marker[]) => void; error?: string | undefined }
 
-const SHOWN = 50
+const MAX_MARKERS = 50
 
-export const priceOf = ({ price }: Marker) => (price ? money(Number(price)) : '')
+export const formatPrice = ({ price }: Marker) => (price ? formatMoney(Number(price)) : '')
 
 /** Markers of one lab, found by a part of their name; those that were picked stay above. */
-export function PickMarkers({ lab_slug, picked, onPick, wrong }: PickProps) {
+export function PickMarkers({ lab_slug, picked, onPick, error }: PickProps) {
   const [text, setText] = useState('')
-  const name = usePaused(text.trim())
-  const found = useQuery(lab_slug ? `markers:${lab_slug}?${name}` : null, () =>
-    api.listMarkers({ query: { lab_slug, size: SHOWN, ...(name ? { name } : {}) } }),
+  const name = useDebounced(text.trim())
+  const matches = useQuery(lab_slug ? `markers:${lab_slug}?${name}` : null, () =>
+    api.listMarkers({ query: { lab_slug, size: MAX_MARKERS, ...(name ? { name } : {}) } }),
   )
-  const isFree = ({ id, is_orderable }: Marker) => is_orderable !== false && !picked.some((one) => one.id === id)
+  const isSelectable = ({ id, is_orderable }: Marker) => is_orderable !== false && !picked.some((marker) => marker.id === id)
   return (
     <div class="stack tight">
       {picked.length > 0 && (
         <ul class="stack tight" aria-label="Picked markers">
-          {picked.map((one) => (
-            <li key={one.id} class="picked">
+          {picked.map((marker) => (
+            <li key={marker.id} class="picked">
               <span>
-                {one.name} <code class="small muted">{one.provider_id}</code>
+                {marker.name} <code class="small muted">{marker.provider_id}</code>
               </span>
               <span class="row">
-                {priceOf(one)}
-                <Button small aria-label={`Remove ${one.name}`} onClick={() => onPick(picked.filter(({ id }) => id !== one.id))}>
+                {formatPrice(marker)}
+                <Button small aria-label={`Remove ${marker.name}`} onClick={() => onPick(picked.filter(({ id }) => id !== marker.id))}>
                   Remove
                 </Button>
               </span>
@@ -44,20 +44,20 @@ export function PickMarkers({ lab_slug, picked, onPick, wrong }: PickProps) {
       <Picker
         label="Add a marker"
         placeholder="Part of its name"
-        list="Markers"
-        wrong={wrong}
+        listLabel="Markers"
+        error={error}
         text={text}
         onText={setText}
-        of={{ ...found, data: found.data?.markers.filter(isFree) }}
+        query={{ ...matches, data: matches.data?.markers.filter(isSelectable) }}
         keyOf={({ id }) => id}
-        onPick={(one) => onPick([...picked, one])}
+        onPick={(marker) => onPick([...picked, marker])}
       >
-        {(one) => (
+        {(marker) => (
           <>
             <span>
-              {one.name} <code class="small muted">{one.provider_id}</code>
+              {marker.name} <code class="small muted">{marker.provider_id}</code>
             </span>
-            <span>{priceOf(one)}</span>
+            <span>{formatPrice(marker)}</span>
           </>
         )}
       </Picker>

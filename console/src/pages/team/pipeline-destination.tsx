@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import type { Destination, OutletName } from '../../../../src/contract/delivery/pipelines.ts'
 import { api } from '../../api.ts'
+import { formatCount, pluralize } from '../../format.ts'
 import { refresh } from '../../query.ts'
-import { deploymentPath, may } from '../../session.ts'
-import { Card, Doing, Facts, Notice, Status, Time, type Tone } from '../../ui/basics.tsx'
+import { can, deploymentParams } from '../../session.ts'
+import { AsyncButton, Card, DescriptionList, Notice, Status, Time, type Tone } from '../../ui/basics.tsx'
 import { Progress } from '../../ui/progress.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { count, plural } from '../../words.ts'
+import { showToast } from '../../ui/toasts.tsx'
 import { names } from './pipeline-form.tsx'
 import type { Pipeline } from './pipelines.tsx'
 
 /** The service counts no further. */
-const LAG_COUNTED = 10_000
+const MAX_LAG_COUNT = 10_000
 
 type State = Pipeline['destinations'][number]
 type Props = { pipeline: Pipeline; state: State }
@@ -20,22 +20,22 @@ type Props = { pipeline: Pipeline; state: State }
 export function DestinationCard({ pipeline, state }: Props) {
   const { delivered, lag, last_error, last_delivered_at, created_at } = state
   const name = state.destination as OutletName
-  const [tone, word] = wordOf(state, isPaused(pipeline, name))
-  const all = delivered + lag
+  const [tone, label] = statusOf(state, isPaused(pipeline, name))
+  const total = delivered + lag
   return (
-    <Card title={names[name] ?? name} actions={may('team.manage') && <Turn pipeline={pipeline} name={name} />}>
+    <Card title={names[name] ?? name} actions={can('team.manage') && <PauseButton pipeline={pipeline} name={name} />}>
       <div class="stack">
         {last_error && <Failing state={state} />}
-        <Facts
-          of={[
-            ['State', <Status tone={tone}>{word}</Status>],
+        <DescriptionList
+          items={[
+            ['State', <Status tone={tone}>{label}</Status>],
             ...factsOf(pipeline, name),
-            ['Waiting', lag >= LAG_COUNTED ? `${count(lag)} or more` : count(lag)],
-            ['Last delivered', last_delivered_at ? <Time at={last_delivered_at} real /> : 'Nothing yet'],
-            ['Added', <Time at={created_at} real />],
+            ['Waiting', lag >= MAX_LAG_COUNT ? `${formatCount(lag)} or more` : formatCount(lag)],
+            ['Last delivered', last_delivered_at ? <Time at={last_delivered_at} isRealTime /> : 'Nothing yet'],
+            ['Added', <Time at={created_at} isRealTime />],
           ]}
         />
-        {all > 0 && <Progress done={delivered} total={all} share={delivered / all} />}
+        {total > 0 && <Progress done={delivered} total={total} share={delivered / total} />}
       </div>
     </Card>
   )
@@ -43,7 +43,7 @@ export function DestinationCard({ pipeline, state }: Props) {
 
 const isPaused = ({ preferences }: Pipeline, name: OutletName) => !preferences.enabled.includes(name)
 
-function wordOf({ last_error, lag }: State, paused: boolean): [Tone, string] {
+function statusOf({ last_error, lag }: State, paused: boolean): [Tone, string] {
   if (paused) return ['idle', 'Paused']
   if (last_error) return ['bad', 'Failing']
   return lag ? ['info', 'Catching up'] : ['good', 'Up to date']
@@ -64,35 +64,36 @@ function factsOf({ rabbitmq, cloud_pubsub }: Pipeline, name: OutletName): [strin
 
 const Failing = ({ state: { last_error, failures, failing_since, next_try_at } }: { state: State }) => (
   <Notice tone="bad">
-    <strong>{last_error?.message}</strong> Last tried <Time at={last_error?.at ?? ''} real />; {plural(failures, 'failure')} in a row
+    <strong>{last_error?.message}</strong> Last tried <Time at={last_error?.at ?? ''} isRealTime />; {pluralize(failures, 'failure')} in a
+    row
     {failing_since && (
       <>
-        , the first <Time at={failing_since} real />
+        , the first <Time at={failing_since} isRealTime />
       </>
     )}
     .{' '}
     {next_try_at && (
       <>
-        Tried again <Time at={next_try_at} real />.
+        Tried again <Time at={next_try_at} isRealTime />.
       </>
     )}
   </Notice>
 )
 
-function Turn({ pipeline, name }: { pipeline: Pipeline; name: OutletName }) {
+function PauseButton({ pipeline, name }: { pipeline: Pipeline; name: OutletName }) {
   const { preferred, enabled } = pipeline.preferences
   const paused = isPaused(pipeline, name)
-  const turn = async () => {
-    const left = enabled.filter((one) => one !== name)
+  const toggle = async () => {
+    const otherNames = enabled.filter((one) => one !== name)
     // Answers may have names that are newer than this page; they are sent back as they came.
-    const preferences = { preferred: preferred as Destination, enabled: (paused ? [...left, name] : left) as Destination[] }
-    await api.upsertPipelines({ params: deploymentPath(), body: { team_ids: [pipeline.team_id], preferences } })
+    const preferences = { preferred: preferred as Destination, enabled: (paused ? [...otherNames, name] : otherNames) as Destination[] }
+    await api.upsertPipelines({ params: deploymentParams(), body: { team_ids: [pipeline.team_id], preferences } })
     refresh('pipelines:')
-    say(paused ? 'It goes on where it stopped.' : 'Paused; what happens waits in the log.')
+    showToast(paused ? 'It goes on where it stopped.' : 'Paused; what happens waits in the log.')
   }
   return (
-    <Doing small act={turn}>
+    <AsyncButton small action={toggle}>
       {paused ? 'Resume' : 'Pause'}
-    </Doing>
+    </AsyncButton>
   )
 }

@@ -1,78 +1,78 @@
 import { useState } from 'preact/hooks'
 import type { OutletName } from '../../../../src/contract/delivery/pipelines.ts'
-import { api, type Failure, fieldProblems } from '../../api.ts'
+import { type ApiError, api, fieldErrors } from '../../api.ts'
 import { refresh } from '../../query.ts'
-import { deploymentPath, teamPath } from '../../session.ts'
+import { deploymentParams, teamParams } from '../../session.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { AreaField, Check, TextField } from '../../ui/forms.tsx'
-import { say } from '../../ui/toasts.tsx'
+import { AreaField, Checkbox, TextField } from '../../ui/forms.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 import type { Pipeline } from './pipelines.tsx'
 
 export const names: Record<OutletName, string> = { rabbitmq: 'RabbitMQ', cloud_pubsub: 'Google Cloud Pub/Sub' }
 const kinds = Object.keys(names) as OutletName[]
 
-const prefixesOf = (text: string) => text.split(/[\s,]+/).flatMap((prefix) => prefix.replace(/\*$/, '') || [])
+const parsePrefixes = (text: string) => text.split(/[\s,]+/).flatMap((prefix) => prefix.replace(/\*$/, '') || [])
 
-type FormProps = { kept: Pipeline | undefined; onClose: () => void }
+type FormProps = { existing: Pipeline | undefined; onClose: () => void }
 
-export function PipelineForm({ kept, onClose }: FormProps) {
-  const [chosen, setChosen] = useState<OutletName[]>(kept ? kinds.filter((kind) => kept[kind]) : ['rabbitmq'])
-  const [rabbitmq, setRabbitMq] = useState(kept?.rabbitmq ?? { uri: '', exchange: '' })
-  const [topic, setTopic] = useState(kept?.cloud_pubsub ?? { project: '', topic: '', message_ordering: true })
-  const [types, setTypes] = useState(kept?.event_type_prefixes?.join('\n') ?? '')
-  const [history, setHistory] = useState(false)
-  const hasNew = chosen.some((kind) => !kept?.[kind])
+export function PipelineForm({ existing, onClose }: FormProps) {
+  const [selected, setSelected] = useState<OutletName[]>(existing ? kinds.filter((kind) => existing[kind]) : ['rabbitmq'])
+  const [rabbitmq, setRabbitMq] = useState(existing?.rabbitmq ?? { uri: '', exchange: '' })
+  const [topic, setTopic] = useState(existing?.cloud_pubsub ?? { project: '', topic: '', message_ordering: true })
+  const [types, setTypes] = useState(existing?.event_type_prefixes?.join('\n') ?? '')
+  const [includesHistory, setIncludesHistory] = useState(false)
+  const hasNew = selected.some((kind) => !existing?.[kind])
   const save = async () => {
-    const settings = { rabbitmq: trimmed(rabbitmq), cloud_pubsub: trimmed(topic) }
+    const settings = { rabbitmq: trimSettings(rabbitmq), cloud_pubsub: trimSettings(topic) }
     // What nobody changed is not sent, so that nothing else about it is judged anew.
-    const changed = chosen.filter((kind) => JSON.stringify(settings[kind]) !== JSON.stringify(kept?.[kind]))
+    const changed = selected.filter((kind) => JSON.stringify(settings[kind]) !== JSON.stringify(existing?.[kind]))
     const body = {
-      team_ids: [teamPath().team_id],
+      team_ids: [teamParams().team_id],
       ...Object.fromEntries(changed.map((kind) => [kind, settings[kind]])),
-      event_type_prefixes: prefixesOf(types),
-      ...(hasNew ? { push_historical_data: history } : {}),
+      event_type_prefixes: parsePrefixes(types),
+      ...(hasNew ? { push_historical_data: includesHistory } : {}),
     }
-    await api.upsertPipelines({ params: deploymentPath(), body })
+    await api.upsertPipelines({ params: deploymentParams(), body })
     refresh('pipelines:')
     onClose()
-    say(kept ? 'Saved; it is tried at once.' : 'The pipeline begins.')
+    showToast(existing ? 'Saved; it is tried at once.' : 'The pipeline begins.')
   }
-  const choose = (kind: OutletName, on: boolean) => setChosen(kinds.filter((one) => (one === kind ? on : chosen.includes(one))))
-  const title = kept ? 'Change the pipeline' : 'Create a pipeline'
+  const toggle = (kind: OutletName, on: boolean) => setSelected(kinds.filter((one) => (one === kind ? on : selected.includes(one))))
+  const title = existing ? 'Change the pipeline' : 'Create a pipeline'
   return (
-    <FormDialog title={title} submit={kept ? 'Save' : 'Create'} large disabled={!chosen.length} onClose={onClose} onSubmit={save}>
+    <FormDialog title={title} submit={existing ? 'Save' : 'Create'} large disabled={!selected.length} onClose={onClose} onSubmit={save}>
       {(error) => (
         <>
           <fieldset class="stack tight">
             <legend>Destinations</legend>
             {kinds.map((kind) => (
-              <Check
+              <Checkbox
                 key={kind}
                 label={names[kind]}
-                value={chosen.includes(kind)}
-                disabled={Boolean(kept?.[kind])}
-                onCheck={(on) => choose(kind, on)}
+                value={selected.includes(kind)}
+                disabled={Boolean(existing?.[kind])}
+                onChange={(on) => toggle(kind, on)}
               />
             ))}
             <span class="small muted">Webhooks deliver beside pipelines already. Azure Event Hubs is not supported yet.</span>
           </fieldset>
-          {chosen.includes('rabbitmq') && (
-            <RabbitMqFields value={rabbitmq} isKept={Boolean(kept?.rabbitmq)} onChange={setRabbitMq} error={error} />
+          {selected.includes('rabbitmq') && (
+            <RabbitMqFields value={rabbitmq} isExisting={Boolean(existing?.rabbitmq)} onChange={setRabbitMq} error={error} />
           )}
-          {chosen.includes('cloud_pubsub') && <PubSubFields value={topic} onChange={setTopic} error={error} />}
+          {selected.includes('cloud_pubsub') && <PubSubFields value={topic} onChange={setTopic} error={error} />}
           <AreaField
             full
             label="Event types"
             hint="Empty takes all. One beginning on each line, as in labtest.order."
             value={types}
             onText={setTypes}
-            wrong={Object.entries(fieldProblems(error)).find(([path]) => path.startsWith('event_type_prefixes'))?.[1]}
+            error={Object.entries(fieldErrors(error)).find(([path]) => path.startsWith('event_type_prefixes'))?.[1]}
           />
           {hasNew && (
-            <Check
-              label={`Begin ${kept ? 'the new destination ' : ''}with the oldest event that is kept`}
-              value={history}
-              onCheck={setHistory}
+            <Checkbox
+              label={`Begin ${existing ? 'the new destination ' : ''}with the oldest event that is kept`}
+              value={includesHistory}
+              onChange={setIncludesHistory}
             />
           )}
         </>
@@ -81,14 +81,14 @@ export function PipelineForm({ kept, onClose }: FormProps) {
   )
 }
 
-const trimmed = <S extends object>(settings: S): S =>
+const trimSettings = <S extends object>(settings: S): S =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value])) as S
 
-type Fields<S> = { value: S; onChange: (value: S) => void; error: Failure | undefined }
+type Fields<S> = { value: S; onChange: (value: S) => void; error: ApiError | undefined }
 type RabbitMq = NonNullable<Pipeline['rabbitmq']>
 type PubSub = NonNullable<Pipeline['cloud_pubsub']>
 
-const RabbitMqFields = ({ value, isKept, onChange, error }: Fields<RabbitMq> & { isKept: boolean }) => (
+const RabbitMqFields = ({ value, isExisting, onChange, error }: Fields<RabbitMq> & { isExisting: boolean }) => (
   <div class="form-grid">
     <TextField
       full
@@ -98,13 +98,13 @@ const RabbitMqFields = ({ value, isKept, onChange, error }: Fields<RabbitMq> & {
       autocomplete="off"
       placeholder="amqps://user:password@broker.example.com/vhost"
       hint={
-        isKept
+        isExisting
           ? 'User and password are hidden; left like this, they stay as they are.'
           : 'With user and password, which are sealed and never shown again.'
       }
       value={value.uri}
       onText={(uri) => onChange({ ...value, uri })}
-      wrong={fieldProblems(error)['rabbitmq.uri']}
+      error={fieldErrors(error)['rabbitmq.uri']}
     />
     <TextField
       label="Exchange"
@@ -112,7 +112,7 @@ const RabbitMqFields = ({ value, isKept, onChange, error }: Fields<RabbitMq> & {
       hint="It must exist; the event type is the routing key."
       value={value.exchange}
       onText={(exchange) => onChange({ ...value, exchange })}
-      wrong={fieldProblems(error)['rabbitmq.exchange']}
+      error={fieldErrors(error)['rabbitmq.exchange']}
     />
   </div>
 )
@@ -127,7 +127,7 @@ const PubSubFields = ({ value, onChange, error }: Fields<PubSub>) => (
       hint="The id of a Google Cloud project that the operator of the service opened."
       value={value.project}
       onText={(project) => onChange({ ...value, project })}
-      wrong={fieldProblems(error)['cloud_pubsub.project']}
+      error={fieldErrors(error)['cloud_pubsub.project']}
     />
     <TextField
       label="Topic"
@@ -136,13 +136,13 @@ const PubSubFields = ({ value, onChange, error }: Fields<PubSub>) => (
       hint="It must exist, with its subscriptions; the event type is an attribute."
       value={value.topic}
       onText={(topic) => onChange({ ...value, topic })}
-      wrong={fieldProblems(error)['cloud_pubsub.topic']}
+      error={fieldErrors(error)['cloud_pubsub.topic']}
     />
     <div class="full">
-      <Check
+      <Checkbox
         label="With ordering keys, so that subscriptions can keep the order of each order or resource"
         value={value.message_ordering}
-        onCheck={(message_ordering) => onChange({ ...value, message_ordering })}
+        onChange={(message_ordering) => onChange({ ...value, message_ordering })}
       />
     </div>
   </div>

@@ -1,51 +1,51 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { refresh } from '../../query.ts'
-import { go } from '../../router.tsx'
+import { navigate } from '../../router.tsx'
 import { Button } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/forms.tsx'
-import { say } from '../../ui/toasts.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 import type { User } from './find.ts'
 
 /** Deleting asks for the id once more; the line that confirms it offers the way back. */
 export function DeleteUser({ user: { user_id, client_user_id } }: { user: User }) {
-  const [open, setOpen] = useState(false)
-  const [typed, setTyped] = useState('')
+  const [isOpen, setIsOpen] = useState(false)
+  const [confirmation, setConfirmation] = useState('')
   const undo = async () => {
     await api.undoDeleteUser({ query: { user_id } }).then(
-      () => say('The user is back.'),
-      (error: Error) => say(error.message, { tone: 'bad' }),
+      () => showToast('The user is back.'),
+      (error: Error) => showToast(error.message, { tone: 'bad' }),
     )
     refresh('user:', 'users', 'orders')
-    go(`/users/${user_id}`)
+    navigate(`/users/${user_id}`)
   }
   const remove = async () => {
     await api.deleteUser({ params: { user_id } })
-    setOpen(false)
+    setIsOpen(false)
     refresh('user:', 'users', 'orders')
-    go('/users')
-    say(`${client_user_id} is deleted.`, { action: { name: 'Undo', run: () => void undo() } })
+    navigate('/users')
+    showToast(`${client_user_id} is deleted.`, { action: { name: 'Undo', run: () => void undo() } })
   }
   return (
     <>
-      <Button kind="danger" onClick={() => setOpen(true)}>
+      <Button kind="danger" onClick={() => setIsOpen(true)}>
         Delete
       </Button>
-      {open && (
+      {isOpen && (
         <FormDialog
           title="Delete this user?"
           submit="Delete"
           danger
-          disabled={typed.trim() !== client_user_id}
-          onClose={() => setOpen(false)}
+          disabled={confirmation.trim() !== client_user_id}
+          onClose={() => setIsOpen(false)}
           onSubmit={remove}
         >
           <p>
             The user is gone at once for every call. After 7 days it is erased for good with all orders, results and data; until then the
             deletion can be undone.
           </p>
-          <TextField label={`Type ${client_user_id} to confirm`} value={typed} onText={setTyped} autocomplete="off" />
+          <TextField label={`Type ${client_user_id} to confirm`} value={confirmation} onText={setConfirmation} autocomplete="off" />
         </FormDialog>
       )}
     </>

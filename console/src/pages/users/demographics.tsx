@@ -1,34 +1,36 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { formatDate, humanize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
-import { Card, Empty, Facts } from '../../ui/basics.tsx'
-import { Reveal, revealing } from '../../ui/reveal.tsx'
-import { Loaded } from '../../ui/table.tsx'
-import { day, words } from '../../words.ts'
+import { Card, DescriptionList, EmptyState } from '../../ui/basics.tsx'
+import { Reveal, revealHeaders } from '../../ui/reveal.tsx'
+import { QueryView } from '../../ui/table.tsx'
 
 export function Demographics({ user_id }: { user_id: string }) {
   const [reason, setReason] = useState<string | null>(null)
-  const info = useQuery(`info:${user_id}${reason ? '?revealed' : ''}`, () => api.getUserInfo({ params: { user_id }, ...revealing(reason) }))
+  const info = useQuery(`info:${user_id}${reason ? '?revealed' : ''}`, () =>
+    api.getUserInfo({ params: { user_id }, ...revealHeaders(reason) }),
+  )
   if (info.error?.status === 404)
     return (
       <Card bare title="Demographics">
-        <Empty title="None recorded">They come with the first order, or by PATCH /v2/user/…/info.</Empty>
+        <EmptyState title="None recorded">They come with the first order, or by PATCH /v2/user/…/info.</EmptyState>
       </Card>
     )
   return (
     <Card
       bare
       title="Demographics"
-      actions={info.data && <Reveal revealed={reason !== null} onReveal={setReason} onMask={() => setReason(null)} />}
+      actions={info.data && <Reveal isRevealed={reason !== null} onReveal={setReason} onMask={() => setReason(null)} />}
     >
-      <Loaded of={info}>
+      <QueryView query={info}>
         {(info) => (
           <div class="body">
-            <Facts
-              of={[
+            <DescriptionList
+              items={[
                 ['Name', `${info.first_name} ${info.last_name}`],
-                ['Born', day(info.dob)],
-                ['Gender', words(info.gender)],
+                ['Born', formatDate(info.dob)],
+                ['Gender', humanize(info.gender)],
                 ['Phone', info.phone_number],
                 ['E-mail', info.email],
                 [
@@ -37,13 +39,13 @@ export function Demographics({ user_id }: { user_id: string }) {
                     .filter(Boolean)
                     .join(', '),
                 ],
-                ['Race', words(info.race)],
-                ['Ethnicity', words(info.ethnicity)],
+                ['Race', humanize(info.race)],
+                ['Ethnicity', humanize(info.ethnicity)],
               ]}
             />
           </div>
         )}
-      </Loaded>
+      </QueryView>
     </Card>
   )
 }

@@ -1,14 +1,14 @@
 import { api } from '../../api.ts'
+import { formatDate } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import type { PageProps } from '../../routes.ts'
-import { may } from '../../session.ts'
-import { Card, Doing, Empty, Facts, Id, Time } from '../../ui/basics.tsx'
-import { Detail } from '../../ui/detail.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Loaded } from '../../ui/table.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { day } from '../../words.ts'
+import { can } from '../../session.ts'
+import { AsyncButton, Card, DescriptionList, EmptyState, Id, Time } from '../../ui/basics.tsx'
+import { DetailPage } from '../../ui/detail-page.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { QueryView } from '../../ui/table.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 import { OrderTable } from '../orders/list.tsx'
 import { PlaceLink } from '../orders/place-link.tsx'
 import { Connections } from './connections.tsx'
@@ -19,21 +19,21 @@ import { UserSeries } from './series.tsx'
 
 export function UserDetail({ params: { user_id = '' } }: PageProps) {
   const user = useQuery(`user:${user_id}`, () => api.getUser({ params: { user_id } }))
-  if (user.error?.status === 404) return <Gone user_id={user_id} />
+  if (user.error?.status === 404) return <UserNotFound user_id={user_id} />
   return (
-    <Detail of={user} what="User" up={['/users', 'Users']}>
-      {(user) => <Found user={user} />}
-    </Detail>
+    <DetailPage query={user} title="User" up={['/users', 'Users']}>
+      {(user) => <UserView user={user} />}
+    </DetailPage>
   )
 }
 
-const Found = ({ user }: { user: User }) => (
+const UserView = ({ user }: { user: User }) => (
   <>
-    <Head
+    <PageHeader
       up={['/users', 'Users']}
       title={user.client_user_id}
       actions={
-        may('data.change') && (
+        can('data.change') && (
           <>
             <DeleteUser user={user} />
             <PlaceLink user_id={user.user_id} />
@@ -47,7 +47,7 @@ const Found = ({ user }: { user: User }) => (
         </span>
         <Id id={user.user_id} what="user id" />
       </span>
-    </Head>
+    </PageHeader>
     <div class="columns">
       <div class="stack">
         <UserSeries user_id={user.user_id} />
@@ -57,11 +57,11 @@ const Found = ({ user }: { user: User }) => (
         <Demographics user_id={user.user_id} />
         <Connections user={user} />
         <Card title="Data">
-          <Facts
-            of={[
+          <DescriptionList
+            items={[
               ['Time zone', user.fallback_time_zone?.id ?? 'Not set'],
-              ['Taken from', user.ingestion_start ? day(user.ingestion_start) : 'The beginning'],
-              ['Taken until', user.ingestion_end ? day(user.ingestion_end) : 'Open'],
+              ['Taken from', user.ingestion_start ? formatDate(user.ingestion_start) : 'The beginning'],
+              ['Taken until', user.ingestion_end ? formatDate(user.ingestion_end) : 'Open'],
             ]}
           />
         </Card>
@@ -70,43 +70,46 @@ const Found = ({ user }: { user: User }) => (
   </>
 )
 
-const SHOWN = 10
+const MAX_ORDERS = 10
 
 function UserOrders({ user_id }: { user_id: string }) {
-  const orders = useQuery(`orders of ${user_id}`, () => api.listOrders({ query: { user_id, size: SHOWN } }))
-  const more = (orders.data?.total ?? 0) > SHOWN
+  const orders = useQuery(`orders of ${user_id}`, () => api.listOrders({ query: { user_id, size: MAX_ORDERS } }))
+  const hasMore = (orders.data?.total ?? 0) > MAX_ORDERS
   return (
-    <Card bare title="Orders" actions={more && <Link to={`/orders?user_id=${user_id}`}>All {orders.data?.total}</Link>}>
-      <Loaded
-        of={orders}
+    <Card bare title="Orders" actions={hasMore && <Link to={`/orders?user_id=${user_id}`}>All {orders.data?.total}</Link>}>
+      <QueryView
+        query={orders}
         isEmpty={({ orders }) => !orders.length}
         empty={
-          <Empty title="No orders yet" actions={<PlaceLink user_id={user_id} />}>
+          <EmptyState title="No orders yet" actions={<PlaceLink user_id={user_id} />}>
             Orders of this user and their results appear here.
-          </Empty>
+          </EmptyState>
         }
       >
-        {({ orders }) => <OrderTable orders={orders} ofOne />}
-      </Loaded>
+        {({ orders }) => <OrderTable orders={orders} isSingleUser />}
+      </QueryView>
     </Card>
   )
 }
 
 /** Not there, or awaiting its erasure: within its 7 days a deletion can be undone. */
-function Gone({ user_id }: { user_id: string }) {
+function UserNotFound({ user_id }: { user_id: string }) {
   const undo = async () => {
     await api.undoDeleteUser({ query: { user_id } })
-    say('The user is back.')
+    showToast('The user is back.')
     refresh(`user:${user_id}`, 'users', 'orders')
   }
   return (
     <>
-      <Head up={['/users', 'Users']} title="User not found" />
+      <PageHeader up={['/users', 'Users']} title="User not found" />
       <Card bare label="User not found">
-        <Empty title="This user is not there" actions={may('data.change') && <Doing act={undo}>Undo the deletion</Doing>}>
+        <EmptyState
+          title="This user is not there"
+          actions={can('data.change') && <AsyncButton action={undo}>Undo the deletion</AsyncButton>}
+        >
           If it was deleted in the last 7 days, nothing is lost yet and the deletion can be undone. Otherwise the id is of another team, or
           misspelt.
-        </Empty>
+        </EmptyState>
       </Card>
     </>
   )

@@ -9,7 +9,7 @@ type Sample = Group['data'][number]
 const fields = ['value', 'systolic', 'diastolic'] as const
 type Field = (typeof fields)[number]
 
-function pointsOf(data: Sample[], field: Field): Point[] {
+function buildPoints(data: Sample[], field: Field): Point[] {
   const points = data.flatMap(({ timestamp, min, max, ...sample }) => {
     const value = sample[field]
     if (typeof value !== 'number') return []
@@ -20,14 +20,14 @@ function pointsOf(data: Sample[], field: Field): Point[] {
 }
 
 /** One line for each source, and for each kind of source where one has several. */
-export function linesOf({ groups }: Grouped): Line[] {
+export function buildLines({ groups }: Grouped): Line[] {
   return Object.values(groups).flatMap((sources) =>
     sources.flatMap(({ source, data }) =>
       fields
         .map((field) => ({
           name: [source.provider, sources.length > 1 && source.type, field !== 'value' && field].filter(Boolean).join(' '),
           unit: data[0]?.unit ?? '',
-          points: pointsOf(data, field),
+          points: buildPoints(data, field),
         }))
         .filter(({ points }) => points.length),
     ),
@@ -35,7 +35,7 @@ export function linesOf({ groups }: Grouped): Line[] {
 }
 
 /** Samples that are words. */
-export const countTexts = ({ groups }: Grouped) =>
+export const countTextSamples = ({ groups }: Grouped) =>
   Object.values(groups)
     .flat()
     .reduce((sum, { data }) => sum + data.filter(({ value }) => typeof value === 'string').length, 0)

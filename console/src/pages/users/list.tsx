@@ -1,59 +1,72 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { api, fieldProblems } from '../../api.ts'
-import { useStore } from '../../observable.ts'
+import { api, fieldErrors } from '../../api.ts'
+import { formatCount, pluralize } from '../../format.ts'
+import { useObservable } from '../../observable.ts'
 import { refresh, useQuery } from '../../query.ts'
-import { go, pageIn, setSearch, useSearch } from '../../router.tsx'
+import { navigate, pageNumber, setSearchParams, useSearchParams } from '../../router.tsx'
 import { searches } from '../../searches.ts'
-import { may } from '../../session.ts'
-import { Button, Card, Empty, Id, Time } from '../../ui/basics.tsx'
+import { can } from '../../session.ts'
+import { Button, Card, EmptyState, Id, Time } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { Find } from '../../ui/find.tsx'
 import { TextField } from '../../ui/forms.tsx'
-import { Head } from '../../ui/head.tsx'
-import { type Column, Loaded, Pager, PastEnd, Table } from '../../ui/table.tsx'
-import { count, plural } from '../../words.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
+import { type Column, Pager, PastLastPage, QueryView, Table } from '../../ui/table.tsx'
 import { findUsers, type User } from './find.ts'
 
-const SIZE = 25
+const PAGE_SIZE = 25
 
 export function Users() {
-  const search = useSearch()
-  const text = useStore(searches.users)
-  const [open, setOpen] = useState(false)
-  const offset = (pageIn(search) - 1) * SIZE
-  const users = useQuery(`users?${offset}&${text}`, () => findUsers(text, offset, text.length > 1 ? 50 : SIZE))
-  const find = (text: string) => {
+  const search = useSearchParams()
+  const text = useObservable(searches.users)
+  const [isCreating, setIsCreating] = useState(false)
+  const offset = (pageNumber(search) - 1) * PAGE_SIZE
+  const users = useQuery(`users?${offset}&${text}`, () => findUsers(text, offset, text.length > 1 ? 50 : PAGE_SIZE))
+  const applySearch = (text: string) => {
     searches.users.set(text)
-    setSearch({ page: null })
+    setSearchParams({ page: null })
   }
-  const add = may('data.change') && (
-    <Button kind="primary" onClick={() => setOpen(true)}>
+  const createButton = can('data.change') && (
+    <Button kind="primary" onClick={() => setIsCreating(true)}>
       Create a user
     </Button>
   )
   return (
     <>
-      <Head title="Users" actions={add} />
+      <PageHeader title="Users" actions={createButton} />
       <Card bare label="Users">
         <div class="filters">
-          <Find text={text} onFind={find} label="Search users" placeholder="Your id, our id, a name, birth date, e-mail or phone" />
+          <SearchField
+            text={text}
+            onSearch={applySearch}
+            label="Search users"
+            placeholder="Your id, our id, a name, birth date, e-mail or phone"
+          />
         </div>
-        <Loaded
-          of={users}
+        <QueryView
+          query={users}
           lines={10}
           isEmpty={({ users }) => !users.length}
-          empty={text.length > 1 ? <NobodyFound text={text} onClear={() => find('')} /> : offset ? <PastEnd /> : <Nobody add={add} />}
+          empty={
+            text.length > 1 ? (
+              <NoMatches text={text} onClear={() => applySearch('')} />
+            ) : offset ? (
+              <PastLastPage />
+            ) : (
+              <NoUsers createButton={createButton} />
+            )
+          }
         >
           {({ users, total }) => (
             <>
               <Table label="Users" rows={users} columns={columns} keyOf={(user) => user.user_id} to={(user) => `/users/${user.user_id}`} />
-              <Pages offset={offset} shown={users.length} total={total} />
+              <Pages offset={offset} rowCount={users.length} total={total} />
             </>
           )}
-        </Loaded>
+        </QueryView>
       </Card>
-      {open && <NewUser onClose={() => setOpen(false)} />}
+      {isCreating && <NewUser onClose={() => setIsCreating(false)} />}
     </>
   )
 }
@@ -70,29 +83,29 @@ const columns: Column<User>[] = [
   { name: 'Created', right: true, cell: (user) => <Time at={user.created_on} /> },
 ]
 
-function Pages({ offset, shown, total }: { offset: number; shown: number; total: number | null }) {
-  if (total === null) return <Pager text={plural(shown, 'match', 'matches')} />
-  const turn = (to: number) => () => setSearch({ page: to > 1 ? String(to) : null })
-  const page = offset / SIZE + 1
+function Pages({ offset, rowCount, total }: { offset: number; rowCount: number; total: number | null }) {
+  if (total === null) return <Pager text={pluralize(rowCount, 'match', 'matches')} />
+  const goToPage = (to: number) => () => setSearchParams({ page: to > 1 ? String(to) : null })
+  const page = offset / PAGE_SIZE + 1
   return (
     <Pager
-      text={`${count(offset + 1)} to ${count(offset + shown)} of ${count(total)}`}
-      back={page > 1 ? turn(page - 1) : undefined}
-      on={offset + shown < total ? turn(page + 1) : undefined}
+      text={`${formatCount(offset + 1)} to ${formatCount(offset + rowCount)} of ${formatCount(total)}`}
+      onPrevious={page > 1 ? goToPage(page - 1) : undefined}
+      onNext={offset + rowCount < total ? goToPage(page + 1) : undefined}
     />
   )
 }
 
-const Nobody = ({ add }: { add: ComponentChildren }) => (
-  <Empty title="No users yet" actions={add}>
+const NoUsers = ({ createButton }: { createButton: ComponentChildren }) => (
+  <EmptyState title="No users yet" actions={createButton}>
     A user is one of your patients or members, by an id of your own. Everything else belongs to a user: orders, connections, data.
-  </Empty>
+  </EmptyState>
 )
 
-const NobodyFound = ({ text, onClear }: { text: string; onClear: () => void }) => (
-  <Empty title="Nobody matches" actions={<Button onClick={onClear}>Show all users</Button>}>
+const NoMatches = ({ text, onClear }: { text: string; onClear: () => void }) => (
+  <EmptyState title="Nobody matches" actions={<Button onClick={onClear}>Show all users</Button>}>
     Ids and words of names match from their beginning; every word must match. You asked for “{text}”.
-  </Empty>
+  </EmptyState>
 )
 
 function NewUser({ onClose }: { onClose: () => void }) {
@@ -103,7 +116,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
       body: { client_user_id: id.trim(), ...(zone.trim() ? { fallback_time_zone: zone.trim() } : {}) },
     })
     refresh('users')
-    go(`/users/${user_id}`)
+    navigate(`/users/${user_id}`)
   }
   return (
     <FormDialog title="Create a user" submit="Create" onClose={onClose} onSubmit={create}>
@@ -115,7 +128,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
             required
             value={id}
             onText={setId}
-            wrong={fieldProblems(error)['client_user_id']}
+            error={fieldErrors(error)['client_user_id']}
           />
           <TextField
             label="Time zone"
@@ -123,7 +136,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
             hint="For sources that carry none."
             value={zone}
             onText={setZone}
-            wrong={fieldProblems(error)['fallback_time_zone']}
+            error={fieldErrors(error)['fallback_time_zone']}
           />
         </>
       )}

@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { formatDuration, humanize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import type { PageProps } from '../../routes.ts'
-import { may, teamPath } from '../../session.ts'
-import { Card, Doing, Facts, Id, Json, Time } from '../../ui/basics.tsx'
-import { Detail } from '../../ui/detail.tsx'
-import { Head } from '../../ui/head.tsx'
-import { Reveal, revealing } from '../../ui/reveal.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { span, words } from '../../words.ts'
+import { can, teamParams } from '../../session.ts'
+import { AsyncButton, Card, DescriptionList, Id, Json, Time } from '../../ui/basics.tsx'
+import { DetailPage } from '../../ui/detail-page.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { Reveal, revealHeaders } from '../../ui/reveal.tsx'
+import { showToast } from '../../ui/toasts.tsx'
 import { Outcome } from './attempts.tsx'
 
 type Attempt = Awaited<ReturnType<typeof api.getWebhookAttempt>>
@@ -19,59 +19,59 @@ type Attempt = Awaited<ReturnType<typeof api.getWebhookAttempt>>
 export function AttemptDetail({ params: { webhook_id = '', attempt_id = '' } }: PageProps) {
   const [reason, setReason] = useState<string | null>(null)
   const attempt = useQuery(`attempt:${attempt_id}${reason ? '?revealed' : ''}`, () =>
-    api.getWebhookAttempt({ params: { ...teamPath(), webhook_id, attempt_id }, ...revealing(reason) }),
+    api.getWebhookAttempt({ params: { ...teamParams(), webhook_id, attempt_id }, ...revealHeaders(reason) }),
   )
-  const reveal = <Reveal revealed={reason !== null} onReveal={setReason} onMask={() => setReason(null)} />
+  const reveal = <Reveal isRevealed={reason !== null} onReveal={setReason} onMask={() => setReason(null)} />
   return (
-    <Detail of={attempt} what="Attempt" up={[`/webhooks/${webhook_id}`, 'Deliveries']}>
-      {(attempt) => <Found attempt={attempt} reveal={reveal} />}
-    </Detail>
+    <DetailPage query={attempt} title="Attempt" up={[`/webhooks/${webhook_id}`, 'Deliveries']}>
+      {(attempt) => <AttemptView attempt={attempt} reveal={reveal} />}
+    </DetailPage>
   )
 }
 
-const Found = ({ attempt, reveal }: { attempt: Attempt; reveal: ComponentChildren }) => (
+const AttemptView = ({ attempt, reveal }: { attempt: Attempt; reveal: ComponentChildren }) => (
   <>
-    <Head
+    <PageHeader
       up={[`/webhooks/${attempt.webhook_id}`, 'Deliveries']}
       title={attempt.event_type}
-      actions={may('team.manage') && !attempt.example && <Retry attempt={attempt} />}
+      actions={can('team.manage') && !attempt.example && <Retry attempt={attempt} />}
     >
       <span class="row wrap">
-        <Outcome of={attempt} />
+        <Outcome attempt={attempt} />
         <span>try {attempt.attempt}</span>
-        <Time at={attempt.at} real />
+        <Time at={attempt.at} isRealTime />
         <Id id={attempt.event_id} what="event id" />
       </span>
-    </Head>
+    </PageHeader>
     <div class="columns">
       <div class="stack">
         <Card title="Request" actions={reveal}>
           <div class="stack">
             <code class="small">POST {attempt.url}</code>
-            <Headers of={attempt.request_headers} />
-            <Json label="Body of the request" value={pretty(attempt.request_body) ?? 'The event is no longer kept.'} />
+            <Headers headers={attempt.request_headers} />
+            <Json label="Body of the request" value={formatJson(attempt.request_body) ?? 'The event is no longer kept.'} />
           </div>
         </Card>
         <Card title={attempt.status ? `Response ${attempt.status}` : 'No response'}>
           <div class="stack">
             {attempt.error && (
               <p>
-                {words(attempt.error)}. {attempt.error_message}
+                {humanize(attempt.error)}. {attempt.error_message}
               </p>
             )}
-            <Headers of={attempt.response_headers} />
-            {attempt.response_body && <Json label="Body of the response" value={pretty(attempt.response_body)} />}
+            <Headers headers={attempt.response_headers} />
+            {attempt.response_body && <Json label="Body of the response" value={formatJson(attempt.response_body)} />}
             {attempt.truncated && <p class="small muted">The receiver answered more than the 64 kB that are read.</p>}
           </div>
         </Card>
       </div>
       <Card title="Attempt">
-        <Facts
-          of={[
-            ['Took', span(attempt.ms)],
+        <DescriptionList
+          items={[
+            ['Took', formatDuration(attempt.ms)],
             ['Key', <code>{attempt.key}</code>],
             ['Sequence', attempt.sequence],
-            ['Next try', attempt.next_try_at && <Time at={attempt.next_try_at} real />],
+            ['Next try', attempt.next_try_at && <Time at={attempt.next_try_at} isRealTime />],
             ['Others', <Link to={`/webhooks/${attempt.webhook_id}?event_type=${attempt.event_type}`}>Deliveries of this type</Link>],
             ['Type', <Link to={`/events/${attempt.event_type}`}>In the catalogue</Link>],
           ]}
@@ -81,13 +81,13 @@ const Found = ({ attempt, reveal }: { attempt: Attempt; reveal: ComponentChildre
   </>
 )
 
-const Headers = ({ of }: { of: Record<string, string> }) =>
-  Object.keys(of).length ? (
+const Headers = ({ headers }: { headers: Record<string, string> }) =>
+  Object.keys(headers).length ? (
     <details>
       <summary class="small">Headers</summary>
       <Json
         label="Headers"
-        value={Object.entries(of)
+        value={Object.entries(headers)
           .map(([name, value]) => `${name}: ${value}`)
           .join('\n')}
       />
@@ -96,18 +96,18 @@ const Headers = ({ of }: { of: Record<string, string> }) =>
 
 function Retry({ attempt: { webhook_id, event_id } }: { attempt: Attempt }) {
   const retry = async () => {
-    const { action, behind } = await api.retryWebhookMessage({ params: { ...teamPath(), webhook_id, event_id } })
+    const { action, behind } = await api.retryWebhookMessage({ params: { ...teamParams(), webhook_id, event_id } })
     refresh('attempts:', 'webhook:')
-    say(action === 'retried' ? 'It is tried now.' : `It is sent again${behind ? `, behind ${behind} of its key` : ''}.`)
+    showToast(action === 'retried' ? 'It is tried now.' : `It is sent again${behind ? `, behind ${behind} of its key` : ''}.`)
   }
   return (
-    <Doing kind="primary" act={retry}>
+    <AsyncButton kind="primary" action={retry}>
       Retry now
-    </Doing>
+    </AsyncButton>
   )
 }
 
-function pretty(text: string | null) {
+function formatJson(text: string | null) {
   if (text === null) return undefined
   try {
     return JSON.stringify(JSON.parse(text), null, 2)

@@ -1,77 +1,79 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
+import { formatDuration, humanize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
-import { setSearch, useSearch } from '../../router.tsx'
-import { teamPath } from '../../session.ts'
-import { Button, Card, Dotted, Empty, Status, Time, type Tone } from '../../ui/basics.tsx'
-import { Find } from '../../ui/find.tsx'
-import { Choice } from '../../ui/forms.tsx'
-import { type Column, Loaded, OlderPager, Table } from '../../ui/table.tsx'
-import { span, words } from '../../words.ts'
+import { setSearchParams, useSearchParams } from '../../router.tsx'
+import { teamParams } from '../../session.ts'
+import { Button, Card, DottedName, EmptyState, Status, Time, type Tone } from '../../ui/basics.tsx'
+import { FilterSelect } from '../../ui/forms.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
+import { type Column, CursorPager, QueryView, Table } from '../../ui/table.tsx'
 
 type Attempt = Awaited<ReturnType<typeof api.sendWebhookExample>>
 type Outcome = 'delivered' | 'retried' | 'exhausted'
 
 const tones: Record<string, Tone> = { delivered: 'good', retried: 'warn', exhausted: 'bad' }
 
-export const Outcome = ({ of: { outcome, example } }: { of: Attempt }) => (
+export const Outcome = ({ attempt: { outcome, example } }: { attempt: Attempt }) => (
   <Status tone={tones[outcome] ?? 'idle'}>
-    {example && outcome !== 'delivered' ? 'Failed' : outcome === 'retried' ? 'Failed, will retry' : words(outcome)}
+    {example && outcome !== 'delivered' ? 'Failed' : outcome === 'retried' ? 'Failed, will retry' : humanize(outcome)}
   </Status>
 )
 
-const FOLLOW = 2_000
-const SHOWN = 50
+const REFRESH_MS = 2_000
+const PAGE_SIZE = 50
 
 /** The newest attempts; while it follows, they appear as they are made. */
 export function Attempts({ webhook_id }: { webhook_id: string }) {
-  const search = useSearch()
-  const [follows, setFollows] = useState(true)
+  const search = useSearchParams()
+  const [isFollowing, setIsFollowing] = useState(true)
   const [pages, setPages] = useState<(string | null)[]>([null])
   const outcome = search.get('outcome') ?? ''
   const event_type = search.get('event_type') ?? ''
   const cursor = pages.at(-1) ?? null
-  const ask = () =>
+  const loadPage = () =>
     api.listWebhookAttempts({
-      params: { ...teamPath(), webhook_id },
+      params: { ...teamParams(), webhook_id },
       query: {
-        limit: SHOWN,
+        limit: PAGE_SIZE,
         ...(cursor ? { next_cursor: cursor } : {}),
         ...(outcome ? { outcome: outcome as Outcome } : {}),
         ...(event_type ? { event_type } : {}),
       },
     })
-  const attempts = useQuery(`attempts:${webhook_id}?${outcome}&${event_type}&${cursor}`, ask, {
-    every: follows && !cursor ? FOLLOW : undefined,
+  const attempts = useQuery(`attempts:${webhook_id}?${outcome}&${event_type}&${cursor}`, loadPage, {
+    refreshMs: isFollowing && !cursor ? REFRESH_MS : undefined,
   })
   const filter = (change: Record<string, string>) => {
     setPages([null])
-    setSearch(change)
+    setSearchParams(change)
   }
   return (
     <Card bare label="Deliveries">
       <div class="filters">
-        <Find
+        <SearchField
           text={event_type}
           label="Event type"
           placeholder="Event type, as labtest.order.*"
-          onFind={(event_type) => filter({ event_type })}
+          onSearch={(event_type) => filter({ event_type })}
         />
-        <Choice
+        <FilterSelect
           label="Outcome"
-          none="Any outcome"
+          placeholder="Any outcome"
           value={outcome}
           options={['delivered', 'retried', 'exhausted']}
-          onChoose={(outcome) => filter({ outcome })}
+          onSelect={(outcome) => filter({ outcome })}
         />
-        <Button aria-pressed={follows} onClick={() => setFollows(!follows)}>
-          {follows ? <Status tone="good">Live</Status> : <Status tone="idle">Paused</Status>}
+        <Button aria-pressed={isFollowing} onClick={() => setIsFollowing(!isFollowing)}>
+          {isFollowing ? <Status tone="good">Live</Status> : <Status tone="idle">Paused</Status>}
         </Button>
       </div>
-      <Loaded
-        of={attempts}
+      <QueryView
+        query={attempts}
         isEmpty={({ data }) => !data.length}
-        empty={<Empty title="Nothing was sent yet">Send an example, or wait for the first event: it appears here by itself.</Empty>}
+        empty={
+          <EmptyState title="Nothing was sent yet">Send an example, or wait for the first event: it appears here by itself.</EmptyState>
+        }
       >
         {({ data, next_cursor }) => (
           <>
@@ -82,10 +84,10 @@ export function Attempts({ webhook_id }: { webhook_id: string }) {
               keyOf={({ id }) => id}
               to={({ id }) => `/webhooks/${webhook_id}/attempts/${id}`}
             />
-            {(next_cursor || cursor) && <OlderPager pages={pages} next={next_cursor} turn={setPages} />}
+            {(next_cursor || cursor) && <CursorPager pages={pages} next={next_cursor} onChange={setPages} />}
           </>
         )}
-      </Loaded>
+      </QueryView>
     </Card>
   )
 }
@@ -93,16 +95,20 @@ export function Attempts({ webhook_id }: { webhook_id: string }) {
 const columns: Column<Attempt>[] = [
   {
     name: 'Event',
-    cell: (one) => (
+    cell: (attempt) => (
       <>
-        <Dotted name={one.event_type} />
-        {one.example && <span class="small faint"> example</span>}
+        <DottedName name={attempt.event_type} />
+        {attempt.example && <span class="small faint"> example</span>}
       </>
     ),
   },
-  { name: 'Outcome', cell: (one) => <Outcome of={one} /> },
-  { name: 'Answer', wide: true, cell: ({ status, error }) => (status ? <code>{status}</code> : <span class="small">{words(error)}</span>) },
+  { name: 'Outcome', cell: (attempt) => <Outcome attempt={attempt} /> },
+  {
+    name: 'Answer',
+    wide: true,
+    cell: ({ status, error }) => (status ? <code>{status}</code> : <span class="small">{humanize(error)}</span>),
+  },
   { name: 'Try', wide: true, right: true, cell: ({ attempt }) => attempt },
-  { name: 'Took', wide: true, right: true, cell: ({ ms }) => span(ms) },
-  { name: 'When', right: true, cell: ({ at }) => <Time at={at} real /> },
+  { name: 'Took', wide: true, right: true, cell: ({ ms }) => formatDuration(ms) },
+  { name: 'When', right: true, cell: ({ at }) => <Time at={at} isRealTime /> },
 ]

@@ -1,42 +1,44 @@
 import { api } from '../../api.ts'
+import { formatCount } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import type { PageProps } from '../../routes.ts'
-import { may, teamPath } from '../../session.ts'
+import { can, teamParams } from '../../session.ts'
 import { Id, Notice, Time } from '../../ui/basics.tsx'
-import { Detail } from '../../ui/detail.tsx'
-import { Head } from '../../ui/head.tsx'
+import { DetailPage } from '../../ui/detail-page.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
 import { Tabs, useTab } from '../../ui/tabs.tsx'
-import { count } from '../../words.ts'
-import { ReplayButton, SendExample, SwitchWebhook } from './actions.tsx'
+import { ReplayButton, SendExample, ToggleWebhook } from './actions.tsx'
 import { Attempts } from './attempts.tsx'
 import { Jobs } from './jobs.tsx'
 import { Health, type Webhook } from './list.tsx'
+import { PendingMessages } from './pending.tsx'
 import { WebhookSettings } from './settings.tsx'
-import { Waiting } from './waiting.tsx'
 
-const EVERY = 3_000
+const REFRESH_MS = 3_000
 
 export function WebhookDetail({ params: { webhook_id = '' } }: PageProps) {
-  const webhook = useQuery(`webhook:${webhook_id}`, () => api.getWebhook({ params: { ...teamPath(), webhook_id } }), { every: EVERY })
+  const webhook = useQuery(`webhook:${webhook_id}`, () => api.getWebhook({ params: { ...teamParams(), webhook_id } }), {
+    refreshMs: REFRESH_MS,
+  })
   return (
-    <Detail of={webhook} what="Webhook" up={['/webhooks', 'Webhooks']}>
-      {(webhook) => <Found webhook={webhook} />}
-    </Detail>
+    <DetailPage query={webhook} title="Webhook" up={['/webhooks', 'Webhooks']}>
+      {(webhook) => <WebhookView webhook={webhook} />}
+    </DetailPage>
   )
 }
 
-function Found({ webhook }: { webhook: Webhook }) {
+function WebhookView({ webhook }: { webhook: Webhook }) {
   const tab = useTab(['deliveries', 'waiting', 'jobs', 'settings'])
   const { id, waiting, failing_since, next_try_at, disabled_because } = webhook
   return (
     <>
-      <Head
+      <PageHeader
         up={['/webhooks', 'Webhooks']}
         title={webhook.url}
         actions={
-          may('team.manage') && (
+          can('team.manage') && (
             <>
-              <SwitchWebhook webhook={webhook} />
+              <ToggleWebhook webhook={webhook} />
               <ReplayButton webhook={webhook} />
               <SendExample webhook={webhook} />
             </>
@@ -44,11 +46,11 @@ function Found({ webhook }: { webhook: Webhook }) {
         }
       >
         <span class="row wrap">
-          <Health of={webhook} />
+          <Health webhook={webhook} />
           {webhook.description && <span>{webhook.description}</span>}
           <Id id={id} what="webhook id" />
         </span>
-      </Head>
+      </PageHeader>
       {disabled_because && (
         <Notice tone="warn">
           We disabled it: {disabled_because}. Enable it once the receiver answers again; what waited is sent then.
@@ -56,10 +58,10 @@ function Found({ webhook }: { webhook: Webhook }) {
       )}
       {failing_since && !disabled_because && (
         <Notice tone="warn">
-          Failing since <Time at={failing_since} real />
+          Failing since <Time at={failing_since} isRealTime />
           {next_try_at && (
             <>
-              ; the next try is <Time at={next_try_at} real />
+              ; the next try is <Time at={next_try_at} isRealTime />
             </>
           )}
           .
@@ -72,16 +74,16 @@ function Found({ webhook }: { webhook: Webhook }) {
           [
             'waiting',
             <>
-              Waiting <span class="count">{count(waiting)}</span>
+              Waiting <span class="count">{formatCount(waiting)}</span>
             </>,
           ],
           ['jobs', 'Replays'],
           ['settings', 'Settings'],
         ]}
-        on={tab}
+        current={tab}
       />
       {tab === 'deliveries' && <Attempts webhook_id={id} />}
-      {tab === 'waiting' && <Waiting webhook_id={id} />}
+      {tab === 'waiting' && <PendingMessages webhook_id={id} />}
       {tab === 'jobs' && <Jobs webhook={webhook} />}
       {tab === 'settings' && <WebhookSettings webhook={webhook} />}
     </>

@@ -1,4 +1,4 @@
-import { type Failure, fieldProblems } from '../../api.ts'
+import { type ApiError, fieldErrors } from '../../api.ts'
 import { AreaField, SelectField, TextField } from '../../ui/forms.tsx'
 import type { Webhook } from './list.tsx'
 
@@ -22,7 +22,7 @@ export const fieldsOf = ({ url, description, filter_types, rate_limit, ordering 
 })
 
 /** What the service takes. */
-export const sentFields = ({ types, ...fields }: Fields) => ({ ...fields, filter_types: typesOf(types) })
+export const fieldsToBody = ({ types, ...fields }: Fields) => ({ ...fields, filter_types: parseTypes(types) })
 
 const orderings: [string, string][] = [
   ['per_key', 'Each order and user resource in its order'],
@@ -30,15 +30,15 @@ const orderings: [string, string][] = [
   ['unordered', 'Each message on its own'],
 ]
 
-const typesOf = (text: string) => {
+const parseTypes = (text: string) => {
   const types = text.split(/[\s,]+/).filter(Boolean)
   return types.length ? types : null
 }
 
-type FieldsProps = { fields: Fields; onChange: (fields: Fields) => void; error?: Failure | undefined }
+type FieldsProps = { fields: Fields; onChange: (fields: Fields) => void; error?: ApiError | undefined }
 
 export function WebhookFields({ fields, onChange, error }: FieldsProps) {
-  const wrong = fieldProblems(error)
+  const errors = fieldErrors(error)
   const set = (part: Partial<Fields>) => onChange({ ...fields, ...part })
   return (
     <div class="form-grid">
@@ -50,14 +50,14 @@ export function WebhookFields({ fields, onChange, error }: FieldsProps) {
         placeholder="https://example.com/webhooks"
         value={fields.url}
         onText={(url) => set({ url })}
-        wrong={wrong['url']}
+        error={errors['url']}
       />
       <TextField
         full
         label="Description"
         value={fields.description}
         onText={(description) => set({ description })}
-        wrong={wrong['description']}
+        error={errors['description']}
       />
       <AreaField
         full
@@ -65,14 +65,14 @@ export function WebhookFields({ fields, onChange, error }: FieldsProps) {
         hint="Empty takes all. One on each line; a type may end in *, as in labtest.order.*"
         value={fields.types}
         onText={(types) => set({ types })}
-        wrong={Object.entries(wrong).find(([path]) => path.startsWith('filter_types'))?.[1]}
+        error={Object.entries(errors).find(([path]) => path.startsWith('filter_types'))?.[1]}
       />
       <SelectField
         label="Order of messages"
         value={fields.ordering}
         options={orderings}
         // The options above are the values of the contract.
-        onChoose={(ordering) => set({ ordering: ordering as Fields['ordering'] })}
+        onSelect={(ordering) => set({ ordering: ordering as Fields['ordering'] })}
       />
       <TextField
         label="Messages a second at most"
@@ -81,7 +81,7 @@ export function WebhookFields({ fields, onChange, error }: FieldsProps) {
         placeholder="No limit"
         value={fields.rate_limit?.toString() ?? ''}
         onText={(text) => set({ rate_limit: text ? Number(text) : null })}
-        wrong={wrong['rate_limit']}
+        error={errors['rate_limit']}
       />
     </div>
   )

@@ -1,32 +1,32 @@
 import { useState } from 'preact/hooks'
-import { api, type Failure } from '../../api.ts'
+import { type ApiError, api } from '../../api.ts'
 import { refresh } from '../../query.ts'
-import { go } from '../../router.tsx'
-import { may, teamPath } from '../../session.ts'
-import { Button, Card, Copy, Doing, Notice } from '../../ui/basics.tsx'
+import { navigate } from '../../router.tsx'
+import { can, teamParams } from '../../session.ts'
+import { AsyncButton, Button, Card, CopyButton, Notice } from '../../ui/basics.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
-import { say } from '../../ui/toasts.tsx'
-import { fieldsOf, sentFields, WebhookFields } from './fields.tsx'
+import { showToast } from '../../ui/toasts.tsx'
+import { fieldsOf, fieldsToBody, WebhookFields } from './fields.tsx'
 import type { Webhook } from './list.tsx'
 
 export const WebhookSettings = ({ webhook }: { webhook: Webhook }) => (
   <div class="halves">
-    <Change webhook={webhook} />
+    <SettingsForm webhook={webhook} />
     <div class="stack">
-      <Secret webhook={webhook} />
-      {may('team.manage') && <Remove webhook={webhook} />}
+      <SigningSecret webhook={webhook} />
+      {can('team.manage') && <DeleteWebhook webhook={webhook} />}
     </div>
   </div>
 )
 
-function Change({ webhook }: { webhook: Webhook }) {
+function SettingsForm({ webhook }: { webhook: Webhook }) {
   const [fields, setFields] = useState(() => fieldsOf(webhook))
-  const [error, setError] = useState<Failure>()
+  const [error, setError] = useState<ApiError>()
   const save = async () => {
     setError(undefined)
-    await api.patchWebhook({ params: { ...teamPath(), webhook_id: webhook.id }, body: sentFields(fields) }).then(() => {
+    await api.patchWebhook({ params: { ...teamParams(), webhook_id: webhook.id }, body: fieldsToBody(fields) }).then(() => {
       refresh('webhook')
-      say('Saved.')
+      showToast('Saved.')
     }, setError)
   }
   return (
@@ -35,9 +35,9 @@ function Change({ webhook }: { webhook: Webhook }) {
         <WebhookFields fields={fields} onChange={setFields} error={error} />
         {error && <Notice tone="bad">{error.message}</Notice>}
         <div class="row">
-          <Doing kind="primary" act={save} disabled={!may('team.manage')}>
+          <AsyncButton kind="primary" action={save} disabled={!can('team.manage')}>
             Save
-          </Doing>
+          </AsyncButton>
         </div>
       </div>
     </Card>
@@ -45,15 +45,15 @@ function Change({ webhook }: { webhook: Webhook }) {
 }
 
 /** The secret is fetched when it is asked for and forgotten with the page. */
-function Secret({ webhook: { id, public_key } }: { webhook: Webhook }) {
+function SigningSecret({ webhook: { id, public_key } }: { webhook: Webhook }) {
   const [secret, setSecret] = useState<string>()
-  const [asks, setAsks] = useState(false)
-  const params = { ...teamPath(), webhook_id: id }
+  const [isConfirming, setIsConfirming] = useState(false)
+  const params = { ...teamParams(), webhook_id: id }
   const rotate = async () => {
     await api.rotateWebhookSecret({ params, body: {} })
-    setAsks(false)
+    setIsConfirming(false)
     setSecret((await api.getWebhookSecret({ params })).key)
-    say('The secret changed; the old one signs along for 24 hours.')
+    showToast('The secret changed; the old one signs along for 24 hours.')
   }
   return (
     <Card title="Signing secret">
@@ -62,24 +62,24 @@ function Secret({ webhook: { id, public_key } }: { webhook: Webhook }) {
         {secret && (
           <div class="secret">
             <code class="grow">{secret}</code>
-            <Copy text={secret} what="secret" />
+            <CopyButton text={secret} what="secret" />
           </div>
         )}
-        {may('team.manage') && (
+        {can('team.manage') && (
           <div class="row wrap">
-            {!secret && <Doing act={async () => setSecret((await api.getWebhookSecret({ params })).key)}>Show secret</Doing>}
-            <Button onClick={() => setAsks(true)}>Rotate secret</Button>
+            {!secret && <AsyncButton action={async () => setSecret((await api.getWebhookSecret({ params })).key)}>Show secret</AsyncButton>}
+            <Button onClick={() => setIsConfirming(true)}>Rotate secret</Button>
           </div>
         )}
         {public_key && (
           <div class="secret">
             <code class="grow">{public_key}</code>
-            <Copy text={public_key} what="public key" />
+            <CopyButton text={public_key} what="public key" />
           </div>
         )}
       </div>
-      {asks && (
-        <FormDialog title="Rotate the secret?" submit="Rotate" onClose={() => setAsks(false)} onSubmit={rotate}>
+      {isConfirming && (
+        <FormDialog title="Rotate the secret?" submit="Rotate" onClose={() => setIsConfirming(false)} onSubmit={rotate}>
           <p>
             Messages are signed with the new secret and, for 24 hours, with the old one too, so receivers can change over without a gap.
           </p>
@@ -89,26 +89,26 @@ function Secret({ webhook: { id, public_key } }: { webhook: Webhook }) {
   )
 }
 
-function Remove({ webhook: { id } }: { webhook: Webhook }) {
-  const [asks, setAsks] = useState(false)
+function DeleteWebhook({ webhook: { id } }: { webhook: Webhook }) {
+  const [isConfirming, setIsConfirming] = useState(false)
   const remove = async () => {
-    await api.deleteWebhook({ params: { ...teamPath(), webhook_id: id } })
+    await api.deleteWebhook({ params: { ...teamParams(), webhook_id: id } })
     refresh('webhook')
-    say('The webhook is deleted.')
-    go('/webhooks')
+    showToast('The webhook is deleted.')
+    navigate('/webhooks')
   }
   return (
     <Card title="Delete">
       <div class="stack">
         <p class="muted">Everything that waits for it goes with it. To pause it, disable it instead.</p>
         <div>
-          <Button kind="danger" onClick={() => setAsks(true)}>
+          <Button kind="danger" onClick={() => setIsConfirming(true)}>
             Delete webhook
           </Button>
         </div>
       </div>
-      {asks && (
-        <FormDialog title="Delete this webhook?" submit="Delete" danger onClose={() => setAsks(false)} onSubmit={remove}>
+      {isConfirming && (
+        <FormDialog title="Delete this webhook?" submit="Delete" danger onClose={() => setIsConfirming(false)} onSubmit={remove}>
           <p>What waits for it will not be sent. The event log keeps the events.</p>
         </FormDialog>
       )}

@@ -2,18 +2,18 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Link } from '../router.tsx'
 
-type HeadProps = { title: string; children?: ComponentChildren; actions?: ComponentChildren; up?: [to: string, name: string] }
+type PageHeaderProps = { title: string; children?: ComponentChildren; actions?: ComponentChildren; up?: [to: string, name: string] }
 
-let isFirst = true
+let isFirstPage = true
 
 /** What a page is about, and what can be done here. */
-export function Head({ title, children, actions, up }: HeadProps) {
+export function PageHeader({ title, children, actions, up }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Assay`
     // A screen reader hears where it is; the first page is announced by the browser itself.
-    if (!isFirst) heading.current?.focus({ preventScroll: true })
-    isFirst = false
+    if (!isFirstPage) heading.current?.focus({ preventScroll: true })
+    isFirstPage = false
   }, [title])
   return (
     <div class="page-head">

@@ -1,32 +1,32 @@
 import { useEffect, useState } from 'preact/hooks'
 
-const TYPED = 250
+const DEBOUNCE_MS = 250
 
 /** What was typed, once the typing pauses. */
-export function usePaused(text: string) {
-  const [paused, setPaused] = useState(text)
+export function useDebounced(text: string) {
+  const [debounced, setDebounced] = useState(text)
   useEffect(() => {
-    const timer = setTimeout(() => setPaused(text), TYPED)
+    const timer = setTimeout(() => setDebounced(text), DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [text])
-  return paused
+  return debounced
 }
 
-type FindProps = { text: string; label: string; placeholder: string; onFind: (text: string) => void }
+type SearchFieldProps = { text: string; label: string; placeholder: string; onSearch: (text: string) => void }
 
 /** Asks once the typing pauses, and not any more when the page was left before. */
-export function Find({ text, label, placeholder, onFind }: FindProps) {
+export function SearchField({ text, label, placeholder, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(text)
-  const wanted = typed.trim()
+  const trimmed = typed.trim()
   // A space at the end is the beginning of the next word, so it stays although nobody is asked for it.
   useEffect(() => {
-    if (wanted !== text) setTyped(text)
+    if (trimmed !== text) setTyped(text)
   }, [text])
   useEffect(() => {
-    if (wanted === text) return
-    const timer = setTimeout(() => onFind(wanted), TYPED)
+    if (trimmed === text) return
+    const timer = setTimeout(() => onSearch(trimmed), DEBOUNCE_MS)
     return () => clearTimeout(timer)
-  }, [wanted])
+  }, [trimmed])
   return (
     <input
       type="search"

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Brand } from './brand.tsx'
 
 /** The card for whoever is not signed in. */
-export const Outside = ({ title, children }: { title: string; children: ComponentChildren }) => (
+export const SignedOutCard = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <div class="sign-in">
     <main>
       <div class="brand">

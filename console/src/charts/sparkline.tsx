@@ -1,7 +1,7 @@
-type SparkProps = { values: { at: string; value: number }[]; min: number | null; max: number | null; label: string }
+type SparklineProps = { values: { at: string; value: number }[]; min: number | null; max: number | null; label: string }
 
 /** How a value went over earlier orders; the band is the reference range. */
-export function Spark({ values, min, max, label }: SparkProps) {
+export function Sparkline({ values, min, max, label }: SparklineProps) {
   if (values.length < 2) return <span class="faint small">first</span>
   const all = [...values.map(({ value }) => value), ...[min, max].filter((one) => one !== null)]
   const [low, high] = [Math.min(...all), Math.max(...all)]

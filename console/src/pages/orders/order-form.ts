@@ -5,7 +5,7 @@ export type ConsentType = NonNullable<NewOrder['consents']>[number]['consentType
 export type LabTest = Awaited<ReturnType<typeof api.listLabTests>>['data'][number]
 
 /** What the form holds: text as it was typed, by the path of its field in the request. */
-export type Draft = {
+export type OrderForm = {
   user_id: string
   lab_test: LabTest | null
   text: Record<string, string>
@@ -14,7 +14,7 @@ export type Draft = {
   answers: Record<string, string>
 }
 
-export const emptyDraft = (): Draft => ({
+export const emptyOrderForm = (): OrderForm => ({
   user_id: '',
   lab_test: null,
   text: { 'patient_details.gender': '', billing_type: 'client_bill', 'patient_address.country': 'US' },
@@ -24,7 +24,7 @@ export const emptyDraft = (): Draft => ({
 })
 
 /** The request that the form stands for. It may be incomplete: the preflight says what it lacks. */
-export function orderOf({ user_id, lab_test, text, priority, consents, answers }: Draft): NewOrder {
+export function buildOrder({ user_id, lab_test, text, priority, consents, answers }: OrderForm): NewOrder {
   const body: Record<string, unknown> = {
     ...(user_id ? { user_id } : {}),
     ...(lab_test ? { order_set: { lab_test_ids: [lab_test.id] } } : {}),
@@ -37,16 +37,16 @@ export function orderOf({ user_id, lab_test, text, priority, consents, answers }
       return answer ? [{ marker_id, question_id, answer }] : []
     }),
   }
-  for (const [path, value] of Object.entries(text)) if (value.trim()) put(body, path.split('.'), value.trim())
+  for (const [path, value] of Object.entries(text)) if (value.trim()) setPath(body, path.split('.'), value.trim())
   // Checked by the preflight and again by the endpoint; until then any part may be missing.
   return body as NewOrder
 }
 
-function put(into: Record<string, unknown>, [name = '', ...rest]: string[], value: string) {
-  if (!rest.length) into[name] = value
+function setPath(target: Record<string, unknown>, [name = '', ...rest]: string[], value: string) {
+  if (!rest.length) target[name] = value
   else {
-    into[name] ??= {}
-    put(into[name] as Record<string, unknown>, rest, value)
+    target[name] ??= {}
+    setPath(target[name] as Record<string, unknown>, rest, value)
   }
 }
 
@@ -59,16 +59,16 @@ export const questionsOf = (test: LabTest | null) =>
 type Info = Awaited<ReturnType<typeof api.getUserInfo>>
 
 /** The demographics of a user, as the form holds them. */
-export function textOfInfo(info: Info): Record<string, string> {
+export function formTextFromInfo(info: Info): Record<string, string> {
   const { first_name, last_name, dob, gender, phone_number, email, address } = info
   const details = Object.entries({ first_name, last_name, dob, gender, phone_number, email }).map(([name, value]) => [
     `patient_details.${name}`,
     value,
   ])
   const { first_line, second_line, city, state, zip, country } = address
-  const home = Object.entries({ first_line, second_line: second_line ?? '', city, state, zip, country }).map(([name, value]) => [
+  const addressText = Object.entries({ first_line, second_line: second_line ?? '', city, state, zip, country }).map(([name, value]) => [
     `patient_address.${name}`,
     value,
   ])
-  return Object.fromEntries([...details, ...home])
+  return Object.fromEntries([...details, ...addressText])
 }

@@ -1,15 +1,15 @@
+import { formatDate, formatMoney, humanize, shortId } from '../../format.ts'
 import { Link } from '../../router.tsx'
-import { Card, Facts, Id, Time } from '../../ui/basics.tsx'
+import { Card, DescriptionList, Id, Time } from '../../ui/basics.tsx'
 import { Reveal } from '../../ui/reveal.tsx'
-import { day, money, short, words } from '../../words.ts'
 import type { Order } from './list.tsx'
 import { OrderStatus } from './status.tsx'
 
-type SideProps = { order: Order; revealed: boolean; onReveal: (reason: string | null) => void }
+type SideProps = { order: Order; isRevealed: boolean; onReveal: (reason: string | null) => void }
 
-export const OrderSide = ({ order, revealed, onReveal }: SideProps) => (
+export const OrderSidebar = ({ order, isRevealed, onReveal }: SideProps) => (
   <div class="stack">
-    <Patient order={order} revealed={revealed} onReveal={onReveal} />
+    <Patient order={order} isRevealed={isRevealed} onReveal={onReveal} />
     <About order={order} />
     <Transaction order={order} />
     <Shipment order={order} />
@@ -17,20 +17,26 @@ export const OrderSide = ({ order, revealed, onReveal }: SideProps) => (
   </div>
 )
 
-const Patient = ({ order, revealed, onReveal }: SideProps) => {
+const Patient = ({ order, isRevealed, onReveal }: SideProps) => {
   const { patient_details: patient, patient_address: address, shipping_details: shipping } = order
-  const home = address ?? shipping
+  const shippingAddress = address ?? shipping
   return (
-    <Card title="Patient" actions={<Reveal revealed={revealed} onReveal={onReveal} onMask={() => onReveal(null)} />}>
-      <Facts
-        of={[
+    <Card title="Patient" actions={<Reveal isRevealed={isRevealed} onReveal={onReveal} onMask={() => onReveal(null)} />}>
+      <DescriptionList
+        items={[
           ['Name', [patient?.first_name, patient?.last_name].filter(Boolean).join(' ') || shipping?.receiver_name],
-          ['Born', patient?.dob && day(patient.dob)],
-          ['Gender', words(patient?.gender)],
+          ['Born', patient?.dob && formatDate(patient.dob)],
+          ['Gender', humanize(patient?.gender)],
           ['Phone', patient?.phone_number],
           ['E-mail', patient?.email],
-          ['Address', home && [home.first_line, home.second_line, home.city, home.state, home.zip].filter(Boolean).join(', ')],
-          ['User', <Link to={`/users/${order.user_id}`}>{short(order.user_id)}</Link>],
+          [
+            'Address',
+            shippingAddress &&
+              [shippingAddress.first_line, shippingAddress.second_line, shippingAddress.city, shippingAddress.state, shippingAddress.zip]
+                .filter(Boolean)
+                .join(', '),
+          ],
+          ['User', <Link to={`/users/${order.user_id}`}>{shortId(order.user_id)}</Link>],
         ]}
       />
     </Card>
@@ -39,20 +45,20 @@ const Patient = ({ order, revealed, onReveal }: SideProps) => {
 
 const About = ({ order }: { order: Order }) => (
   <Card title="Order">
-    <Facts
-      of={[
+    <DescriptionList
+      items={[
         ['Lab', order.lab_test.lab?.name],
         ['Test', <Link to={`/lab-tests/${order.lab_test.id}`}>{order.lab_test.name}</Link>],
-        ['Sample', words(order.lab_test.sample_type)],
+        ['Sample', humanize(order.lab_test.sample_type)],
         ['Sample id', order.sample_id && <span class="mono">{order.sample_id}</span>],
-        ['Price', money(order.lab_test.price)],
-        ['Billing', words(order.billing_type)],
+        ['Price', formatMoney(order.lab_test.price)],
+        ['Billing', humanize(order.billing_type)],
         ['Priority', order.priority ? 'STAT' : null],
-        ['Held until', order.activate_by && day(order.activate_by)],
+        ['Held until', order.activate_by && formatDate(order.activate_by)],
         [
           'Expected',
           order.expected_result_by_date &&
-            `${day(order.expected_result_by_date)}, at the latest ${day(order.worst_case_result_by_date ?? '')}`,
+            `${formatDate(order.expected_result_by_date)}, at the latest ${formatDate(order.worst_case_result_by_date ?? '')}`,
         ],
         ['Physician', order.physician && `${order.physician.first_name} ${order.physician.last_name}, NPI ${order.physician.npi}`],
         ['Diagnoses', order.icd_codes?.join(', ')],
@@ -71,11 +77,11 @@ const Transaction = ({ order }: { order: Order }) => {
   return (
     <Card title="Transaction">
       <ul class="stack tight">
-        {orders.map((one) => (
-          <li key={one.id} class="row between">
-            {one.id === order.id ? <strong>This order</strong> : <Link to={`/orders/${one.id}`}>{short(one.id)}</Link>}
-            <span class="small muted">{words(one.origin)}</span>
-            {one.low_level_status && <OrderStatus status={`..${one.low_level_status}`} />}
+        {orders.map((sibling) => (
+          <li key={sibling.id} class="row between">
+            {sibling.id === order.id ? <strong>This order</strong> : <Link to={`/orders/${sibling.id}`}>{shortId(sibling.id)}</Link>}
+            <span class="small muted">{humanize(sibling.origin)}</span>
+            {sibling.low_level_status && <OrderStatus status={`..${sibling.low_level_status}`} />}
           </li>
         ))}
       </ul>
@@ -88,8 +94,8 @@ const Shipment = ({ order }: { order: Order }) => {
   if (!shipment) return null
   return (
     <Card title="Shipment">
-      <Facts
-        of={[
+      <DescriptionList
+        items={[
           ['To patient', shipment.outbound_courier && `${shipment.outbound_courier} ${shipment.outbound_tracking_number ?? ''}`],
           ['To lab', shipment.inbound_courier && `${shipment.inbound_courier} ${shipment.inbound_tracking_number ?? ''}`],
           ['Notes', shipment.notes],
@@ -105,7 +111,7 @@ const Appointment = ({ order }: { order: Order }) => {
   if (!id) return null
   return (
     <Card title="Appointment">
-      <Facts of={[['Appointment', <Id id={id} what="appointment id" />]]} />
+      <DescriptionList items={[['Appointment', <Id id={id} what="appointment id" />]]} />
     </Card>
   )
 }

@@ -1,0 +1,25 @@
+import type { ComponentChildren } from 'preact'
+import type { Query } from '../query.ts'
+import { Card } from './basics.tsx'
+import { PageHeader } from './page-header.tsx'
+import { ErrorNotice, QueryView } from './table.tsx'
+
+type DetailPageProps<T> = { query: Query<T>; title: string; up: [to: string, name: string]; children: (data: T) => ComponentChildren }
+
+/** A page about one thing; where that cannot be shown, the page still says what it is about and leads back. */
+export function DetailPage<T>({ query, title, up, children }: DetailPageProps<T>) {
+  if (query.data !== undefined || !query.error)
+    return (
+      <QueryView query={query} lines={10}>
+        {children}
+      </QueryView>
+    )
+  return (
+    <>
+      <PageHeader up={up} title={title} />
+      <Card bare label={title}>
+        <ErrorNotice error={query.error} onRetry={query.reload} />
+      </Card>
+    </>
+  )
+}
