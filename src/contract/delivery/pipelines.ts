@@ -4,32 +4,32 @@ import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 
 export const destinations = ['cloud_pubsub', 'rabbitmq', 'svix', 'azure_amqp'] as const
-/** Those that events are published to. */
+/** The destinations that Assay can publish to. */
 export const outlets = ['cloud_pubsub', 'rabbitmq'] as const
 
 export type Destination = (typeof destinations)[number]
 export type OutletName = (typeof outlets)[number]
 
-/** By the rules of Google; a project of a domain begins with its name and a colon. */
+/** Follows the rules of Google. The project of a domain starts with the domain and a colon. */
 export const ProjectId = z
   .string()
   .regex(
     /^([a-z0-9-]{1,63}(\.[a-z0-9-]{1,63}){1,4}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/,
-    'Must be the id of a project: 6 to 30 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen.',
+    'Must be a project ID: 6 to 30 lower-case letters, digits and hyphens, starting with a letter and not ending with a hyphen.',
   )
 
 const TopicId = z
   .string()
   .regex(
     /^(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}$/,
-    'Must be the id of a topic, without its project: 3 to 255 letters, digits and - _ . ~ + %, beginning with a letter and not with goog.',
+    'Must be a topic ID without its project: 3 to 255 letters, digits and - _ . ~ + %, starting with a letter and not with goog.',
   )
 
 const DeploymentPath = z.object({ org_id: Id, env: Environment, region: Region })
 const Destination = z.enum(destinations)
-const Teams = z.array(Id).min(1, 'Name at least one team.').max(100)
+const Teams = z.array(Id).min(1, 'Send at least one team.').max(100)
 
-const Unsupported = z.looseObject({}).nullish().describe('Not supported; it is refused with what to use instead.')
+const Unsupported = z.looseObject({}).nullish().describe('Not supported. The error names an alternative.')
 
 export const UpsertPipelines = z
   .object({
@@ -37,16 +37,14 @@ export const UpsertPipelines = z
     push_historical_data: z
       .boolean()
       .nullish()
-      .describe(
-        'A destination that is new begins with the oldest event that is kept, instead of with what happens from now on. Default false.',
-      ),
+      .describe('True starts a new destination with the oldest stored event. False starts it with events from now on. Default false.'),
     provider_raw_data: z.boolean().nullish().describe('Only false is supported.'),
     preferences: z
       .object({ preferred: Destination, enabled: z.array(Destination).max(10) })
       .meta({ id: 'PipelinePreferencesInput' })
       .nullish()
       .describe(
-        'Each destination in `enabled` gets every event. Those that are left out are paused; what happens meanwhile waits. `preferred` changes nothing. Default: what is sent is enabled.',
+        'Each destination in `enabled` receives every event. Other destinations are paused and their events stay pending. `preferred` has no effect. Default: the destinations that you send are enabled.',
       ),
     rabbitmq: z
       .object({
@@ -55,42 +53,42 @@ export const UpsertPipelines = z
       })
       .meta({ id: 'RabbitMqDestinationInput' })
       .nullish()
-      .describe('The broker. A `uri` as it is answered, with the credentials hidden, stands for the one that is kept.'),
+      .describe('The broker. A `uri` with masked credentials, as in responses, keeps the stored one.'),
     cloud_pubsub: z
       .object({
         project: ProjectId.meta({ example: 'harbour-events' }),
         topic: TopicId.meta({ example: 'health' }),
         message_ordering: z
           .boolean()
-          .describe('Whether messages get an ordering key, so that subscriptions can keep the order of each key.'),
+          .describe('True adds an ordering key to messages, so that subscriptions can preserve the order per key.'),
       })
       .meta({ id: 'PubSubDestinationInput' })
       .nullish()
-      .describe('A topic of Google Cloud Pub/Sub, in a project that the operator opened with PUBSUB_PROJECTS.'),
+      .describe('A Google Cloud Pub/Sub topic, in a project that the operator allows with PUBSUB_PROJECTS.'),
     svix: Unsupported,
     azure_amqp: Unsupported,
     event_type_prefixes: z
-      .array(z.string().regex(/^[a-z0-9_.]{1,100}$/, 'Must be the beginning of an event type, such as daily.data. or labtest.order.'))
+      .array(z.string().regex(/^[a-z0-9_.]{1,100}$/, 'Must be the prefix of an event type, such as daily.data. or labtest.order.'))
       .max(200)
       .nullish()
-      .describe('Only event types that begin with one of these. An empty list takes every type again.'),
+      .describe('Publishes only event types with one of these prefixes. An empty list removes the filter.'),
   })
   .meta({ id: 'UpsertPipelines' })
 
 const PipelineDestination = z
   .object({
     destination: openEnum(outlets),
-    delivered: z.int().describe('Events that were confirmed.'),
+    delivered: z.int().describe('The number of events that the destination confirmed.'),
     last_delivered_at: Instant.nullable(),
-    lag: z.int().describe('Events that wait; counted up to 10000.'),
-    failures: z.int().describe('Failures in a row.'),
+    lag: z.int().describe('The number of pending events, counted up to 10,000.'),
+    failures: z.int().describe('The number of failures in a row.'),
     failing_since: Instant.nullable(),
     last_error: z
       .object({ code: Safe, message: Safe, at: Instant })
       .meta({ id: 'PipelineError' })
       .nullable()
-      .describe('Why nothing gets through; null while it does.'),
-    next_try_at: Instant.nullable(),
+      .describe('Why publishing fails. Null while it succeeds.'),
+    next_try_at: Instant.nullable().describe('When Assay makes the next attempt.'),
     created_at: Instant,
   })
   .meta({ id: 'PipelineDestination' })
@@ -105,13 +103,13 @@ const Pipeline = z
       .meta({ id: 'PipelinePreferences' }),
     cloud_pubsub: z.object({ project: Safe, topic: Safe, message_ordering: z.boolean() }).meta({ id: 'PubSubDestination' }).nullable(),
     rabbitmq: z
-      .object({ uri: Safe.describe('User and password are hidden.'), exchange: Safe })
+      .object({ uri: Safe.describe('User and password are masked.'), exchange: Safe })
       .meta({ id: 'RabbitMqDestination' })
       .nullable(),
     svix: z.null(),
     azure_amqp: z.null(),
     event_type_prefixes: z.array(Safe).nullable(),
-    destinations: z.array(PipelineDestination).describe('How each destination is doing; each has a place of its own in the log.'),
+    destinations: z.array(PipelineDestination).describe('The state of each destination. Each has its own position in the event log.'),
     created_at: Instant,
     updated_at: Instant,
   })
@@ -125,7 +123,8 @@ export const pipelineEndpoints = {
     ...pipelines,
     method: 'get',
     path,
-    summary: 'List the pipelines of teams',
+    summary: 'List pipelines',
+    description: 'Returns the pipeline of each team with the state of its destinations.',
     params: DeploymentPath,
     query: z.object({ team_id: Id.nullish(), next_cursor: Cursor }),
     returns: z.object({ pipelines: z.array(Pipeline), next_cursor: Safe.nullable() }).meta({ id: 'PipelineList' }),
@@ -134,21 +133,22 @@ export const pipelineEndpoints = {
     ...pipelines,
     method: 'post',
     path,
-    summary: 'Make, change, pause or resume the pipelines of teams',
+    summary: 'Create or update pipelines',
     subjects: { team_id: 'body.team_ids[]' },
-    description: 'A field that is absent or null stays as it is. All teams get what is sent, or none.',
+    description:
+      'Applies to all teams in team_ids, or to none if one fails. Absent and null fields keep their values. Use `preferences.enabled` to pause and resume destinations.',
     params: DeploymentPath,
     body: UpsertPipelines,
     returns: z.array(Pipeline),
-    refusals: { 400: 'A destination that is not supported, missing, or may not be sent to.', 404: 'No such team.' },
+    refusals: { 400: 'A destination is missing, not supported or not allowed.', 404: 'No such team.' },
   }),
   deletePipelines: endpoint({
     ...pipelines,
     method: 'delete',
     path,
-    summary: 'Delete the pipelines of teams',
+    summary: 'Delete pipelines',
     subjects: { team_id: 'query.team_id' },
-    description: 'Answers those that there were.',
+    description: 'Returns the deleted pipelines.',
     params: DeploymentPath,
     query: z.object({ team_id: Teams }),
     returns: z.array(Pipeline),

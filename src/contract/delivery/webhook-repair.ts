@@ -215,7 +215,7 @@ export const webhookRepairEndpoints = {
     summary: 'Send an example event',
     subjects: { id: 'result.id' },
     description:
-      'Makes one signed attempt at once, even if the webhook is disabled or filters the type out. Assay does not retry it. The attempt appears in the list of attempts with sequence 0 and the key `example`.',
+      'Makes one signed attempt immediately, even if the webhook is disabled or filters the type out. Assay does not retry it. The attempt appears in the list of attempts with sequence 0 and the key `example`.',
     params: WebhookPath,
     body: z.object({ event_type: z.string().max(100) }).meta({ id: 'SendWebhookExample' }),
     returns: Attempt,

@@ -45,7 +45,7 @@ export const WebhookPatch = z
     disabled: z.boolean().nullish(),
     filter_types: Filter.nullish().describe('Null means all event types.'),
     ordering: Ordering.nullish(),
-    asymmetric: z.boolean().nullish().describe('False deletes the ed25519 keys at once.'),
+    asymmetric: z.boolean().nullish().describe('False deletes the ed25519 keys immediately.'),
   })
   .meta({ id: 'WebhookPatch' })
 

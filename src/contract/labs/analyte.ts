@@ -1,4 +1,4 @@
-/** Where healthy people lie; a measurement that is a text has only the text. */
+/** The reference range of a measurement. A text measurement has only `text`. */
 export type ReferenceRange = {
   text: string | null
   low?: number | null
@@ -10,7 +10,7 @@ export type ReferenceRanges = { male?: ReferenceRange; female?: ReferenceRange }
 export type CriticalLimits = { below: number | null; above: number | null }
 export type SimulatedAs = { mean_male: number; mean_female: number; sd: number }
 
-/** One measurement as the catalogue describes it. */
+/** One measurement of the catalog. */
 export type Analyte = {
   slug: string
   name: string
@@ -24,6 +24,6 @@ export type Analyte = {
   expected_value: string | null
 }
 
-/** What an order asks the lab to measure. `analytes` may hold more than its markers expect: what a lab adds of its own accord. */
+/** The measurements of an order. `analytes` can contain more than the markers expect, because labs report extra measurements. */
 export type Ordered = { markers: OrderedMarker[]; analytes: Analyte[] }
 export type OrderedMarker = { id: number; name: string; slug: string; provider_id: string | null; expected_results: string[] }

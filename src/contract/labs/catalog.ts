@@ -16,10 +16,10 @@ export const usStates =
     ' ',
   )
 
-/** Ids of labs and markers; PostgreSQL's integer ends there. */
+/** IDs of labs and markers, within the range of PostgreSQL's integer. */
 export const Number32 = z.int().min(1).max(2_147_483_647)
 const LabTestId = z.object({ lab_test_id: Id })
-const AccountQuery = z.object({ lab_account_id: Id.nullish().describe('Must be an account of the lab that the team may use.') })
+const AccountQuery = z.object({ lab_account_id: Id.nullish().describe('Must be an account at the lab that the team can use.') })
 
 export const Lab = z
   .object({
@@ -51,7 +51,7 @@ export const AoE = z
       }),
     ),
   })
-  .meta({ id: 'AoE', description: 'What must be answered when the marker is ordered.' })
+  .meta({ id: 'AoE', description: 'The questions to answer when you order the marker.' })
 export type AoE = z.output<typeof AoE>
 
 const marker = {
@@ -60,14 +60,14 @@ const marker = {
   slug: Safe,
   description: Safe.nullable(),
   lab_id: z.int().nullable(),
-  provider_id: Safe.nullable().describe("The lab's own code of the marker."),
+  provider_id: Safe.nullable().describe("The lab's code of the marker."),
   type: openEnum(['biomarker', 'panel']).nullable(),
   unit: Safe.nullable(),
   price: Safe.nullable().describe('In US dollars.'),
   aoe: AoE.nullable(),
   a_la_carte_enabled: z.boolean(),
-  common_tat_days: z.int().nullable(),
-  worst_case_tat_days: z.int().nullable(),
+  common_tat_days: z.int().nullable().describe('The usual turnaround in days.'),
+  worst_case_tat_days: z.int().nullable().describe('The longest turnaround in days.'),
   is_orderable: z.boolean().nullable(),
 }
 const Marker = z.object(marker).meta({ id: 'Marker' })
@@ -126,11 +126,11 @@ export const NewLabTest = z
     name: Text(200),
     method: z.enum(methods),
     description: z.string().max(2000, 'Must have at most 2000 characters.'),
-    marker_ids: ids.nullish().describe('Either these or provider_ids.'),
-    provider_ids: codes.nullish().describe("The lab's own codes of the markers."),
+    marker_ids: ids.nullish().describe('Send either marker_ids or provider_ids.'),
+    provider_ids: codes.nullish().describe("The lab's codes of the markers."),
     fasting: z.boolean().nullish().describe('Default false.'),
     lab_account_id: Id.nullish(),
-    lab_slug: Text(60).nullish().describe('Whose codes provider_ids are; needed where two labs have the same.'),
+    lab_slug: Text(60).nullish().describe('The lab of the provider_ids. Required if two labs use the same code.'),
   })
   .meta({ id: 'NewLabTest' })
 
@@ -139,21 +139,24 @@ export const OrderSet = z
     lab_test_ids: z.array(Id).max(50).nullish(),
     add_on: z
       .object({ marker_ids: ids.nullish(), provider_ids: codes.nullish() })
-      .meta({ id: 'AddOn', description: 'Exactly one of the two.' })
+      .meta({ id: 'AddOn', description: 'Send exactly one of marker_ids and provider_ids.' })
       .nullish(),
     lab_account_id: Id.nullish(),
   })
   .meta({ id: 'OrderSet' })
 
 const filter = {
-  generation_method: z.enum(generations).default('manual').describe('auto: made by orders; manual: made by people.'),
+  generation_method: z
+    .enum(generations)
+    .default('manual')
+    .describe('auto: generated for orders. manual: created in the catalog or by a team.'),
   lab_slug: z.string().max(60).nullish(),
   collection_method: z.enum(methods).nullish(),
   status: z.enum(labTestStatuses).nullish(),
-  marker_ids: ids.nullish().describe('Tests that have all of these.'),
-  provider_ids: codes.nullish().describe('Tests that have all of these.'),
-  name: z.string().max(200).nullish().describe('Part of the name.'),
-  own: z.boolean().nullish().describe('true: those that the team made; false: those of the catalogue.'),
+  marker_ids: ids.nullish().describe('Only tests that contain all of these.'),
+  provider_ids: codes.nullish().describe('Only tests that contain all of these.'),
+  name: z.string().max(200).nullish().describe('A part of the name.'),
+  own: z.boolean().nullish().describe('true: only tests of the team. false: only tests of the shared catalog.'),
   order_key: z.enum(['price', 'created_at', 'updated_at']).nullish().describe('Default created_at.'),
   order_direction: z.enum(['asc', 'desc']).default('asc'),
 }
@@ -172,35 +175,35 @@ export const LabAccount = z
   .object({
     id: Id,
     lab: Safe.describe('The slug of the lab.'),
-    org_id: Id.nullable().describe("Null for the platform's own account."),
+    org_id: Id.nullable().describe('Null for an account of the operator.'),
     status: openEnum(labAccountStatuses),
     delegated_flow: openEnum(delegatedFlows),
     provider_account_id: Safe,
     account_name: Safe.nullable(),
     default_clinical_notes: Safe.nullable(),
     business_units: z.array(Safe).nullable(),
-    allowed_billing: z.record(Safe, z.array(Safe)).describe('Billing type → states where it may be used.'),
-    team_id_allowlist: z.array(Id).describe('The teams that may use the account, of those that the caller may see.'),
+    allowed_billing: z.record(Safe, z.array(Safe)).describe('The states in which each billing type is allowed.'),
+    team_id_allowlist: z.array(Id).describe('The teams that can use the account, limited to teams that the caller can see.'),
   })
   .meta({ id: 'LabAccount' })
 
 const catalog = { auth: 'team', tag: 'Catalog', subjects: {} } as const
-const noTest = { 404: 'No such lab test that the team can see.' }
-const account = { 400: 'The lab account is unknown, or of another lab.' }
+const noTest = { 404: 'The team has no such lab test.' }
+const account = { 400: 'The lab account is unknown or belongs to another lab.' }
 
 export const catalogEndpoints = {
   listLabTests: endpoint({
     ...catalog,
     method: 'get',
     path: '/v3/lab_test',
-    summary: 'List lab tests in pages',
-    description: 'The tests of the catalogue, which every team shares, and those that the team made.',
+    summary: 'List lab tests',
+    description: 'Returns the tests of the shared catalog and the tests of the team.',
     query: z.object({
       ...filter,
       lab_test_limit: z.int().min(1).max(500).default(50),
       next_cursor: Cursor,
       include_pricing: z.boolean().default(false),
-      lab_account_id: Id.nullish().describe('Tests of the lab of this account.'),
+      lab_account_id: Id.nullish().describe('Only tests of the lab of this account.'),
     }),
     returns: z
       .object({ data: z.array(LabTest), next_cursor: Safe.nullable(), pricing: LabTestPricing.nullish() })
@@ -212,7 +215,8 @@ export const catalogEndpoints = {
     method: 'get',
     path: '/v3/lab_tests',
     deprecated: { since: '2025-10-01', instead: 'Use `GET /v3/lab_test`, which returns pages.' },
-    summary: 'List all lab tests at once',
+    summary: 'List all lab tests',
+    description: 'Returns every lab test in one response.',
     query: LabTestFilter,
     returns: z.array(LabTest),
   }),
@@ -220,10 +224,10 @@ export const catalogEndpoints = {
     ...catalog,
     method: 'post',
     path: '/v3/lab_tests',
-    summary: 'Create a lab test of the team from markers of one lab',
+    summary: 'Create a lab test',
     subjects: { id: 'result.id' },
     description:
-      'Active at once in the sandbox; elsewhere pending_approval until the operator approves it. Its price is the sum of its markers and its turnaround that of the slowest.',
+      'Combines markers of one lab. In the sandbox the test is active immediately; in production it is pending_approval until the operator approves it. The price is the sum of the markers, and the turnaround is that of the slowest marker.',
     body: NewLabTest,
     returns: LabTest,
     refusals: { 400: 'The markers, the lab, the method or the lab account do not fit together.' },
@@ -234,13 +238,14 @@ export const catalogEndpoints = {
     path: '/v3/lab_tests/markers',
     unaudited: true,
     summary: 'List markers',
+    description: 'Returns markers with their AoE questions and expected results.',
     query: z.object({
       lab_id: z.array(Number32).max(200).nullish(),
       lab_slug: z.string().max(60).nullish(),
-      name: z.string().max(200).nullish().describe('Part of the name.'),
+      name: z.string().max(200).nullish().describe('A part of the name.'),
       a_la_carte_enabled: z.boolean().nullish(),
       include_pricing: z.boolean().default(false),
-      lab_account_id: Id.nullish().describe('Markers of the lab of this account.'),
+      lab_account_id: Id.nullish().describe('Only markers of the lab of this account.'),
       ...pages,
     }),
     returns: MarkerPage,
@@ -251,7 +256,8 @@ export const catalogEndpoints = {
     method: 'post',
     path: '/v3/lab_tests/list_order_set_markers',
     reads: true,
-    summary: 'List the markers that an order set comes to',
+    summary: 'List the markers of an order set',
+    description: 'Resolves the lab tests and add-on markers of an order set without creating an order.',
     query: z.object(pages),
     body: OrderSet,
     returns: MarkerPage,
@@ -269,7 +275,8 @@ export const catalogEndpoints = {
     ...catalog,
     method: 'get',
     path: '/v3/lab_test/lab_account',
-    summary: 'List the lab accounts that the team may use',
+    summary: 'List lab accounts',
+    description: 'Returns the accounts that the team can use.',
     query: z.object({ lab_account_id: Id.nullish(), status: z.enum(labAccountStatuses).nullish() }),
     returns: z.object({ data: z.array(LabAccount) }).meta({ id: 'LabAccountList' }),
   }),
@@ -287,14 +294,15 @@ export const catalogEndpoints = {
     ...catalog,
     method: 'patch',
     path: '/v3/lab_tests/{lab_test_id}',
-    summary: 'Rename, archive or unarchive a lab test of the team',
-    description: 'Orders of an archived test go on. A test that was not approved yet is not approved by taking it out of the archive.',
+    summary: 'Update a lab test',
+    description:
+      'Renames, archives or restores a lab test of the team. Existing orders of an archived test continue. A restored test still needs the approval that it lacked before.',
     params: LabTestId,
     body: z
-      .object({ name: Text(200).nullish(), active: z.boolean().nullish().describe('false archives the test, true takes it back.') })
+      .object({ name: Text(200).nullish(), active: z.boolean().nullish().describe('false archives the test. true restores it.') })
       .meta({ id: 'LabTestPatch' }),
     returns: LabTest,
-    refusals: { 400: 'Nothing to patch, or the test belongs to the catalogue.', ...noTest },
+    refusals: { 400: 'The body has no field to change, or the test belongs to the shared catalog.', ...noTest },
   }),
   listLabTestMarkers: endpoint({
     ...catalog,
@@ -311,7 +319,8 @@ export const catalogEndpoints = {
     method: 'get',
     path: '/v3/lab_tests/{lab_id}/markers/{provider_id}',
     unaudited: true,
-    summary: "Get a marker by the lab's own code",
+    summary: 'Get a marker',
+    description: "Finds the marker by the lab's code.",
     params: z.object({ lab_id: Number32, provider_id: Text(60) }),
     query: AccountQuery,
     returns: Marker,

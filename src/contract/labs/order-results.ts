@@ -73,7 +73,7 @@ export const resultEndpoints = {
     path: '/v3/order/{order_id}/result/critical/acknowledge',
     summary: 'Acknowledge a critical result',
     description:
-      'Records that somebody acts on the result. The first acknowledgment of a report counts; later requests return it unchanged.',
+      'Records who takes care of the result. Only the first acknowledgment of a report counts; later requests return it unchanged.',
     params: OrderId,
     returns: CriticalResult,
     refusals: { 404: 'No such order in the team, or none of its results was ever critical.' },

@@ -261,7 +261,7 @@ export const orderEndpoints = {
     summary: 'Create an order',
     subjects: { user_id: 'body.user_id', order_id: 'result.order.id' },
     description:
-      'Assay sends the order to the lab at once, or on the day in activate_by. All lab tests and add-on markers must belong to one lab and one collection method. The patient details also replace the demographics of the user. Emits `labtest.order.created`.',
+      'Assay sends the order to the lab immediately, or on the day in activate_by. All lab tests and add-on markers must belong to one lab and one collection method. The patient details also replace the demographics of the user. Emits `labtest.order.created`.',
     body: NewOrder,
     returns: OrderReply,
     refusals: notOrderable,
@@ -274,7 +274,7 @@ export const orderEndpoints = {
     largeBody: true,
     summary: 'Validate an order',
     subjects: { user_id: 'body.user_id' },
-    description: 'Takes the body of POST /v3/order, stores nothing and returns every finding at once, including warnings.',
+    description: 'Takes the body of POST /v3/order, stores nothing and returns all findings, including warnings.',
     body: z.looseObject({}).meta({ id: 'OrderToValidate', description: 'The body of POST /v3/order.' }),
     returns: z.object({ valid: z.boolean(), problems: z.array(Finding) }).meta({ id: 'OrderValidation' }),
   }),
@@ -380,7 +380,9 @@ export const orderEndpoints = {
     description:
       'Changes the day on which Assay sends a scheduled order to the lab. The order must have been created with activate_by, and must be unsent or awaiting registration. Emits `labtest.order.updated` if the day changes.',
     params: OrderId,
-    body: z.object({ activate_by: Day.nullable().describe('Today or later. Null sends the order at once.') }).meta({ id: 'OrderPatch' }),
+    body: z
+      .object({ activate_by: Day.nullable().describe('Today or later. Null sends the order immediately.') })
+      .meta({ id: 'OrderPatch' }),
     returns: OrderReply,
     refusals: { 400: 'The order is no longer scheduled, was created without activate_by, or the day has passed.', ...noOrder },
   }),

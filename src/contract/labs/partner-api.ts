@@ -9,7 +9,7 @@ import { interpretations, NewResults } from './results.ts'
 
 const OrderId = z.object({ order_id: Id })
 
-/** What only we or the customer do, and what comes with results, is not reported as a step. */
+/** Steps that only Assay or the customer takes, or that follow from results. A lab cannot report them. */
 const notReported = ['ordered', 'awaiting_registration', 'registered', 'requisition_bypassed', 'partial_results', 'completed', 'corrected']
 const reported = lowLevels.filter((low) => !notReported.includes(low)) as [string, ...string[]]
 
@@ -19,10 +19,12 @@ export const StepReport = z
   .object({
     status: z
       .enum(reported)
-      .describe('A low-level status of the method. It may lie several steps ahead; one that comes late or twice changes nothing.'),
+      .describe(
+        'A low-level status of the collection method. It can be several steps ahead. A report that arrives late or twice changes nothing.',
+      ),
     status_detail: z.enum(statusDetails).nullish(),
-    sample_id: SampleId.nullish().describe("The lab's own number of the sample, where it has one."),
-    collected_at: RecentIn.nullish().describe('When the sample was taken.'),
+    sample_id: SampleId.nullish().describe("The lab's number of the sample, unique within the lab."),
+    collected_at: RecentIn.nullish().describe('When the sample was collected.'),
     shipment: z
       .object({
         outbound_tracking_number: tracking,
@@ -63,11 +65,11 @@ const LabOrder = z
     billing_type: openEnum(billingTypes),
     lab_account_id: Id.nullable(),
     interpretation: openEnum(interpretations).nullable(),
-    result_version: z.int().describe('How many reports were taken so far.'),
+    result_version: z.int().describe('The number of reports that Assay has accepted.'),
     lab_test: z.object({ id: Id, name: Safe, sample_type: openEnum(sampleTypes), fasting: z.boolean() }).meta({ id: 'LabOrderTest' }),
     markers: z.array(
       z
-        .object({ id: z.int(), name: Safe, provider_id: Safe.describe("The lab's own code."), loinc: Safe.nullable() })
+        .object({ id: z.int(), name: Safe, provider_id: Safe.describe("The lab's code of the marker."), loinc: Safe.nullable() })
         .meta({ id: 'LabOrderMarker' }),
     ),
     aoe_answers: z.array(z.object({ marker_id: z.int(), question_id: z.int(), answer: PersonalText }).meta({ id: 'LabOrderAnswer' })),
@@ -75,7 +77,7 @@ const LabOrder = z
     clinical_notes: PersonalText.nullable(),
     patient_details: z
       .object({
-        first_name: PersonName.describe('As the systems of the lab can take it.'),
+        first_name: PersonName.describe('Written with the letters and length that the systems of the lab accept.'),
         last_name: PersonName,
         dob: personal(z.string(), 'date'),
         gender: openEnum(genders),
@@ -94,26 +96,26 @@ const LabOrder = z
   .meta({ id: 'LabOrder' })
 
 const lab = { auth: 'lab', tag: 'Partner lab API' } as const
-const noOrder = { 404: 'No such order that was sent to the lab.' }
+const noOrder = { 404: 'No such order was sent to the lab.' }
 
 export const labSideEndpoints = {
   getOwnLab: endpoint({
     ...lab,
     method: 'get',
     path: '/lab/v1/lab',
-    summary: 'Get the lab that the key belongs to',
+    summary: 'Get the lab of the key',
     subjects: {},
-    description: 'A first call for a partner lab, to see that its key works and whose it is.',
+    description: 'Use it to check that a lab key works.',
     returns: Lab,
   }),
   listLabOrders: endpoint({
     ...lab,
     method: 'get',
     path: '/lab/v1/orders',
-    summary: 'List the orders that were sent to the lab',
+    summary: 'List the orders of the lab',
     subjects: { user_id: 'result.orders[].user_id' },
     description:
-      'In the order of their last change, up to two seconds ago. next_cursor is given at the end of the list too: read on with it, now or later, to see what is new. Held orders are not among them.',
+      'Returns orders that were sent to the lab, in the order of their last change. The list ends two seconds in the past, so that no change is skipped. Every response has a next_cursor; poll with it to see new and changed orders. Scheduled orders appear on their day.',
     query: LabOrderFilter,
     returns: z.object({ orders: z.array(LabOrder), next_cursor: Safe.nullable() }).meta({ id: 'LabOrderList' }),
   }),
@@ -121,7 +123,7 @@ export const labSideEndpoints = {
     ...lab,
     method: 'get',
     path: '/lab/v1/orders/{order_id}',
-    summary: 'Get an order that was sent to the lab',
+    summary: 'Get an order of the lab',
     subjects: { user_id: 'result.user_id', order_id: 'path.order_id', team_id: 'result.team_id' },
     params: OrderId,
     returns: LabOrder,
@@ -131,12 +133,13 @@ export const labSideEndpoints = {
     ...lab,
     method: 'post',
     path: '/lab/v1/orders/{order_id}/status',
-    summary: 'Report a step of the lab or its courier',
+    summary: 'Report a step',
+    description: 'Reports a step of the lab or its courier. Emits `labtest.order.updated` to the customer.',
     subjects: { user_id: 'result.user_id', order_id: 'path.order_id', team_id: 'result.team_id' },
     params: OrderId,
     body: StepReport,
     returns: LabOrder,
-    refusals: { 400: 'No arrow of the lifecycle leads there, or the lab does no redraws.', ...noOrder },
+    refusals: { 400: 'The lifecycle has no such transition, or the lab does not support redraws.', ...noOrder },
   }),
   reportLabResults: endpoint({
     ...lab,
@@ -145,22 +148,22 @@ export const labSideEndpoints = {
     summary: 'Report results',
     subjects: { user_id: 'result.user_id', order_id: 'path.order_id', team_id: 'result.team_id' },
     description:
-      'Partial, final or corrected. Every report is kept; one that comes twice changes nothing. A report need only hold what is new.',
+      'A report is partial, final or corrected and needs to contain only new results. Assay stores every report. An identical report changes nothing. A result that becomes critical emits `labtest.result.critical`.',
     params: OrderId,
     body: NewResults,
     returns: LabOrder,
-    refusals: { 400: 'The order can take no results any more; make it anew.', ...noOrder },
+    refusals: { 400: 'The order no longer accepts results. Recreate it.', ...noOrder },
   }),
   recreateLabOrder: endpoint({
     ...lab,
     method: 'post',
     path: '/lab/v1/orders/{order_id}/recreate',
-    summary: 'Make an order anew that is over, to report its results',
+    summary: 'Recreate an order',
     subjects: { user_id: 'result.user_id', order_id: 'path.order_id', team_id: 'result.team_id', id: 'result.id' },
     description:
-      'Where a sample was tested although its order was cancelled or had failed. Answers the new order, in the same transaction.',
+      'Use it if a sample was tested although its order was canceled or had failed. Returns the new order, in the same transaction. Report the results for the new order.',
     params: OrderId,
     returns: LabOrder,
-    refusals: { 400: 'The order can take results itself.', ...noOrder },
+    refusals: { 400: 'The order still accepts results.', ...noOrder },
   }),
 }

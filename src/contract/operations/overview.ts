@@ -3,15 +3,13 @@ import { Cursor, Id, Instant, InstantIn, openEnum, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 
-const Count = z
-  .object({ count: z.int(), at_least: z.boolean().describe('There are more: only so many were counted.') })
-  .meta({ id: 'Count' })
+const Count = z.object({ count: z.int(), at_least: z.boolean().describe('True if there are more than `count`.') }).meta({ id: 'Count' })
 
 const Deliveries = z
   .object({
     attempts: Count,
     delivered: z.int(),
-    success_rate: z.number().nullable().describe('Of the attempts that were counted, newest first; null without any.'),
+    success_rate: z.number().nullable().describe('Share of delivered attempts among the counted ones, from 0 to 1. Null without attempts.'),
     p50_ms: z.number().nullable(),
     p95_ms: z.number().nullable(),
   })
@@ -20,29 +18,29 @@ const Deliveries = z
 const Overview = z
   .object({
     at: Instant,
-    stages: z.array(z.object({ stage: Safe, ...Count.shape })).describe('Orders by the top level of their status.'),
-    steps: z.array(z.object({ status: Safe, ...Count.shape })).describe('Orders by their whole status, those that occur.'),
-    results_waiting: Count.describe('Orders whose sample is with the lab.'),
+    stages: z.array(z.object({ stage: Safe, ...Count.shape })).describe('Orders by phase, the first part of their status.'),
+    steps: z.array(z.object({ status: Safe, ...Count.shape })).describe('Orders by status. Only statuses that occur are listed.'),
+    results_waiting: Count.describe('Orders whose sample is at the lab.'),
     critical_unacknowledged: z
       .object({ ...Count.shape, newest: z.array(z.object({ order_id: Id, result_version: z.int(), reported_at: Instant })) })
-      .describe('Orders in which something became critical that nobody has acknowledged; ten of them.'),
+      .describe('Orders with a critical result that is not acknowledged, and the newest ten of them.'),
     deliveries: z
       .object({
         last_hour: Deliveries,
         last_day: Deliveries,
-        backlog: Count.describe('Messages that wait for a webhook.'),
+        backlog: Count.describe('Pending messages of all webhooks.'),
         oldest_waiting_at: Instant.nullable(),
       })
-      .describe('To the webhooks of the team.'),
+      .describe('Deliveries to the webhooks of the team.'),
     ingestion: z
       .object({ hours: z.array(z.object({ hour: Instant, events: z.int() })), ...Count.shape })
-      .describe('Events of wearable data by the hour, of the last day or as far back as the newest 10,000 events of the team reach.'),
+      .describe('Events of wearable data per hour in the last day, among the newest 10,000 events of the team.'),
     pulse: z
       .object({ minutes: z.array(z.object({ minute: Instant, events: z.int() })), ...Count.shape })
-      .describe('All events by the minute, in real time, of the last 30 minutes or as far back as the newest 10,000 events reach.'),
+      .describe('All events per minute in the last 30 minutes of real time, among the newest 10,000 events.'),
     activity: z
       .array(z.object({ event_id: Id, event_type: Safe, order_id: Id.nullable(), user_id: Id.nullable(), created_at: Instant }))
-      .describe('The newest twenty events of the last seven days.'),
+      .describe('The newest 20 events of the last 7 days.'),
   })
   .meta({ id: 'Overview' })
 
@@ -53,23 +51,26 @@ const AuditEntry = z
     team_id: Id.nullable(),
     actor_kind: openEnum(['team_key', 'management_key', 'access_token', 'lab_key', 'person', 'visitor', 'operator', 'job']),
     actor_id: Id.nullable(),
-    actor_name: Safe.nullable().describe('Of a person that is still there.'),
+    actor_name: Safe.nullable().describe('The name of a person who is still a member. Null for keys and former members.'),
     action: Safe,
     subject: Safe.nullable(),
     status: z.int(),
     request_id: Safe.nullable(),
-    via: Safe.nullable().describe('console, or null for the API.'),
-    revealed: z.boolean().describe('Personal data was shown unmasked at the console.'),
-    reason: Safe.nullable().describe('The reason that was given for it.'),
-    chain_seq: z.int().nullable().describe('Its place in the chain of keyed hashes; null for the second until it has one.'),
+    via: Safe.nullable().describe('`console`, or null for the API.'),
+    revealed: z.boolean().describe('True if personal data was shown unmasked in the console.'),
+    reason: Safe.nullable().describe('The reason given for revealing personal data.'),
+    chain_seq: z
+      .int()
+      .nullable()
+      .describe('The position in the chain of keyed hashes. Null for about a second until the entry is chained.'),
   })
   .meta({ id: 'AuditEntry' })
 
 const AuditVerdict = z
   .object({
     intact: z.boolean(),
-    rows: z.int().describe('Rows of the chain that were walked, of all organisations.'),
-    unchained: z.int().describe('Rows too new to be in the chain; they join it within about a second.'),
+    rows: z.int().describe('The number of chained entries that were verified, across all organizations.'),
+    unchained: z.int().describe('The number of entries that are too new to be chained. They are chained within about a second.'),
     broken: z.object({ seq: z.int(), reason: Safe }).nullable(),
     verified_at: Instant,
   })
@@ -83,25 +84,26 @@ export const overviewEndpoints = {
     tag: 'Console',
     method: 'get',
     path: '/console/overview',
-    summary: 'How the team is doing',
+    summary: 'Get the overview of a team',
     subjects: {},
-    description: 'Counts are exact up to 10,000.',
+    description: 'Returns counts of orders, critical results, deliveries and events. Counts are exact up to 10,000.',
     returns: Overview,
   }),
   listAudit: endpoint({
     ...audit,
     path: '/v1/org/{org_id}/audit_log',
-    summary: 'Who did what, newest first',
-    description: 'Every authenticated request of the organisation. With a key or a role that is bound to teams: what was done in those.',
+    summary: 'List audit entries',
+    description:
+      'Returns the authenticated requests of the organization, newest first. A key or role that is limited to teams sees only the entries of those teams.',
     params: z.object({ org_id: Id }),
     query: z.object({
       team_id: Id.nullish(),
-      actor_id: Id.nullish().describe('A key or a person.'),
-      action: Text(100).nullish().describe('The name of an endpoint, such as getUserInfo.'),
-      subject_id: Id.nullish().describe('A user, an order, a key: whatever it was about.'),
+      actor_id: Id.nullish().describe('The ID of a key or person.'),
+      action: Text(100).nullish().describe('An operation ID, such as getUserInfo.'),
+      subject_id: Id.nullish().describe('The ID of a user, order, key or other resource in the request.'),
       via: z.enum(['console', 'api']).nullish(),
-      revealed: z.boolean().nullish().describe('Only what was revealed.'),
-      refused: z.boolean().nullish().describe('Only what was refused.'),
+      revealed: z.boolean().nullish().describe('Only requests that revealed personal data.'),
+      refused: z.boolean().nullish().describe('Only rejected requests.'),
       from: InstantIn.nullish(),
       to: InstantIn.nullish(),
       limit: z.int().min(1).max(200).default(50),
@@ -113,8 +115,9 @@ export const overviewEndpoints = {
     ...audit,
     scope: 'org',
     path: '/v1/org/{org_id}/audit_log/verification',
-    summary: 'Whether the audit log is as it was written',
-    description: 'Walks the whole chain, at most once a minute; what was found then is answered meanwhile.',
+    summary: 'Verify the audit log',
+    description:
+      'Verifies the whole hash chain and reports the first broken entry. Assay verifies at most once a minute and returns the last result in between.',
     params: z.object({ org_id: Id }),
     returns: AuditVerdict,
   }),

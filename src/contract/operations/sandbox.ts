@@ -10,9 +10,9 @@ const InboxMessage = z
     id: Id,
     received_at: Instant,
     verified: z.boolean(),
-    verdict: Safe.describe('verified, or why not.'),
+    verdict: Safe.describe('`verified`, or why the signature is not valid.'),
     headers: z.record(Safe, Safe),
-    event: message(z.looseObject({})).describe('The message, as a webhook gets it.'),
+    event: message(z.looseObject({})).describe('The message as a webhook receives it.'),
   })
   .meta({ id: 'InboxMessage' })
 
@@ -21,45 +21,54 @@ const inbox = { auth: 'team', tag: 'Sandbox', sandbox: true, path: '/sandbox/inb
 const clock = { auth: 'team', tag: 'Sandbox', sandbox: true, returns: Clock, subjects: {} } as const
 
 export const sandboxEndpoints = {
-  getClock: endpoint({ ...clock, method: 'get', path: '/sandbox/clock', unaudited: true, summary: "Read the team's clock" }),
+  getClock: endpoint({ ...clock, method: 'get', path: '/sandbox/clock', unaudited: true, summary: 'Get the sandbox clock' }),
   moveClock: endpoint({
     ...clock,
     method: 'post',
     path: '/sandbox/clock',
-    summary: "Move the team's clock forward",
+    summary: 'Advance the sandbox clock',
     description:
-      'Answers once everything of the team that is due by then has happened, in order. Time only moves forward; use reset to go back.',
+      'Moves the clock of the team forward and returns once all work due by then is done, in order. To go back, reset the clock.',
     body: z
       .object({
         advance_seconds: z.number().positive('Must be greater than 0.').max(315_576_000, 'Must be at most ten years.').optional(),
         now: InstantIn.optional(),
       })
       .meta({ id: 'MoveClock' })
-      .describe('Exactly one of the two.'),
-    refusals: { 400: 'The moment lies before the clock.' },
+      .describe('Send exactly one of advance_seconds and now.'),
+    refusals: { 400: 'The time is before the clock of the team.' },
   }),
-  resetClock: endpoint({ ...clock, method: 'post', path: '/sandbox/clock/reset', summary: "Set the team's clock back to real time" }),
+  resetClock: endpoint({
+    ...clock,
+    method: 'post',
+    path: '/sandbox/clock/reset',
+    summary: 'Reset the sandbox clock',
+    description: 'Sets the clock of the team to real time.',
+  }),
   resetTeam: endpoint({
     auth: 'team',
     tag: 'Sandbox',
     sandbox: true,
     method: 'post',
     path: '/sandbox/reset',
-    summary: 'Empty the team',
+    summary: 'Reset a team',
     subjects: {},
     description:
-      'Takes away every user with all that belongs to it, every order, the inbox and remembered idempotency keys, for good and at once, and sets the clock back. What was configured stays: settings, keys, webhooks, lab tests, lab accounts. Nobody is told by webhook.',
-    body: z.object({ team_id: Id.describe('The team of the key, so that no team is emptied by mistake.') }).meta({ id: 'ResetTeam' }),
-    returns: z.object({ team_id: Id, users: z.int(), orders: z.int() }).meta({ id: 'TeamEmptied' }).describe('How many there were.'),
-    refusals: { 400: 'The key is of another team.' },
+      'Erases all users, orders, inbox messages and idempotency keys of the team immediately and resets its clock. Settings, keys, webhooks, lab tests and lab accounts stay. Emits no events.',
+    body: z.object({ team_id: Id.describe('The team of the key, as a safeguard.') }).meta({ id: 'ResetTeam' }),
+    returns: z
+      .object({ team_id: Id, users: z.int(), orders: z.int() })
+      .meta({ id: 'TeamEmptied' })
+      .describe('The numbers of erased users and orders.'),
+    refusals: { 400: 'The key belongs to another team.' },
   }),
   readInbox: endpoint({
     ...inbox,
     method: 'get',
-    summary: "Read the team's inbox, newest first",
+    summary: 'List inbox messages',
     subjects: { user_id: 'result.messages[].event.user_id' },
     description:
-      'A webhook of our own that needs no receiver: events come to it signed, are verified and kept for 7 days. The first call opens it and sends it the last 100 events of the team, so it may be empty for a moment.',
+      'The inbox is a webhook without a receiver of your own. It receives signed events, verifies them and keeps them for 7 days. The first request opens it and sends it the last 100 events, so it can be empty for a moment. Newest messages come first.',
     query: z.object({ limit: z.int().min(1).max(100).default(50), next_cursor: Cursor }),
     returns: z.object({ messages: z.array(InboxMessage), next_cursor: Safe.nullable() }).meta({ id: 'Inbox' }),
   }),
@@ -67,8 +76,8 @@ export const sandboxEndpoints = {
     ...inbox,
     method: 'delete',
     status: 204,
-    summary: "Empty the team's inbox",
-    description: 'It stays open for what comes.',
+    summary: 'Empty the inbox',
+    description: 'Deletes all messages. The inbox continues to receive events.',
     returns: Nothing,
   }),
 }

@@ -7,7 +7,7 @@ const clearingHouses = ['change_healthcare', 'availity', 'stedi', 'waystar', 'cl
 const payorSources = ['platform', 'team'] as const
 
 const search = {
-  insurance_name: z.string().max(200).nullish().describe('Part of the name or of another name of the payor.'),
+  insurance_name: z.string().max(200).nullish().describe('A part of the name or an alias of the payor.'),
   provider: z.enum(clearingHouses).nullish(),
 }
 
@@ -15,7 +15,7 @@ const known = {
   name: Safe,
   aliases: z.array(Safe),
   org_address: safe(AddressOut),
-  source: openEnum(payorSources).describe('platform: of the catalogue; team: made by the team.'),
+  source: openEnum(payorSources).describe('platform: from the shared catalog. team: created by the team.'),
 }
 const Payor = z.object({ payor_code: Safe, ...known }).meta({ id: 'Payor' })
 
@@ -24,7 +24,7 @@ export const NewPayor = z
     name: Text(200),
     address: AddressIn,
     provider: z.enum(clearingHouses).nullish(),
-    provider_payor_id: Text(100).nullish().describe('The id of the payor at the provider.'),
+    provider_payor_id: Text(100).nullish().describe('The ID of the payor at the clearing house.'),
   })
   .meta({ id: 'NewPayor' })
 
@@ -35,8 +35,8 @@ export const insuranceEndpoints = {
     ...insurance,
     method: 'get',
     path: '/v3/insurance/search/payor',
-    summary: 'Find payors by name',
-    description: 'Payors of the catalogue and those that the team made; at most 50.',
+    summary: 'Search payors',
+    description: 'Searches the shared catalog and the payors of the team by name or alias. Returns at most 50 payors.',
     query: z.object({ ...search, provider_payor_id: z.string().max(100).nullish() }),
     returns: z.array(Payor),
   }),
@@ -46,7 +46,7 @@ export const insuranceEndpoints = {
     path: '/v3/insurance/search/payor',
     deprecated: { since: '2025-10-01', instead: 'Use `GET /v3/insurance/search/payor`.' },
     reads: true,
-    summary: 'Find payors by name',
+    summary: 'Search payors (older route)',
     body: z.object({ ...search, provider_id: z.string().max(100).nullish() }).meta({ id: 'PayorQuery' }),
     returns: z.array(z.object({ code: Safe, ...known }).meta({ id: 'PayorFound' })),
   }),
@@ -54,7 +54,8 @@ export const insuranceEndpoints = {
     ...insurance,
     method: 'post',
     path: '/v3/payor',
-    summary: 'Make a payor of the team',
+    summary: 'Create a payor',
+    description: 'Use it for a payor that the shared catalog lacks. Only the team can see it.',
     body: NewPayor,
     returns: Payor,
   }),
@@ -63,7 +64,8 @@ export const insuranceEndpoints = {
     method: 'get',
     path: '/v3/insurance/search/diagnosis',
     unaudited: true,
-    summary: 'Find ICD-10-CM codes by the beginning of the code or a part of the label',
+    summary: 'Search diagnosis codes',
+    description: 'Matches the prefix of an ICD-10-CM code, or a part of its description.',
     query: z.object({ diagnosis_query: z.string().min(2, 'Must have at least 2 characters.').max(200) }),
     returns: z.array(z.object({ diagnosis_code: Safe, description: Safe, is_secondary: z.boolean() }).meta({ id: 'Diagnosis' })),
   }),
@@ -72,9 +74,9 @@ export const insuranceEndpoints = {
     method: 'post',
     path: '/v3/insurance/validate_icd_codes',
     reads: true,
-    summary: 'Check ICD-10-CM codes',
-    description: 'A code is valid when its format is; case and the dot do not matter.',
-    body: z.object({ codes: z.array(z.string().max(50)).min(1, 'Name at least one code.').max(100) }).meta({ id: 'IcdCodes' }),
+    summary: 'Validate ICD-10-CM codes',
+    description: 'Checks the format only. Case and the dot do not matter.',
+    body: z.object({ codes: z.array(z.string().max(50)).min(1, 'Send at least one code.').max(100) }).meta({ id: 'IcdCodes' }),
     returns: z
       .object({
         valid: z.boolean(),

@@ -15,7 +15,7 @@ const Bindings = z
 const bindingsOut = z
   .array(z.object({ team_id: Id }))
   .nullable()
-  .describe('Null where the role is not bound to teams.')
+  .describe('Null if the role is not limited to teams.')
 const role = openEnum(personRoles)
 
 const Member = z
@@ -58,22 +58,22 @@ const NewInvite = z
     email: Email,
     role: z.enum(personRoles).default('org_admin'),
     team_role_bindings: Bindings.nullish().describe(
-      'Required for team_admin; support and read_only reach every team without; not for org_admin and no_role.',
+      'Required for team_admin. Without it, support and read_only have access to every team. Not allowed for org_admin and no_role.',
     ),
   })
   .meta({ id: 'NewInvite' })
 
-const page = { search_query: z.string().max(80).nullish().describe('Part of the name or of the e-mail.'), next_cursor: Cursor }
+const page = { search_query: z.string().max(80).nullish().describe('A part of the name or the email address.'), next_cursor: Cursor }
 const people = { auth: 'management', plan: 'scale', scope: 'org', tag: 'People', subjects: {} } as const
 const own = { tag: 'People', auth: 'session', method: 'post', subjects: {} } as const
 const invited = { tag: 'People', auth: 'none', console: true, method: 'post', subjects: {} } as const
-const bound = { 400: 'The role and the teams do not fit, or a team is unknown.' }
+const bound = { 400: 'The role does not match the teams, or a team is unknown.' }
 
-const Token = Text(200).describe('What follows # in the link of the invitation.')
-const Code = Text(40).describe('Six digits of the authenticator, or a recovery code.')
+const Token = Text(200).describe('The part of the invitation link after #.')
+const Code = Text(40).describe('The six digits from the authenticator app, or a recovery code.')
 const Password = z.string().min(1, 'Must not be empty.').max(200, 'Must have at most 200 characters.')
-const SecondFactor = z.object({ totp_secret: Safe, totp_uri: Safe.describe('For the QR code of the authenticator.') })
-const RecoveryCodes = z.array(Safe).describe('Each signs in once in place of a code. They are in this answer only.')
+const SecondFactor = z.object({ totp_secret: Safe, totp_uri: Safe.describe('The content of the QR code for the authenticator app.') })
+const RecoveryCodes = z.array(Safe).describe('Each code replaces an authenticator code once. Assay shows them only in this response.')
 
 const Proof = z.object({ password: Password, code: Code })
 
@@ -85,11 +85,11 @@ const Account = z
     sessions: z.array(
       z.object({
         id: Id,
-        current: z.boolean().describe('The one that asks.'),
+        current: z.boolean().describe('True for the session of this request.'),
         created_at: Instant,
         seen_at: Instant,
-        idle_ends_at: Instant.describe('When it ends unless it is used.'),
-        ends_at: Instant.describe('When it ends in any case.'),
+        idle_ends_at: Instant.describe('When the session ends if it is not used.'),
+        ends_at: Instant.describe('When the session ends even if it is used.'),
       }),
     ),
   })
@@ -100,7 +100,8 @@ export const peopleEndpoints = {
     ...people,
     method: 'get',
     path: '/v1/org/{org_id}/member',
-    summary: 'List the people of the organisation',
+    summary: 'List members',
+    description: 'Returns the people who can sign in to the console.',
     params: OrgId,
     query: z.object(page),
     returns: z.object({ members: z.array(Member), next_cursor: Safe.nullable() }).meta({ id: 'MemberList' }),
@@ -109,29 +110,32 @@ export const peopleEndpoints = {
     ...people,
     method: 'patch',
     path: '/v1/org/{org_id}/member/{person_id}',
-    summary: 'Change the role of a person, at once',
+    summary: 'Update a member',
+    description: 'Changes the role or the teams. The change applies to open sessions immediately.',
     params: PersonPath,
     body: z
       .object({ role: z.enum(personRoles).nullish(), team_role_bindings: Bindings.nullish() })
       .meta({ id: 'MemberPatch' })
-      .describe('A role of null stays as it is; team_role_bindings replaces the teams.'),
+      .describe('Null keeps the role. team_role_bindings replaces the teams.'),
     returns: Member,
-    refusals: { ...bound, 404: 'No such person.' },
+    refusals: { ...bound, 404: 'No such member.' },
   }),
   deleteMember: endpoint({
     ...people,
     method: 'delete',
     path: '/v1/org/{org_id}/member/{person_id}',
-    summary: 'Remove a person; whatever it is signed in to ends at once',
+    summary: 'Remove a member',
+    description: 'The sessions of the person end immediately.',
     params: PersonPath,
     returns: Success,
-    refusals: { 404: 'No such person.' },
+    refusals: { 404: 'No such member.' },
   }),
   listInvites: endpoint({
     ...people,
     method: 'get',
     path: '/v1/org/{org_id}/invite',
-    summary: 'List invitations that nobody has accepted yet',
+    summary: 'List invitations',
+    description: 'Returns invitations that are not accepted yet.',
     params: OrgId,
     query: z.object(page),
     returns: z.object({ invites: z.array(Invite), next_cursor: Safe.nullable() }).meta({ id: 'InviteList' }),
@@ -140,10 +144,10 @@ export const peopleEndpoints = {
     ...people,
     method: 'post',
     path: '/v1/org/{org_id}/invite',
-    summary: 'Invite a person',
+    summary: 'Create an invitation',
     subjects: { id: 'result.id' },
     description:
-      'No mail is sent: hand the link over yourself. It is in this answer only, works once and for 7 days. Inviting the same e-mail again makes a new link, and the one before stops working.',
+      'Assay sends no email, so pass the link on yourself. Only this response contains the link. It works once, within 7 days. A new invitation for the same email address replaces the link.',
     params: OrgId,
     body: NewInvite,
     returns: z
@@ -160,7 +164,7 @@ export const peopleEndpoints = {
     ...people,
     method: 'delete',
     path: '/v1/org/{org_id}/invite/{invite_id}',
-    summary: 'Take an invitation back',
+    summary: 'Revoke an invitation',
     params: InvitePath,
     returns: Success,
     refusals: { 404: 'No such invitation.' },
@@ -168,24 +172,26 @@ export const peopleEndpoints = {
   openInvitation: endpoint({
     ...invited,
     path: '/console/invitation',
-    summary: 'Look at an invitation',
-    description: 'Answers the secret of the second factor, to be entered into an authenticator before the invitation is accepted.',
+    summary: 'Open an invitation',
+    description: 'Returns the secret for the authenticator app. Add it there before you accept the invitation.',
     body: z.object({ token: Token }).meta({ id: 'InvitationToken' }),
     returns: z.object({ org_name: Safe, email: Safe, role, expires_at: Instant, ...SecondFactor.shape }).meta({ id: 'Invitation' }),
-    refusals: { 404: 'The link was used, taken back, replaced, or its 7 days are over.' },
+    refusals: { 404: 'The link was used, revoked or replaced, or has expired.' },
   }),
   acceptInvitation: endpoint({
     ...invited,
     path: '/console/invitation/accept',
-    summary: 'Accept an invitation and sign in',
+    summary: 'Accept an invitation',
+    description: 'Creates the account, signs in and returns recovery codes.',
     body: z.object({ token: Token, name: Text(100), password: Password, code: Code }).meta({ id: 'AcceptInvitation' }),
     returns: z.object({ session: Session, recovery_codes: RecoveryCodes }).meta({ id: 'InvitationAccepted' }),
-    refusals: { 400: 'The password is too weak, or the code is wrong.', 404: 'The link does not work any more.' },
+    refusals: { 400: 'The password is too weak, or the code is wrong.', 404: 'The link no longer works.' },
   }),
   changePassword: endpoint({
     ...own,
     path: '/console/password',
-    summary: 'Change the own password; other sessions of the person end',
+    summary: 'Change your password',
+    description: 'Ends your other sessions.',
     body: Proof.extend({ new_password: Password }).meta({ id: 'ChangePassword' }),
     returns: Success,
     refusals: { 400: 'The new password is too weak.', 401: 'The password or the code is wrong.' },
@@ -193,8 +199,8 @@ export const peopleEndpoints = {
   renewSecondFactor: endpoint({
     ...own,
     path: '/console/second_factor',
-    summary: 'Begin with a new authenticator',
-    description: 'The old one is good until a code of the new one was sent to /console/second_factor/confirm.',
+    summary: 'Start to replace your authenticator',
+    description: 'The current authenticator works until you confirm a code of the new one at /console/second_factor/confirm.',
     body: Proof.meta({ id: 'RenewSecondFactor' }),
     returns: SecondFactor.meta({ id: 'SecondFactor' }),
     refusals: { 401: 'The password or the code is wrong.' },
@@ -202,33 +208,36 @@ export const peopleEndpoints = {
   confirmSecondFactor: endpoint({
     ...own,
     path: '/console/second_factor/confirm',
-    summary: 'Go over to the new authenticator',
+    summary: 'Confirm your new authenticator',
+    description: 'The previous authenticator and recovery codes stop working. Your other sessions end.',
     body: z.object({ code: Text(40) }).meta({ id: 'ConfirmSecondFactor' }),
     returns: z.object({ recovery_codes: RecoveryCodes }).meta({ id: 'SecondFactorConfirmed' }),
-    refusals: { 400: 'The code is wrong, or none was begun with.' },
+    refusals: { 400: 'The code is wrong, or no replacement was started.' },
   }),
   renewRecoveryCodes: endpoint({
     ...own,
     path: '/console/recovery_codes',
-    summary: 'Take new recovery codes; those before stop working',
+    summary: 'Create new recovery codes',
+    description: 'The previous recovery codes stop working.',
     body: Proof.meta({ id: 'RenewRecoveryCodes' }),
     returns: z.object({ recovery_codes: RecoveryCodes }).meta({ id: 'NewRecoveryCodes' }),
-    refusals: { 400: 'A key has signed in, not a person.', 401: 'The password or the code is wrong.' },
+    refusals: { 400: 'The session was started with a key, not by a person.', 401: 'The password or the code is wrong.' },
   }),
   getAccount: endpoint({
     ...own,
     method: 'get',
     path: '/console/session/account',
-    summary: 'See the own account, and where it is signed in',
+    summary: 'Get your account',
+    description: 'Returns your role and your open sessions.',
     returns: Account,
-    refusals: { 400: 'A key has signed in, not a person.' },
+    refusals: { 400: 'The session was started with a key, not by a person.' },
   }),
   endOtherSessions: endpoint({
     ...own,
     method: 'delete',
     path: '/console/session/others',
-    summary: 'Sign out everywhere else',
+    summary: 'End your other sessions',
     returns: z.object({ ended: z.int() }).meta({ id: 'SessionsEnded' }),
-    refusals: { 400: 'A key has signed in, not a person.' },
+    refusals: { 400: 'The session was started with a key, not by a person.' },
   }),
 }

@@ -3,7 +3,7 @@ import { environments, Id, Instant, Nothing, openEnum, personRoles, regions, Tex
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 
-/** What somebody at the console may do. */
+/** The permissions of a console session. */
 export const capabilities = [
   'data.read',
   'data.change',
@@ -17,7 +17,7 @@ export const capabilities = [
 ] as const
 export type Capability = (typeof capabilities)[number]
 
-/** Of a person, of a management key, or of a team key. */
+/** The roles of people and keys at the console. */
 export const consoleRoles = [...personRoles, 'team_key', 'read_only_key'] as const
 export type ConsoleRole = (typeof consoleRoles)[number]
 
@@ -29,8 +29,8 @@ const SignIn = z
     team_api_key: Text(500).nullish(),
     email: z.string().max(254).nullish(),
     password: z.string().max(1000).nullish(),
-    code: Text(40).nullish().describe('Six digits of the authenticator, or a recovery code.'),
-    org_id: Id.nullish().describe('For whoever belongs to several organisations with the same e-mail and password.'),
+    code: Text(40).nullish().describe('The six digits from the authenticator app, or a recovery code.'),
+    org_id: Id.nullish().describe('Required if the same email address and password belong to several organizations.'),
   })
   .meta({ id: 'SignIn' })
 export type SignIn = z.output<typeof SignIn>
@@ -42,13 +42,13 @@ export const Session = z
     role: openEnum(consoleRoles),
     person: z.object({ id: Id, name: Safe, email: Safe }).nullable(),
     org: z.object({ id: Id, name: Safe, plan: Safe }),
-    teams: z.array(z.object({ team_id: Id, name: Safe })).describe('Those that the session reaches, oldest first, 500 at most.'),
-    team_id: Id.nullable().describe('Of a session by a team key: the only team.'),
+    teams: z.array(z.object({ team_id: Id, name: Safe })).describe('The teams that the session can access, oldest first, at most 500.'),
+    team_id: Id.nullable().describe('The team of a session with a team key. Null for other sessions.'),
     environment: openEnum(environments),
     region: openEnum(regions),
     capabilities: z.array(openEnum(capabilities)),
-    idle_ends_at: Instant.describe('When it ends unless it is used.'),
-    ends_at: Instant.describe('When it ends in any case.'),
+    idle_ends_at: Instant.describe('When the session ends if it is not used.'),
+    ends_at: Instant.describe('When the session ends even if it is used.'),
   })
   .meta({ id: 'ConsoleSession' })
 
@@ -61,12 +61,16 @@ export const sessionEndpoints = {
     console: true,
     method: 'post',
     path: '/console/session',
-    summary: 'Sign in at the console',
+    summary: 'Sign in to the console',
     description:
-      'By a management key, a team API key, or e-mail, password and code of a person. The answer sets an http-only cookie. A session that the browser had before ends.',
+      'Sign in with a management key, a team API key, or email address, password and code. The response sets an HTTP-only cookie. The previous session of the browser ends.',
     body: SignIn,
     returns: Session,
-    refusals: { 401: 'The credential is wrong.', 403: 'The request is not from the console.', 429: 'Too many tries; wait.' },
+    refusals: {
+      401: 'The credential is wrong.',
+      403: 'The request does not come from the console.',
+      429: 'Too many attempts. Wait before you sign in again.',
+    },
   }),
   getSession: endpoint({
     ...own,
@@ -74,7 +78,7 @@ export const sessionEndpoints = {
     method: 'get',
     path: '/console/session',
     unaudited: true,
-    summary: 'Who is signed in',
+    summary: 'Get the current session',
     returns: Session,
   }),
   endSession: endpoint({
@@ -82,7 +86,7 @@ export const sessionEndpoints = {
     auth: 'session',
     method: 'delete',
     path: '/console/session',
-    summary: 'Sign out',
+    summary: 'Sign out of the console',
     status: 204,
     returns: Nothing,
   }),

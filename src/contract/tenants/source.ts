@@ -3,22 +3,22 @@ export const authTypes = ['oauth', 'team_oauth', 'sdk', 'password', 'email', 'ap
 
 export const sourceTypes = ['app', 'ble', 'device', 'lab', 'provider'] as const
 
-/** A wearable source, as the catalogue of sources has it. */
+/** A wearable source of the catalog. */
 export type Source = {
   id: number
   name: string
   description: string
   auth_type: (typeof authTypes)[number]
   source_type: (typeof sourceTypes)[number]
-  /** Whether it tells us, has to be asked, or both. */
+  /** Whether the source pushes data, is polled, or both. */
   update_model: 'push' | 'poll' | 'hybrid'
-  /** What its times say of the place: `floating` ones are the clock on the wall and are never converted. */
+  /** How its times relate to a time zone. `floating` times are local wall-clock times and are never converted. */
   timezone_affinity: 'embedded' | 'floating' | 'absent' | 'inferred_or_absent' | 'user_fallback_or_absent' | 'user_fallback_or_utc'
-  /** The kinds of device that its samples come from. */
+  /** The kinds of devices that its samples come from. */
   source_types: string[]
   summary_resources: string[]
   timeseries_resources: string[]
-  /** How far back it gives data, at most. */
+  /** The maximum number of days of history. */
   backfill_days: number
 }
 
@@ -34,7 +34,7 @@ const defaults = {
 type Way = Pick<Source, 'auth_type' | 'update_model'>
 type Defaulted = keyof typeof defaults | keyof Way
 
-/** Sources that are connected in the same way; a row names what is its own. */
+/** Creates sources that connect in the same way. A row names only what differs. */
 export const sourcesBy =
   (way: Way) =>
   (row: Omit<Source, Defaulted> & Partial<Pick<Source, Defaulted>>): Source => ({ ...defaults, ...way, ...row })

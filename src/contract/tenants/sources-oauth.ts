@@ -2,12 +2,12 @@ import { sourcesBy } from './source.ts'
 
 const source = sourcesBy({ auth_type: 'oauth', update_model: 'poll' })
 
-/** Sources that the user allows us to read, by OAuth 2. */
+/** Sources that users connect with OAuth 2. */
 export const oauthSources = {
   fitbit: source({
     id: 4,
     name: 'Fitbit',
-    description: 'Watches, trackers and scales of Fitbit.',
+    description: 'Fitbit watches, trackers and scales.',
     update_model: 'hybrid',
     source_types: ['watch', 'scale', 'app', 'multiple_sources'],
     summary_resources: ['activity', 'sleep', 'workouts', 'body', 'profile'],
@@ -37,7 +37,7 @@ export const oauthSources = {
   garmin: source({
     id: 6,
     name: 'Garmin',
-    description: 'Watches, scales and cuffs of Garmin.',
+    description: 'Garmin watches, scales and blood pressure cuffs.',
     update_model: 'push',
     source_types: ['watch', 'scale', 'cuff', 'app', 'multiple_sources'],
     summary_resources: ['activity', 'sleep', 'workouts', 'workout_stream', 'body', 'menstrual_cycle'],
@@ -74,7 +74,7 @@ export const oauthSources = {
   withings: source({
     id: 9,
     name: 'Withings',
-    description: 'Scales, watches and cuffs of Withings.',
+    description: 'Withings scales, watches and blood pressure cuffs.',
     update_model: 'hybrid',
     source_types: ['scale', 'watch', 'cuff', 'unknown'],
     summary_resources: ['activity', 'sleep', 'workouts', 'body'],
@@ -83,7 +83,7 @@ export const oauthSources = {
   polar: source({
     id: 10,
     name: 'Polar',
-    description: 'Watches and chest straps of Polar.',
+    description: 'Polar watches and chest straps.',
     update_model: 'push',
     source_types: ['watch', 'chest_strap', 'unknown'],
     summary_resources: ['activity', 'sleep', 'workouts', 'workout_stream'],
@@ -101,7 +101,7 @@ export const oauthSources = {
   wahoo: source({
     id: 12,
     name: 'Wahoo',
-    description: 'Workouts recorded with devices of Wahoo.',
+    description: 'Workouts recorded with Wahoo devices.',
     timezone_affinity: 'absent',
     summary_resources: ['workouts'],
   }),
@@ -123,7 +123,7 @@ export const oauthSources = {
   omron: source({
     id: 17,
     name: 'Omron',
-    description: 'Blood pressure cuffs and scales of Omron.',
+    description: 'Omron blood pressure cuffs and scales.',
     source_types: ['cuff', 'scale'],
     summary_resources: ['body'],
     timeseries_resources: ['blood_pressure', 'heartrate', 'weight'],
@@ -149,7 +149,7 @@ export const oauthSources = {
   ihealth: source({
     id: 29,
     name: 'iHealth',
-    description: 'Cuffs, scales and oximeters of iHealth.',
+    description: 'iHealth blood pressure cuffs, scales and oximeters.',
     source_types: ['cuff', 'scale', 'unknown'],
     summary_resources: ['activity', 'sleep', 'body'],
     timeseries_resources: ['blood_pressure', 'blood_oxygen', 'glucose', 'weight', 'heartrate'],
@@ -157,7 +157,7 @@ export const oauthSources = {
   google_fit: source({
     id: 30,
     name: 'Google Fit',
-    description: 'What Google Fit collects.',
+    description: 'Data collected by Google Fit.',
     source_type: 'app',
     source_types: ['phone', 'watch', 'unknown'],
     summary_resources: ['activity', 'sleep', 'workouts', 'body'],

@@ -2,7 +2,7 @@ import { sourcesBy } from './source.ts'
 
 const source = sourcesBy({ auth_type: 'password', update_model: 'poll' })
 
-/** Sources that are read with what the user signs in with there: a user name and password, or an e-mail address. */
+/** Sources that users connect with a user name and password, or with an email address. */
 export const passwordSources = {
   abbott_libreview: source({
     id: 15,
@@ -52,13 +52,13 @@ export const passwordSources = {
   whoop: source({
     id: 26,
     name: 'WHOOP (older)',
-    description: 'An older way to WHOOP, by user name and password.',
+    description: 'The older WHOOP connection with user name and password.',
     summary_resources: ['sleep', 'workouts', 'body', 'profile'],
   }),
   renpho: source({
     id: 27,
     name: 'Renpho',
-    description: 'Scales of Renpho.',
+    description: 'Renpho scales.',
     source_types: ['scale'],
     summary_resources: ['body'],
     timeseries_resources: ['weight', 'fat'],
@@ -66,7 +66,7 @@ export const passwordSources = {
   tandem_source: source({
     id: 28,
     name: 'Tandem Source',
-    description: 'Insulin pumps of Tandem and their glucose sensors.',
+    description: 'Tandem insulin pumps and their glucose sensors.',
     timezone_affinity: 'floating',
     source_types: ['insulin_pump', 'automatic'],
     timeseries_resources: ['glucose', 'insulin_injection', 'carbohydrates'],
@@ -74,7 +74,7 @@ export const passwordSources = {
   beurer_api: source({
     id: 31,
     name: 'Beurer',
-    description: 'Scales and cuffs of Beurer, through its cloud.',
+    description: 'Beurer scales and blood pressure cuffs, through the Beurer cloud.',
     source_types: ['scale', 'cuff', 'unknown'],
     summary_resources: ['activity', 'sleep', 'body'],
     timeseries_resources: ['blood_pressure', 'glucose', 'weight', 'fat'],
@@ -82,14 +82,14 @@ export const passwordSources = {
   dexcom: source({
     id: 37,
     name: 'Dexcom (older)',
-    description: 'An older way to Dexcom, by user name and password.',
+    description: 'The older Dexcom connection with user name and password.',
     source_types: ['automatic'],
     timeseries_resources: ['glucose'],
   }),
   my_fitness_pal: source({
     id: 38,
     name: 'MyFitnessPal (older)',
-    description: 'An older way to MyFitnessPal, by user name and password.',
+    description: 'The older MyFitnessPal connection with user name and password.',
     source_type: 'app',
     timezone_affinity: 'absent',
     source_types: ['app'],

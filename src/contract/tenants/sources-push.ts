@@ -2,12 +2,12 @@ import { sourcesBy } from './source.ts'
 
 const source = sourcesBy({ auth_type: 'sdk', update_model: 'push' })
 
-/** Sources that send by themselves: phones, meters over Bluetooth, and your own application. */
+/** Sources that push data: phones, Bluetooth meters and the customer's application. */
 export const pushSources = {
   apple_health_kit: source({
     id: 1,
     name: 'Apple HealthKit',
-    description: 'What Apple Health collects on an iPhone and a watch.',
+    description: 'Data collected by Apple Health on an iPhone and a watch.',
     source_type: 'app',
     source_types: ['phone', 'watch', 'app', 'multiple_sources', 'unknown'],
     summary_resources: ['activity', 'sleep', 'workouts', 'body', 'menstrual_cycle', 'electrocardiogram', 'profile'],
@@ -38,7 +38,7 @@ export const pushSources = {
   health_connect: source({
     id: 2,
     name: 'Android Health Connect',
-    description: 'What Health Connect collects on an Android phone.',
+    description: 'Data collected by Health Connect on an Android phone.',
     source_type: 'app',
     source_types: ['phone', 'watch', 'app', 'unknown'],
     summary_resources: ['activity', 'sleep', 'workouts', 'body', 'menstrual_cycle'],
@@ -60,7 +60,7 @@ export const pushSources = {
   samsung_health: source({
     id: 3,
     name: 'Samsung Health',
-    description: 'What Samsung Health collects on phones and watches.',
+    description: 'Data collected by Samsung Health on phones and watches.',
     source_type: 'app',
     source_types: ['phone', 'watch', 'unknown'],
     summary_resources: ['activity', 'sleep', 'workouts', 'body'],
@@ -77,7 +77,7 @@ export const pushSources = {
   manual: source({
     id: 24,
     name: 'Manual Entry',
-    description: 'Values that your own application sends.',
+    description: 'Values that your application sends.',
     auth_type: 'app',
     source_type: 'app',
     source_types: ['app'],
@@ -87,7 +87,7 @@ export const pushSources = {
   beurer_ble: source({
     id: 32,
     name: 'Beurer BLE',
-    description: 'Devices of Beurer read over Bluetooth.',
+    description: 'Beurer devices read over Bluetooth.',
     source_type: 'ble',
     source_types: ['cuff', 'scale'],
     timeseries_resources: ['blood_pressure', 'glucose', 'weight'],
@@ -95,7 +95,7 @@ export const pushSources = {
   omron_ble: source({
     id: 33,
     name: 'Omron BLE',
-    description: 'Cuffs of Omron read over Bluetooth.',
+    description: 'Omron blood pressure cuffs read over Bluetooth.',
     source_type: 'ble',
     source_types: ['cuff'],
     timeseries_resources: ['blood_pressure', 'heartrate'],
@@ -103,7 +103,7 @@ export const pushSources = {
   onetouch_ble: source({
     id: 34,
     name: 'OneTouch BLE',
-    description: 'Glucose meters of OneTouch read over Bluetooth.',
+    description: 'OneTouch glucose meters read over Bluetooth.',
     source_type: 'ble',
     source_types: ['fingerprick'],
     timeseries_resources: ['glucose'],
@@ -111,7 +111,7 @@ export const pushSources = {
   accuchek_ble: source({
     id: 35,
     name: 'Accu-Chek BLE',
-    description: 'Glucose meters of Accu-Chek read over Bluetooth.',
+    description: 'Accu-Chek glucose meters read over Bluetooth.',
     source_type: 'ble',
     source_types: ['fingerprick'],
     timeseries_resources: ['glucose'],
@@ -119,7 +119,7 @@ export const pushSources = {
   contour_ble: source({
     id: 36,
     name: 'Contour BLE',
-    description: 'Glucose meters of Contour read over Bluetooth.',
+    description: 'Contour glucose meters read over Bluetooth.',
     source_type: 'ble',
     source_types: ['fingerprick'],
     timeseries_resources: ['glucose'],

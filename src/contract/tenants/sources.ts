@@ -33,7 +33,7 @@ export const PushSourceIn = z.enum(slugsOf(pushSources), named('a source that pu
 export const PasswordSourceIn = z.enum(passwordSlugs, named('a source with auth_type password'))
 export const EmailSourceIn = z.enum(emailSlugs, named('a source with auth_type email'))
 
-/** What a source can be read for. */
+/** The resources that a source provides. */
 export const resourcesOf = ({ summary_resources, timeseries_resources }: Source) => [...summary_resources, ...timeseries_resources]
 
 const ListedSource = z
@@ -41,7 +41,7 @@ const ListedSource = z
     name: Safe,
     slug: Safe,
     description: Safe,
-    logo: Safe.nullable().describe('Address of the logo, at this service.'),
+    logo: Safe.nullable().describe('The URL of the logo, on this deployment.'),
     auth_type: openEnum(authTypes),
     supported_resources: z.array(Safe),
   })
@@ -54,7 +54,7 @@ export const sourceEndpoints = {
     unaudited: true,
     auth: 'team',
     tag: 'Connections',
-    summary: 'List the sources that users can connect',
+    summary: 'List wearable sources',
     subjects: {},
     query: z.object({ source_type: z.enum(sourceTypes).nullish() }),
     returns: z.array(ListedSource),

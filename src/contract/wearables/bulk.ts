@@ -4,21 +4,25 @@ import { endpoint } from '../endpoint.ts'
 import { PersonalText, Safe } from '../personal.ts'
 import { OAuthSourceIn } from '../tenants/sources.ts'
 
-const AT_ONCE = 1000
-const TOKEN = 16_384
+const MAX_ITEMS = 1000
+const MAX_TOKEN_CHARACTERS = 16_384
 
 const recipe = {
   user_id: Id,
-  access_token: Text(TOKEN),
-  refresh_token: z.string().max(TOKEN).describe('Empty where the source gave none.'),
-  provider_id: z.string().max(200).describe("The user's account at the source; empty where it is not known."),
-  expires_at: z.int().min(0).max(253_402_300_799).describe('When the access token ends, in seconds since 1970; 0 where it does not.'),
+  access_token: Text(MAX_TOKEN_CHARACTERS),
+  refresh_token: z.string().max(MAX_TOKEN_CHARACTERS).describe('Empty if the source issued none.'),
+  provider_id: z.string().max(200).describe("The ID of the user's account at the source. Empty if unknown."),
+  expires_at: z
+    .int()
+    .min(0)
+    .max(253_402_300_799)
+    .describe('When the access token expires, in seconds since 1970. 0 if it does not expire.'),
   oauth_scopes: z.array(Text(200)).max(100).nullish(),
 }
 
-const UserIds = z.array(Id).min(1).max(AT_ONCE)
-const Waits = z.boolean().default(false).describe('Waits up to 20 seconds for the end.')
-const goesOn = (answer: unknown) => (answer as { goes_on: boolean }).goes_on
+const UserIds = z.array(Id).min(1).max(MAX_ITEMS)
+const Waits = z.boolean().default(false).describe('Waits up to 20 seconds for completion.')
+const goesOn = (result: unknown) => (result as { goes_on: boolean }).goes_on
 
 const BulkOp = z
   .object({
@@ -40,7 +44,8 @@ export const bulkEndpoints = {
     ...bulk,
     method: 'get',
     path: '/v2/link/bulk_op',
-    summary: 'List operations on many connections, newest first',
+    summary: 'List bulk operations',
+    description: 'Returns imports and historical pulls, newest first.',
     subjects: {},
     query: z.object({ next_cursor: Cursor, page_size: z.int().min(0).max(50).default(10) }),
     returns: z.object({ data: z.array(BulkOp), next_cursor: Safe.nullable() }).meta({ id: 'BulkOperations' }),
@@ -49,13 +54,13 @@ export const bulkEndpoints = {
     ...bulk,
     method: 'post',
     path: '/v2/link/bulk_import',
-    summary: 'Import connections that were made elsewhere',
+    summary: 'Import connections',
     subjects: { user_id: 'body.connections[].user_id' },
-    description: `At most ${AT_ONCE} at once, for a source at which the team has credentials of its own. 202 says that it goes on; the answer then holds what is done so far.`,
+    description: `Takes over connections with their OAuth tokens from another service. The team needs its own credentials at the source. At most ${MAX_ITEMS.toLocaleString('en-US')} connections per request. With status 202 the import continues, and the response lists what is done so far.`,
     body: z
       .object({
         provider: OAuthSourceIn,
-        connections: z.array(z.object(recipe)).min(1).max(AT_ONCE),
+        connections: z.array(z.object(recipe)).min(1).max(MAX_ITEMS),
         wait_for_completion: Waits,
       })
       .meta({ id: 'ConnectionsToImport' }),
@@ -67,9 +72,10 @@ export const bulkEndpoints = {
     ...bulk,
     method: 'post',
     path: '/v2/link/bulk_trigger_historical_pull',
-    summary: 'Fetch the history of many users anew',
+    summary: 'Pull the history of many users',
     subjects: { user_id: 'body.user_ids[]' },
-    description: 'A user fails who has not connected the source, or whose source cannot be asked.',
+    description:
+      'Fetches the history of a source again. A user fails if the source is not connected or cannot be fetched. With status 202 the pull continues.',
     body: z.object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: Waits }).meta({ id: 'HistoryToPull' }),
     returns: z.object({ user_ids_triggered: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'HistoryPulled' }),
     goesOn,
@@ -80,12 +86,12 @@ export const bulkEndpoints = {
     path: '/v2/link/bulk_export',
     summary: 'Export connections with their tokens',
     subjects: { user_id: 'result.data[].user_id' },
-    description: 'Everything that is needed to go on elsewhere. Keep it as you keep a key.',
+    description: 'Returns the OAuth tokens, so that you can continue at another service. Protect the response like a key.',
     body: z
       .object({
         user_ids: UserIds.nullish(),
         provider: OAuthSourceIn,
-        next_token: Text(512).nullish().describe('The next_token of the page before.'),
+        next_token: Text(512).nullish().describe('The next_token of the previous page.'),
       })
       .meta({ id: 'ConnectionsToExport' }),
     returns: z
@@ -110,7 +116,7 @@ export const bulkEndpoints = {
     path: '/v2/link/bulk_pause',
     summary: 'Pause connections',
     subjects: { user_id: 'body.user_ids[]' },
-    description: 'Nothing is fetched through a paused connection until the user connects again.',
+    description: 'Assay fetches nothing through a paused connection until the user connects again.',
     body: z.object({ user_ids: UserIds, provider: OAuthSourceIn }).meta({ id: 'ConnectionsToPause' }),
     returns: z.object({ user_ids_paused: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'ConnectionsPaused' }),
   }),

@@ -17,7 +17,7 @@ const Connection = z
     logo: Safe,
     created_on: Instant,
     status: openEnum(['connected', 'error', 'paused']),
-    external_user_id: PersonalText.nullable().describe("The user's account at the source, where it is known."),
+    external_user_id: PersonalText.nullable().describe("The ID of the user's account at the source. Null if unknown."),
     error_details: z.object({ error_type: openEnum(connectionErrors), error_message: Safe, errored_at: Instant }).nullable(),
     resource_availability: z.record(
       Safe,
@@ -51,7 +51,7 @@ export const connectionEndpoints = {
     ...connection,
     method: 'get',
     path: '/v2/user/providers/{user_id}',
-    summary: 'List the sources that a user has connected',
+    summary: 'List the connections of a user',
     params: UserId,
     returns: z.object({ providers: z.array(Connection) }).meta({ id: 'Connections' }),
     refusals: unknown,
@@ -61,7 +61,7 @@ export const connectionEndpoints = {
     method: 'delete',
     path: '/v2/user/{user_id}/{provider}',
     summary: 'Disconnect a source',
-    description: 'Nothing more is taken from the source, and it is told so where it can be. Data that came stays.',
+    description: 'Assay accepts no more data from the source and revokes its access there if the source supports it. Existing data stays.',
     params: z.object({ user_id: Id, provider: SourceIn }),
     returns: Success,
     refusals: { 404: 'No such user in this team, or the source is not connected.' },
@@ -73,10 +73,11 @@ export const connectionEndpoints = {
     userToken: true,
     summary: 'Connect a source that pushes',
     subjects: { user_id: 'body.user_id' },
-    description: 'Phones, meters and your own application call this before they send data. Connecting twice changes nothing.',
+    description:
+      'Call it from a phone, a meter or your application before you push data. A second call changes nothing. Emits `provider.connection.created`.',
     params: z.object({ provider: PushSourceIn }),
     body: z
-      .object({ user_id: Id, provider_id: Text(200).nullish().describe("The user's account at the source, where it has one.") })
+      .object({ user_id: Id, provider_id: Text(200).nullish().describe("The ID of the user's account at the source, if there is one.") })
       .meta({ id: 'NewPushConnection' }),
     returns: Success,
     refusals: unknown,
@@ -85,11 +86,11 @@ export const connectionEndpoints = {
     ...connection,
     method: 'post',
     path: '/v2/user/refresh/{user_id}',
-    summary: "Ask a user's sources for news",
+    summary: 'Refresh the sources of a user',
     description:
-      'Waits for the sources up to `timeout` seconds; 202 says that some are still at it. Sources that push are not asked. 8 times an hour for each user.',
+      'Fetches new data from the sources and waits up to `timeout` seconds. The status is 202 if some sources are still in progress. Sources that push are skipped. Limited to 8 requests per user and hour.',
     params: UserId,
-    query: z.object({ timeout: z.number().min(5).max(60).default(10) }),
+    query: z.object({ timeout: z.number().min(5).max(60).default(10).describe('In seconds.') }),
     returns: z
       .object({
         success: z.literal(true),
@@ -99,29 +100,31 @@ export const connectionEndpoints = {
         failed_sources: z.array(Safe),
       })
       .meta({ id: 'Refreshed' }),
-    goesOn: (answer) => (answer as { in_progress_sources: string[] }).in_progress_sources.length > 0,
+    goesOn: (result) => (result as { in_progress_sources: string[] }).in_progress_sources.length > 0,
     refusals: {
       ...unknown,
-      400: 'No source could be refreshed; `success`, `user_id`, `error` and `failed_sources` stand beside `detail`.',
-      429: 'The sources of this user were refreshed 8 times within the last hour.',
+      400: 'No source could be refreshed. `success`, `user_id`, `error` and `failed_sources` are next to `detail`.',
+      429: 'The sources of this user were already refreshed 8 times in the last hour.',
     },
   }),
   createUserToken: endpoint({
     ...connection,
     method: 'post',
     path: '/v2/user/{user_id}/sign_in_token',
-    summary: "Make a token for a user's phone",
+    summary: 'Create a sign-in token for a user',
     description:
-      'Sent as `Authorization: Bearer`, it connects sources that push and sends data, of this user only. Good for an hour, and gone with the key that made it.',
+      'Use it in a phone app instead of a team API key, as `Authorization: Bearer`. The token can connect sources that push and push data of this user. It can read nothing. It expires after an hour, or when the key that created it is revoked.',
     params: UserId,
-    returns: z.object({ user_id: Id, sign_in_token: Safe, expires_in: z.int().describe('Seconds.') }).meta({ id: 'UserToken' }),
+    returns: z
+      .object({ user_id: Id, sign_in_token: Safe, expires_in: z.int().describe('The lifetime in seconds.') })
+      .meta({ id: 'UserToken' }),
     refusals: unknown,
   }),
   listDevices: endpoint({
     ...connection,
     method: 'get',
     path: '/v2/user/{user_id}/device',
-    summary: "List a user's devices",
+    summary: 'List the devices of a user',
     params: UserId,
     returns: z.array(Device),
     refusals: unknown,
@@ -130,9 +133,9 @@ export const connectionEndpoints = {
     ...connection,
     method: 'get',
     path: '/v2/user/{user_id}/device/{device_id}',
-    summary: 'Read a device',
+    summary: 'Get a device',
     params: z.object({ user_id: Id, device_id: Id }),
     returns: Device,
-    refusals: { 404: 'No such user in this team, or no such device of the user.' },
+    refusals: { 404: 'No such user in this team, or the user has no such device.' },
   }),
 }

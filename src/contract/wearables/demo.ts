@@ -8,7 +8,7 @@ const NewDemo = z
   .object({
     user_id: Id,
     provider: SourceIn,
-    day: Day.nullish().describe('Writes this day as well, such as one that lies further back.'),
+    day: Day.nullish().describe('Also generates the data of this day, for example an earlier one.'),
   })
   .meta({ id: 'NewDemoConnection' })
 
@@ -19,14 +19,14 @@ export const demoEndpoints = {
     sandbox: true,
     method: 'post',
     path: '/v2/link/connect/demo',
-    summary: 'Connect a source that makes up its data',
+    summary: 'Connect a demo source',
     subjects: { user_id: 'body.user_id' },
     description:
-      'Once it answers, 30 days of the past, or as many as the team set for the source, and what is live, from yesterday on, are there and told of: every resource, and a workout a day with its stream. The same user and source always have the same data. Connecting again changes nothing; POST /v2/user/refresh/{user_id} brings the days since.',
+      'Generates data of every resource: 30 days of history, or the days in the pull preferences of the team, and live data from yesterday on. Emits the same events as a real source. The same user and source always get the same data. A second call changes nothing; add later days with `POST /v2/user/refresh/{user_id}`.',
     body: NewDemo,
     returns: z.object({ success: z.boolean(), detail: Safe }).meta({ id: 'DemoConnection' }),
     refusals: {
-      400: 'The user has connected the source for real.',
+      400: 'The user has a real connection to the source.',
       404: 'No such user in this team, or the user is scheduled for deletion.',
     },
   }),

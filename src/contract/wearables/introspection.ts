@@ -8,7 +8,7 @@ import { ProviderFilter, ProviderIn, wearable } from './wearables.ts'
 const paged = {
   user_id: Id.nullish(),
   provider: ProviderFilter,
-  user_limit: z.int().min(1).max(500).default(50).describe('How many users a page has at most.'),
+  user_limit: z.int().min(1).max(500).default(50).describe('The maximum number of users per page.'),
   next_cursor: Cursor,
   cursor: deprecated(Cursor, 'Use `next_cursor`.'),
 }
@@ -20,7 +20,7 @@ const ResourceState = z.object({
   last_attempt: z.object({ timestamp: Instant, status: openEnum(['success', 'failure']) }).nullable(),
   oldest_data: Instant.nullable(),
   newest_data: Instant.nullable(),
-  sent_count: z.int().nullable().describe('Summaries and samples that were told of.'),
+  sent_count: z.int().nullable().describe('The number of summaries and samples in emitted events.'),
 })
 
 const Pull = z.object({
@@ -53,7 +53,8 @@ export const introspectionEndpoints = {
     ...wearable,
     method: 'get',
     path: '/v2/introspect/resources',
-    summary: 'See what came in of each resource, by user and source',
+    summary: 'List received resources',
+    description: 'Shows the oldest and newest data and the last attempt of each resource, by user and source.',
     subjects: { user_id: ['query.user_id', 'result.data[].user_id'] },
     query: z.object(paged),
     returns: page(z.object({ user_id: Id, provider: z.record(Safe, z.record(Safe, ResourceState)) })),
@@ -63,10 +64,10 @@ export const introspectionEndpoints = {
     ...wearable,
     method: 'get',
     path: '/v2/introspect/historical_pull',
-    summary: 'See how far the past was read, by user and source',
+    summary: 'List historical pulls',
     subjects: { user_id: ['query.user_id', 'result.data[].user_id'] },
     description:
-      'Pushed history is a success once it is kept. What the service fetches itself is in_progress, then success; where something stands in its way that may pass it is retrying, after 10 seconds, a minute, ten minutes and an hour, and a failure after that. Sources by OAuth push and are not fetched.',
+      'Shows the status of the history of each resource, by user and source. Pushed history is `success` once it is stored. After a temporary failure Assay retries a fetch after 10 seconds, 1 minute, 10 minutes and 1 hour. Then it is a `failure`. Assay does not fetch from OAuth sources.',
     query: z.object(paged),
     returns: page(
       z.object({
@@ -80,9 +81,10 @@ export const introspectionEndpoints = {
     ...wearable,
     method: 'get',
     path: '/v2/team/source/priorities',
-    summary: 'See which source comes first where several tell of the same',
+    summary: 'List source priorities',
     subjects: {},
-    description: 'Left alone, it is the order of the catalogue of sources.',
+    description:
+      'Ranks the sources that send the same kind of data. The highest priority is 1. The default is the order of the source catalog.',
     query: z.object({ data_type: z.enum(priorityTypes).nullish() }),
     returns: z.array(Priority),
   }),
@@ -90,9 +92,9 @@ export const introspectionEndpoints = {
     ...wearable,
     method: 'patch',
     path: '/v2/team/source/priorities',
-    summary: 'Say which source comes first',
+    summary: 'Update source priorities',
     subjects: {},
-    description: 'The sources that are named come first, in their order; the others follow as before. Without a body nothing changes.',
+    description: 'The sources that you name come first, in your order. The others follow in their previous order.',
     body: z
       .array(z.object({ data_type: z.enum(priorityTypes), providers: z.array(ProviderIn).min(1).max(100) }))
       .max(5)

@@ -4,7 +4,7 @@ import { endpoint } from '../endpoint.ts'
 import { personal } from '../personal.ts'
 import { ModifiedAt, pushed, SampleOut, wearable } from './wearables.ts'
 
-/** What a stream of a workout has beside its time, and between what it lies. */
+/** The channels of a workout stream besides time, with their lowest and highest values. */
 export const channels = {
   cadence: [0, 1000],
   altitude: [-1000, 100_000],
@@ -21,10 +21,10 @@ export const channels = {
 export type Channel = keyof typeof channels
 export const channelNames = Object.keys(channels) as Channel[]
 
-const MOST = 200_000
+const MAX_VALUES = 200_000
 
-const sent = ([least, most]: readonly [number, number]) =>
-  z.array(z.number().min(least).max(most).nullable()).max(MOST, 'Must have at most 200,000 values.').nullish()
+const channelIn = ([least, most]: readonly [number, number]) =>
+  z.array(z.number().min(least).max(most).nullable()).max(MAX_VALUES, 'Must have at most 200,000 values.').nullish()
 
 const NewStream = z
   .object({
@@ -33,23 +33,23 @@ const NewStream = z
     time: z
       .array(z.int().min(-2_208_988_800).max(7_258_118_400))
       .min(1)
-      .max(MOST, 'Must have at most 200,000 values.')
-      .describe('Unix seconds.'),
-    ...(Object.fromEntries(channelNames.map((name) => [name, sent(channels[name])])) as Record<Channel, ReturnType<typeof sent>>),
+      .max(MAX_VALUES, 'Must have at most 200,000 values.')
+      .describe('Seconds since 1970.'),
+    ...(Object.fromEntries(channelNames.map((name) => [name, channelIn(channels[name])])) as Record<Channel, ReturnType<typeof channelIn>>),
   })
   .meta({ id: 'NewWorkoutStream' })
 
 const list = z.array(z.number().nullable())
-const place = z.array(personal(z.number()).nullable())
+const coordinates = z.array(personal(z.number()).nullable())
 
 const Stream = z
   .object({
-    time: z.array(z.int()).describe('Unix seconds.'),
+    time: z.array(z.int()).describe('Seconds since 1970.'),
     ...(Object.fromEntries(channelNames.map((name) => [name, list])) as Record<Channel, typeof list>),
-    lat: place,
-    lng: place,
+    lat: coordinates,
+    lng: coordinates,
   })
-  .describe('Lists of the same length, null where nothing was measured; empty where nothing ever was.')
+  .describe('Lists of equal length. A value is null if nothing was measured then. A list is empty if the channel was never measured.')
   .meta({ id: 'WorkoutStream' })
 
 const samples = z.array(SampleOut)
@@ -61,10 +61,10 @@ export const streamEndpoints = {
     ...wearable,
     method: 'post',
     path: '/v2/timeseries/workouts/{workout_id}/stream',
-    summary: 'Push the stream of a workout',
+    summary: 'Push a workout stream',
     subjects: { workout_id: 'path.workout_id' },
     description:
-      'Lists of the same length, one value for each time. The latest version replaces the others. Where the workout has no heart rate zones and a birth date is known, they follow from the stream.',
+      'Send lists of equal length, with one value for each time. The latest version replaces earlier ones. If the workout has no heart rate zones and the birth date is known, Assay computes them from the stream.',
     largeBody: true,
     params: z.object({ workout_id: Id }),
     body: NewStream,
@@ -75,7 +75,7 @@ export const streamEndpoints = {
     ...wearable,
     method: 'get',
     path: '/v2/timeseries/workouts/{workout_id}/stream',
-    summary: 'Read the stream of a workout',
+    summary: 'Get a workout stream',
     subjects: { user_id: 'result.user_id', workout_id: 'path.workout_id' },
     params: z.object({ workout_id: Id }),
     returns: Stream,
@@ -85,9 +85,9 @@ export const streamEndpoints = {
     ...wearable,
     method: 'get',
     path: '/v2/timeseries/sleep/{sleep_id}/stream',
-    summary: 'Read what was recorded during a sleep',
+    summary: 'Get a sleep stream',
     subjects: { user_id: 'result.user_id', sleep_id: 'path.sleep_id' },
-    description: 'Samples of the same source between the beginning and the end of the sleep.',
+    description: 'Returns the samples that the source of the sleep recorded between its start and its end.',
     params: z.object({ sleep_id: Id }),
     returns: z.object({ hrv: samples, heartrate: samples, hypnogram: samples, respiratory_rate: samples }).meta({ id: 'SleepStream' }),
     refusals: { 404: 'No such sleep in this team.' },

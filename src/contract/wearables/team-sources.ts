@@ -14,7 +14,7 @@ const Credential = z
     team_id: Id,
     source: Safe,
     client_id: Safe.nullable(),
-    client_secret_hash: Safe.nullable().describe('Tells two secrets apart; the secret itself is never answered.'),
+    client_secret_hash: Safe.nullable().describe('Lets you compare two secrets. Assay never returns the secret.'),
     details: z.record(Safe, safe(z.unknown())).nullable().describe('Secrets are left out.'),
     app_url: Safe.nullable(),
     redirect_url_override: Safe.nullable(),
@@ -62,14 +62,15 @@ const Preferences = z
   .meta({ id: 'PullPreferences' })
 
 const credentials = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Source settings', subjects: {} } as const
-const noTeam = { 404: 'No such team that the key can reach.' }
+const noTeam = { 404: 'No such team, or the key has no access to it.' }
 
 export const teamSourceEndpoints = {
   listTeamCredentials: endpoint({
     ...credentials,
     method: 'get',
     path: '/v1/org/{org_id}/team_custom_credentials/{env}/{region}',
-    summary: "List teams' own credentials at sources",
+    summary: 'List custom credentials',
+    description: 'Custom credentials belong to an OAuth application that a team registered at a source. Secrets are left out.',
     params: Deployment,
     query: z.object({ team_id: TeamIds, provider: OAuthSourceIn.nullish(), next_cursor: Cursor }),
     returns: z.object({ credentials: z.array(Credential), next_cursor: Safe.nullable() }).meta({ id: 'TeamCredentials' }),
@@ -78,10 +79,10 @@ export const teamSourceEndpoints = {
     ...credentials,
     method: 'post',
     path: '/v1/org/{org_id}/team_custom_credentials/{env}/{region}',
-    summary: "Set a team's own credentials at a source",
+    summary: 'Set custom credentials',
     subjects: { id: 'result.id', team_id: 'body.team_id' },
     description:
-      'Users of the team then connect this source through the application that the team registered there. What is left out stays.',
+      'Users of the team then connect this source through the OAuth application of the team. Fields that you leave out keep their values.',
     params: Deployment,
     body: z
       .object({
@@ -94,19 +95,19 @@ export const teamSourceEndpoints = {
           .string()
           .max(2048)
           .nullish()
-          .describe('A redirect URI of your own that leads to ours, such as https://you.example/callback.'),
+          .describe('Your own redirect URI that forwards to Assay, such as https://you.example/callback.'),
       })
       .meta({ id: 'NewTeamCredential' }),
     returns: Credential,
-    refusals: { ...noTeam, 400: 'client_id or client_secret is missing, or the request names another deployment.' },
+    refusals: { ...noTeam, 400: 'client_id or client_secret is missing, or the environment or region is not the one of this deployment.' },
   }),
   deleteTeamCredentials: endpoint({
     ...credentials,
     method: 'delete',
     path: '/v1/org/{org_id}/team_custom_credentials/{env}/{region}',
-    summary: "Delete teams' own credentials",
+    summary: 'Delete custom credentials',
     subjects: { credential_id: 'query.credential_id' },
-    description: 'Connections that were made with them can no longer be renewed.',
+    description: 'Connections that use the credentials can no longer renew their tokens.',
     params: Deployment,
     query: z.object({ credential_id: z.array(Id).min(1).max(100) }),
     returns: z.object({ success: z.array(Id), failure: z.array(Id), not_found: z.array(Id) }).meta({ id: 'TeamCredentialsDeleted' }),
@@ -116,7 +117,8 @@ export const teamSourceEndpoints = {
     method: 'post',
     path: '/v1/org/{org_id}/prepare_team_custom_credentials/{env}/{region}',
     reads: true,
-    summary: 'Read what to set at a source before its credentials work',
+    summary: 'List the setup steps for custom credentials',
+    description: 'Returns the redirect URI and other values to register at the source.',
     subjects: { team_id: 'body.team_id' },
     params: Deployment,
     body: z.object({ team_id: Id, provider: OAuthSourceIn }).meta({ id: 'CredentialToPrepare' }),
@@ -139,7 +141,8 @@ export const teamSourceEndpoints = {
     ...credentials,
     method: 'get',
     path: '/v1/org/{org_id}/team/{team_id}/scope_requirements',
-    summary: 'Read what users of a team must allow at sources',
+    summary: 'List scope requirements',
+    description: 'Scope requirements are the OAuth scopes that users of the team must or may grant.',
     params: TeamPath,
     query: z.object({ provider: OAuthSourceIn.nullish() }),
     returns: Requirements,
@@ -149,9 +152,9 @@ export const teamSourceEndpoints = {
     ...credentials,
     method: 'post',
     path: '/v1/org/{org_id}/team/{team_id}/scope_requirements',
-    summary: 'Set what users of a team must allow at sources',
+    summary: 'Set scope requirements',
     description:
-      'By source: `user_must_grant` is asked for and has to be allowed, or nothing is connected; `user_may_grant` is asked for as well. null lifts it; sources that are left out stay.',
+      'Assay asks for both kinds of scopes. Without a scope in `user_must_grant` the connection fails. Null removes the requirements of a source. Sources that you leave out keep theirs.',
     params: TeamPath,
     body: NewRequirements,
     returns: Requirements,
@@ -161,7 +164,8 @@ export const teamSourceEndpoints = {
     ...credentials,
     method: 'get',
     path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
-    summary: 'Read how far back teams want data of sources',
+    summary: 'List data pull preferences',
+    description: 'The preferences limit how many days of history Assay takes from a source.',
     params: Deployment,
     query: z.object({
       team_id: TeamIds,
@@ -175,9 +179,9 @@ export const teamSourceEndpoints = {
     ...credentials,
     method: 'post',
     path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
-    summary: 'Set how far back teams want data of sources',
+    summary: 'Set data pull preferences',
     subjects: { team_id: 'body.team_ids[]' },
-    description: 'For each source that is named, for every team that is named; the others stay. No source gives more days than its limit.',
+    description: 'Applies to every team and source that you name. A value above `historical_days_to_pull_limit` of the source is rejected.',
     params: Deployment,
     body: NewPreferences,
     returns: Preferences,
@@ -187,9 +191,9 @@ export const teamSourceEndpoints = {
     ...credentials,
     method: 'delete',
     path: '/v1/org/{org_id}/team_data_pull_preferences/{env}/{region}',
-    summary: 'Forget how far back teams want data',
+    summary: 'Delete data pull preferences',
     subjects: { team_id: 'query.team_id' },
-    description: 'Of the sources that are named, or of all.',
+    description: 'Resets the sources that you name to their defaults, or all sources.',
     params: Deployment,
     query: z.object({ team_id: z.array(Id).min(1).max(100), provider: z.array(SourceIn).max(100).optional() }),
     returns: Success,

@@ -9,6 +9,19 @@ import { ProviderFilter, pushed, SourceOut, Taken, unknownUser, wearable, window
 
 const UserId = z.object({ user_id: Id })
 
+/** The plural nouns in the titles of the operations. */
+const nouns: Record<SummaryName, string> = {
+  activity: 'activity summaries',
+  sleep: 'sleep summaries',
+  sleep_cycle: 'sleep cycles',
+  workouts: 'workouts',
+  body: 'body measurements',
+  profile: 'profiles',
+  meal: 'meals',
+  menstrual_cycle: 'menstrual cycles',
+  electrocardiogram: 'electrocardiograms',
+}
+
 const shapeOf = <const N extends SummaryName>(name: N) =>
   z.object({
     id: Id,
@@ -19,20 +32,19 @@ const shapeOf = <const N extends SummaryName>(name: N) =>
     updated_at: Instant,
   })
 
-/** A summary as it is answered. */
+/** A summary in a response. */
 export type SummaryOut<N extends SummaryName> = z.input<ReturnType<typeof shapeOf<N>>>
 
 const listOf = <const K extends string, S extends z.ZodType>(list: K, shape: S) =>
   z.object({ [list]: z.array(shape) } as Record<K, z.ZodArray<S>>)
 
-/** The list of a resource, by days on the user's calendar. */
-const listed = <const N extends SummaryName, const L extends string>(name: N, list: L) =>
+const listSummaries = <const N extends SummaryName, const L extends string>(name: N, list: L) =>
   endpoint({
     ...wearable,
     method: 'get',
     path: `/v2/summary/${name}/{user_id}`,
-    summary: `Read ${name.replaceAll('_', ' ')}`,
-    description: `Each entry is ${summaries[name].what}. The window selects whole days by calendar_date.`,
+    summary: `List ${nouns[name]}`,
+    description: 'start_date and end_date select whole days by calendar_date, in the calendar of the user.',
     params: UserId,
     query: z.object(window),
     returns: listOf(list, shapeOf(name)),
@@ -45,10 +57,10 @@ const Raw = z.object({
   id: Id,
   user_id: Id,
   timestamp: Instant,
-  data: personal(z.looseObject({})).describe('As the source sent it.'),
+  data: personal(z.looseObject({})).describe('The data as the source sent it.'),
   provider_id: Safe,
   source_id: z.int(),
-  priority_id: z.int().describe('The place of the source among those that tell of the same; 1 comes first.'),
+  priority_id: z.int().describe('The priority of the source for this kind of data. The highest priority is 1.'),
   priority: z.int().nullish(),
   source_device_id: Id.nullish(),
   source: Provider,
@@ -56,12 +68,13 @@ const Raw = z.object({
   updated_at: Instant,
 })
 
-const raw = <const N extends SummaryName, S extends z.ZodType>(name: N, shape: S) =>
+const listRaw = <const N extends SummaryName, S extends z.ZodType>(name: N, shape: S) =>
   endpoint({
     ...wearable,
     method: 'get',
     path: `/v2/summary/${name}/{user_id}/raw`,
-    summary: `Read ${name.replaceAll('_', ' ')} as the source sent it`,
+    summary: `List raw ${nouns[name]}`,
+    description: 'Returns the data as the source sent it. start_date and end_date select whole days by calendar_date.',
     params: UserId,
     query: z.object(window),
     returns: listOf(name, shape),
@@ -75,7 +88,7 @@ const NewSummaries = z
     ...pushed,
     data: z.unknown().meta({
       ...documented(z.union([AnySummary, z.array(AnySummary)])),
-      description: 'One summary or a list of them, of the shape that the resource has.',
+      description: 'One summary or a list of summaries, in the shape of the resource.',
     }),
   })
   .meta({ id: 'NewSummaries' })
@@ -85,16 +98,16 @@ function documented(shape: z.ZodType) {
   return schema
 }
 
-const noProfile = { 404: 'No such user, or no source has told of a profile yet.' }
+const noProfile = { 404: 'No such user, or no source has sent a profile yet.' }
 
 export const summaryEndpoints = {
   pushSummaries: endpoint({
     ...wearable,
     method: 'post',
     path: '/v2/summary/{resource}/{user_id}',
-    summary: 'Push summaries of a resource',
+    summary: 'Push summaries',
     description:
-      'A summary has the id that follows from its user, its source and what it is of, so that what is sent again replaces. Samples that come along are kept as samples. The body may be compressed with gzip.',
+      'The ID of a summary is derived from its user, source and subject, so sending a summary again replaces it. Samples inside a summary are stored as samples. You can compress the body with gzip. Emits `daily.data.{resource}.created` and `.updated`, or `historical.data.{resource}.created`.',
     largeBody: true,
     userToken: true,
     params: z.object({ resource: z.enum(summaryNames, `Must be one of ${summaryNames.join(', ')}.`), user_id: Id }),
@@ -102,34 +115,35 @@ export const summaryEndpoints = {
     returns: Taken,
     refusals: { 400: 'The source was disconnected.', ...unknownUser, 413: 'The body is too large.' },
   }),
-  listActivity: listed('activity', 'activity'),
-  listSleep: listed('sleep', 'sleep'),
-  listSleepCycles: listed('sleep_cycle', 'sleep_cycle'),
-  listWorkouts: listed('workouts', 'workouts'),
-  listBody: listed('body', 'body'),
-  listMeals: listed('meal', 'meals'),
-  listMenstrualCycles: listed('menstrual_cycle', 'menstrual_cycle'),
-  listElectrocardiograms: listed('electrocardiogram', 'electrocardiogram'),
+  listActivity: listSummaries('activity', 'activity'),
+  listSleep: listSummaries('sleep', 'sleep'),
+  listSleepCycles: listSummaries('sleep_cycle', 'sleep_cycle'),
+  listWorkouts: listSummaries('workouts', 'workouts'),
+  listBody: listSummaries('body', 'body'),
+  listMeals: listSummaries('meal', 'meals'),
+  listMenstrualCycles: listSummaries('menstrual_cycle', 'menstrual_cycle'),
+  listElectrocardiograms: listSummaries('electrocardiogram', 'electrocardiogram'),
   getProfile: endpoint({
     ...wearable,
     method: 'get',
     path: '/v2/summary/profile/{user_id}',
-    summary: 'Read the profile',
-    description: 'Of one source, or the one that was changed last.',
+    summary: 'Get the profile of a user',
+    description: 'Returns the profile of the source in `provider`, or the one that changed last.',
     params: UserId,
     query: z.object({ provider: ProviderFilter }),
     returns: shapeOf('profile'),
     refusals: noProfile,
   }),
-  listRawActivity: raw('activity', Raw),
-  listRawSleep: raw('sleep', Raw),
-  listRawWorkouts: raw('workouts', Raw.extend({ sport_id: z.int(), sport: Sport })),
-  listRawBody: raw('body', Raw),
+  listRawActivity: listRaw('activity', Raw),
+  listRawSleep: listRaw('sleep', Raw),
+  listRawWorkouts: listRaw('workouts', Raw.extend({ sport_id: z.int(), sport: Sport })),
+  listRawBody: listRaw('body', Raw),
   getRawProfile: endpoint({
     ...wearable,
     method: 'get',
     path: '/v2/summary/profile/{user_id}/raw',
-    summary: 'Read the profile as the source sent it',
+    summary: 'Get the raw profile of a user',
+    description: 'Returns the profile as the source sent it.',
     params: UserId,
     query: z.object({ provider: ProviderFilter }),
     returns: z.object({ profile: Raw }),
@@ -139,7 +153,8 @@ export const summaryEndpoints = {
     ...wearable,
     method: 'get',
     path: '/v2/summary/devices/{user_id}/raw',
-    summary: 'Read the devices that data came from',
+    summary: 'List raw devices',
+    description: 'Returns the devices that recorded data of the user, as the sources sent them.',
     params: UserId,
     query: z.object({ provider: ProviderFilter }),
     returns: z.object({

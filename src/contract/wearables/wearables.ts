@@ -10,54 +10,56 @@ export const wearable = { auth: 'team', tag: 'Wearables', subjects: { user_id: '
 export const unknownUser = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
 
 export const ProviderIn = Text(60).meta({
-  description: 'The slug of a source, as GET /v2/providers lists it.',
+  description: 'The slug of a source. GET /v2/providers lists the slugs.',
   example: 'apple_health_kit',
 })
-export const ProviderFilter = z.string().max(60).default('').describe('The slug of a source; empty for all.')
+export const ProviderFilter = z.string().max(60).default('').describe('The slug of a source. Empty for all sources.')
 
 const Moment = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
-export const StartDate = Moment.meta({ description: 'The first day, or a moment.', example: '2026-03-01' })
+export const StartDate = Moment.meta({ description: 'The first day, or a time.', example: '2026-03-01' })
 export const EndDate = Moment.nullish().meta({
-  description: 'The last day, the whole of it, or a moment. Left out: until now.',
+  description: 'The last day, inclusive, or a time. Default: now.',
   example: '2026-03-07',
 })
 export const window = { start_date: StartDate, end_date: EndDate, provider: ProviderFilter }
 
 export const ModifiedAt = InstantIn.nullish().describe(
-  'When the source changed it. The latest wins, whatever order they come in; left out, what comes in last wins.',
+  'When the source last changed the data. The latest version wins, even if it arrives first. Without this field, the last one to arrive wins.',
 )
 
-/** What every push says beside its data. */
+/** The fields of every push besides its data. */
 export const pushed = {
   stage: z
     .enum(['daily', 'historical'])
     .default('daily')
-    .describe('Live data, or the past of a window: told of by one event without data.'),
+    .describe('daily: live data, with events that contain it. historical: data of the past, with one event without data.'),
   provider: ProviderIn,
-  start_date: InstantIn.nullish().describe('The window that was read.'),
+  start_date: InstantIn.nullish().describe('The start of the period that the source was read for.'),
   end_date: InstantIn.nullish(),
-  time_zone: Text(64).nullish().meta({ description: 'IANA time zone of the user.', example: 'Europe/Berlin' }),
+  time_zone: Text(64).nullish().meta({ description: 'The IANA time zone of the data.', example: 'Europe/Berlin' }),
   modified_at: ModifiedAt,
 }
 
-const says = {
+const sampleFields = {
   id: Text(255).nullish(),
-  value: z.union([z.number(), z.string()]).describe('A number; text for a note.'),
-  unit: Text(30).nullish().describe("The resource's own unit where it is left out."),
+  value: z.union([z.number(), z.string()]).describe('A number, or text for a note.'),
+  unit: Text(30).nullish().describe('Default: the unit of the resource.'),
   start_date: InstantIn,
-  end_date: InstantIn.nullish().describe('Where the sample lasts.'),
+  end_date: InstantIn.nullish().describe('The end of a sample that covers a period.'),
   timezone_offset: z
     .int()
     .nullish()
-    .describe('In seconds; left out, the offset of start_date, else that of time_zone, else the fallback of the user.'),
-  type: Text(64).nullish().describe('The source type, such as watch or phone; part of the key of a sample.'),
-  source_bundle: Text(255).nullish().describe('The app that recorded it.'),
-  product_type: Text(255).nullish().describe('The device that recorded it.'),
+    .describe(
+      'The offset from UTC in seconds. Default: the offset of start_date, then of time_zone, then of the fallback time zone of the user.',
+    ),
+  type: Text(64).nullish().describe('The source type, such as watch or phone. It is part of the identity of a sample.'),
+  source_bundle: Text(255).nullish().describe('The app that recorded the sample.'),
+  product_type: Text(255).nullish().describe('The device that recorded the sample.'),
   modified_at: ModifiedAt,
 }
 
-/** Documents a sample; the check itself is written by hand, because hundreds of thousands may come in a second. */
-const NewSample = z.unknown().meta(documented(z.object({ ...says, ...allExtras() })))
+/** Documents a sample only. The check is handwritten, because a push can have 100,000 samples. */
+const NewSample = z.unknown().meta(documented(z.object({ ...sampleFields, ...allExtras() })))
 
 const NewSamples = z.object({ ...pushed, data: z.array(NewSample) }).meta({ id: 'NewSamples' })
 
@@ -66,7 +68,7 @@ function documented(shape: z.ZodType) {
   return schema
 }
 
-/** The fields that one resource or another has of its own. */
+/** The extra fields of all resources. */
 function allExtras(): z.ZodRawShape {
   return Object.assign({}, ...Object.values(series).map(({ extra }) => extra.shape))
 }
@@ -78,8 +80,8 @@ export const Taken = z
     created: z.int(),
     updated: z.int(),
     unchanged: z.int(),
-    stale: z.int().describe('Older than what is there.'),
-    dropped: z.int().describe("Outside the user's ingestion bounds."),
+    stale: z.int().describe('Older by modified_at than the stored version, and ignored.'),
+    dropped: z.int().describe('Outside ingestion_start and ingestion_end of the user.'),
   })
   .meta({ id: 'TakenIn' })
 
@@ -89,17 +91,20 @@ const optional = (shape: z.ZodRawShape) =>
 export const SampleOut = z
   .object({
     id: deprecated(z.int().nullish(), 'A sample has no id.'),
-    timezone_offset: z.int().nullable().describe('In seconds.'),
+    timezone_offset: z.int().nullable().describe('The offset from UTC in seconds.'),
     type: Safe.nullable(),
     unit: Safe,
     timestamp: Instant,
     start: Instant.optional(),
     end: Instant.optional(),
-    value: z.union([z.number(), PersonalText]).optional().describe('Text for a note; blood pressure has systolic and diastolic instead.'),
+    value: z
+      .union([z.number(), PersonalText])
+      .optional()
+      .describe('A number, or text for a note. Blood pressure has systolic and diastolic instead.'),
     systolic: z.number().optional(),
     diastolic: z.number().optional(),
     ...optional(allExtras()),
-    min: z.number().optional().describe('Of downsampled samples; value is then their mean.'),
+    min: z.number().optional().describe('The lowest value of a downsampled interval. `value` is then the mean.'),
     max: z.number().optional(),
     count: z.int().optional(),
   })
@@ -121,7 +126,7 @@ const Grouped = z
   .object({
     groups: z
       .record(Safe, z.array(z.object({ source: SourceOut, data: z.array(SampleOut) })))
-      .describe('By source; empty where there is nothing.'),
+      .describe('Keyed by source. Empty if there are no samples.'),
     next: deprecated(Safe.nullable(), 'Use `next_cursor`.'),
     next_cursor: Safe.nullable(),
   })
@@ -138,12 +143,12 @@ const cholesterol = <const T extends string>(type: T) =>
     ...wearable,
     method: 'get',
     path: `/v2/timeseries/{user_id}/cholesterol/${type}`,
-    summary: `Read ${type} cholesterol as a bare array`,
+    summary: `List ${type} cholesterol samples as an array`,
     deprecated: { since: GROUPED_SINCE, instead: 'Use `GET /v2/timeseries/{user_id}/{resource}/grouped` with the resource `cholesterol`.' },
     params: z.object({ user_id: Id }),
     query: z.object(window),
     returns: z.array(SampleOut),
-    refusals: { 400: 'The window holds more samples than an array can be answered with.', ...unknownUser },
+    refusals: { 400: 'The period contains more samples than an array can return.', ...unknownUser },
   })
 
 export const wearableEndpoints = {
@@ -151,9 +156,9 @@ export const wearableEndpoints = {
     ...wearable,
     method: 'post',
     path: '/v2/timeseries/{user_id}/{resource}',
-    summary: 'Push samples of a resource',
+    summary: 'Push samples',
     description:
-      'A sample is known by resource, provider, type and start_date; the latest version replaces the others, and one that is the same again changes and tells nothing. At most 100,000 samples; the body may be compressed with gzip.',
+      'A sample is identified by resource, provider, type and start_date. The latest version replaces earlier ones; an identical version changes nothing and emits no event. At most 100,000 samples per request. You can compress the body with gzip. Emits `daily.data.{resource}.created` and `.updated`, or `historical.data.{resource}.created`.',
     largeBody: true,
     userToken: true,
     params: UserSeries,
@@ -165,8 +170,8 @@ export const wearableEndpoints = {
     ...wearable,
     method: 'get',
     path: '/v2/timeseries/{user_id}/{resource}/grouped',
-    summary: 'Read samples of a resource, by source',
-    description: 'Any window; a page holds up to 10,000 samples. Dates are days in UTC.',
+    summary: 'List samples by source',
+    description: 'A page contains up to 10,000 samples. Dates are days in UTC. The period has no maximum length.',
     params: UserSeries,
     query: z.object({
       ...window,
@@ -174,7 +179,7 @@ export const wearableEndpoints = {
         .string()
         .regex(/^([1-9]\d{0,4})(s|m|h|d)$/, 'Must be a length of time, such as 5m, 1h or 1d.')
         .nullish()
-        .meta({ description: 'One sample for each such stretch, with the mean, the lowest and the highest value.', example: '1h' }),
+        .meta({ description: 'Returns one sample per interval, with the mean, the lowest and the highest value.', example: '1h' }),
       next_cursor: Cursor,
       cursor: deprecated(Cursor, 'Use `next_cursor`.'),
     }),
@@ -185,18 +190,18 @@ export const wearableEndpoints = {
     ...wearable,
     method: 'get',
     path: '/v2/timeseries/{user_id}/{resource}',
-    summary: 'Read samples of a resource as a bare array',
+    summary: 'List samples as an array',
     deprecated: {
       since: GROUPED_SINCE,
       instead: 'Use `GET /v2/timeseries/{user_id}/{resource}/grouped`, which has pages and every resource.',
     },
     params: z.object({
       user_id: Id,
-      resource: z.enum(legacyNames, 'This resource is read at /v2/timeseries/{user_id}/{resource}/grouped.'),
+      resource: z.enum(legacyNames, 'Read this resource at /v2/timeseries/{user_id}/{resource}/grouped.'),
     }),
     query: z.object(window),
     returns: z.array(SampleOut),
-    refusals: { 400: 'The window holds more samples than an array can be answered with.', ...unknownUser },
+    refusals: { 400: 'The period contains more samples than an array can return.', ...unknownUser },
   }),
   listCholesterolTotal: cholesterol('total'),
   listCholesterolHdl: cholesterol('hdl'),
