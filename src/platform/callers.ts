@@ -1,6 +1,6 @@
 import type { ConsoleRole } from '../contract/tenants/sessions.ts'
 
-/** A signed-in console user: a person, or whoever holds a key, with the role of either. */
+/** A signed-in console user: a person or the holder of a key, with their role. */
 export type ConsoleUser = {
   kind: 'management' | 'team' | 'person'
   actor_id: string

@@ -7,13 +7,13 @@ import { setupProblem } from './problem.ts'
 export const inDataDir = ({ DATA_DIR }: Config, name: string) => join(DATA_DIR, name)
 
 /**
- * The key-encryption key: from the settings, or made once for the embedded sandbox and on the disk before anything is sealed by it.
- * `needed`: the database holds what only the key of its first start opens.
+ * The key-encryption key: from the settings, or created once for the embedded sandbox and stored before anything is encrypted with it.
+ * `needed`: the database holds data that only the key of its first start decrypts.
  */
 export function encryptionKey(config: Config, needed: boolean) {
   if (config.ENCRYPTION_KEY) return config.ENCRYPTION_KEY
   const path = inDataDir(config, 'encryption.key')
   const kept = readPrivate(path) ?? (needed ? '' : makePrivate(path, `${randomBytes(32).toString('base64')}\n`))
-  if (!kept.trim()) throw setupProblem(`encryption.key in DATA_DIR ${config.DATA_DIR} is missing or empty: bring it back from a backup`)
+  if (!kept.trim()) throw setupProblem(`encryption.key in DATA_DIR ${config.DATA_DIR} is missing or empty: restore it from a backup`)
   return kept.trim()
 }

@@ -1,4 +1,4 @@
-/** Text that is HTML already. */
+/** Text that is already HTML. */
 export type Html = { readonly html: string }
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
@@ -13,7 +13,7 @@ const written = (piece: Piece): string => {
   return typeof piece === 'object' ? piece.html : escaped(String(piece))
 }
 
-/** HTML by example: whatever is put in is text, unless it was made here. */
+/** A template tag that escapes every value, except HTML built with the tag itself. */
 export const html = (parts: TemplateStringsArray, ...pieces: Piece[]): Html => ({
   html: parts.map((part, i) => part + (i < pieces.length ? written(pieces[i]) : '')).join(''),
 })

@@ -1,11 +1,11 @@
 import { type Logger, pino } from 'pino'
 import type { Config } from './config.ts'
 
-/** Writes JSON lines to standard output; on a terminal only what is wrong, unless LOG_LEVEL asks for more. */
+/** Writes JSON lines to standard output. On a terminal it writes only problems, unless LOG_LEVEL says otherwise. */
 export const createLog = (config: Config): Logger =>
   pino({ level: config.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'), base: null, timestamp: pino.stdTimeFunctions.isoTime })
 
-/** A stack without the driver's detail fields, which may quote a row. */
+/** An error without the driver's detail fields, which may quote a row. */
 export const safeError = (error: unknown) => {
   const { name, code, stack } = error as Error & { code?: string }
   return {

@@ -3,14 +3,14 @@ import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { setupProblem } from './problem.ts'
 
-/** Makes the folder, or refuses one that cannot be used before anything depends on it. */
+/** Creates the folder, or fails early if it cannot be used. */
 export const makePrivateFolder = (folder: string) =>
   named(folder, () => {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
     fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
   })
 
-/** The content of a file; undefined when there is none. */
+/** The content of a file, or undefined if the file does not exist. */
 export const readPrivate = (path: string) =>
   named(dirname(path), () => {
     try {
@@ -23,21 +23,21 @@ export const readPrivate = (path: string) =>
 const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = fs.constants
 
 /**
- * Opens a file that only its owner reads. What root makes belongs to the folder's owner, who may come back without root;
- * a link that such an owner left there must not make root give away another file.
+ * Opens a file that only its owner can read. A file created by root belongs to the folder's owner, who may run without root later.
+ * A link left there by that owner must not make root give away another file.
  */
 export function openPrivate(path: string) {
   const fd = fs.openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
-  if (fs.fstatSync(fd).nlink > 1) throw setupProblem(`${path} is linked from elsewhere: remove it and start again.`)
+  if (fs.fstatSync(fd).nlink > 1) throw setupProblem(`${path} has more than one hard link: remove it and start again.`)
   const folder = fs.statSync(dirname(path))
   if (process.getuid?.() === 0 && folder.uid !== 0) fs.fchownSync(fd, folder.uid, folder.gid)
   return fd
 }
 
-/** A reader sees the old content or the new, also after a power cut. */
+/** Replaces a file atomically: a reader sees the old content or the new, even after a power failure. */
 export const writePrivate = (path: string, content: string) => named(dirname(path), () => replace(path, content, fs.renameSync))
 
-/** The same for a file that is made once: of two that make it the first wins, and both read what it wrote. */
+/** The same for a file that is created once. If two processes create it, the first wins and both read its content. */
 export const makePrivate = (path: string, content: string) =>
   named(dirname(path), () => {
     replace(path, content, (made, path) => {
@@ -61,7 +61,7 @@ function replace(path: string, content: string, into: (made: string, path: strin
   syncFolder(dirname(path))
 }
 
-/** A new name is on the disk only once its folder is. */
+/** A new file name is durable only after its folder is synced. */
 export function syncFolder(folder: string) {
   const fd = fs.openSync(folder, 'r')
   fs.fsyncSync(fd)
@@ -72,7 +72,7 @@ function unless(error: unknown, code: string): undefined {
   if ((error as NodeJS.ErrnoException).code !== code) throw error
 }
 
-/** What the file system refuses, in one line. */
+/** Turns a file system error into one line for the operator. */
 function named<T>(folder: string, work: () => T): T {
   try {
     return work()

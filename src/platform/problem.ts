@@ -4,11 +4,11 @@ import type { Fault } from '../contract/faults.ts'
 type Fields = Record<string, unknown>
 type Detail = string | Fault[] | ({ error_type: string; error_message: string } & Fields)
 
-/** The one way to fail on purpose. `detail` is exactly what the caller reads; `contract/errors.ts` maps the kind to a status. */
+/** The one way to fail on purpose. The caller reads `detail` as it is; `contract/errors.ts` maps the kind to a status. */
 export class Problem extends Error {
   readonly kind: ProblemKind
   readonly detail: Detail
-  /** Fields that stand beside `detail` where the public interface has them there. */
+  /** Fields beside `detail`, for endpoints where the public interface has them there. */
   readonly beside: Fields
 
   constructor(kind: ProblemKind, detail: Detail, beside: Fields = {}) {
@@ -25,15 +25,15 @@ function textOf(detail: Detail) {
   return Array.isArray(detail) ? detail.map((fault) => fault.msg).join(' ') : detail.error_message
 }
 
-/** A problem by its stable `error_type`, with a sentence that says what to do; `more` goes into `detail`. */
+/** A problem with a stable `error_type` and a sentence that says what to do. `more` is added to `detail`. */
 export const problem = (error_type: ErrorName, error_message: string, more: Fields = {}, beside: Fields = {}) =>
   new Problem(errorTypes[error_type].kind, { error_type, error_message, ...more }, beside)
 
-/** The same where the public interface has `detail` as text; the stable type stands beside it. */
+/** The same for endpoints where the public interface has `detail` as text. The stable type is beside it. */
 export const textProblem = (error_type: ErrorName, message: string) => new Problem(errorTypes[error_type].kind, message, { error_type })
 
-/** A request of the right shape whose value is wrong; `loc` begins with body, query, path or header. */
+/** A validation error: the shape is right and a value is wrong. `loc` begins with body, query, path or header. */
 export const invalid = (loc: Fault['loc'], msg: string, type: Fault['type'] = 'value_error') => new Problem('invalid', [{ type, loc, msg }])
 
-/** A refusal to start: one line for the operator. */
+/** A refusal to start, in one line for the operator. */
 export const setupProblem = (error_message: string, error_type = 'SETUP') => new Problem('failed', { error_type, error_message })

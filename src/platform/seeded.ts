@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Numbers from 0 to below 1; the same seed gives the same ones, on every machine. */
+/** Numbers from 0 up to but not including 1. The same seed gives the same numbers on every machine. */
 export type Random = () => number
 
 export function seeded(...seed: string[]): Random {
@@ -18,7 +18,7 @@ export function seeded(...seed: string[]): Random {
 
 const sha256 = (of: string | Buffer) => createHash('sha256').update(of).digest()
 
-/** Around 0 with a standard deviation of 1, never beyond 3. */
+/** A normal distribution around 0 with a standard deviation of 1, cut off at 3. */
 export const normal = (random: Random) => (random() + random() + random() - 1.5) * 2
 
 export const integer = (random: Random, from: number, to: number) => from + Math.floor(random() * (to - from + 1))

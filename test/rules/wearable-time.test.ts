@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isoOf } from '../../src/wearables/data/rules-present.ts'
 import { dayOf, localDay, momentOf, zoneClock, zoneIn } from '../../src/wearables/data/rules-time.ts'
-import { cursorOf, daysOf, placeOf, rangeOf } from '../../src/wearables/data/rules-window.ts'
+import { cursorOf, daysOf, positionOf, rangeOf } from '../../src/wearables/data/rules-window.ts'
 import { downsample } from '../../src/wearables/data/samples/rules-downsample.ts'
 import { heartZones, highestHeartRate } from '../../src/wearables/data/streams/rules-stream.ts'
 import { fc } from '../support/properties.ts'
@@ -88,7 +88,7 @@ test('a cursor is taken back as it was given, and nothing else', () => {
     { day: '2026-03-01', provider: 'oura', source_type: '', within: undefined },
     { day: '2026-03-01', provider: 'oura', source_type: 'ring', within: { at: 1_772_384_400_000, type: 'déjà' } },
   ])
-    expect(placeOf(cursorOf(place))).toEqual(place)
+    expect(positionOf(cursorOf(place))).toEqual(place)
   const forged = (parts: unknown) => Buffer.from(JSON.stringify(parts)).toString('base64url')
   for (const cursor of [
     'nonsense',
@@ -98,7 +98,7 @@ test('a cursor is taken back as it was given, and nothing else', () => {
     forged(['2026-03-01', 'a', '', 'x', '']),
     forged(['2026-03-01', 'a\0', '']),
   ])
-    expect(() => placeOf(cursor)).toThrow('Send the next_cursor of the page before, unchanged.')
+    expect(() => positionOf(cursor)).toThrow('Send the next_cursor of the previous page unchanged.')
 })
 
 test('samples are thinned out by stretch and origin', () => {

@@ -48,7 +48,7 @@ test('every try is listed with what came of it, the newest first', async () => {
       outcome: 'retried',
       status: 503,
       error: 'status',
-      error_message: 'The receiver answered with something else than 2xx.',
+      error_message: 'The receiver responded with a status other than 2xx.',
     },
   ])
   const [second, first] = attempts as [(typeof attempts)[0], (typeof attempts)[0]]

@@ -31,8 +31,8 @@ export function eventRow<N extends EventName>(app: App, user: SealingKey, happen
 /** Sealing adds a little to the length and nothing else changes it, so what fits is known without being measured twice. */
 function sealFitting({ config }: App, key: SealingKey, id: string, told: { client_user_id: string | null; data: unknown }) {
   const room = roomIn(config.EVENT_MAX_KB)
-  const whole = seal(key, place(id), told)
-  return whole.length <= room ? whole : seal(key, place(id), fitting(told, room))
+  const whole = seal(key, associatedData(id), told)
+  return whole.length <= room ? whole : seal(key, associatedData(id), fitting(told, room))
 }
 
 /** Writes the event in the caller's transaction. */
@@ -59,8 +59,8 @@ export const emitForTeam = async <N extends EventName>(
 export type EventPayload = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
 
 /** The same as JSON text, for those who send it on. */
-export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, place(id), sealed)
+export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, associatedData(id), sealed)
 
-export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<EventPayload>(key, place(id), sealed)
+export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<EventPayload>(key, associatedData(id), sealed)
 
-const place = (id: string) => `events.sealed.${id}`
+const associatedData = (id: string) => `events.sealed.${id}`

@@ -5,14 +5,14 @@ import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import type { DestinationSettings } from './rules.ts'
 
 /** Of RabbitMQ there are some that were sealed when a pipeline had no other destination. */
-const place = (team_id: string, destination: OutletName) =>
+const associatedData = (team_id: string, destination: OutletName) =>
   destination === 'rabbitmq' ? `pipelines.sealed.${team_id}` : `pipeline_outlets.sealed.${team_id}.${destination}`
 
 export const sealSettings = async (app: App, team_id: string, destination: OutletName, settings: DestinationSettings[OutletName]) =>
-  seal(await teamSealingKey(app, team_id), place(team_id, destination), settings)
+  seal(await teamSealingKey(app, team_id), associatedData(team_id, destination), settings)
 
 export const openSettings = async <D extends OutletName>(
   app: App,
   { team_id, sealed }: { team_id: string; sealed: Buffer },
   destination: D,
-) => open<DestinationSettings[D]>(await teamSealingKey(app, team_id), place(team_id, destination), sealed)
+) => open<DestinationSettings[D]>(await teamSealingKey(app, team_id), associatedData(team_id, destination), sealed)

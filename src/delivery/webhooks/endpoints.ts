@@ -25,13 +25,13 @@ export type Endpoint = Omit<store.WebhookRow, 'sealed'> & {
   shown_headers: Record<string, string>
 }
 
-const place = (id: string) => `webhooks.sealed.${id}`
+const associatedData = (id: string) => `webhooks.sealed.${id}`
 
 export const sealSecrets = async (app: App, { id, team_id }: { id: string; team_id: string }, secrets: Secrets) =>
-  seal(await teamSealingKey(app, team_id), place(id), secrets)
+  seal(await teamSealingKey(app, team_id), associatedData(id), secrets)
 
 export const openSecrets = async (app: App, { id, team_id, sealed }: { id: string; team_id: string; sealed: Buffer }) =>
-  open<Secrets>(await teamSealingKey(app, team_id), place(id), sealed)
+  open<Secrets>(await teamSealingKey(app, team_id), associatedData(id), sealed)
 
 const OVERLAP = 24 * HOUR
 const MOST_OLD = 9

@@ -25,7 +25,7 @@ export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next
   const { rows, next_cursor: next } = pageOf(found, page, (message) => ({ at: message.received_at, id: message.id }))
   const messages = await Promise.all(
     rows.map(async (row) => {
-      const { headers, body } = open<Received>(await keyOfMessage(app, row), place(row.id), row.sealed)
+      const { headers, body } = open<Received>(await keyOfMessage(app, row), associatedData(row.id), row.sealed)
       return { ...row, verified: row.verdict === 'verified', headers, event: JSON.parse(body) as Record<string, unknown> }
     }),
   )
@@ -59,7 +59,7 @@ export async function receive(
   const id = randomUUID()
   const received_at = app.wall()
   const verdict = verify(secrets[0] as KeyObject, headers, body, received_at)
-  const sealed = seal(key, place(id), { headers, body } satisfies Received)
+  const sealed = seal(key, associatedData(id), { headers, body } satisfies Received)
   await store.insertMessage(app.db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }).catch(unlessUserGone)
   return outcomeWithoutExchange(200, null)
 }
@@ -69,7 +69,7 @@ function unlessUserGone(error: unknown) {
   if (!isUserGone(error)) throw error
 }
 
-const place = (id: string) => `inbox_messages.sealed.${id}`
+const associatedData = (id: string) => `inbox_messages.sealed.${id}`
 
 export const pruneInboxes = async (app: App) =>
   (await store.pruneInboxes(app.db, later(app.wall(), -KEPT_DAYS * DAY), PRUNED_AT_ONCE)) === PRUNED_AT_ONCE

@@ -62,8 +62,9 @@ export const emptyDocument: OrderDocument = {
   warnings: [],
 }
 
-const place = (order_id: string) => `orders.sealed.${order_id}`
+const associatedData = (order_id: string) => `orders.sealed.${order_id}`
 
-export const sealDocument = (key: SealingKey, order_id: string, document: OrderDocument) => seal(key, place(order_id), document)
+export const sealDocument = (key: SealingKey, order_id: string, document: OrderDocument) => seal(key, associatedData(order_id), document)
 
-export const openDocument = (key: SealingKey, order_id: string, sealed: Buffer) => open<OrderDocument>(key, place(order_id), sealed)
+export const openDocument = (key: SealingKey, order_id: string, sealed: Buffer) =>
+  open<OrderDocument>(key, associatedData(order_id), sealed)

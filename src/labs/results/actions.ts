@@ -52,7 +52,7 @@ export async function keepReport(app: AppInTransaction, order: LoadedOrder, post
     status,
     interpretation,
     digest: digestOf(order, posted),
-    sealed: seal(order.key, place(order.id, version), report),
+    sealed: seal(order.key, associatedData(order.id, version), report),
     created_at: app.now(),
   })
   const change = {
@@ -114,10 +114,10 @@ const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string,
 
 export async function latestReport(app: App, order: LoadedOrder): Promise<Report | undefined> {
   const row = await store.latestVersion(app.db, order.id)
-  return row && open<Report>(order.key, place(order.id, row.version), row.sealed)
+  return row && open<Report>(order.key, associatedData(order.id, row.version), row.sealed)
 }
 
-const place = (order_id: string, version: number) => `results.sealed.${order_id}.${version}`
+const associatedData = (order_id: string, version: number) => `results.sealed.${order_id}.${version}`
 
 export const getResults = async (app: App, { team_id }: TeamCaller, order_id: string) => {
   const order = await requireOrder(app, team_id, order_id)

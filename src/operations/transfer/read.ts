@@ -5,7 +5,7 @@ import { open, type SealingKey } from '../../platform/sealing/seal.ts'
 import { teamSealingKey, unwrap } from '../../platform/sealing/vault.ts'
 import { parts } from './parts.ts'
 import { recordsOf } from './records.ts'
-import { placeOf, type Row } from './rules.ts'
+import { associatedDataOf, type Row } from './rules.ts'
 import * as store from './store.ts'
 
 export async function requireTeam(app: App, team_id: string) {
@@ -76,6 +76,6 @@ const without = (row: Row, names: string[]): Row => Object.fromEntries(Object.en
 
 function opened(key: SealingKey, table: string, columns: string[], row: Row, secret: string[] = []): Row {
   if (typeof row['sealed'] !== 'string') return row
-  const document = open<Row>(key, placeOf(table, columns, row), Buffer.from(row['sealed'].slice(2), 'hex'))
+  const document = open<Row>(key, associatedDataOf(table, columns, row), Buffer.from(row['sealed'].slice(2), 'hex'))
   return { ...row, sealed: secret.length ? without(document, secret) : document }
 }

@@ -16,7 +16,8 @@ export type Part = {
 
 export type Row = Record<string, unknown>
 
-export const placeOf = (table: string, columns: string[], row: Row) => `${table}.sealed.${columns.map((column) => row[column]).join('.')}`
+export const associatedDataOf = (table: string, columns: string[], row: Row) =>
+  `${table}.sealed.${columns.map((column) => row[column]).join('.')}`
 
 /** The ids that a copy gets: always the same ones for the same team, so that a second try meets what the first has written. */
 export function newIds(team_id: string) {

@@ -8,11 +8,11 @@ import { encryptFor, parts } from './parts.ts'
 import { type Records, writeRecords } from './records.ts'
 import {
   asHistory,
+  associatedDataOf,
   brokenLine,
   type IdOf,
   newIds,
   noLongerRead,
-  placeOf,
   type Row,
   renameIds,
   renameIdsInside,
@@ -102,7 +102,7 @@ async function withAccounts(app: App, rows: Row[]) {
 function sealedRow(key: SealingKey, table: string, columns: string[], row: Row): Row {
   const document = row['sealed']
   if (document === null || document === undefined) return row
-  return { ...row, sealed: `\\x${seal(key, placeOf(table, columns, row), document).toString('hex')}` }
+  return { ...row, sealed: `\\x${seal(key, associatedDataOf(table, columns, row), document).toString('hex')}` }
 }
 
 /** The driver's text may quote a value, so only its code is told. */

@@ -4,7 +4,7 @@ export type Table = { name: string; columns: string[] }
 export type Partition = { name: string; parent: string; bound: string }
 type Sequence = { name: string; last: string | null }
 
-/** What there is beside the migrations, which a restore runs itself. Partitions are read through their tables. */
+/** The tables to back up. A restore creates them by running the migrations; partitions are read through their parents. */
 export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table>(`
     select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
@@ -34,7 +34,7 @@ export async function migrationsOf(client: pg.ClientBase) {
   return rows.map((row) => row.name)
 }
 
-/** Everything as it was at one moment, whatever is written meanwhile. */
+/** Starts a snapshot: everything as of one moment, whatever is written meanwhile. */
 export async function beginSnapshot(client: pg.ClientBase) {
   await client.query('begin isolation level repeatable read read only')
   await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; set local extra_float_digits = 1')
@@ -42,7 +42,7 @@ export async function beginSnapshot(client: pg.ClientBase) {
 
 const AT_ONCE = 500
 
-/** The rows of a table, each as the text of its JSON, a bounded number of them in memory. */
+/** The rows of a table as JSON text, with a bounded number in memory. */
 export async function* rowsOf(client: pg.ClientBase, { name, columns }: Table): AsyncGenerator<string[]> {
   await client.query(
     `declare dump no scroll cursor for select row_to_json(t)::text as row from (select ${list(columns)} from ${quoted(name)}) t`,
@@ -55,7 +55,7 @@ export async function* rowsOf(client: pg.ClientBase, { name, columns }: Table): 
   await client.query('close dump')
 }
 
-/** Rows go in without their order mattering: references are taken off and put on again in the same transaction, which checks them. */
+/** Foreign keys are dropped and recreated in the same transaction, which checks them, so rows can be loaded in any order. */
 export async function beginLoad(client: pg.ClientBase, tables: Table[]) {
   await client.query('begin')
   await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')

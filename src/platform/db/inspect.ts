@@ -2,7 +2,7 @@ import type { Database } from './open.ts'
 
 export type Server = { version: string; skew_ms: number; max_connections: number; reserved: number; connected: number; fsync: boolean }
 
-/** What the server says about itself. */
+/** The server's version, settings and connections. */
 export async function inspectServer({ pool }: Database): Promise<Server> {
   const before = Date.now()
   const { rows } = await pool.query<Omit<Server, 'skew_ms'> & { at: number }>(`
@@ -15,7 +15,7 @@ export async function inspectServer({ pool }: Database): Promise<Server> {
   return { ...server, skew_ms: Math.round(at - (before + after) / 2) }
 }
 
-/** How long the oldest committed event has been waiting for its number, which a worker gives within a second. */
+/** The age of the oldest event without a number. A worker numbers events within a second. */
 export async function oldestUnnumbered({ pool }: Database) {
   const { rows } = await pool.query<{ seconds: number | null }>(
     'select extract(epoch from clock_timestamp() - min(logged_at))::double precision as seconds from events where no is null',
@@ -23,7 +23,7 @@ export async function oldestUnnumbered({ pool }: Database) {
   return rows[0]?.seconds ?? 0
 }
 
-/** Where enabled webhooks go, a few of them. */
+/** The URLs of a few enabled webhooks. */
 export async function webhookUrls({ pool }: Database, limit: number) {
   const { rows } = await pool.query<{ url: string }>(
     'select distinct url from webhooks where disabled_at is null and not inbox order by url limit $1',

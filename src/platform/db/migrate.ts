@@ -6,7 +6,7 @@ import { setupProblem } from '../problem.ts'
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url))
 const LOCK = 4_117_202_601
 
-/** Runs what is missing, once, under a lock: replicas that start together wait for the one that migrates. `only`: no further than these. */
+/** Runs missing migrations once, under a lock: replicas that start together wait for the one that migrates. `only` limits it to these. */
 export async function migrate(pool: pg.Pool, only?: string[]) {
   const client = await pool.connect()
   try {
@@ -18,10 +18,10 @@ export async function migrate(pool: pg.Pool, only?: string[]) {
     for (const name of missing) await run(client, name)
     return missing
   } catch (error) {
-    if (error instanceof pg.DatabaseError) throw setupProblem(`DATABASE_URL: the database cannot be migrated: ${error.message}`)
+    if (error instanceof pg.DatabaseError) throw setupProblem(`The database in DATABASE_URL cannot be migrated: ${error.message}`)
     throw error
   } finally {
-    // Ends the session with its lock and setting, instead of handing them on to the pool.
+    // Closes the session with its lock and settings instead of returning it to the pool.
     client.release(true)
   }
 }
@@ -36,7 +36,7 @@ async function missingOf(client: pg.PoolClient, files: string[]) {
   return files.filter((name) => !done.has(name))
 }
 
-/** What a start would run, without running it. */
+/** The migrations that a start would run. */
 export async function pendingMigrations(client: pg.PoolClient) {
   const { rows } = await client.query<{ known: boolean }>("select to_regclass('migrations') is not null as known")
   const files = await migrationFiles()

@@ -5,10 +5,10 @@ import { setupProblem } from '../problem.ts'
 import { coalesceReads, openPipelined, openPipelinedPool, type PipelinedConnection } from './pipelined-connections.ts'
 import type { Tables } from './tables.ts'
 
-/** Outside a transaction it also carries the connections that requests share; inside one every statement goes over the transaction's own. */
+/** Outside a transaction it carries the pipelined connections. Inside one, every statement uses the transaction's connection. */
 export type Db = Kysely<Tables> & { pipelined?: PipelinedConnections | undefined }
 
-/** A connection of one's own, taken out of the pool. */
+/** A connection checked out of the pool. */
 export type PoolConnection = pg.PoolClient
 
 export type Database = { db: Db; pool: pg.Pool; close(): Promise<void> }
@@ -21,27 +21,27 @@ pg.types.setTypeParser(INT8, Number)
 pg.types.setTypeParser(DATE, (text) => text)
 pg.types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text).toISOString())
 
-/** Our timestamps are UTC whatever the server's own setting is. */
+/** Timestamps are UTC, whatever the server's setting. */
 const options = '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000'
 
-/** How many of the connections requests share for their hot statements, where there are enough of them. */
+/** The connections reserved for pipelined statements, if the pool is large enough. */
 const WRITING = 3
 const SHARED = 1 + WRITING
 const ENOUGH = 2 * SHARED
 
-/** Whoever waits for a lock on a shared line keeps all behind it waiting; after this long it waits on a connection of its own. */
+/** A statement that waits for a lock blocks all statements behind it, so after this long it moves to a connection of its own. */
 const LOCKED_MS = 100
 
 export function openDatabase(url: string, size: number, log: Logger): Database {
   const config = { connectionString: url, connectionTimeoutMillis: 10_000, application_name: 'assay', options }
   const shares = size >= ENOUGH
   const pool = new pg.Pool({ ...config, max: shares ? size - SHARED : size })
-  // A connection that breaks, idle or in a transaction, is replaced by the next query; without a listener it would end the process.
+  // The next query replaces a broken connection. Without a listener the error would end the process.
   let closing = false
   pool.on('connect', (client) => {
     prepareHot(client)
     client.on('error', (error) => {
-      if (!closing) log.warn({ code: (error as { code?: string }).code }, 'a database connection was lost')
+      if (!closing) log.warn({ code: (error as { code?: string }).code }, 'database connection lost')
     })
   })
   pool.on('error', () => {})
@@ -61,7 +61,7 @@ type PipelinedConnections = { reading: PipelinedConnection; writing: PipelinedCo
 
 const hot = new Map<string, string>()
 
-/** Runs a statement that was `prepared`. */
+/** Runs a statement declared with `prepared`. */
 export async function runPrepared<R>(db: Db, text: string, values: unknown[], kind: keyof PipelinedConnections): Promise<R[]> {
   const line = db.pipelined?.[kind]
   const alone = async () => (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
@@ -74,7 +74,7 @@ export async function runPrepared<R>(db: Db, text: string, values: unknown[], ki
   }
 }
 
-/** A statement that the server parses once for each connection. For the few hot ones; the text is what Kysely is given too. */
+/** Declares a statement that the server parses once per connection. For the few hot ones. */
 export function prepared(name: string, text: string) {
   hot.set(text, name)
   return text
@@ -83,8 +83,8 @@ export function prepared(name: string, text: string) {
 type Build<A extends unknown[], R> = (db: Db, ...values: A) => { compile(db: Db): CompiledQuery<R> }
 
 /**
- * A read of the hot path: built once, and planned once for each connection, since planning costs several times what the lookup does.
- * `build` sees stand-ins for the values, so it puts them into the query as they are.
+ * A read on the hot path, built once and planned once per connection, because planning costs several times the lookup.
+ * `build` receives placeholders, so it must put its values into the query unchanged.
  */
 export function preparedRead<A extends unknown[], R>(name: string, build: Build<A, R>) {
   let known: { text: string; valuesOf(sent: A): unknown[] } | undefined
@@ -100,7 +100,7 @@ export function preparedRead<A extends unknown[], R>(name: string, build: Build<
   }
 }
 
-/** Kysely hands text and values to the driver; what is known to be hot goes on by its name. */
+/** Kysely hands the driver text and values. Statements declared with `prepared` are sent by name. */
 function prepareHot(client: pg.PoolClient) {
   const query = client.query.bind(client) as (...sent: unknown[]) => unknown
   const named = (text: unknown, values: unknown, ...rest: unknown[]) => {
@@ -110,7 +110,7 @@ function prepareHot(client: pg.PoolClient) {
   client.query = named as typeof client.query
 }
 
-/** Refuses a server that cannot be reached or is too old, in one line and without the password. */
+/** Fails with one line, without the password, if the server cannot be reached or is too old. */
 export async function checkServer(database: Database, url: string) {
   const { protocol, host, pathname } = new URL(url)
   const where = `${protocol}//${host}${pathname}`
@@ -127,28 +127,28 @@ async function versionOf({ pool }: Database) {
 
 const UNIQUE_VIOLATION = '23505'
 
-/** Of one index, if it is named. */
+/** `index` limits it to one unique index. */
 export function isUniqueViolation(error: unknown, index?: string) {
   const { code, constraint } = error as { code?: string; constraint?: string }
   return code === UNIQUE_VIOLATION && (!index || index === constraint)
 }
 
-/** The user that a row is about was erased after it was read. */
+/** The user of a row was erased after the row was read. */
 export function isUserGone(error: unknown) {
   const { code, constraint } = error as { code?: string; constraint?: string }
   return code === '23503' && /user_id_fkey/.test(constraint ?? '')
 }
 
-/** Two transactions that waited for each other, or could not be put in an order. */
+/** A deadlock or a serialization failure. */
 export const isDeadlock = (error: unknown) => ['40P01', '40001'].includes((error as { code?: string }).code ?? '')
 
-/** Somebody else held a lock for longer than was to be waited. */
+/** Another transaction held a lock longer than the lock timeout. */
 export const isLockTimeout = (error: unknown) => (error as { code?: string }).code === '55P03'
 
-/** A statement waited or worked for longer than any may, and was ended. */
+/** The statement timeout canceled a statement. */
 export const isStatementTimeout = (error: unknown) => (error as { code?: string }).code === '57014'
 
-/** SQLSTATE classes that say "the database is away, try again": connection, shutdown, resources. */
+/** SQLSTATE classes for a database that is unavailable for now: connection, shutdown, resources. */
 export function isDatabaseAway(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
   if (code) return /^(08|57P|53|40)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code)

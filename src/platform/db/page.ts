@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Page } from '../paging.ts'
 
-/** One page of a query, oldest first, and the one row too many that tells whether there is a next. */
+/** One page of a query, oldest first, plus one row that tells whether there is a next page. */
 export const onePage =
   (page: Page, at: string, id: string) =>
   <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>) =>

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** A prepared statement that stands alone: it is its own transaction. */
+/** A prepared statement that is its own transaction. */
 export type Statement = { name: string; text: string; values: unknown[] }
 
 export type PipelinedConnection = { run(statement: Statement): Promise<{ rows: unknown[] }>; close(): Promise<void> }
@@ -8,9 +8,9 @@ export type PipelinedConnection = { run(statement: Statement): Promise<{ rows: u
 type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): void } } }
 
 /**
- * A connection that requests share: each sends its statement without waiting for the answers to those before,
- * and what comes up in the same turn of the event loop leaves in one piece. Handing a statement over costs
- * more than running it, so this serves twice as many as a connection for each.
+ * A connection that requests share. Each request sends its statement without waiting for earlier results, and statements from
+ * one turn of the event loop go out in one write. Handing over a statement costs more than running it, so this doubles the
+ * throughput of one connection per request.
  */
 export function openPipelined(config: pg.ClientConfig): PipelinedConnection {
   let open: Promise<Pipelined> | undefined
@@ -52,7 +52,7 @@ export function openPipelined(config: pg.ClientConfig): PipelinedConnection {
   }
 }
 
-/** Several lines as one; a statement goes where the fewest wait. */
+/** Several pipelined connections as one. A statement goes to the one with the fewest pending. */
 export function openPipelinedPool(config: pg.ClientConfig, count: number): PipelinedConnection {
   const lines = Array.from({ length: count }, () => ({ line: openPipelined(config), waiting: 0 }))
   return {
@@ -66,8 +66,8 @@ export function openPipelinedPool(config: pg.ClientConfig, count: number): Pipel
 }
 
 /**
- * Reads that came up while others were under way go together, and of those that ask the same only one goes:
- * each still sees everything that was committed before it was asked. What they give is shared, so it is not to be changed.
+ * Reads that arrive while others are in flight go out together, and identical ones go out once. Each still sees everything
+ * committed before it was requested. Callers share the rows, so they must not change them.
  */
 export function coalesceReads(line: PipelinedConnection): PipelinedConnection {
   type Answer = ReturnType<PipelinedConnection['run']>

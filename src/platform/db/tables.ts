@@ -10,7 +10,7 @@ import type { WearableTables } from './tables/wearables.ts'
 
 /** Times are ISO text in and out; `open.ts` sets the parsers. */
 export type Time = string
-/** Written as JSON text, so that the driver does not take a list for an array of SQL; read as what it was. */
+/** Written as JSON text, because the driver would turn a list into an SQL array. Read back as the parsed value. */
 export type Json<T> = ColumnType<T, string | null | undefined, string | null>
 export type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>
 

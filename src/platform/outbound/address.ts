@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 
 export type Cidr = { bytes: number[]; bits: number }
 
-/** What the operator lets webhooks reach beside the public internet. */
+/** The addresses that the operator allows in addition to the public internet. */
 export type Policy = { https_only: boolean; allow_loopback: boolean; allowed: Cidr[] }
 
 export const policyOf = (config: Pick<Config, 'ENVIRONMENT' | 'WEBHOOK_ALLOWED_NETWORKS' | 'WEBHOOK_ALLOW_LOOPBACK'>): Policy => ({
@@ -14,11 +14,11 @@ export const policyOf = (config: Pick<Config, 'ENVIRONMENT' | 'WEBHOOK_ALLOWED_N
 
 export const strictPolicy: Policy = { https_only: true, allow_loopback: false, allowed: [] }
 
-/** Whether webhooks must not go to the address. Whatever is not plainly an address is forbidden, one with a zone too. */
+/** Whether outbound requests must not go to the address. Anything that is not a plain address is forbidden, including one with a zone. */
 export function isForbidden(ip: string, policy: Policy = strictPolicy) {
   const bytes = bytesOf(ip)
   if (!bytes) return true
-  // On networks with IPv6 only, public IPv4 hosts look like this; the address inside decides, and no setting opens it.
+  // IPv6-only networks map public IPv4 hosts like this. The embedded address decides, and no setting overrides it.
   if (inside(bytes, nat64)) return isIn(bytes.slice(12), [...never, ...blocked])
   if (isIn(bytes, never)) return true
   if (isIn(bytes, policy.allowed) || (policy.allow_loopback && isIn(bytes, loopback))) return false
@@ -60,7 +60,7 @@ const bytesOfGroups = (text: string) =>
 const loopback = ['127.0.0.0/8', '::1/128'].map(cidr)
 const nat64 = cidr('64:ff9b::/96')
 
-/** Where clouds hand out credentials; no setting opens these. */
+/** Cloud metadata services, which hand out credentials. No setting allows these. */
 const never = [
   '169.254.0.0/16',
   'fe80::/10',
@@ -86,7 +86,7 @@ const blocked = [
   '203.0.113.0/24', // documentation
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // class E and broadcast
-  // Of IPv6 only 2000::/3 is handed out: this leaves out loopback, mapped and compatible IPv4, local NAT64, SRv6, ULA and multicast.
+  // Only 2000::/3 is assigned in IPv6. This excludes loopback, mapped and compatible IPv4, local NAT64, SRv6, ULA and multicast.
   '::/3',
   '4000::/2',
   '8000::/1',

@@ -6,7 +6,7 @@ const MAX_BODY = 64 * 1024
 
 export type Request = { path: string; headers: Record<string, string>; body: string | Buffer }
 
-/** One request and what came of it. A single clock runs over waiting, connecting, status and body. */
+/** Sends one request and returns its outcome. One time limit covers waiting, connecting, status and body. */
 export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) {
   return new Promise<Outcome>((resolve) => {
     const answer = newAnswer()
@@ -30,12 +30,12 @@ export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) 
       {
         onRequestStart(started) {
           controller = started
-          // The clock ran out while the connection was being made; then nothing may be sent any more.
+          // The time limit passed while connecting, so nothing may be sent anymore.
           if (!open) return started.abort(over)
           answer.connected = since(answer)
         },
         onResponseStart(_, status, headers) {
-          // What comes before the answer, such as 103 Early Hints, is none.
+          // Informational responses such as 103 Early Hints are not the response.
           if (status < 200) return
           Object.assign(answer, { status, headers, answered: since(answer) })
         },
@@ -66,7 +66,7 @@ const newAnswer = () => ({
 
 const since = ({ started }: Answer) => Math.round(performance.now() - started)
 
-/** False when there is no room for all of it. */
+/** Returns false when the limit cut the chunk. */
 function keep(answer: Answer, chunk: Buffer) {
   const kept = chunk.subarray(0, MAX_BODY - answer.size)
   answer.chunks.push(kept)
@@ -90,11 +90,11 @@ function outcomeOf(answer: Answer, error: Failure | null): Outcome {
   }
 }
 
-/** What helps to find a fault; cookies and the like are not ours to keep. */
+/** Response headers that help to debug. Cookies and others are not stored. */
 const kept = ['content-type', 'content-length', 'date', 'location', 'retry-after', 'server', 'x-request-id']
 
 const keptHeaders = (headers: IncomingHttpHeaders) =>
   Object.fromEntries(kept.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name]).slice(0, 500)]])))
 
-/** The parser of undici gives some of its errors no code. */
+/** Some errors of undici's parser have no code. */
 const codeOf = (error: Error & { code?: unknown }) => (typeof error.code === 'string' ? error.code : error.name)

@@ -1,19 +1,19 @@
-/** Why a delivery failed; stable, shown with every attempt. */
+/** Why a request failed. The names are stable and shown with every attempt. */
 export const failures = {
-  status: 'The receiver answered with something else than 2xx.',
-  redirect: 'The receiver answered with 3xx; redirects are not followed.',
-  timeout: 'No answer began within the time limit.',
-  too_slow: 'The answer began but did not end within the time limit.',
+  status: 'The receiver responded with a status other than 2xx.',
+  redirect: 'The receiver responded with 3xx. Redirects are not followed.',
+  timeout: 'No response started within the time limit.',
+  too_slow: 'The response started but did not finish within the time limit.',
   dns: 'The host has no address.',
-  forbidden_address: 'The host has an address that webhooks must not reach.',
-  url_refused: 'The URL is not one that webhooks may go to any more.',
+  forbidden_address: 'The host resolves to an address that Assay must not connect to.',
+  url_refused: 'The URL is no longer allowed by the deployment.',
   refused: 'The receiver refused the connection.',
-  unreachable: 'The network knows no way to the receiver.',
-  reset: 'The connection ended before the answer did.',
-  tls: 'No connection could be made that is encrypted with TLS 1.2 or newer and has a certificate that is valid for the host.',
-  bad_response: 'The answer was not HTTP.',
-  bad_header: 'A header of the webhook cannot be sent.',
-  aborted: 'We stopped before the answer; it is sent again.',
+  unreachable: 'The network has no route to the receiver.',
+  reset: 'The connection closed before the response was complete.',
+  tls: 'The TLS handshake failed: TLS 1.2 or newer and a certificate valid for the host are required.',
+  bad_response: 'The response was not valid HTTP.',
+  bad_header: 'A header of the webhook is not valid HTTP.',
+  aborted: 'Assay stopped before the response arrived. The message is sent again.',
   failed: 'Any other failure.',
 } as const
 
@@ -27,11 +27,11 @@ export type Outcome = {
   response_headers: Record<string, string>
   response_body: Buffer
   truncated: boolean
-  /** Since the start: when the connection was there, when the status came, when all was over. */
+  /** Milliseconds from the start to the open connection, to the status, and to the end. */
   ms: { connected: number | null; answered: number | null; total: number }
 }
 
-/** Of what never went over the network. */
+/** The outcome of a request that never left the process. */
 export const outcomeWithoutExchange = (status: number | null, error: Failure | null): Outcome => ({
   ok: error === null,
   status,
@@ -65,7 +65,7 @@ export const failureOfCode = (code: string): Failure => byCode.find(([pattern]) 
 
 const LONGEST_MS = 7 * 24 * 3600 * 1000
 
-/** Retry-After as seconds or as an HTTP date; nonsense counts as absent. */
+/** Reads Retry-After as seconds or as an HTTP date. An invalid value counts as absent. */
 export function retryAfterMs(text: string | undefined, now: string) {
   if (!text) return null
   const wait = /^\d+$/.test(text)

@@ -7,7 +7,7 @@ export type OutboundOptions = {
   policy: Policy
   resolve: Resolve
   connectTimeoutMs: number
-  /** Instead of the certificate authorities of the system. */
+  /** Replaces the system's certificate authorities. */
   ca?: string | undefined
   connections: number
   maxOrigins: number
@@ -15,7 +15,7 @@ export type OutboundOptions = {
 
 export type Pools = ReturnType<typeof openPools>
 
-/** Kept connections by origin. The origin used longest ago is let go when there are too many; what it has under way still ends. */
+/** Connection pools by origin. The least recently used origin is closed when there are too many; its requests in flight still finish. */
 export function openPools(reach: OutboundOptions) {
   const pools = new Map<string, Pool>()
   const connect = guardedConnector(reach)
@@ -42,7 +42,7 @@ export function openPools(reach: OutboundOptions) {
   return { poolOf, close, size: () => pools.size }
 }
 
-/** Time limits are the sender's: one over everything. A connection is renewed after five minutes, so that changes of DNS arrive. */
+/** The sender enforces one time limit over the whole request. A connection is renewed after five minutes to pick up DNS changes. */
 const newPool = (origin: string, connect: buildConnector.connector, connections: number) =>
   new Pool(origin, {
     connect,
@@ -56,14 +56,14 @@ const newPool = (origin: string, connect: buildConnector.connector, connections:
     clientTtl: 300_000,
   })
 
-/** Connects to the very addresses that were judged, so no second answer of a name server counts. */
+/** Connects to exactly the addresses that were checked, which prevents DNS rebinding. */
 function guardedConnector({ policy, resolve, connectTimeoutMs, ca }: OutboundOptions): buildConnector.connector {
   const connect = buildConnector({
     lookup: guardedLookup(policy, resolve),
     timeout: connectTimeoutMs,
     allowH2: false,
     minVersion: 'TLSv1.2',
-    // Said out loud, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
     rejectUnauthorized: true,
     ...(ca && { ca }),
   })
@@ -74,7 +74,7 @@ function guardedConnector({ policy, resolve, connectTimeoutMs, ca }: OutboundOpt
   }
 }
 
-/** One forbidden address condemns the name: whoever mixes them tries something. */
+/** One forbidden address rejects the whole name, because a mix suggests an attack. */
 export const guardedLookup =
   (policy: Policy, resolve: Resolve): LookupFunction =>
   (hostname, options, callback) => {

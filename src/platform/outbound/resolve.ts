@@ -5,8 +5,8 @@ import { isIP } from 'node:net'
 export type Resolve = (hostname: string) => Promise<string[]>
 
 /**
- * All addresses of a host. Not by getaddrinfo: that takes one of four threads for as long as a name server dawdles, so a few
- * hostile domains would hold up everybody's deliveries and the disk with them.
+ * Resolves all addresses of a host. It avoids getaddrinfo, which blocks one of four threads for as long as a name server is slow:
+ * a few hostile domains would hold up every delivery and all file access.
  */
 export function systemResolve(hostsFile = '/etc/hosts'): Resolve {
   const dns = new Resolver({ timeout: 2000, tries: 2 })
@@ -19,7 +19,7 @@ export function systemResolve(hostsFile = '/etc/hosts'): Resolve {
   }
 }
 
-/** The addresses that a hosts file has for a name. */
+/** The addresses of a name in a hosts file. */
 export const addressesIn = (text: string, hostname: string) =>
   text.split('\n').flatMap((line) => {
     const [ip = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)

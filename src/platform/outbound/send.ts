@@ -7,12 +7,12 @@ import { type Resolve, systemResolve } from './resolve.ts'
 import { checkUrl } from './url.ts'
 
 export type Settings = {
-  /** For all that is sent: a kept connection was judged by the policy under which it was opened. */
+  /** Applies to every request of this sender, because a kept connection was checked against the policy it was opened under. */
   policy: Policy
   resolve?: Resolve
   timeoutMs?: number
   ca?: string
-  /** At most so many connections to one origin; more deliveries at once wait, and their time runs. */
+  /** Maximum connections per origin. Further requests wait, and their time limit already runs. */
   connections?: number
   maxOrigins?: number
 }
@@ -21,13 +21,13 @@ export type Message = { url: string; headers: Record<string, string>; body: stri
 
 export type Sender = ReturnType<typeof openSender>
 
-/** Posts to receivers that nobody trusts. */
+/** Sends POST requests to untrusted receivers. */
 export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_000, ca, connections = 256, maxOrigins = 1000 }: Settings) {
   const pools = openPools({ policy, resolve, connectTimeoutMs: timeoutMs, ca, connections, maxOrigins })
   const targets = new Map<string, URL | Failure>()
   let isOpen = true
 
-  /** Never fails: whatever goes wrong on the way is an outcome. */
+  /** Never throws: every failure is an outcome. */
   async function post({ url, headers, body }: Message): Promise<Outcome> {
     if (!isOpen) return notSent('aborted')
     const target = targets.get(url) ?? targetOf(url, policy)
@@ -35,7 +35,7 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
     targets.set(url, target)
     if (typeof target === 'string') return notSent(target)
     const sent = { ...fixedHeaders, ...lowerCaseHeaders(headers) }
-    // Another host would be the one that the certificate is compared with.
+    // The certificate would be checked against this host instead of the URL's.
     if ('host' in sent) return notSent('bad_header')
     const request = { path: target.pathname + target.search, headers: sent, body }
     return exchange(pools.poolOf(target.origin), request, timeoutMs)
@@ -49,14 +49,13 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
   return { post, close, origins: pools.size }
 }
 
-/** Sent with everything, unless the webhook says otherwise. */
+/** Sent with every request, unless the webhook overrides them. */
 export const fixedHeaders = { 'content-type': 'application/json', 'user-agent': 'Assay-Webhooks/1', accept: '*/*' }
 
-/** As they are sent. */
 export const lowerCaseHeaders = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** A policy may have become stricter since the URL was taken. */
+/** The policy may be stricter now than when the URL was accepted. */
 function targetOf(url: string, policy: Policy): URL | Failure {
   try {
     return new URL(checkUrl(url, policy))

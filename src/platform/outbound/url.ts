@@ -2,16 +2,18 @@ import { isIP } from 'node:net'
 import { problem } from '../problem.ts'
 import { isForbidden, type Policy } from './address.ts'
 
-/** The URL as it will be called. A name is judged again by its addresses at every connection. */
+/** Validates and normalizes a webhook URL. The addresses behind a host name are checked again at every connection. */
 export function checkUrl(text: string, policy: Policy) {
   if (!/^[!-~]+$/.test(text) || text.includes('\\'))
-    throw refused('malformed', 'Write the URL in visible ASCII: percent-encode its path and query, and write the host in its xn-- form.')
+    throw refused('malformed', 'Use visible ASCII in url: percent-encode its path and query, and write the host in its xn-- form.')
   const authority = authorityOf(text)
-  if (text.includes('#')) throw refused('fragment', 'A fragment is never sent; leave out # and what follows.')
-  if (authority.includes('@')) throw refused('credentials', 'Leave user and password out of the URL; set a header on the webhook instead.')
+  if (text.includes('#')) throw refused('fragment', 'Remove the # and everything after it from url; a fragment is never sent.')
+  if (authority.includes('@'))
+    throw refused('credentials', 'Remove the user name and password from url. Set a header on the webhook instead.')
   const url = URL.parse(text)
-  if (!url) throw refused('malformed', 'The URL cannot be read; write it as https://host/path.')
-  if (url.protocol !== 'https:' && policy.https_only) throw refused('scheme', 'In production webhooks go to https only.')
+  if (!url) throw refused('malformed', 'url is not a valid URL. Write it as https://host/path.')
+  if (url.protocol !== 'https:' && policy.https_only)
+    throw refused('scheme', 'Use an https URL. Production does not deliver over plain http.')
   checkHost(authority, url.hostname, policy)
   checkPort(url)
   return url.href
@@ -19,9 +21,9 @@ export function checkUrl(text: string, policy: Policy) {
 
 function authorityOf(text: string) {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(text) ?? []
-  if (scheme && !/^https?$/i.test(scheme)) throw refused('scheme', 'Webhooks go to https, or to http in the sandbox.')
+  if (scheme && !/^https?$/i.test(scheme)) throw refused('scheme', 'Use an https URL, or http in the sandbox.')
   const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(text) ?? []
-  if (!authority) throw refused('malformed', 'Write the URL as https://host/path.')
+  if (!authority) throw refused('malformed', 'Write url as https://host/path.')
   return authority
 }
 
@@ -36,7 +38,7 @@ export const hostFaults = {
   unnamable: 'The host is no name that DNS can hold; it has 1 to 63 characters between dots and no dot at the end.',
 }
 
-/** A host in disguise (decimal, octal or hexadecimal addresses, escapes) has no honest use, so only the plain form passes. */
+/** Decimal, octal, hexadecimal or escaped addresses only serve to hide a host, so only the plain form is accepted. */
 export function faultOfHost(authority: string, hostname: string, policy: Policy): keyof typeof hostFaults | 'address' | undefined {
   const written = authority.replace(/:\d+$/, '').toLowerCase()
   if (written !== hostname) return 'disguised'
@@ -47,7 +49,7 @@ export function faultOfHost(authority: string, hostname: string, policy: Policy)
   return mayBeReached(labels, policy) ? undefined : 'address'
 }
 
-/** Names that never lead to the public internet are refused at once instead of failing at every delivery. */
+/** Names that never resolve on the public internet are rejected here instead of failing at every delivery. */
 function mayBeReached(labels: string[], policy: Policy) {
   const last = labels.at(-1) as string
   if (last === 'localhost') return !isForbidden('127.0.0.1', policy)
@@ -55,7 +57,7 @@ function mayBeReached(labels: string[], policy: Policy) {
   return !local || policy.allowed.length > 0
 }
 
-/** From 1024 on: what browsers refuse as well, because other protocols listen there. */
+/** Ports from 1024 up that browsers block too, because other protocols use them. */
 export const otherProtocols = [
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ]
@@ -63,7 +65,7 @@ export const otherProtocols = [
 function checkPort({ port }: URL) {
   const number = Number(port || 443)
   if ((number < 1024 && number !== 80 && number !== 443) || otherProtocols.includes(number))
-    throw refused('port', 'Use port 443 or 80, or one from 1024 on that no other protocol has.')
+    throw refused('port', 'Use port 443, 80, or a port above 1023 that no other protocol uses.')
 }
 
 const notPublic = () =>

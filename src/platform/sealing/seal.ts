@@ -19,37 +19,38 @@ const TAG = 16
 
 export const newKey = () => sealingKey(randomUUID(), randomBytes(32))
 
-/** AES-256-GCM. `place` (table·column·row) is authenticated, so a ciphertext moved elsewhere does not open. */
-export function sealBytes(key: SealingKey, place: string, plain: Buffer): Buffer {
+/** AES-256-GCM. `associatedData` (table.column.row) is authenticated, so a ciphertext moved elsewhere does not decrypt. */
+export function sealBytes(key: SealingKey, associatedData: string, plain: Buffer): Buffer {
   const header = Buffer.concat([Buffer.of(VERSION), idBytes(key.id)])
   const iv = randomBytes(IV)
   const cipher = createCipheriv('aes-256-gcm', key.secret, iv)
-  cipher.setAAD(Buffer.concat([header, Buffer.from(place)]))
+  cipher.setAAD(Buffer.concat([header, Buffer.from(associatedData)]))
   const body = Buffer.concat([cipher.update(plain), cipher.final()])
   return Buffer.concat([header, iv, body, cipher.getAuthTag()])
 }
 
-export function openBytes(key: SealingKey, place: string, sealed: Buffer): Buffer {
+export function openBytes(key: SealingKey, associatedData: string, sealed: Buffer): Buffer {
   if (sealed[0] !== VERSION) throw new Error(`Sealed with version ${sealed[0]}, which this release does not know`)
   if (keyIdOf(sealed) !== key.id) throw new Error('Sealed by another key')
   const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(HEADER, HEADER + IV))
-  decipher.setAAD(Buffer.concat([sealed.subarray(0, HEADER), Buffer.from(place)]))
+  decipher.setAAD(Buffer.concat([sealed.subarray(0, HEADER), Buffer.from(associatedData)]))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG))
   return Buffer.concat([decipher.update(sealed.subarray(HEADER + IV, sealed.length - TAG)), decipher.final()])
 }
 
-/** Seals one document. */
-export const seal = (key: SealingKey, place: string, document: unknown) => sealBytes(key, place, Buffer.from(JSON.stringify(document)))
+/** Encrypts one document. */
+export const seal = (key: SealingKey, associatedData: string, document: unknown) =>
+  sealBytes(key, associatedData, Buffer.from(JSON.stringify(document)))
 
-export const open = <T>(key: SealingKey, place: string, sealed: Buffer) => JSON.parse(openText(key, place, sealed)) as T
+export const open = <T>(key: SealingKey, associatedData: string, sealed: Buffer) => JSON.parse(openText(key, associatedData, sealed)) as T
 
-/** A document as the text that it was sealed as. */
-export const openText = (key: SealingKey, place: string, sealed: Buffer) => openBytes(key, place, sealed).toString()
+/** Decrypts a document to its JSON text. */
+export const openText = (key: SealingKey, associatedData: string, sealed: Buffer) => openBytes(key, associatedData, sealed).toString()
 
-/** The id of the key that opens it. */
+/** The id of the key that decrypts it. */
 export const keyIdOf = (sealed: Buffer) => uuidOf(sealed.subarray(1, HEADER))
 
-/** A key for one purpose that reveals nothing of the key it comes from. */
+/** Derives a key for one purpose; it reveals nothing about the key it comes from. */
 export const derive = (key: SealingKey, purpose: string) => Buffer.from(hkdfSync('sha256', key.secret, '', purpose, 32))
 
 /** The same as a key object, kept with the key it comes from: a team's for the life of the process, a user's for one request. */
@@ -61,5 +62,5 @@ export function deriveSecret(key: SealingKey, purpose: string): KeyObject {
 
 const idBytes = (id: string) => Buffer.from(id.replaceAll('-', ''), 'hex')
 
-/** Sixteen bytes as they are written in an id. */
+/** Formats sixteen bytes as a UUID. */
 export const uuidOf = (bytes: Buffer) => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')

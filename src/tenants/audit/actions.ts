@@ -45,16 +45,16 @@ export function auditRow(app: App, actor: Caller | SystemActor, deed: AuditEntry
 const atConsole = (actor: Caller | SystemActor) =>
   'console' in actor && actor.console && 'actor_id' in actor.console ? actor.console : undefined
 
-const placeOfReason = (id: string) => `audit_log.reason.${id}`
+const reasonAssociatedData = (id: string) => `audit_log.reason.${id}`
 
 function sealedReason(app: App, actor: Caller | SystemActor, id: string) {
   const { reason } = atConsole(actor) ?? {}
-  return reason && 'org_id' in actor && actor.org_id ? seal(orgSealingKey(app, actor.org_id), placeOfReason(id), reason) : null
+  return reason && 'org_id' in actor && actor.org_id ? seal(orgSealingKey(app, actor.org_id), reasonAssociatedData(id), reason) : null
 }
 
 /** The reason that somebody gave for seeing personal data. */
 export const reasonOf = (app: App, { id, org_id, reason }: { id: string; org_id: string | null; reason: Buffer | null }) =>
-  reason && org_id ? open<string>(orgSealingKey(app, org_id), placeOfReason(id), reason) : null
+  reason && org_id ? open<string>(orgSealingKey(app, org_id), reasonAssociatedData(id), reason) : null
 
 /** By what somebody acts: a kind of key, or a person. */
 export function kindOf(actor: Caller | SystemActor) {

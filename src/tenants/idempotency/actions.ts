@@ -78,7 +78,7 @@ function leaseOf(app: App, team: SealingKey, slot: store.Slot, owner: string): I
 
 const sealedOutcome = (key: SealingKey, slot: store.Slot, { status, body }: Outcome) => ({
   status,
-  sealed: seal(key, place(slot), { body }),
+  sealed: seal(key, associatedData(slot), { body }),
 })
 
 /** Somebody else took the slot meanwhile. */
@@ -88,9 +88,9 @@ export const leaseLost = () =>
 /** What was kept, or undefined if its user was erased since the row was read. */
 async function outcomeOf(app: App, team: SealingKey, slot: store.Slot, kept: store.Kept): Promise<Outcome | undefined> {
   const key = kept.user_id ? await userSealingKey(app, slot.team_id, kept.user_id) : team
-  return key && { status: kept.status, body: open<{ body: unknown }>(key, place(slot), kept.sealed).body }
+  return key && { status: kept.status, body: open<{ body: unknown }>(key, associatedData(slot), kept.sealed).body }
 }
 
-const place = (slot: store.Slot) => `idempotency_keys.sealed.${slot.team_id}.${slot.operation}.${slot.key_hash.toString('hex')}`
+const associatedData = (slot: store.Slot) => `idempotency_keys.sealed.${slot.team_id}.${slot.operation}.${slot.key_hash.toString('hex')}`
 
 const keyed = (team: SealingKey, purpose: string, text: string) => createHmac('sha256', deriveSecret(team, purpose)).update(text).digest()

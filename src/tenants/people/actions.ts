@@ -13,13 +13,13 @@ import * as store from './store.ts'
 /** What is personal of a person. */
 export type Personal = { name: string; email: string; totp_secret: string; next_totp_secret?: string | undefined }
 
-const place = (id: string) => `people.sealed.${id}`
+const associatedData = (id: string) => `people.sealed.${id}`
 
 export const personalOf = (app: App, { id, org_id, sealed }: Pick<store.PersonRow, 'id' | 'org_id' | 'sealed'>) =>
-  open<Personal>(orgSealingKey(app, org_id), place(id), sealed)
+  open<Personal>(orgSealingKey(app, org_id), associatedData(id), sealed)
 
 export const encryptPerson = (app: App, { id, org_id }: { id: string; org_id: string }, personal: Personal) =>
-  seal(orgSealingKey(app, org_id), place(id), personal)
+  seal(orgSealingKey(app, org_id), associatedData(id), personal)
 
 /** What a person or an invitation is found by. */
 export const emailHash = (app: App, email: string) =>

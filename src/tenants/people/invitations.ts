@@ -20,10 +20,10 @@ import * as store from './store-invitations.ts'
 type Invited = { email: string; totp_secret: string }
 
 const SECRET = 20
-const place = (id: string) => `invitations.sealed.${id}`
+const associatedData = (id: string) => `invitations.sealed.${id}`
 
 export const decryptInvitation = (app: App, { id, org_id, sealed }: Pick<store.InvitationRow, 'id' | 'org_id' | 'sealed'>) =>
-  open<Invited>(orgSealingKey(app, org_id), place(id), sealed)
+  open<Invited>(orgSealingKey(app, org_id), associatedData(id), sealed)
 
 type NewInvite = { email: string; role: PersonRole; team_role_bindings?: { team_id: string }[] | null | undefined }
 
@@ -57,7 +57,7 @@ async function invited(app: App, caller: ManagementCaller, email: string, reach:
     org_id,
     ...reach,
     email_hash,
-    sealed: seal(orgSealingKey(app, org_id), place(id), personal),
+    sealed: seal(orgSealingKey(app, org_id), associatedData(id), personal),
     token_hash: hashOf(token),
     ...inviterOf(caller),
     invited_at: live?.invited_at ?? app.wall(),

@@ -65,7 +65,7 @@ export async function insertTeam(app: App, org_id: string, input: NewTeam) {
   const id = input.id ?? randomUUID()
   if (await store.wasErased(app.db, id)) throw idTaken()
   const { key, row } = newSealingKey(app.vault.root, { team_id: id })
-  const contact = seal(key, place(id), rules.mergeContact(rules.noContact, input))
+  const contact = seal(key, associatedData(id), rules.mergeContact(rules.noContact, input))
   const settings = { ...switches, ...rules.featureSettingsFrom(input), contact }
   const team = await store.insertTeam(app.db, { id, org_id, name, region, integration_team_id, created_on: app.wall(), ...settings })
   await insertSealingKey(app.db, { ...row, team_id: id })
@@ -81,7 +81,11 @@ export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, p
       const change = {
         name: patch.name ?? team.name,
         integration_team_id: patch.integration_team_id === undefined ? team.integration_team_id : patch.integration_team_id,
-        contact: seal(await teamSealingKey(app, team.id), place(team.id), rules.mergeContact(await contactOf(app, team), settings)),
+        contact: seal(
+          await teamSealingKey(app, team.id),
+          associatedData(team.id),
+          rules.mergeContact(await contactOf(app, team), settings),
+        ),
         ...rules.featureSettingsFrom(settings),
         ...rules.orderSettings(settings, app.config.ENVIRONMENT),
       }
@@ -144,9 +148,10 @@ async function shown(app: App, team: TeamRow) {
   }
 }
 
-const place = (team_id: string) => `teams.contact.${team_id}`
+const associatedData = (team_id: string) => `teams.contact.${team_id}`
 
-const contactOf = async (app: App, team: TeamRow) => open<rules.Contact>(await teamSealingKey(app, team.id), place(team.id), team.contact)
+const contactOf = async (app: App, team: TeamRow) =>
+  open<rules.Contact>(await teamSealingKey(app, team.id), associatedData(team.id), team.contact)
 
 const idTaken = () => problem('TEAM_ID_TAKEN', 'A team has or had this id; leave id out to have one made.')
 

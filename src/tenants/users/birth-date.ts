@@ -7,8 +7,9 @@ export type BirthDate = { value: string; source_slug: string; updated_at: string
 /** As the public interface names the customer among the sources. */
 export const BY_CUSTOMER = 'manual'
 
-const place = (user_id: string) => `users.sealed.${user_id}`
+const associatedData = (user_id: string) => `users.sealed.${user_id}`
 
-export const birthDateOf = (key: SealingKey, { user_id, sealed }: UserRow) => (sealed ? open<BirthDate>(key, place(user_id), sealed) : null)
+export const birthDateOf = (key: SealingKey, { user_id, sealed }: UserRow) =>
+  sealed ? open<BirthDate>(key, associatedData(user_id), sealed) : null
 
-export const sealBirthDate = (key: SealingKey, user_id: string, birth: BirthDate) => seal(key, place(user_id), birth)
+export const sealBirthDate = (key: SealingKey, user_id: string, birth: BirthDate) => seal(key, associatedData(user_id), birth)

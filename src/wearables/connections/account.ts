@@ -12,9 +12,10 @@ export type Account = { external_user_id: string | null; tokens?: Tokens; grant?
 
 export const noAccount: Account = { external_user_id: null }
 
-export const sealAccount = (key: SealingKey, id: string, account: Account) => seal(key, place(id), account)
+export const sealAccount = (key: SealingKey, id: string, account: Account) => seal(key, associatedData(id), account)
 
-export const openAccount = (key: SealingKey, { id, sealed }: Pick<ConnectionRow, 'id' | 'sealed'>) => open<Account>(key, place(id), sealed)
+export const openAccount = (key: SealingKey, { id, sealed }: Pick<ConnectionRow, 'id' | 'sealed'>) =>
+  open<Account>(key, associatedData(id), sealed)
 
 /** Tells whether two accounts are the same one, and nothing else. */
 export async function accountHash(app: App, team_id: string, provider: string, { external_user_id }: Account) {
@@ -23,4 +24,4 @@ export async function accountHash(app: App, team_id: string, provider: string, {
   return createHmac('sha256', secret).update(`${provider} ${external_user_id}`).digest()
 }
 
-const place = (id: string) => `connections.sealed.${id}`
+const associatedData = (id: string) => `connections.sealed.${id}`

@@ -41,19 +41,19 @@ export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, 
   // Whoever does not know what it is contradicts nobody who does.
   const typeOf = (row: store.DeviceRow) => (source_type === 'unknown' ? row.source_type : source_type)
   const isSame = (row: store.DeviceRow) =>
-    row.source_type === typeOf(row) && isDeepStrictEqual(open<About>(key, place(row.id), row.sealed), about)
+    row.source_type === typeOf(row) && isDeepStrictEqual(open<About>(key, associatedData(row.id), row.sealed), about)
   const seen = await store.findSame(app.db, team_id, user_id, provider, fingerprint)
   if (seen && isSame(seen)) return seen.id
   return inTransaction(app, async (app) => {
     const id = randomUUID()
     const now = app.now()
     const row = { id, team_id, user_id, provider, source_type, fingerprint, created_at: now, updated_at: now }
-    const made = await store.insertDevice(app.db, { ...row, sealed: seal(key, place(id), about) })
+    const made = await store.insertDevice(app.db, { ...row, sealed: seal(key, associatedData(id), about) })
     if (made) return tell(app, user, key, 'provider.device.created', made)
     const known = await store.lockSame(app.db, team_id, user_id, provider, fingerprint)
     if (!known) throw new Error('The device went while it was being noted')
     if (isSame(known)) return known.id
-    const change = { source_type: typeOf(known), sealed: seal(key, place(known.id), about), updated_at: now }
+    const change = { source_type: typeOf(known), sealed: seal(key, associatedData(known.id), about), updated_at: now }
     return tell(app, user, key, 'provider.device.updated', await store.updateDevice(app.db, known, change))
   })
 }
@@ -85,7 +85,7 @@ async function tell(
 
 const shown = (key: SealingKey, { id, user_id, provider, source_type, sealed }: store.DeviceRow) => ({
   ...{ id, user_id, provider, source_type },
-  ...open<About>(key, place(id), sealed),
+  ...open<About>(key, associatedData(id), sealed),
 })
 
-const place = (id: string) => `devices.sealed.${id}`
+const associatedData = (id: string) => `devices.sealed.${id}`

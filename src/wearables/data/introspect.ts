@@ -64,17 +64,17 @@ async function pageOf<R extends Row>(
   const { user_id, user_limit: limit } = query
   if (user_id) await requireUser(app, team_id, user_id)
   const provider = sourceAsked(query)
-  const after = placeOf(query.next_cursor ?? query.cursor)
+  const after = positionOf(query.next_cursor ?? query.cursor)
   const rows = await read(app.db, { team_id, user_id: user_id ?? undefined, provider, after, limit: limit + 1 })
   const users = [...new Set(rows.map((row) => row.user_id))]
   return { rows, users, limit }
 }
 
 /** The user after whom a page begins. */
-function placeOf(cursor: string | null | undefined) {
+function positionOf(cursor: string | null | undefined) {
   if (!cursor) return undefined
   const id = Buffer.from(cursor, 'base64url').toString()
-  if (!isId(id)) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the page before, unchanged.')
+  if (!isId(id)) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the previous page unchanged.')
   return id
 }
 

@@ -30,12 +30,12 @@ export type Place = { day: string; provider: string; source_type: string; within
 export const cursorOf = ({ day, provider, source_type, within }: Place) =>
   Buffer.from(JSON.stringify([day, provider, source_type, ...(within ? [within.at, within.type] : [])])).toString('base64url')
 
-export function placeOf(cursor: string): Place {
+export function positionOf(cursor: string): Place {
   const parts = partsOf(cursor)
   const [day, provider, source_type, at, type] = parts
   const isPlace = typeof day === 'string' && isDay(day) && typeof provider === 'string' && typeof source_type === 'string'
   const isWithin = parts.length === 3 || (parts.length === 5 && Number.isSafeInteger(at) && typeof type === 'string')
-  if (!isPlace || !isWithin) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the page before, unchanged.')
+  if (!isPlace || !isWithin) throw invalid(['query', 'next_cursor'], 'Send the next_cursor of the previous page unchanged.')
   return { day, provider, source_type, within: parts.length === 5 ? { at: at as number, type: type as string } : undefined }
 }
 

@@ -38,7 +38,7 @@ export const putCredential = (
     const now = app.wall()
     const row = await store.upsertCredential(app.db, {
       ...{ id, team_id, provider, created_at: now, updated_at: now },
-      sealed: seal(key, place(id), secrets),
+      sealed: seal(key, associatedData(id), secrets),
       redirect_url_override: url === undefined ? (before?.redirect_url_override ?? null) : url,
     })
     return shown(key, row)
@@ -105,6 +105,6 @@ function shown(key: SealingKey, row: store.CredentialRow) {
 const fingerprint = (key: SealingKey, secret: string) =>
   createHmac('sha256', deriveSecret(key, 'client secrets')).update(secret).digest('hex').slice(0, 16)
 
-const opened = (key: SealingKey, { id, sealed }: store.CredentialRow) => open<Secrets>(key, place(id), sealed)
+const opened = (key: SealingKey, { id, sealed }: store.CredentialRow) => open<Secrets>(key, associatedData(id), sealed)
 
-const place = (id: string) => `team_credentials.sealed.${id}`
+const associatedData = (id: string) => `team_credentials.sealed.${id}`

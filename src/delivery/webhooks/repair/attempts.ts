@@ -6,7 +6,7 @@ import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
 import { requireWebhook } from '../management/actions.ts'
-import { bodyOf, headersOfMessage, type Kept, keyOfMessage, placeOfAttempt } from '../sending/contents.ts'
+import { attemptAssociatedData, bodyOf, headersOfMessage, type Kept, keyOfMessage } from '../sending/contents.ts'
 import * as store from './store-attempts.ts'
 
 type Path = { team_id: string; webhook_id: string }
@@ -25,7 +25,7 @@ export async function getWebhookAttempt(app: App, caller: ManagementCaller, path
   const found = await store.findAttempt(app.db, path, path.attempt_id)
   if (!found) throw problem('ATTEMPT_NOT_FOUND', 'There is no such attempt of this webhook, or it is no longer kept; list its attempts.')
   const key = await keyOfMessage(app, found)
-  const { url, signature, headers, body, timing = null, ...answer } = open<Kept>(key, placeOfAttempt(found.id), found.sealed)
+  const { url, signature, headers, body, timing = null, ...answer } = open<Kept>(key, attemptAssociatedData(found.id), found.sealed)
   const { event_sealed, created_at } = found
   const told = event_sealed && created_at ? bodyOf(key, { ...found, created_at, sealed: event_sealed }) : null
   return {

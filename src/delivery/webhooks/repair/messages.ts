@@ -13,7 +13,7 @@ type Query = { limit: number; next_cursor?: string | null | undefined }
 export async function listWebhookMessages(app: App, caller: ManagementCaller, path: Path, { limit, next_cursor }: Query) {
   const webhook = await requireWebhook(app, caller, path)
   const page = pageAfter(next_cursor, limit, isPlace)
-  const found = await store.listPending(app.db, path, limit, page.after && placeOf(page.after.at))
+  const found = await store.listPending(app.db, path, limit, page.after && positionOf(page.after.at))
   const { rows, next_cursor: next } = pageOf(found, page, (message) => ({ at: textOf(message), id: message.event_id }))
   return { data: rows.map((message) => ({ ...message, next_try_at: nextTry(webhook, message) })), next_cursor: next }
 }
@@ -23,7 +23,7 @@ const isPlace = (text: string) => /^\d{1,16}\/\d{1,18}\/\d{1,18}$/.test(text)
 
 const textOf = ({ run_us, lane_id, sequence }: store.PendingMessage) => `${run_us}/${lane_id}/${sequence}`
 
-function placeOf(text: string): store.Place {
+function positionOf(text: string): store.Place {
   const [run_us = 0, lane_id = 0, n = 0] = text.split('/').map(Number)
   return { run_us, lane_id, n }
 }

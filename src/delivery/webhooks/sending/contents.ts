@@ -60,7 +60,7 @@ export type Kept = {
   timing?: Outcome['ms']
 }
 
-export const placeOfAttempt = (id: string) => `attempts.sealed.${id}`
+export const attemptAssociatedData = (id: string) => `attempts.sealed.${id}`
 
 type Tried = { attempt: number; at: string; outcome: Outcome; verdict: Next; signature: string; body?: string }
 type Attempted = Pick<Message, 'team_id' | 'user_id' | 'event_id' | 'event_at' | 'event_type' | 'key' | 'n'>
@@ -95,6 +95,6 @@ export function attemptOf(key: SealingKey, endpoint: Endpoint, message: Attempte
     error: outcome.error,
     ms: Math.round(outcome.ms.total),
     next_at: verdict.state === 'waiting' ? verdict.due_at : null,
-    sealed: seal(key, placeOfAttempt(id), kept),
+    sealed: seal(key, attemptAssociatedData(id), kept),
   }
 }

@@ -3,7 +3,7 @@ import type { CriticalLimits, ReferenceRanges, SimulatedAs } from '../../../cont
 import type { AoE } from '../../../contract/labs/catalog.ts'
 import type { Json, Optional, Time } from '../tables.ts'
 
-/** Payors, labs, and what they do. */
+/** Payors, labs, and the tests they run. */
 export type CatalogTables = {
   payors: {
     payor_code: string

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { Json, Optional, Time } from '../tables.ts'
 
-/** Connections to wearable sources and how they are made. */
+/** Connections to wearable sources, and link tokens. */
 export type ConnectionTables = {
   connections: {
     id: string

@@ -1,7 +1,7 @@
 import type { Generated, GeneratedAlways } from 'kysely'
 import type { Optional, Time } from '../tables.ts'
 
-/** The event log, and where it is sent. */
+/** The event log, webhooks and pipelines. */
 export type EventTables = {
   events: {
     id: string

@@ -1,7 +1,7 @@
 import type { PersonRole } from '../../../contract/common.ts'
 import type { Optional, Time } from '../tables.ts'
 
-/** People of organisations and what they are signed in to. */
+/** The staff of organizations and their console sessions. */
 export type PeopleTables = {
   people: {
     id: string

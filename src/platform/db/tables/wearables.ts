@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { Optional, Time } from '../tables.ts'
 
-/** What comes in from wearable sources. */
+/** Data from wearable sources. */
 export type WearableTables = {
   sample_days: {
     user_id: string

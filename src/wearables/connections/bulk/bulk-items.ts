@@ -21,7 +21,7 @@ export type ImportedConnection = {
   oauth_scopes?: string[] | null | undefined
 }
 
-export const place = (op_id: string, n: number) => `bulk_items.sealed.${op_id}.${n}`
+export const bulkItemAssociatedData = (op_id: string, n: number) => `bulk_items.sealed.${op_id}.${n}`
 
 /** One user of many; whether it came to anything. What fails here fails for this user only. */
 export async function workOn(app: App, { team_id, type, provider }: Op, item: Item): Promise<boolean> {
@@ -39,7 +39,7 @@ export async function workOn(app: App, { team_id, type, provider }: Op, item: It
 
 async function importOne(app: App, user: UserRow, provider: SourceSlug, { op_id, n, sealed }: Item) {
   if (!sealed) return false
-  const recipe = open<ImportedConnection>(await keyOf(app, user), place(op_id, n), sealed)
+  const recipe = open<ImportedConnection>(await keyOf(app, user), bulkItemAssociatedData(op_id, n), sealed)
   const account = await accountOf(app, user.team_id, provider, recipe)
   const expires_at = recipe.expires_at ? later(new Date(0).toISOString(), recipe.expires_at * SECOND) : null
   return inTransaction(app, async (app) => {

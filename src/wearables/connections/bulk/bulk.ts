@@ -9,7 +9,7 @@ import { DAY, later, MINUTE, SECOND } from '../../../platform/time.ts'
 import { findUsers, keyOf } from '../../../tenants/users/actions.ts'
 import { requireClient } from '../../providers/oauth-client.ts'
 import * as connections from '../store.ts'
-import { type ImportedConnection, place, workOn } from './bulk-items.ts'
+import { bulkItemAssociatedData, type ImportedConnection, workOn } from './bulk-items.ts'
 import * as store from './store-bulk.ts'
 
 /** The job that works off what is ordered here. */
@@ -48,7 +48,7 @@ const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id:
     const keys = new Map(await Promise.all(users.map(async (user) => [user.user_id, await keyOf(app, user)] as const)))
     const items = wanted.flatMap((one, n) => {
       const key = keys.get(one.user_id)
-      const sealed = key && 'access_token' in one ? seal(key, place(id, n), one) : null
+      const sealed = key && 'access_token' in one ? seal(key, bulkItemAssociatedData(id, n), one) : null
       return key ? [{ op_id: id, n, team_id, user_id: one.user_id, sealed }] : []
     })
     const unknown = wanted.filter(({ user_id }) => !keys.has(user_id)).map(({ user_id }) => user_id)

@@ -74,15 +74,15 @@ export async function retryWrite<T>(app: App, work: (holds: boolean) => Promise<
 }
 
 const piecesOf = (key: SealingKey, shelf: Shelf, row: store.DayKey & { sealed: Buffer }) =>
-  readDay(openBytes(key, placeOf(shelf, row), row.sealed))
+  readDay(openBytes(key, associatedData(shelf, row), row.sealed))
 
 export const openDay = (key: SealingKey, shelf: Shelf, row: store.DayKey & { sealed: Buffer }) => samplesIn(piecesOf(key, shelf, row))
 
 /** A day as it is kept. */
 export const sealDay = (key: SealingKey, shelf: Shelf, at: store.DayKey, pieces: Piece[]) =>
-  sealBytes(key, placeOf(shelf, at), writeDay(pieces))
+  sealBytes(key, associatedData(shelf, at), writeDay(pieces))
 
-const placeOf = ({ user_id, resource, provider }: Shelf, { day, source_type }: store.DayKey) =>
+const associatedData = ({ user_id, resource, provider }: Shelf, { day, source_type }: store.DayKey) =>
   `sample_days.sealed.${user_id}.${resource}.${day}.${provider}.${source_type}`
 
 type Batch = store.DayKey & { samples: Incoming[] }

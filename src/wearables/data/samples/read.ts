@@ -9,7 +9,7 @@ import { presentSource } from '../emit.ts'
 import { sourceAsked } from '../incoming-push.ts'
 import { byOrigin, samplePresenter } from '../rules-present.ts'
 import { dayOf } from '../rules-time.ts'
-import { cursorOf, type Place, placeOf, type Range, rangeOf, stretchOf } from '../rules-window.ts'
+import { cursorOf, type Place, positionOf, type Range, rangeOf, stretchOf } from '../rules-window.ts'
 import { openDay } from './days.ts'
 import type { Sample } from './rules-codec.ts'
 import { downsample, type Stretch } from './rules-downsample.ts'
@@ -31,7 +31,7 @@ export async function listSamples(app: App, caller: TeamCaller, user_id: string,
   const shelf = await shelfOf(app, caller, user_id, seriesNamed(resource), query)
   const cursor = query.next_cursor ?? query.cursor
   const stretch = query.downsample ? thinning(shelf.row, query.downsample) : undefined
-  const { found, next } = await readPage(app, shelf, cursor ? placeOf(cursor) : undefined, stretch)
+  const { found, next } = await readPage(app, shelf, cursor ? positionOf(cursor) : undefined, stretch)
   const groups = [...Map.groupBy(found, ({ provider }) => provider)].map(([provider, rows]) => {
     const samples = rows.flatMap(({ samples }) => samples)
     return [

@@ -93,11 +93,12 @@ function wins(sent: Version<number | null>, there: Version<number>) {
 }
 
 /** A stream as JSON text. */
-export const openStream = (key: SealingKey, id: string, sealed: Buffer) => inflateRawSync(openBytes(key, placeOf(id), sealed)).toString()
+export const openStream = (key: SealingKey, id: string, sealed: Buffer) =>
+  inflateRawSync(openBytes(key, associatedData(id), sealed)).toString()
 
-export const sealStream = (key: SealingKey, id: string, text: string) => sealBytes(key, placeOf(id), deflateRawSync(text))
+export const sealStream = (key: SealingKey, id: string, text: string) => sealBytes(key, associatedData(id), deflateRawSync(text))
 
-const placeOf = (workout_id: string) => `workout_streams.sealed.${workout_id}`
+const associatedData = (workout_id: string) => `workout_streams.sealed.${workout_id}`
 
 const RESOURCE = 'workout_stream'
 

@@ -149,10 +149,10 @@ export function openSummary(
   key: IncomingPush['key'],
   { id, source_type, sealed }: Pick<store.SummaryRow, 'id' | 'source_type' | 'sealed'>,
 ) {
-  const document = open<SummaryDocument>(key, placeOf(id), sealed)
+  const document = open<SummaryDocument>(key, associatedData(id), sealed)
   return { ...document, source_type: document.source_type ?? source_type }
 }
 
-const sealSummary = (key: IncomingPush['key'], id: string, document: SummaryDocument) => seal(key, placeOf(id), document)
+const sealSummary = (key: IncomingPush['key'], id: string, document: SummaryDocument) => seal(key, associatedData(id), document)
 
-const placeOf = (id: string) => `summaries.sealed.${id}`
+const associatedData = (id: string) => `summaries.sealed.${id}`
