@@ -157,7 +157,7 @@ test('a finding says where, what and what to do', async () => {
       path: ['body', 'order_set'],
       code: 'NO_TESTS_NAMED',
       message: 'An order names no lab test and no marker.',
-      remedy: 'Nothing is ordered: name lab tests in order_set.lab_test_ids or markers in order_set.add_on.',
+      remedy: 'The order names no lab test and no marker. Send order_set.lab_test_ids or order_set.add_on.',
       severity: 'hard',
       status: 400,
     },

@@ -136,7 +136,7 @@ test("a team's own test is neither archived nor taken over", async () => {
     file.lab_tests = file.lab_tests.map((test, i) => (i === 0 ? { ...test, id: own.id } : test))
   })
   const { code, err } = await cli.run('catalogue', 'load', '--file', copied)
-  expect([code, err]).toEqual([1, `The catalogue gives a lab test the id of one that a team made: ${own.id}\n`])
+  expect([code, err]).toEqual([1, `The catalog gives a lab test the id of a team's own lab test: ${own.id}\n`])
   await load(fileWith((file) => file.labs.reverse()))
   expect(await api.getLabTest({ params: { lab_test_id: own.id } })).toEqual(own)
 })
@@ -163,8 +163,8 @@ test('a file that is wrong is refused by its places and changes nothing', async 
     file.lab_markers = [{ ...marker, id: 999 }, { ...marker, provider_id: 'NEW' }, ...others] as File['lab_markers']
   })
   for (const [path, reason] of [
-    [wrong, /^The catalogue cannot be loaded:\n {2}lab_markers\[0\]\.marker_slug: Is not in markers\.\n/],
-    [renumbered, /^The catalogue gives another id or slug to something in markers that is loaded already/],
+    [wrong, /^The catalog file is not valid:\n {2}lab_markers\[0\]\.marker_slug: Must name an entry in markers\.\n/],
+    [renumbered, /^The catalog changes the id, slug or LOINC code of a row in markers that is already loaded/],
     ['/nowhere/catalogue.json', /^The file cannot be read: ENOENT\n$/],
   ] as const) {
     const { code, out, err } = await cli.run('catalogue', 'load', '--file', path)

@@ -36,7 +36,7 @@ test('a requisition tells the laboratory all it needs, and its barcode is the sa
 })
 
 test('a requisition of priority is marked STAT', async () => {
-  expect(await textOf(await requisition(aRequisition({ is_priority: true })))).toContain('STAT: please handle with priority.')
+  expect(await textOf(await requisition(aRequisition({ is_priority: true })))).toContain('STAT: process with priority.')
 })
 
 test('a requisition without physician, sample, insurance or answers is complete without them', async () => {
@@ -44,7 +44,7 @@ test('a requisition without physician, sample, insurance or answers is complete 
   const patient = aPatient({ address: null, gender: null, phone_number: null })
   const text = await textOf(await requisition(aRequisition({ ...nothing, patient, icd_codes: [], aoe_answers: [] })))
   expect(text).toContain('Tests ordered')
-  expect(text).not.toMatch(/null|undefined|Clinical notes|Questions asked/)
+  expect(text).not.toMatch(/null|undefined|Clinical notes|Ask-on-order-entry/)
 })
 
 test('labels on a roll are one page each, of the size of the label, with a barcode that scans', async () => {
@@ -77,7 +77,7 @@ test('collection instructions name test, method, sample and fasting, and number 
   const text = await textOf(await collectionInstructions(someInstructions()))
   for (const part of ['Heart health at home', 'Self-collection kit', 'Dried blood spot', 'Fasting is required', 'help@clinic.example'])
     expect(text).toContain(part)
-  expect(text).toMatch(/Step by step 1 Do not eat .* 2 Go on .* 3 Read all steps/)
+  expect(text).toMatch(/Step by step 1 Do not eat .* 2 Keep taking .* 3 Read all steps/)
   expect(await textOf(await collectionInstructions(someInstructions({ fasting: false })))).not.toContain('Fasting is required')
 })
 

@@ -50,54 +50,62 @@ describe('a file is refused by the place that is wrong', () => {
       (file) => Object.assign(file.labs[2] as object, { iana_timezone: 'Phoenix' }),
       'labs[2].iana_timezone: Must be',
     ],
-    ['a state that is none', (file) => file.labs[0]?.excluded_states.push('ZZ'), 'labs[0].excluded_states[0]: Must be the two letters'],
+    ['a state that is none', (file) => file.labs[0]?.excluded_states.push('ZZ'), 'labs[0].excluded_states[0]: Must be the two-letter code'],
     [
       'a price that is none',
       (file) => Object.assign(file.lab_markers[0] as object, { price: '$18' }),
-      'lab_markers[0].price: Must be US dollars',
+      'lab_markers[0].price: Must be an amount in US dollars',
     ],
     [
       'a code of a team',
       (file) => Object.assign(file.payors[0] as object, { payor_code: 'TEAM-1' }),
-      'payors[0].payor_code: Must not begin with TEAM-',
+      'payors[0].payor_code: Must not start with TEAM-',
     ],
     ['no list of labs', (file) => Reflect.deleteProperty(file, 'labs'), 'labs: '],
     [
       'an id that is there twice',
       (file) => Object.assign(file.lab_tests[4] as object, { id: file.lab_tests[0]?.id }),
-      'lab_tests[4].id: Is there twice.',
+      'lab_tests[4].id: Must be unique; this value occurs twice.',
     ],
     [
       'a code twice at one lab',
       (file) => Object.assign(file.lab_markers[1] as object, { provider_id: 'QM10007' }),
-      'lab_markers[1].provider_id: Is there twice.',
+      'lab_markers[1].provider_id: Must be unique; this value occurs twice.',
     ],
     [
       'a marker of nowhere',
       (file) => Object.assign(file.lab_markers[3] as object, { marker_slug: 'moon' }),
-      'lab_markers[3].marker_slug: Is not in markers.',
+      'lab_markers[3].marker_slug: Must name an entry in markers.',
     ],
-    ['a lab of nowhere', (file) => Object.assign(file.lab_tests[0] as object, { lab_id: 9 }), 'lab_tests[0].lab_id: Is not in labs.'],
+    [
+      'a lab of nowhere',
+      (file) => Object.assign(file.lab_tests[0] as object, { lab_id: 9 }),
+      'lab_tests[0].lab_id: Must name an entry in labs.',
+    ],
     [
       'an unknown analyte',
       (file) => file.markers[0]?.expected_results.unshift('moon'),
-      'markers[0].expected_results[0]: Is not in analytes.',
+      'markers[0].expected_results[0]: Must name an entry in analytes.',
     ],
     [
       'a center of no lab',
       (file) => Object.assign(file.patient_service_centers[0] as object, { lab_slug: 'moon' }),
-      'patient_service_centers[0].lab_slug: Is not in labs.',
+      'patient_service_centers[0].lab_slug: Must name an entry in labs.',
     ],
     [
       'a marker of another lab',
       (file) => file.lab_tests[0]?.marker_ids.push(2001),
-      'lab_tests[0].marker_ids[5]: The lab has no such marker',
+      'lab_tests[0].marker_ids[5]: Must be a marker of this lab in lab_markers.',
     ],
-    ['a marker named twice', (file) => file.lab_tests[0]?.marker_ids.push(1001), 'lab_tests[0].marker_ids: Is there twice.'],
+    [
+      'a marker named twice',
+      (file) => file.lab_tests[0]?.marker_ids.push(1001),
+      'lab_tests[0].marker_ids: Must be unique; this value occurs twice.',
+    ],
     [
       'a method the lab has not',
       (file) => Object.assign(file.lab_tests[0] as object, { method: 'testkit' }),
-      'lab_tests[0].method: The lab does not collect',
+      'lab_tests[0].method: Must be one of the collection_methods of the lab.',
     ],
   ])('%s', (_, change, fault) => {
     const faults = faultsOf(changed(change))
@@ -114,7 +122,7 @@ describe('a file is refused by the place that is wrong', () => {
   })
 
   test('what is no JSON, or no object', () => {
-    expect(() => readCatalog('{')).toThrow('The catalogue is not JSON')
+    expect(() => readCatalog('{')).toThrow('The catalog file is not valid JSON')
     expect(faultsOf('[]')[0]).toMatch(/^the file: /)
   })
 })

@@ -172,7 +172,7 @@ describe('collection steps', () => {
     const steps = stepsFor({ ...test, fasting: false })
     expect(steps.length).toBeGreaterThanOrEqual(4)
     expect(new Set(steps).size).toBe(steps.length)
-    expect(steps.some((step) => step.startsWith('Send the box'))).toBe(test.method === 'testkit')
+    expect(steps.some((step) => step.startsWith('Ship the box'))).toBe(test.method === 'testkit')
     expect(steps.join(' ')).not.toContain('plain water')
     expect(stepsFor({ ...test, fasting: true }).join(' ')).toContain('plain water for 8 to 12 hours')
   })

@@ -17,7 +17,7 @@ describe('how an account may bill', () => {
   })
   test('cannot be what the lab does not do', () => {
     expect(() => allowedBilling(lab, { commercial_insurance: ['AZ'] })).toThrow(
-      /does not bill by commercial_insurance; it does by client_bill/,
+      /does not support the billing type commercial_insurance; use client_bill/,
     )
     expect(() => allowedBilling(lab, { client_bill: ['AZ', 'AK', 'HI'] })).toThrow('Wrenfield does not serve AK, HI')
   })

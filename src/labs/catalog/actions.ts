@@ -79,7 +79,7 @@ type Patch = { name?: string | null | undefined; active?: boolean | null | undef
 export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { name, active }: Patch) =>
   inTransaction(app, async (app) => {
     const given = typeof active === 'boolean'
-    if (!name && !given) throw problem('NOTHING_TO_PATCH', 'Nothing to patch: send name or active.')
+    if (!name && !given) throw problem('NOTHING_TO_PATCH', 'The request changes nothing. Send name or active.')
     const test = await requireLabTest(app, team_id, id, store.lockLabTest)
     rules.checkOwn(test)
     const now = app.now()

@@ -32,6 +32,6 @@ export const autoTest = (app: App, caller: TeamCaller, recipe: Recipe, markers: 
       markers.map(({ id }) => id),
     )
     const made = await findAutoTest(app, caller, recipe.auto_key)
-    if (!made) throw new Error('the test that an order made is not there')
+    if (!made) throw new Error('the generated lab test was not found')
     return made
   })

@@ -44,7 +44,7 @@ export async function listOrderSetMarkers(app: App, caller: TeamCaller, set: z.o
 
 /** The tests and, of one lab, the markers that an order set comes to, with the accounts among which an order chooses. */
 export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_ids, add_on, lab_account_id }: z.output<typeof OrderSet>) {
-  if (!lab_test_ids?.length && !add_on) throw problem('ORDER_SET_EMPTY', 'The order set is empty: name lab_test_ids, add_on or both.')
+  if (!lab_test_ids?.length && !add_on) throw problem('ORDER_SET_EMPTY', 'The order set is empty. Send lab_test_ids, add_on or both.')
   if (add_on) rules.checkNamed(add_on)
   const [tests, accounts] = await Promise.all([
     lab_test_ids?.length ? labTestsOf(app, caller.team_id, lab_test_ids) : [],
@@ -81,7 +81,10 @@ export async function pickMarkers(
 export async function getMarker(app: App, caller: TeamCaller, lab_id: number, provider_id: string, lab_account_id?: string | null) {
   const marker = await store.findMarker(app.db, lab_id, provider_id)
   if (!marker)
-    throw problem('MARKER_NOT_FOUND', 'The lab has no marker with this provider_id; GET /v3/lab_tests/markers?lab_id= lists those it has.')
+    throw problem(
+      'MARKER_NOT_FOUND',
+      'The lab has no marker with this provider_id. List its markers with GET /v3/lab_tests/markers?lab_id=.',
+    )
   await accountFor(app, caller, lab_account_id, lab_id)
   return marker
 }

@@ -18,9 +18,12 @@ type Lab = { id: number; name: string; collection_methods: string[]; sample_type
 /** Markers are named one way, and at least one of them. */
 export function checkNamed({ marker_ids, provider_ids }: Named) {
   if (marker_ids?.length && provider_ids?.length)
-    throw problem('MARKERS_NAMED_TWICE', 'Name the markers by marker_ids or by provider_ids, not by both.')
+    throw problem('MARKERS_NAMED_TWICE', 'The request has both marker_ids and provider_ids. Send one of them.')
   if (!marker_ids?.length && !provider_ids?.length)
-    throw problem('MARKERS_REQUIRED', 'Name at least one marker, by marker_ids or by provider_ids; GET /v3/lab_tests/markers lists them.')
+    throw problem(
+      'MARKERS_REQUIRED',
+      'The request names no marker. Send marker_ids or provider_ids. List the markers with GET /v3/lab_tests/markers.',
+    )
 }
 
 /** Everything that was named must have been found. Ids of the catalogue are nobody's secret, so the message names them. */
@@ -32,14 +35,14 @@ export function checkFound({ marker_ids, provider_ids }: Named, found: Marker[])
   if (missing.length)
     throw problem(
       'UNKNOWN_MARKER',
-      `There is no marker ${missing.slice(0, 10).join(', ')} (at that lab); GET /v3/lab_tests/markers lists them.`,
+      `Unknown markers: ${missing.slice(0, 10).join(', ')}. List the markers of the lab with GET /v3/lab_tests/markers.`,
     )
 }
 
 export function checkOrderable(markers: Marker[]) {
   const gone = markers.filter((marker) => !marker.is_orderable)
   if (gone.length)
-    throw problem('MARKER_NOT_ORDERABLE', `The marker ${idsOf(gone)} cannot be ordered any more; choose one with is_orderable.`)
+    throw problem('MARKER_NOT_ORDERABLE', `These markers can no longer be ordered: ${idsOf(gone)}. Choose markers with is_orderable.`)
 }
 
 export function checkALaCarte(markers: Marker[]) {
@@ -47,7 +50,7 @@ export function checkALaCarte(markers: Marker[]) {
   if (bound.length)
     throw problem(
       'MARKER_NOT_A_LA_CARTE',
-      `The lab does the marker ${idsOf(bound)} only as a part of a lab test; choose one with a_la_carte_enabled.`,
+      `The lab runs these markers only as part of a lab test: ${idsOf(bound)}. Choose markers with a_la_carte_enabled.`,
     )
 }
 
@@ -56,9 +59,12 @@ const idsOf = (markers: Marker[]) => markers.map(({ id }) => id).join(', ')
 /** What is ordered together goes to one lab. */
 export function oneLab(lab_ids: number[]): number {
   const [lab_id, ...others] = new Set(lab_ids)
-  if (lab_id === undefined) throw new Error('nothing that has a lab')
+  if (lab_id === undefined) throw new Error('no test or marker to take the lab from')
   if (others.length)
-    throw problem('SEVERAL_LABS', 'The tests or markers belong to more than one lab; name those of one lab, or name the lab with lab_slug.')
+    throw problem(
+      'SEVERAL_LABS',
+      'The tests or markers belong to more than one lab. Name those of one lab, or send lab_slug where the endpoint takes it.',
+    )
   return lab_id
 }
 
@@ -66,19 +72,22 @@ type Account = { lab_id: number; status: string }
 
 export function knownAccount<A extends Account>(account: A | undefined): A {
   if (account) return account
-  throw problem('UNKNOWN_LAB_ACCOUNT', 'There is no such lab account that the team may use; GET /v3/lab_test/lab_account lists them.')
+  throw problem(
+    'UNKNOWN_LAB_ACCOUNT',
+    'The team cannot use a lab account with this id. List the lab accounts with GET /v3/lab_test/lab_account.',
+  )
 }
 
 export function checkAccount(account: Account, lab_id: number) {
   if (account.lab_id !== lab_id)
     throw problem(
       'LAB_ACCOUNT_OF_ANOTHER_LAB',
-      'lab_account_id is an account at another lab; name one of the lab of the tests and markers.',
+      'lab_account_id names an account at another lab. Name an account at the lab of the tests and markers.',
     )
 }
 
 export function checkAccountActive({ status }: Account) {
-  if (status !== 'active') throw problem('LAB_ACCOUNT_INACTIVE', `The lab account is ${status}; name one that is active.`)
+  if (status !== 'active') throw problem('LAB_ACCOUNT_INACTIVE', `The lab account is ${status}. Name an active account.`)
 }
 
 type Choosable = Account & { id: string; org_id: string | null }
@@ -94,8 +103,7 @@ export function accountToUse<A extends Choosable>(
   const linked = there.filter(({ org_id }) => org_id)
   const active = linked.filter(({ status }) => status === 'active')
   const [first, another] = active.length ? active : linked.filter(({ status }) => usable.includes(status))
-  if (!named && another)
-    throw problem('LAB_ACCOUNT_AMBIGUOUS', 'The team has several active accounts at this lab; say which with lab_account_id.')
+  if (!named && another) throw problem('LAB_ACCOUNT_AMBIGUOUS', 'The team has several active accounts at this lab. Send lab_account_id.')
   const account = named ? accounts.find(({ id }) => id === named) : (first ?? linked[0] ?? there.find(({ org_id }) => !org_id))
   const known = knownAccount(account)
   checkAccount(known, lab_id)
@@ -105,12 +113,12 @@ export function accountToUse<A extends Choosable>(
 
 export function knownLab<L extends Lab>(lab: L | undefined): L {
   if (lab) return lab
-  throw problem('UNKNOWN_LAB', 'lab_slug names no lab; GET /v3/lab_tests/labs lists them.')
+  throw problem('UNKNOWN_LAB', 'There is no lab with this lab_slug. List the labs with GET /v3/lab_tests/labs.')
 }
 
 export function checkMethod(lab: Lab, method: string) {
   if (!lab.collection_methods.includes(method))
-    throw problem('METHOD_NOT_OFFERED', `${lab.name} does not collect by ${method}; it does by ${lab.collection_methods.join(', ')}.`)
+    throw problem('METHOD_NOT_OFFERED', `${lab.name} does not offer ${method}. Use ${lab.collection_methods.join(', ')}.`)
 }
 
 type BillingLab = { supported_bill_types: string[]; excluded_states: string[] }
@@ -124,7 +132,7 @@ export const everyBilling = (lab: BillingLab) => Object.fromEntries(lab.supporte
 export function commonSample(lab: Lab, markers: Marker[]): string {
   const common = lab.sample_types.find((type) => markers.every((marker) => marker.sample_types.includes(type)))
   if (common) return common
-  throw problem('NO_COMMON_SAMPLE_TYPE', 'The markers need different samples; make a lab test for each kind of sample.')
+  throw problem('NO_COMMON_SAMPLE_TYPE', 'The markers need different sample types. Create one lab test per sample type.')
 }
 
 /** What a test made of these markers costs and how long it takes: the sum, and the slowest. */
@@ -149,19 +157,19 @@ export function checkOwn(test: { team_id: string | null }) {
   if (!test.team_id)
     throw problem(
       'SHARED_LAB_TEST',
-      'The lab test belongs to the catalogue that all teams share; create one of your own with POST /v3/lab_tests.',
+      'The lab test belongs to the shared catalog and cannot be changed. Create your own with POST /v3/lab_tests.',
     )
 }
 
 export const testNotFound = () =>
-  problem('LAB_TEST_NOT_FOUND', 'There is no such lab test in the catalogue or of this team; GET /v3/lab_test lists them.')
+  problem('LAB_TEST_NOT_FOUND', 'Neither the catalog nor the team has a lab test with this id. List the lab tests with GET /v3/lab_test.')
 
 export function checkAllTests(ids: string[], found: { id: string }[]) {
   const lab_test_ids = ids.filter((id) => !found.some((test) => test.id === id))
   if (lab_test_ids.length)
     throw problem(
       'UNKNOWN_LAB_TEST',
-      'lab_test_ids names a lab test that is neither in the catalogue nor of this team; GET /v3/lab_test lists them.',
+      'lab_test_ids names a lab test that neither the catalog nor the team has. List the lab tests with GET /v3/lab_test.',
       { lab_test_ids },
     )
 }
@@ -170,7 +178,7 @@ export function checkActive(tests: { id: string; name: string; status: string }[
   const waiting = tests.filter(({ status }) => status !== 'active')
   const [first] = waiting
   if (first)
-    throw problem('LAB_TEST_NOT_ACTIVE', `The lab test "${first.name}" is ${first.status}; order one that is active.`, {
+    throw problem('LAB_TEST_NOT_ACTIVE', `The lab test "${first.name}" is ${first.status}. Order an active lab test.`, {
       lab_test_ids: waiting.map(({ id }) => id),
     })
 }

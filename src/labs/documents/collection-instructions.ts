@@ -63,8 +63,8 @@ const blood = ['serum', 'dried_blood_spot', 'arm_collector']
 const help = ({ sample_type, contact }: CollectionInstructions) =>
   [
     blood.includes(sample_type) &&
-      'If you feel faint, lie down. If bleeding does not stop after 10 minutes of firm pressure, or you feel seriously unwell, get medical help at once; in an emergency call your local emergency number.',
-    'If the sample was spilled, mixed up or forgotten, do not send it: ask for a new collection.',
+      'If you feel faint, lie down. If bleeding does not stop after 10 minutes of firm pressure, or you feel seriously unwell, get medical help right away. In an emergency, call 911 or your local emergency number.',
+    'If the sample spilled, was mixed up, or was left behind, do not ship it. Ask for a new collection.',
     contact && `Questions: ${contact}`,
   ]
     .filter(Boolean)

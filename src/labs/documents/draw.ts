@@ -40,10 +40,10 @@ function begin(state: Drawings): Drawing {
   thread.on('error', () => {})
   thread.on('exit', () => {
     state.current = undefined
-    for (const one of asked.values()) one.reject(failed('The thread ended.'))
+    for (const one of asked.values()) one.reject(failed('The drawing thread exited.'))
   })
   return { thread, asked }
 }
 
 /** Where it failed, without its message: that may quote what was to be drawn. */
-const failed = (stack: string | undefined) => Object.assign(new Error('A paper could not be drawn.'), { stack })
+const failed = (stack: string | undefined) => Object.assign(new Error('drawing a PDF failed'), { stack })

@@ -47,7 +47,7 @@ export type Requisition = {
 export function requisition(input: Requisition): Promise<Buffer> {
   const paper = openPage({ title: 'Laboratory requisition', subject: `Order ${input.order_id}`, created_at: input.created_at })
   letterhead(paper, input.laboratory, 'Laboratory requisition')
-  if (input.is_priority) banner(paper, 'STAT: please handle with priority.', ink.alarm, color.alarm_tint)
+  if (input.is_priority) banner(paper, 'STAT: process with priority.', ink.alarm, color.alarm_tint)
   writeSample(paper, input.sample_id)
   facts(paper, 3, orderFacts(input))
   writePatient(paper, input)
@@ -55,7 +55,7 @@ export function requisition(input: Requisition): Promise<Buffer> {
   writeTests(paper, input.tests)
   writeAnswers(paper, input.aoe_answers)
   if (input.clinical_notes) writeNotes(paper, input.clinical_notes)
-  heading(paper, 'To be filled in at collection', 46)
+  heading(paper, 'Complete at collection', 46)
   signatureLines(paper, ['Collected by', 'Date and time', 'Fasting hours'])
   return closePage(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
@@ -107,7 +107,7 @@ function insuranceFacts(insurance: Coverage) {
     ['Member', insurance.member_id],
     ['Group', insurance.group_id],
     ['Insured', insurance.insured_name],
-    ['Relationship of the patient', insurance.relationship],
+    ['Relationship to insured', insurance.relationship],
   ]
   return list.filter(([, value]) => value)
 }
@@ -132,7 +132,7 @@ function line(paper: Page, [code, name, note]: [string, string, string], style: 
 
 function writeAnswers(paper: Page, answers: Requisition['aoe_answers']) {
   if (!answers.length) return
-  heading(paper, 'Questions asked at order entry')
+  heading(paper, 'Ask-on-order-entry questions')
   for (const { marker, question, answer } of answers) {
     row(paper, [
       { text: `${marker}: ${question}`, style: ink.body, x: paper.left, width: 330 },

@@ -49,7 +49,12 @@ export function resultReport(input: ResultReport): Promise<Buffer> {
 function tellStatus(paper: Page, status: ReportStatus) {
   if (status === 'final') return banner(paper, 'Final report.', { ...ink.strong, color: color.accent }, color.tint)
   if (status === 'partial') return banner(paper, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
-  banner(paper, 'Corrected report. It replaces every earlier report of this order; do not use those any more.', ink.alarm, color.alarm_tint)
+  banner(
+    paper,
+    'Corrected report. It replaces every earlier report of this order. Do not use earlier reports.',
+    ink.alarm,
+    color.alarm_tint,
+  )
 }
 
 function factsOf({ patient, time_zone, ...input }: ResultReport): [string, string | null][] {

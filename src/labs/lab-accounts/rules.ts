@@ -12,7 +12,7 @@ export function allowedBilling(lab: Lab, given: Billing): Billing {
 
 function statesFor(lab: Lab, type: string, states: string[]) {
   if (!lab.supported_bill_types.includes(type))
-    throw setupProblem(`${lab.name} does not bill by ${type}; it does by ${lab.supported_bill_types.join(', ')}`)
+    throw setupProblem(`${lab.name} does not support the billing type ${type}; use ${lab.supported_bill_types.join(', ')}`)
   const served = servedStates(lab)
   if (states.includes('*')) return served
   const unserved = states.filter((state) => !served.includes(state))
@@ -22,9 +22,10 @@ function statesFor(lab: Lab, type: string, states: string[]) {
 
 export function known<A>(account: A | undefined): A {
   if (account) return account
-  throw problem('LAB_ACCOUNT_NOT_FOUND', 'There is no such lab account in this organisation; list the lab accounts to see their ids.')
+  throw problem('LAB_ACCOUNT_NOT_FOUND', 'The organization has no lab account with this id. List the lab accounts to find its id.')
 }
 
 export function checkOpened(opened: number, wanted: number) {
-  if (opened !== wanted) throw problem('UNKNOWN_TEAM', 'team_id_allowlist names a team that is not in this organisation.')
+  if (opened !== wanted)
+    throw problem('UNKNOWN_TEAM', 'team_id_allowlist names a team that is not in this organization. List the teams to find their ids.')
 }

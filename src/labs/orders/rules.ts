@@ -32,7 +32,10 @@ export function pathTo(order: Order, final: string): string[] {
   if (steps.at(-1) === final) return steps
   const branch = branchOf(order, steps, final)
   if (!branch)
-    throw problem('STATUS_NOT_REACHABLE', `An order in ${order.low_level} cannot come to ${final}; see its lifecycle for what may follow.`)
+    throw problem(
+      'STATUS_NOT_REACHABLE',
+      `An order in ${order.low_level} cannot reach ${final}. The lifecycle reference lists the statuses that can follow.`,
+    )
   return branch
 }
 
@@ -92,7 +95,10 @@ export function classifyReport(order: Order, low: string): 'take' | 'late' {
   const ahead = reachableFrom(order.method, order.low_level, (step) => mayTake(order, step))
   if (ahead.has(low) && !isAgain(order, low) && !endings.includes(low) && low !== order.low_level) return 'take'
   if (low === order.low_level || passed(order, low) || reachableFrom(order.method, low).has(order.low_level)) return 'late'
-  throw problem('STATUS_NOT_REACHABLE', `An order in ${order.low_level} cannot come to ${low}; see its lifecycle for what may follow.`)
+  throw problem(
+    'STATUS_NOT_REACHABLE',
+    `An order in ${order.low_level} cannot reach ${low}. The lifecycle reference lists the statuses that can follow.`,
+  )
 }
 
 export const isCancelled = (order: Order) => endings.includes(order.low_level)
@@ -102,7 +108,7 @@ export function checkCancellable(order: Order) {
   if (!mayFollow(order, 'cancelled'))
     throw problem(
       'ORDER_NOT_CANCELLABLE',
-      `An order in ${order.low_level} can no longer be cancelled; the window of its method has closed.`,
+      `An order in ${order.low_level} can no longer be canceled. The lifecycle reference lists the statuses that allow it.`,
     )
 }
 
@@ -116,25 +122,25 @@ export function checkReschedule(order: Scheduled, dayIsOpen: boolean) {
   if (!isHeld(order))
     throw problem(
       'ORDER_NOT_HELD',
-      `The order, now in ${order.low_level}, has left our hands; only one in ordered that was not sent yet, or in awaiting_registration, can be rescheduled.`,
+      `An order in ${order.low_level} cannot be rescheduled. You can reschedule an order in ordered that is not yet sent to the lab, or in awaiting_registration.`,
     )
   if (!order.scheduled)
     throw problem(
       'ORDER_NOT_SCHEDULED',
-      'The order was created without activate_by, so there is no day to change; cancel it and place a new one.',
+      'The order was created without activate_by, so it has no date to change. Cancel it and place a new order.',
     )
-  if (!dayIsOpen) throw problem('ACTIVATE_BY_PASSED', 'activate_by must be today or later.')
+  if (!dayIsOpen) throw problem('ACTIVATE_BY_PASSED', 'activate_by has passed. Send today or a later day.')
 }
 
 export function checkDraw(order: Order) {
   if (order.method !== 'on_site_collection')
-    throw problem('NOT_ON_SITE', 'Only an order that is collected on site is drawn by you; for other methods the provider reports it.')
+    throw problem('NOT_ON_SITE', 'Only an on_site_collection order lets you complete the draw. For other methods the lab reports it.')
   if (!mayFollow(order, 'draw_completed'))
     throw problem(
       'DRAW_NOT_POSSIBLE',
       order.low_level === 'ordered'
-        ? 'The order has not gone to the lab yet; wait for its requisition.'
-        : `An order in ${order.low_level} is past its draw.`,
+        ? 'The order is not yet sent to the lab. Wait for requisition_created.'
+        : `The draw cannot be completed in ${order.low_level}.`,
     )
 }
 
@@ -162,31 +168,30 @@ function goesOn(order: Sibling, orders: Sibling[]) {
 }
 
 export function checkKit<T extends { method: string }>(test: T | undefined): asserts test is T {
-  if (test?.method !== 'testkit')
-    throw problem('NOT_A_TESTKIT', 'The lab test is not collected by a kit; name one whose method is testkit.')
+  if (test?.method !== 'testkit') throw problem('NOT_A_TESTKIT', 'The lab test is not a testkit. Name a lab test whose method is testkit.')
 }
 
 export function checkServed(lab: { name: string; excluded_states: string[] }, state: string) {
   if (lab.excluded_states.includes(state))
-    throw problem('LAB_DOES_NOT_SERVE_STATE', `${lab.name} does not work in that state; order the kit of another lab.`)
+    throw problem('LAB_DOES_NOT_SERVE_STATE', `${lab.name} does not serve this state. Order a kit from another lab.`)
 }
 
 export function checkRegistrable(order: Order) {
   if (!order.registrable)
-    throw problem('KIT_HAS_A_PATIENT', 'The order with this sample_id was placed for a patient, so there is nothing to register.')
-  if (passed(order, 'registered')) throw problem('KIT_REGISTERED', 'The kit is registered already.')
+    throw problem('KIT_HAS_A_PATIENT', 'The order with this sample_id already names its patient, so there is no kit to register.')
+  if (passed(order, 'registered')) throw problem('KIT_REGISTERED', 'The kit is already registered.')
   // Whoever has the kit in hand registers it, whether or not the courier scanned it.
   if (!reachableFrom('testkit', order.low_level).has('registered'))
     throw problem(
       'KIT_NOT_REGISTRABLE',
-      `A kit in ${order.low_level} cannot be registered; it can from when it is sent out until it is on its way back.`,
+      `A kit in ${order.low_level} cannot be registered. Register it before it is on its way to the lab.`,
     )
 }
 
 /** Gap 46: a redraw is offered once in a transaction, on a walk-in order, by a lab that offers redraws. */
 export function checkRedraw(order: Order & { siblings: { origin: string }[]; lab_test: { lab: { supports_redraw: boolean } } }) {
   if (order.siblings.some(({ origin }) => origin === 'redraw') || !order.lab_test.lab.supports_redraw)
-    throw problem('REDRAW_NOT_OFFERED', 'The lab offers no redraw of this order: it does not do them, or has offered one already.')
+    throw problem('REDRAW_NOT_OFFERED', 'The lab cannot offer a redraw: it does not support redraws, or the transaction already has one.')
 }
 
 /** Results are never taken in silence by an order that has ended without them. */
@@ -194,10 +199,10 @@ export function checkOpen({ method, low_level }: Order) {
   if (isEnd(method, low_level))
     throw problem(
       'STATUS_NOT_REACHABLE',
-      `An order in ${low_level} takes no results; make it anew with POST /lab/v1/orders/{order_id}/recreate.`,
+      `An order in ${low_level} accepts no results. Recreate it with POST /lab/v1/orders/{order_id}/recreate.`,
     )
 }
 
-export const transactionNotFound = () => problem('TRANSACTION_NOT_FOUND', 'There is no such order transaction in this team.')
+export const transactionNotFound = () => problem('TRANSACTION_NOT_FOUND', 'The team has no order transaction with this id.')
 
-export const orderNotFound = () => problem('ORDER_NOT_FOUND', 'There is no such order in this team; GET /v3/orders lists them.')
+export const orderNotFound = () => problem('ORDER_NOT_FOUND', 'The team has no order with this id. List the orders with GET /v3/orders.')

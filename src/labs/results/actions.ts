@@ -133,8 +133,7 @@ export async function requireReport(app: App, order: LoadedOrder) {
   throw noResults()
 }
 
-const noResults = () =>
-  problem('RESULTS_NOT_AVAILABLE', 'There are no results of this order yet; labtest.order.updated tells when the lab has reported them.')
+const noResults = () => problem('RESULTS_NOT_AVAILABLE', 'The order has no results yet. Wait for labtest.order.updated.')
 
 /** What is read of a report. */
 export function resultsOf(app: App, order: LoadedOrder, report: Report) {

@@ -50,12 +50,12 @@ export function faultsOf(ordered: Ordered, results: NewResult[]): Fault[] {
         {
           type: 'measurement_unknown',
           loc: at('slug'),
-          msg: 'The catalogue has no such measurement; name it by its LOINC code, or leave it out.',
+          msg: 'The catalog has no measurement with this slug. Send its LOINC code instead, or remove the result.',
         },
       ]
     const key = analyte?.slug ?? posted.loinc ?? posted.provider_id ?? ''
     if (seen.has(key))
-      return [{ type: 'measurement_twice', loc: at('result'), msg: 'The report has this measurement before; send it once.' }]
+      return [{ type: 'measurement_twice', loc: at('result'), msg: 'The report has this measurement twice. Send it once.' }]
     seen.add(key)
     return []
   })

@@ -110,7 +110,7 @@ const onOrder = (app: App, { lab_id }: LabCaller, id: string, work: (app: AppInT
 
 async function requireSent(app: App, lab_id: number, id: string) {
   const sent = await store.findSent(app.db, lab_id, id)
-  if (!sent) throw problem('ORDER_NOT_FOUND', 'There is no such order that was sent to this lab; GET /lab/v1/orders lists them.')
+  if (!sent) throw problem('ORDER_NOT_FOUND', 'The lab has received no order with this id. List the orders with GET /lab/v1/orders.')
   return sent
 }
 

@@ -38,7 +38,7 @@ function stepsTo(order: LoadedOrder, final_status: string | null | undefined): s
   if (final_status) {
     const [, method, low = ''] = final_status.split('.')
     if (method === order.method) return rules.isAt(order, low) ? [] : rules.pathTo(order, low)
-    throw problem('STATUS_NOT_REACHABLE', `The order is a ${order.method}; name a final_status of that method.`)
+    throw problem('STATUS_NOT_REACHABLE', `The collection method of the order is ${order.method}. Send a final_status of that method.`)
   }
   if (rules.isCancelled(order) || ['completed', 'corrected'].includes(order.low_level)) return []
   return rules.pathTo(order, 'completed')

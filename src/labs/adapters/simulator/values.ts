@@ -119,7 +119,7 @@ function missingOf(seed: string, expected: Analyte[], target: string): NewMissin
   const missing: NewMissingResult[] = [{ slug: failed, ...reason }]
   for (const [slug, { needs }] of Object.entries(formulas))
     if (isCalculated(slug, slugs) && slug !== failed && needs.some((need) => missing.some((one) => one.slug === need)))
-      missing.push({ slug, inferred_failure_type: 'missing_result_calc_failure', note: 'A value that it is calculated from is missing.' })
+      missing.push({ slug, inferred_failure_type: 'missing_result_calc_failure', note: 'A value needed for the calculation is missing.' })
   return missing
 }
 

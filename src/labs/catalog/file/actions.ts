@@ -84,14 +84,14 @@ async function checkTestIds({ db }: App, { lab_tests }: Catalog) {
     lab_tests.map(({ id }) => id),
   )
   if (taken.length)
-    throw setupProblem(`The catalogue gives a lab test the id of one that a team made: ${taken.map(({ id }) => id).join(', ')}`)
+    throw setupProblem(`The catalog gives a lab test the id of a team's own lab test: ${taken.map(({ id }) => id).join(', ')}`)
 }
 
 function refuseOtherIds(error: unknown): never {
   if (!isUniqueViolation(error)) throw error
   const { table } = error as { table?: string }
   throw setupProblem(
-    `The catalogue gives another id or slug to something in ${table} that is loaded already; ids, slugs and LOINC codes stay as they were loaded first`,
+    `The catalog changes the id, slug or LOINC code of a row in ${table} that is already loaded; keep the values of the first load`,
   )
 }
 

@@ -6,10 +6,10 @@ import { setupProblem } from '../../../platform/problem.ts'
 import { isTimeZone } from '../../../tenants/users/rules.ts'
 import { type Fault, referenceFaults } from './references.ts'
 
-const Slug = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,59}$/, 'Must be 1 to 60 small letters, digits, - or _.')
-const State = z.enum(usStates, 'Must be the two letters of a US state.')
-const Zone = z.string().refine(isTimeZone, 'Must be a time zone of the IANA database, such as America/Phoenix.')
-const Dollars = z.string().regex(/^\d{1,7}(\.\d{1,2})?$/, 'Must be US dollars as text, such as "18.00".')
+const Slug = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,59}$/, 'Must be 1 to 60 lowercase letters, digits, - or _.')
+const State = z.enum(usStates, 'Must be the two-letter code of a US state.')
+const Zone = z.string().refine(isTimeZone, 'Must be an IANA time zone, such as America/Phoenix.')
+const Dollars = z.string().regex(/^\d{1,7}(\.\d{1,2})?$/, 'Must be an amount in US dollars as a string, such as "18.00".')
 const Days = z.int().min(0).max(1000).nullable()
 const Description = z.string().max(2000).nullable()
 const Document = z.record(z.string(), z.unknown()).nullish()
@@ -106,7 +106,10 @@ const ServiceCenterInFile = z.object({
 })
 
 const PayorInFile = z.object({
-  payor_code: Text(60).refine((code) => !code.startsWith('TEAM-'), 'Must not begin with TEAM-, as the codes of payors that teams make.'),
+  payor_code: Text(60).refine(
+    (code) => !code.startsWith('TEAM-'),
+    'Must not start with TEAM-, which is reserved for payors that teams create.',
+  ),
   name: Text(200),
   aliases: z.array(Text(200)),
 })
@@ -138,14 +141,14 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw setupProblem('The catalogue is not JSON')
+    throw setupProblem('The catalog file is not valid JSON')
   }
 }
 
 function faulty(faults: Fault[]) {
   const named = faults.slice(0, NAMED_AT_MOST).map(({ path, message }) => `  ${placeOf(path) || 'the file'}: ${message}`)
   const more = faults.length > NAMED_AT_MOST ? [`  and ${faults.length - NAMED_AT_MOST} more`] : []
-  return setupProblem(['The catalogue cannot be loaded:', ...named, ...more].join('\n'))
+  return setupProblem(['The catalog file is not valid:', ...named, ...more].join('\n'))
 }
 
 /** `lab_tests[3].marker_ids[0]`. */

@@ -30,7 +30,7 @@ function repeated<R>(list: string, field: string, rows: R[], keyOf: (row: R) => 
   const seen = new Set<string | number>()
   return rows.flatMap((row, i) => {
     const key = keyOf(row)
-    if (seen.has(key)) return [{ path: [list, i, field], message: 'Is there twice.' }]
+    if (seen.has(key)) return [{ path: [list, i, field], message: 'Must be unique; this value occurs twice.' }]
     seen.add(key)
     return []
   })
@@ -59,11 +59,11 @@ function testFaults({ labs, lab_markers, lab_tests }: Catalog): Fault[] {
     if (!lab) return missing(false, ['lab_tests', i, 'lab_id'], 'labs')
     const offered = lab.collection_methods.includes(method)
     return [
-      ...(offered ? [] : [{ path: ['lab_tests', i, 'method'], message: 'The lab does not collect by this method.' }]),
+      ...(offered ? [] : [{ path: ['lab_tests', i, 'method'], message: 'Must be one of the collection_methods of the lab.' }]),
       ...marker_ids.flatMap((id, j) =>
         labOfMarker.get(id) === lab_id
           ? []
-          : [{ path: ['lab_tests', i, 'marker_ids', j], message: 'The lab has no such marker in lab_markers.' }],
+          : [{ path: ['lab_tests', i, 'marker_ids', j], message: 'Must be a marker of this lab in lab_markers.' }],
       ),
       ...repeated('lab_tests', 'marker_ids', marker_ids, (id) => id).map(({ message }) => ({
         path: ['lab_tests', i, 'marker_ids'],
@@ -80,4 +80,5 @@ function centerFaults({ labs, patient_service_centers }: Catalog): Fault[] {
   )
 }
 
-const missing = (found: boolean, path: PropertyKey[], list: string): Fault[] => (found ? [] : [{ path, message: `Is not in ${list}.` }])
+const missing = (found: boolean, path: PropertyKey[], list: string): Fault[] =>
+  found ? [] : [{ path, message: `Must name an entry in ${list}.` }]

@@ -22,19 +22,19 @@ const sameQuestion = (one: Answer, other: Answer) => one.marker_id === other.mar
 function strayFindings(answer: Answered, all: Answered[]): Finding[] {
   const path = ['aoe_answers', answer.i]
   if (!answer.known)
-    return [faulty('aoe_marker_unknown', [...path, 'marker_id'], 'The marker is not a part of this order.', 'Leave the answer out.')]
+    return [faulty('aoe_marker_unknown', [...path, 'marker_id'], 'The marker is not part of this order.', 'Remove the answer.')]
   if (!answer.question)
     return [
       faulty(
         'aoe_question_unknown',
         [...path, 'question_id'],
         'The marker does not ask this question.',
-        'Take the question_id from the aoe of the marker; GET /v3/lab_tests/markers lists it.',
+        'Use a question_id from aoe of the marker in GET /v3/lab_tests/markers.',
       ),
     ]
   return when(
     all.some((other) => other.i < answer.i && sameQuestion(other, answer)),
-    () => faulty('aoe_answer_duplicate', path, 'The question was answered before.', 'Answer it once; several codes are divided by commas.'),
+    () => faulty('aoe_answer_duplicate', path, 'The question is answered twice.', 'Answer it once. Separate several codes with commas.'),
   )
 }
 
@@ -45,7 +45,7 @@ function answerFindings({ i, question, answer }: Answered): Finding[] {
   if (question.type === 'text') return textFindings(path, question, answer)
   const codes = question.answers.map(({ code }) => code)
   return when(!codesOf(question, answer).every((code) => codes.some((known) => known.toUpperCase() === code)), () =>
-    faulty('aoe_answer_code', path, 'The answer is none of those that the question offers.', `Send the code: ${codes.join(', ')}.`),
+    faulty('aoe_answer_code', path, 'The question does not offer this answer.', `Send one of these codes: ${codes.join(', ')}.`),
   )
 }
 
@@ -55,11 +55,11 @@ const codesOf = ({ type }: Question, answer: string) =>
 
 function numberFindings(path: Finding['path'], { constraint }: Question, answer: string): Finding[] {
   if (!/^[+-]?(?:\d+(?:\.\d+)?|\.\d+)$/.test(answer.trim()))
-    return [faulty('aoe_answer_not_a_number', path, 'The question asks for a number.', 'Send digits, with a point before decimals.')]
+    return [faulty('aoe_answer_not_a_number', path, 'The answer is not a number.', 'Send digits, with a point before decimals.')]
   const [, least, most] = /(\d+)-(\d+)/.exec(constraint ?? '') ?? []
   const value = Number(answer)
   return when(least && (value < Number(least) || value > Number(most)), () =>
-    advised('aoe_answer_out_of_range', path, 'The lab expects another order of magnitude.', `It expects: ${constraint}.`),
+    advised('aoe_answer_out_of_range', path, 'The number is outside the range that the lab expects.', `The lab expects: ${constraint}.`),
   )
 }
 
@@ -72,7 +72,9 @@ function textFindings(path: Finding['path'], { constraint }: Question, answer: s
   const form = forms.find(([wanted]) => wanted.test(constraint ?? ''))?.[1]
   const [, most] = /^up to (\d+) characters/.exec(constraint ?? '') ?? []
   const odd = (form && !form.test(answer.trim())) || (most && answer.trim().length > Number(most))
-  return when(odd, () => advised('aoe_answer_form', path, 'The lab expects another form of answer.', `It expects: ${constraint}.`))
+  return when(odd, () =>
+    advised('aoe_answer_form', path, 'The answer does not have the format that the lab expects.', `The lab expects: ${constraint}.`),
+  )
 }
 
 /** What has a default, such as fasting, is never missing. */
@@ -85,7 +87,7 @@ function missing(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
         faulty(
           'aoe_answer_missing',
           ['aoe_answers'],
-          `The marker ${marker.id} needs an answer to its question ${id} ("${value}").`,
+          `Marker ${marker.id} requires an answer to question ${id} ("${value}").`,
           `Add { marker_id: ${marker.id}, question_id: ${id}, answer } to aoe_answers${answers.length ? `; the codes are ${answers.map(({ code }) => code).join(', ')}` : ''}.`,
         ),
       ),

@@ -23,16 +23,16 @@ export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
       refused(
         'BILLING_TYPE_NOT_SUPPORTED',
         path,
-        `${lab.name} does not bill that way.`,
-        `It takes ${lab.supported_bill_types.join(', ')}.`,
+        `${lab.name} does not support this billing_type.`,
+        `Send one of ${lab.supported_bill_types.join(', ')}.`,
       ),
     ),
     ...when(supported && !mayBill(account, order), () =>
       refused(
         'BILLING_TYPE_NOT_ALLOWED',
         path,
-        "The lab account may not bill that way in the patient's state.",
-        'GET /v3/lab_test/lab_account lists where it may, in allowed_billing.',
+        "The lab account may not use this billing_type in the patient's state.",
+        'Check allowed_billing in GET /v3/lab_test/lab_account.',
       ),
     ),
     ...(insured ? insuranceFindings(order, billing) : []),
@@ -41,8 +41,8 @@ export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
       advised(
         'payor_unknown',
         ['health_insurance', 'payor_code'],
-        'The payor is not in the catalogue.',
-        'Find its code with GET /v3/insurance/search/payor, or make the payor with POST /v3/payor.',
+        'Neither the catalog nor the team has a payor with this code.',
+        'Find the code with GET /v3/insurance/search/payor, or create the payor with POST /v3/payor.',
       ),
     ),
   ]
@@ -65,7 +65,7 @@ function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
       refused(
         'INSURANCE_REQUIRED',
         ['health_insurance'],
-        'Commercial insurance needs an insurance of the patient.',
+        'An order billed to commercial insurance requires the insurance of the patient.',
         'Record it with POST /v2/user/{user_id}/insurance, or send health_insurance with payor_code and insurance_id.',
       ),
     ),
@@ -73,7 +73,7 @@ function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
       refused(
         'GUARANTOR_REQUIRED',
         ['health_insurance', 'responsible_details'],
-        'The patient is insured through somebody else, who must be named.',
+        'The patient is insured through another person, and the order names no guarantor.',
         'Send responsible_details, or record the insurance with its guarantor.',
       ),
     ),
@@ -81,7 +81,7 @@ function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
       refused(
         'ICD_CODES_REQUIRED',
         ['icd_codes'],
-        'Commercial insurance needs a diagnosis.',
+        'An order billed to commercial insurance requires a diagnosis code.',
         'Send at least one ICD-10-CM code, such as E78.5.',
       ),
     ),
@@ -99,7 +99,7 @@ const codeFindings = (order: NewOrder, insured: boolean): Finding[] =>
   codesOf(order)
     .filter(({ code }) => !icdCode(code))
     .map(({ path }) => {
-      const said = [path, 'The code is not written as ICD-10-CM has it.', 'Write it like E78.5.'] as const
+      const said = [path, 'The code is not in ICD-10-CM format.', 'Write it like E78.5.'] as const
       return insured ? refused('ICD_CODE_INVALID', ...said) : advised('icd_code_malformed', ...said)
     })
 

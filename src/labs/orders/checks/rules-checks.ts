@@ -48,7 +48,7 @@ export const generalFindings = (order: NewOrder, care: PatientContext): Finding[
 
 function scheduleFindings({ activate_by }: NewOrder, { now, zone }: PatientContext): Finding[] {
   return when(activate_by && !mayActivateOn(activate_by, now, zone), () =>
-    faulty('activate_by_in_the_past', ['activate_by'], 'The day has passed.', 'Send today or a later day, or leave it out.'),
+    faulty('activate_by_in_the_past', ['activate_by'], 'activate_by has passed.', 'Send today or a later day, or leave it out.'),
   )
 }
 
@@ -56,15 +56,15 @@ function labFindings({ priority, patient_address }: NewOrder, { lab }: Context):
   const state = stateCode(patient_address.state)
   return [
     ...when(state && lab.excluded_states.includes(state), () =>
-      refused(
-        'LAB_DOES_NOT_SERVE_STATE',
-        ['patient_address', 'state'],
-        `${lab.name} does not work in ${state}.`,
-        'Order the tests of another lab.',
-      ),
+      refused('LAB_DOES_NOT_SERVE_STATE', ['patient_address', 'state'], `${lab.name} does not serve ${state}.`, 'Order from another lab.'),
     ),
     ...when(priority && !lab.supports_stat, () =>
-      advised('stat_not_supported', ['priority'], `${lab.name} has no STAT orders.`, 'The order is processed like any other.'),
+      advised(
+        'stat_not_supported',
+        ['priority'],
+        `${lab.name} has no STAT orders.`,
+        'Leave priority out. The lab processes the order normally.',
+      ),
     ),
   ]
 }
@@ -78,10 +78,10 @@ function physicianFindings({ physician, patient_address }: NewOrder, { lab, acco
   const required = state && lab.physician_required_states.includes(state)
   return [
     ...when(required, () =>
-      refused('PHYSICIAN_REQUIRED', path, `${lab.name} takes orders from ${state} only with a physician.`, 'Send physician.'),
+      refused('PHYSICIAN_REQUIRED', path, `${lab.name} accepts orders from ${state} only with a physician.`, 'Send physician.'),
     ),
     ...when(!required && account.org_id && bringsPhysician.includes(account.delegated_flow), () =>
-      advised('physician_expected', path, 'Orders of this lab account bring their own physician.', 'Send physician.'),
+      advised('physician_expected', path, 'Orders of this lab account are expected to name a physician.', 'Send physician.'),
     ),
   ]
 }
@@ -95,7 +95,7 @@ function doctorFindings(physician: Physician, { patient_address }: Pick<NewOrder
 
 const npiFindings = ({ npi }: Physician) =>
   when(!isNpi(npi), () =>
-    advised('npi_invalid', ['physician', 'npi'], 'This is no valid NPI.', 'Send its ten digits; the last one is a check digit.'),
+    advised('npi_invalid', ['physician', 'npi'], 'The NPI is not valid.', 'Send its ten digits; the last one is a check digit.'),
   )
 
 const licenceFindings = ({ licensed_states }: Physician, state: string) =>
@@ -104,14 +104,19 @@ const licenceFindings = ({ licensed_states }: Physician, state: string) =>
       'physician_not_licensed',
       ['physician', 'licensed_states'],
       "The physician is not licensed in the patient's state.",
-      `Add ${state}, or name a physician who is.`,
+      `Add ${state} to licensed_states, or name a physician who is licensed there.`,
     ),
   )
 
 /** A physician of the customer's has heard the patient's consent already. */
 const consentFindings = ({ consents, physician }: NewOrder) =>
   when(!consents.length && !physician, () =>
-    advised('consents_missing', ['consents'], 'No consent of the patient came with the order.', 'Send the consents that were given.'),
+    advised(
+      'consents_missing',
+      ['consents'],
+      'The order has neither consents nor a physician.',
+      'Send the consents that the patient gave.',
+    ),
   )
 
 const beginnings = { 'image/jpeg': '/9j/', 'image/png': 'iVBORw0KGgo' }
@@ -126,6 +131,11 @@ function imageFindings({ physician, health_insurance }: NewOrder): Finding[] {
   return Object.entries(images)
     .filter(([, image]) => image && !image.content.startsWith(beginnings[image.content_type]))
     .map(([place]) =>
-      advised('image_unlike_its_type', place.split('.'), 'The bytes do not begin like such an image.', 'Check content_type.'),
+      advised(
+        'image_unlike_its_type',
+        place.split('.'),
+        'The bytes of the image do not match its content_type.',
+        'Check content_type and content.',
+      ),
     )
 }

@@ -32,7 +32,7 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
   const path = ['patient_details', 'dob']
   // A child born today is not from the future because UTC is a day behind or ahead.
   if (dob > today && dob > care.now.slice(0, 10))
-    return [faulty('birth_date_in_the_future', path, 'The birth date lies in the future.', 'Send the day on which the patient was born.')]
+    return [faulty('birth_date_in_the_future', path, 'The birth date is in the future.', 'Send the day on which the patient was born.')]
   const age = ageOn(dob, today)
   const minor = age < ageOfConsent(stateCode(patient_address.state), care.consent_ages)
   return [
@@ -41,19 +41,19 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
         'MINORS_NOT_ALLOWED',
         path,
         'The patient is a minor, and this team does not order for minors.',
-        'Have the team setting minor_ordering_enabled turned on.',
+        'Turn on minor_ordering_enabled for the team.',
       ),
     ),
     ...when(minor && !medical_proxy && !care.known_proxy, () =>
       faulty(
         'minor_without_proxy',
         ['patient_details', 'medical_proxy'],
-        'The patient is a minor and needs a medical proxy.',
-        'Send medical_proxy, or record it in the demographics of the user.',
+        'The patient is a minor and requires a medical proxy.',
+        'Send medical_proxy, or record it with PATCH /v2/user/{user_id}/info.',
       ),
     ),
     ...when(age < ADULT && care.method === 'at_home_phlebotomy', () =>
-      advised('minor_at_home', ['collection_method'], 'No phlebotomist visits minors at home.', 'Choose another collection_method.'),
+      advised('minor_at_home', ['collection_method'], 'Phlebotomists do not visit minors at home.', 'Choose another collection_method.'),
     ),
     ...when(age > OLDEST, () =>
       advised('birth_date_implausible', path, `The patient would be older than ${OLDEST} years.`, 'Check the birth date.'),
@@ -69,7 +69,7 @@ export function proxyFindings({ patient_details }: Patient): Finding[] {
     advised(
       'proxy_is_patient',
       ['patient_details', 'medical_proxy'],
-      'The medical proxy has the name of the patient.',
+      'The medical proxy has the same name as the patient.',
       'Name the adult who decides for the patient.',
     ),
   )
@@ -85,18 +85,18 @@ export function nameFindings({ patient_details }: Patient, lab: Lab): Finding[] 
     const max = longest(lab, field) ?? Number.POSITIVE_INFINITY
     return [
       ...when(sent.split('?').length > name.split('?').length, () =>
-        say('name_not_transmissible', path, `${lab.name} cannot hold some letters of the name.`, 'Send the name in Latin letters.'),
+        say('name_not_transmissible', path, `${lab.name} cannot store some letters of the name.`, 'Send the name in Latin letters.'),
       ),
       ...when(sent !== name && !sent.includes('?'), () =>
         say(
           'name_transliterated',
           path,
-          `${lab.name} holds the name in plainer letters.`,
-          'Nothing is to be done, unless the lab must write it otherwise.',
+          `${lab.name} stores the name with plain letters instead of accented ones.`,
+          'Accept the plain spelling, or send the spelling that the lab should use.',
         ),
       ),
       ...when(sent.length > max, () =>
-        say('name_too_long', path, `${lab.name} holds at most ${max} letters of the name.`, 'Shorten it as the patient would.'),
+        say('name_too_long', path, `${lab.name} stores at most ${max} letters of the name.`, 'Shorten the name as the patient would.'),
       ),
     ]
   })
@@ -116,16 +116,23 @@ export function phoneFindings({ patient_details, patient_address }: Patient): Fi
 export function addressFindings({ patient_address: { state, zip, country } }: Patient): Finding[] {
   const at = (field: string) => ['patient_address', field]
   if (!isUnitedStates(country))
-    return [advised('country_not_us', at('country'), 'The labs work in the United States.', 'Write US, if that is meant.')]
+    return [
+      advised(
+        'country_not_us',
+        at('country'),
+        'The address is outside the United States, where the labs work.',
+        'Send US if the address is in the United States.',
+      ),
+    ]
   const code = stateCode(state)
   if (!code)
-    return [advised('state_unknown', at('state'), 'This is no state or territory that we know.', 'Send its two letters, such as CA.')]
+    return [advised('state_unknown', at('state'), 'The state is not a US state or territory.', 'Send its two-letter code, such as CA.')]
   return [
     ...when(code !== state, () =>
-      advised('state_normalised', at('state'), 'The state was read as its two letters.', 'Send those, such as CA.'),
+      advised('state_normalised', at('state'), 'The state is stored as its two-letter code.', 'Send the two-letter code, such as CA.'),
     ),
     ...when(!zipMatches(code, zip), () =>
-      advised('zip_not_in_state', at('zip'), 'The ZIP code lies in another state.', 'Check the state and the ZIP code.'),
+      advised('zip_not_in_state', at('zip'), 'The ZIP code belongs to another state.', 'Check the state and the ZIP code.'),
     ),
   ]
 }

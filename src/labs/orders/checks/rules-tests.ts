@@ -12,20 +12,19 @@ export function orderSetOf({ lab_test_id, order_set, collection_method, lab_acco
   const lab_test_ids = [...new Set([...(lab_test_id ? [lab_test_id] : []), ...(order_set?.lab_test_ids ?? [])])]
   const add_on = order_set?.add_on
   if (!lab_test_ids.length && !add_on)
-    throw problem('NO_TESTS_NAMED', 'Nothing is ordered: name lab tests in order_set.lab_test_ids or markers in order_set.add_on.')
+    throw problem('NO_TESTS_NAMED', 'The order names no lab test and no marker. Send order_set.lab_test_ids or order_set.add_on.')
   if (add_on && !collection_method)
-    throw problem('COLLECTION_METHOD_REQUIRED', 'Markers of add_on need a collection_method: say how the sample is collected.')
+    throw problem('COLLECTION_METHOD_REQUIRED', 'Markers in order_set.add_on require a collection method. Send collection_method.')
   if (lab_account_id && order_set?.lab_account_id && lab_account_id !== order_set.lab_account_id)
-    throw problem('LAB_ACCOUNTS_DIFFER', 'lab_account_id and order_set.lab_account_id differ; send one of them.')
+    throw problem('LAB_ACCOUNTS_DIFFER', 'lab_account_id and order_set.lab_account_id name different accounts. Send one of them.')
   return { lab_test_ids, add_on, lab_account_id: lab_account_id ?? order_set?.lab_account_id }
 }
 
 export function methodFor(tests: Test[], collection_method: Named['collection_method']): string {
   if (collection_method) return collection_method
   const [method, ...others] = new Set(tests.map((test) => test.method))
-  if (others.length)
-    throw problem('SEVERAL_METHODS', 'The tests are collected in different ways; say with collection_method which one to use.')
-  if (!method) throw new Error('nothing that has a method')
+  if (others.length) throw problem('SEVERAL_METHODS', 'The tests have different collection methods. Choose one with collection_method.')
+  if (!method) throw new Error('no test to take the collection method from')
   return method
 }
 

@@ -110,6 +110,10 @@ export async function refuseTakenSample<T>(write: () => Promise<T>) {
     return await write()
   } catch (error) {
     if (!isUniqueViolation(error, 'orders_sample')) throw error
-    throw invalid(['body', 'sample_id'], 'Another order of the lab has this sample_id; each sample has one of its own.', 'sample_id_taken')
+    throw invalid(
+      ['body', 'sample_id'],
+      'Another order of the lab has this sample_id. Check it; every sample has its own.',
+      'sample_id_taken',
+    )
   }
 }

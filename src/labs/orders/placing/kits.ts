@@ -33,7 +33,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
   const zone = zoneOf(shipping_details, patient.team_zone)
   const now = app.now()
   if (activate_by && !mayActivateOn(activate_by, now, zone))
-    throw invalid(['body', 'activate_by'], 'The day has passed. Send today or a later day, or leave it out.', 'activate_by_in_the_past')
+    throw invalid(['body', 'activate_by'], 'activate_by has passed. Send today or a later day, or leave it out.', 'activate_by_in_the_past')
   rules.checkServed(lab, stateCode(shipping_details.state) ?? '')
   const order = newOrder(
     {
@@ -67,8 +67,7 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
 export const registerTestkit = (app: App, caller: TeamCaller, body: Registration) =>
   inTransaction(app, async (app) => {
     const found = await store.findBySample(app.db, caller.team_id, body.sample_id)
-    if (!found)
-      throw problem('KIT_NOT_FOUND', 'There is no kit with this sample_id in this team; it is printed on the kit and shown on the order.')
+    if (!found) throw problem('KIT_NOT_FOUND', 'The team has no kit with this sample_id. The kit and the order show it.')
     const order = await lockOrder(app, caller.team_id, found.id)
     rules.checkRegistrable(order)
     const patient = await patientOf(app, caller.team_id, body.user_id ?? order.user_id)

@@ -67,10 +67,10 @@ export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids
     const until = end_at ?? app.now()
     if (!order_ids?.length && !start_at) throw invalid(['body'], 'Send order_ids or start_at.')
     if (start_at && (start_at > until || until > later(start_at, LONGEST_WINDOW)))
-      throw invalid(['body', 'end_at'], 'Must lie after start_at, at most 60 days.')
+      throw invalid(['body', 'end_at'], 'Must be after start_at, by at most 60 days.')
     const rows = await store.listChanged(app.db, team_id, { order_ids, start_at, end_at: start_at ? until : null }, RESENT_AT_ONCE + 1)
     if (rows.length > RESENT_AT_ONCE)
-      throw problem('TOO_MANY_TO_RESEND', `More than ${RESENT_AT_ONCE} orders changed then; resend a shorter window at a time.`)
+      throw problem('TOO_MANY_TO_RESEND', `More than ${RESENT_AT_ONCE} orders match. Send a shorter window.`)
     const orders = await lockOrders(
       app,
       team_id,

@@ -33,7 +33,7 @@ export type Change = Partial<
  */
 export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, low: string, change: Change = {}) {
   const { status_detail = null, ...rest } = change
-  if (rules.classifyReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is past ${low} already.`)
+  if (rules.classifyReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is already past ${low}.`)
   const at = app.now()
   const step = { id: order.last_event + 1, low_level: low, status_detail, created_at: at }
   const moved = changed(

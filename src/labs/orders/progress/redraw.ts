@@ -21,7 +21,7 @@ export async function offerRedraw(app: AppInTransaction, order: LoadedOrder, cha
  */
 export async function recreateOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
   if (!isEnd(order.method, order.low_level))
-    throw problem('ORDER_GOES_ON', `The order is in ${order.low_level} and can take the results itself; report them there.`)
+    throw problem('ORDER_GOES_ON', `The order is in ${order.low_level} and still accepts results. Report them on this order.`)
   const made = order.siblings.find((sibling) => sibling.parent_id === order.id && sibling.origin === 'recreation')
   if (made) return requireOrder(app, order.team_id, made.id)
   return sendOrder(app, await follow(app, order, 'recreation'))

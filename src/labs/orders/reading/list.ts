@@ -39,7 +39,7 @@ async function idsByName(app: App, { team_id }: TeamCaller, filter: store.ListFi
   if (found > MOST)
     throw problem(
       'TOO_MANY_TO_SORT',
-      `More than ${MOST} orders match; sorting by patient_name takes fewer. Narrow the list, by dates for example.`,
+      `More than ${MOST} orders match, which is the limit for sorting by patient_name. Narrow the filter, for example by date.`,
     )
   const by = await teamSealingKey(app, team_id)
   const named = (await store.sealedNames(app.db, team_id, filter, MOST)).map(({ id, user_id, sealed, created_at, key_id, wrapped_key }) => {

@@ -15,7 +15,7 @@ const notThere = (message: string) => problem('DOCUMENT_NOT_AVAILABLE', message)
 export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id: string) {
   const order = await requireOrder(app, team_id, order_id)
   if (!hasRequisition(order))
-    throw notThere('The order has no requisition: it waits to be sent, or came from the lab. It has one from requisition_created on.')
+    throw notThere('The order has no requisition. Orders that reach requisition_created have one; imported orders do not.')
   const { document, lab_test } = order
   return draw(app, 'requisition', {
     ...documentHeader(order),
@@ -47,8 +47,8 @@ type LabelQuery = { number_of_labels: number; collection_date: string }
 
 export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: string, { number_of_labels, collection_date }: LabelQuery) {
   const order = await requireOrder(app, team_id, order_id)
-  if (!order.sample_id) throw notThere('The order has no sample_id yet; it has one from when it was sent to the lab.')
-  if (!order.document.patient_details) throw notThere('The kit has no patient to name on a label yet; register it first.')
+  if (!order.sample_id) throw notThere('The order has no sample_id yet. The lab assigns it.')
+  if (!order.document.patient_details) throw notThere('The kit has no patient to print on a label. Register the kit first.')
   const day = dayOfCollection(collection_date, order.zone)
   return draw(app, 'labels', {
     ...documentHeader(order),
