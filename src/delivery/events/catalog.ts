@@ -5,7 +5,7 @@ type Described = ReturnType<typeof describeEvent>
 
 const described = new Map<string, Described>()
 
-/** Made once for each type: the catalogue does not change while we run. */
+/** Built once per type, because the catalog never changes while the process runs. */
 function describe(name: EventName) {
   const known = described.get(name) ?? describeEvent(name)
   described.set(name, known)
@@ -18,5 +18,5 @@ export const getEventType = async (name: string) => describe(requireEventType(na
 
 export function requireEventType(name: string): EventName {
   if (isEventName(name)) return name
-  throw problem('EVENT_TYPE_NOT_FOUND', 'There is no such event type; GET /event-types lists every one.')
+  throw problem('EVENT_TYPE_NOT_FOUND', 'No such event type. GET /event-types lists all of them.')
 }

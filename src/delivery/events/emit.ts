@@ -6,7 +6,7 @@ import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { fitting, roomIn } from './rules-size.ts'
 import * as store from './store.ts'
 
-/** Something that the customer is told. Events of one `key` are told in their order. */
+/** An event for the customer. Events with the same `key` are delivered in order. */
 export type NewEvent<N extends EventName = EventName> = {
   team_id: string
   user_id: string | null
@@ -16,11 +16,11 @@ export type NewEvent<N extends EventName = EventName> = {
   key: string
   data: DataOf<N>
   at: string
-  /** A partial report: in the log always, told to teams that asked for them. */
+  /** A partial report: always in the log, and delivered to teams that opted in. */
   partial?: boolean
 }
 
-/** The event as its row: the payload is sealed by the user's key, so that it is gone with the user. */
+/** The row of an event. The user's key encrypts the payload, so erasing the user makes it unreadable. */
 export function eventRow<N extends EventName>(app: App, user: SealingKey, happening: NewEvent<N>): store.NewEvent {
   const { client_user_id, data, ...event } = happening
   const id = randomUUID()
@@ -28,25 +28,25 @@ export function eventRow<N extends EventName>(app: App, user: SealingKey, happen
   return { ...event, id, order_id: event.order_id ?? null, partial: event.partial ?? false, sealed }
 }
 
-/** Sealing adds a little to the length and nothing else changes it, so what fits is known without being measured twice. */
+/** Encryption adds a fixed number of bytes, so the size limit is checked without measuring twice. */
 function sealFitting({ config }: App, key: SealingKey, id: string, told: { client_user_id: string | null; data: unknown }) {
   const room = roomIn(config.EVENT_MAX_KB)
   const whole = seal(key, associatedData(id), told)
   return whole.length <= room ? whole : seal(key, associatedData(id), fitting(told, room))
 }
 
-/** Writes the event in the caller's transaction. */
+/** Writes the event in the open transaction. */
 export const emit = <N extends EventName>(app: AppInTransaction, user: SealingKey, event: NewEvent<N>) =>
   emitRow(app, eventRow(app, user, event))
 
 export const emitRow = async (app: AppInTransaction, row: store.NewEvent) => wakeAfterCommit(app, await store.emit(app.db, row))
 
-/** The same for several at once, in their order. */
+/** The same for several events, in order. */
 export const emitRows = async (app: AppInTransaction, rows: store.NewEvent[]) => {
   if (rows.length) wakeAfterCommit(app, await store.emitAll(app.db, rows))
 }
 
-/** An event that is about nobody; the team's key seals it. */
+/** An event that is not about a user. The team's key encrypts it. */
 export const emitForTeam = async <N extends EventName>(
   app: AppInTransaction,
   event: Omit<NewEvent<N>, 'user_id' | 'client_user_id' | 'order_id'>,
@@ -55,10 +55,10 @@ export const emitForTeam = async <N extends EventName>(
   return emitRow(app, row)
 }
 
-/** `left_out`: what was too large to be told. */
+/** `left_out` lists the fields that were emptied to fit the size limit. */
 export type EventPayload = { client_user_id: string | null; data: Record<string, unknown>; left_out?: string[] }
 
-/** The same as JSON text, for those who send it on. */
+/** The same as JSON text, for senders. */
 export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, associatedData(id), sealed)
 
 export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<EventPayload>(key, associatedData(id), sealed)

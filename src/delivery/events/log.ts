@@ -7,11 +7,11 @@ import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 const NUMBERED_AT_ONCE = 1000
-/** A page ends early rather than hold more than this in memory. */
+/** A page ends early rather than exceed this size in memory. */
 const PAGE_BYTES = 8 * 1024 * 1024
 const END = 'end'
 
-/** Gives committed events their place in the log; webhooks that are told by place get their messages with it. */
+/** Numbers committed events. Webhooks with log order get their messages with it. */
 export async function numberEvents(app: App) {
   const { numbered, told } = await store.numberEvents(app.db, NUMBERED_AT_ONCE)
   if (told.length) app.wake(DELIVER, told)
@@ -28,7 +28,7 @@ export async function listEvents(app: App, { team_id }: TeamCaller, { after, lim
   return { events, next_cursor: rules.cursorOf(place) }
 }
 
-/** The place that a reader names. */
+/** The position of a reader's cursor. */
 export async function positionAfter(app: App, team_id: string, cursor: string | null | undefined, loc = ['query', 'after']) {
   if (!cursor) return 0
   return cursor === END ? store.lastPosition(app.db, team_id) : rules.positionOf(cursor, loc)
@@ -36,7 +36,7 @@ export async function positionAfter(app: App, team_id: string, cursor: string | 
 
 export type LoggedEvent = EventEnvelope & { cursor: string }
 
-/** Events after a place, and the place to go on from. */
+/** Events after a position, and the next position. */
 export async function readLog(app: App, team_id: string, reading: Reading) {
   const { logged, place } = await logAfter(app, team_id, reading)
   return { events: logged.map(({ event, place }): LoggedEvent => ({ ...event, cursor: rules.cursorOf(place) })), place }
@@ -44,15 +44,15 @@ export async function readLog(app: App, team_id: string, reading: Reading) {
 
 type Reading = Filter & { after: number; limit: number }
 
-/** An event with its place, and the key whose events keep their order. */
+/** An event with its position and its ordering key. */
 export type Logged = { place: number; key: string; event: EventEnvelope }
 
 /**
- * Only numbered events are read, and numbers are given after the commit, so nothing can turn up later before a place that was read.
- * `told` leaves out what the team is not told, which is partial reports unless it asked for them.
+ * Only numbered events are read. Numbers are assigned after the commit, so no event can appear before a position that was already read.
+ * `told` leaves out events that are not delivered to the team: partial reports unless it opted in.
  */
 export async function logAfter(app: App, team_id: string, { after, ...reading }: Reading & { told?: boolean }) {
-  // Read before the events: whatever has a place up to there is seen by the reading that follows.
+  // Read before the events, so that the following query sees every event up to this position.
   const last = await store.lastPosition(app.db, team_id)
   const rows = last > after ? await store.eventsAfter(app.db, { team_id, after, bytes: PAGE_BYTES, ...reading }) : []
   const team = rows.length ? await teamSealingKey(app, team_id) : undefined

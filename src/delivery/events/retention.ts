@@ -2,7 +2,7 @@ import type { App } from '../../platform/app.ts'
 import { keepPartitions } from '../../platform/db/partitions.ts'
 import * as store from './store.ts'
 
-/** Makes the partitions of the coming days and deletes the events of days before `oldest`. */
+/** Creates the partitions of the coming days and deletes the events of days before `oldest`. */
 export async function keepEventDays(app: App, oldest: string) {
   await keepPartitions(app, 'events', oldest)
   await store.deleteFromDefault(app.db, oldest)

@@ -1,24 +1,24 @@
-/** What the envelope puts around `client_user_id` and `data` at most: a type, three ids, a moment and their names. */
+/** The maximum size of the envelope around `client_user_id` and `data`: a type, three ids, a time and the field names. */
 const ENVELOPE = 512
 const MOST_SAMPLES = 2500
-/** Two more fields of a batch, with their numbers. */
+/** The two extra fields of a chunk. */
 const CHUNK = 64
-/** The longest client_user_id, written in escapes. */
+/** The longest client_user_id, fully escaped. */
 const CLIENT = 2048
 
-/** What is left for `client_user_id` and `data` of a message of so many kB. */
+/** The bytes left for `client_user_id` and `data` in a message of this many kB. */
 export const roomIn = (kb: number) => kb * 1024 - ENVELOPE
 
 type Batch<S> = { data: S[] }
 export type Chunk<B> = B & { chunk_index: number; total_chunks: number }
 
 /**
- * A batch of samples as batches that can each be told, and used, on its own: all that is said about the samples stands in every one.
- * A sample that is too large for a message is alone in its chunk.
+ * Splits a batch of samples into chunks that are complete messages on their own: each repeats the fields about the samples.
+ * A sample that is too large for a message gets a chunk of its own.
  */
 export function chunks<S, B extends Batch<S>>(batch: B, kb: number): Chunk<B>[] {
   const all = roomIn(kb) - CLIENT - CHUNK
-  // Measuring a batch at once takes half as long as measuring its samples.
+  // Measuring the batch as a whole takes half as long as measuring each sample.
   if (batch.data.length <= MOST_SAMPLES && batch.data.length > 0 && bytesOf(batch) <= all)
     return [{ ...batch, chunk_index: 0, total_chunks: 1 }]
   const room = all - bytesOf({ ...batch, data: [] })
@@ -41,8 +41,8 @@ export function chunks<S, B extends Batch<S>>(batch: B, kb: number): Chunk<B>[] 
 type Fitted = { client_user_id: string | null; data: unknown; left_out?: string[] }
 
 /**
- * What is too large to be told keeps its shape: its largest lists and texts are emptied, one after the other, until it fits, and are named.
- * Whoever needs them reads the resource.
+ * Shrinks a payload that is too large without changing its shape: its largest lists and texts are emptied, one by one, until it fits,
+ * and their names are listed. Receivers that need them read the resource.
  */
 export function fitting({ client_user_id, data }: Omit<Fitted, 'left_out'>, room: number): Fitted {
   let fitted: Fitted = { client_user_id, data }
@@ -56,7 +56,7 @@ export function fitting({ client_user_id, data }: Omit<Fitted, 'left_out'>, room
 
 type Part = { path: string[]; bytes: number }
 
-/** Lists and texts wherever they stand in objects; a list is one part. */
+/** The lists and texts at any depth; a list is one part. */
 function partsOf(value: unknown, path: string[] = []): Part[] {
   if (typeof value === 'string' || Array.isArray(value)) return [{ path, bytes: bytesOf(value) }]
   return isObject(value) ? Object.entries(value).flatMap(([name, part]) => partsOf(part, [...path, name])) : []

@@ -13,14 +13,14 @@ export type NewEvent = {
   at: string
 }
 
-/** Answers the webhooks that are told. */
+/** Returns the webhooks that receive the event. */
 export async function emit(db: Db, { id, team_id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) {
   const { rows } = await sql<{ told: string[] }>`
     select emit(${id}, ${team_id}, ${user_id}, ${order_id}, ${event_type}, ${key}, ${sealed}, ${at}, ${partial}) as told`.execute(db)
   return rows[0]?.told ?? []
 }
 
-/** Several in their order. */
+/** Several events, in order. */
 export async function emitAll(db: Db, events: NewEvent[]) {
   const { rows } = await sql<{ told: string[] }>`
     select emit(e.id, e.team_id, e.user_id, e.order_id, e.event_type, e.key, e.sealed, e.at, e.partial) as told
@@ -31,13 +31,13 @@ export async function emitAll(db: Db, events: NewEvent[]) {
 const valuesOf = ({ id, team_id, user_id, order_id, event_type, key, sealed, at, partial }: NewEvent) =>
   sql`(${id}::uuid, ${team_id}::uuid, ${user_id}::uuid, ${order_id}::uuid, ${event_type}, ${key}, ${sealed}::bytea, ${at}::timestamptz, ${partial}::boolean)`
 
-/** Gives committed events their place in the log: how many, and the webhooks that are told by it. */
+/** Numbers committed events. Returns how many, and the webhooks that receive events in log order. */
 export async function numberEvents(db: Db, most: number) {
   const { rows } = await sql<{ numbered: number; told: string[] }>`select numbered, told from number_events(${most})`.execute(db)
   return rows[0] ?? { numbered: 0, told: [] }
 }
 
-/** The place of the team's newest event. */
+/** The position of the team's newest event. */
 export async function lastPosition(db: Db, team_id: string) {
   const row = await db
     .selectFrom('events')
@@ -70,11 +70,11 @@ type Reading = {
   event_type?: string[] | null | undefined
   user_id?: string | null | undefined
   order_id?: string | null | undefined
-  /** Without partial reports, unless the team asked for them. */
+  /** Leaves out partial reports unless the team opted in. */
   told?: boolean | undefined
 }
 
-/** The log after a place, at most so many events and, but for the first, so many bytes. */
+/** The log after a position, limited by count and, except for the first event, by bytes. */
 export async function eventsAfter(db: Db, { team_id, after, limit, bytes, event_type, user_id, order_id, told }: Reading) {
   const { rows } = await sql<LogRow>`
     select e.no, e.id, e.event_type, e.key, e.user_id, e.created_at, e.sealed, k.id as key_id, k.wrapped

@@ -5,16 +5,16 @@ import { SECOND } from '../../platform/time.ts'
 import { type Filter, type LoggedEvent, positionAfter, readLog } from './log.ts'
 import * as rules from './rules.ts'
 
-/** How often the end of the log is looked at. */
+/** How often the end of the log is polled. */
 const LOOK_EVERY = SECOND / 4
 const ALIVE_EVERY = 15 * SECOND
 const PAGE = 50
-/** How long a client waits before it comes back. */
+/** How long a client waits before it reconnects. */
 const BACK_AFTER = SECOND
 
 type Start = Filter & { after?: string | null | undefined; last_event_id?: string | null | undefined }
 
-/** The team's log as server-sent events, from a place on and for as long as `app.signal` allows. */
+/** The team's log as server-sent events, from a position until `app.signal` aborts. */
 export async function streamEvents(app: App, { team_id }: TeamCaller, { after, last_event_id, ...filter }: Start) {
   const place = last_event_id
     ? await positionAfter(app, team_id, last_event_id, ['header', 'last-event-id'])
@@ -22,7 +22,7 @@ export async function streamEvents(app: App, { team_id }: TeamCaller, { after, l
   return follow(app, team_id, filter, place)
 }
 
-/** Reads a page when the one before was taken, so that a slow client holds no more than one. */
+/** Reads a page only after the previous one was consumed, so a slow client holds one page in memory. */
 async function* follow(app: App, team_id: string, filter: Filter, after: number) {
   const ends = app.signal ?? new AbortController().signal
   let place = after
@@ -47,5 +47,5 @@ async function* follow(app: App, team_id: string, filter: Filter, after: number)
 
 const framed = ({ cursor, ...event }: LoggedEvent) => `id: ${cursor}\nevent: ${event.event_type}\ndata: ${JSON.stringify(event)}\n\n`
 
-/** Without data a client dispatches nothing, but it remembers how far it came, past what its filter left out. */
+/** A message without data triggers no event in the client, but it advances the client's cursor past filtered events. */
 const stillHere = (place: number) => `: still here\nid: ${rules.cursorOf(place)}\n\n`

@@ -7,11 +7,11 @@ import { HOUR, later } from '../../platform/time.ts'
 import { parseSecret, signingKey } from './sign.ts'
 import * as store from './store.ts'
 
-/** What is secret about a webhook, sealed as one document by the team's key. */
+/** The secrets of a webhook, encrypted as one document with the team's key. */
 export type Secrets = {
-  /** The newest first; one with an end signs until then. */
+  /** Newest first. A key with `until` signs until then. */
   keys: { key: string; until: string | null }[]
-  /** Ed25519 keys, likewise; none where the secret signs alone. */
+  /** Ed25519 key pairs in the same form; empty if only secrets sign. */
   pairs?: { private_key: string; until: string | null }[]
   headers: Record<string, string>
   sensitive: string[]
@@ -21,7 +21,7 @@ export type Endpoint = Omit<store.WebhookRow, 'sealed'> & {
   secrets: KeyObject[]
   private_keys: string[]
   headers: Record<string, string>
-  /** The same without the values of sensitive ones. */
+  /** The same headers with sensitive values hidden. */
   shown_headers: Record<string, string>
 }
 
@@ -38,10 +38,10 @@ const MOST_OLD = 9
 
 type Until = { until: string | null }
 
-/** Those that sign now. */
+/** The keys that sign at `now`. */
 export const validAt = <K extends Until>(known: K[], now: string) => known.filter(({ until }) => !until || until > now)
 
-/** What signs along with its successor: the newest, or a header of many rotations would grow beyond what receivers take. */
+/** The old keys that keep signing after a rotation. Only the newest do, because receivers limit the header's length. */
 export const stillSigning = <K extends Until>(known: K[], now: string) =>
   validAt(known, now)
     .slice(0, MOST_OLD)
@@ -59,11 +59,11 @@ const MOST = 2000
 /** Webhooks by id, each at one version of its row. Decrypting one costs more than claiming its deliveries. */
 const webhookCache = declareCache(() => new Map<string, { version: string; opened: Opened }>())
 
-/** The webhooks of lanes, ready to be sent to. Without a version they are read anew. */
+/** The webhooks of lanes, ready for sending. Without a version they are read from the database. */
 export async function endpointsOf(app: App, lanes: { webhook_id: string; version?: string }[]): Promise<Map<string, Endpoint>> {
   const kept = webhookCache(app)
   const versions = new Map(lanes.map(({ webhook_id, version }) => [webhook_id, version]))
-  // What the call needs is its own: others may empty the memory while it waits.
+  // This call keeps its own references, because another may clear the cache while it waits.
   const here = new Map<string, Opened>()
   for (const [id, version] of versions) {
     const one = kept.get(id)

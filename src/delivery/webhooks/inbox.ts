@@ -32,7 +32,7 @@ export async function readInbox(app: App, { team_id }: TeamCaller, { limit, next
   return { messages, next_cursor: next }
 }
 
-/** A webhook like any other, but that nothing leaves the house. */
+/** A regular webhook whose messages never leave the process. */
 const openInbox = (app: App, team_id: string) =>
   inTransaction(app, async (app) => {
     const id = randomUUID()
@@ -49,7 +49,7 @@ export const emptyInbox = (app: App, { team_id }: TeamCaller) =>
     await store.deleteMessages(app.db, team_id)
   })
 
-/** What a receiver does: verifies, keeps, answers. */
+/** Acts as the receiver: verifies the message, stores it and responds. */
 export async function receive(
   app: App,
   key: SealingKey,
@@ -64,7 +64,7 @@ export async function receive(
   return outcomeWithoutExchange(200, null)
 }
 
-/** Whoever was erased while a message was on its way is told of no more. */
+/** A message for a user who was erased meanwhile is dropped. */
 function unlessUserGone(error: unknown) {
   if (!isUserGone(error)) throw error
 }

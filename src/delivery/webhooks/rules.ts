@@ -7,13 +7,13 @@ const HOUR = 60 * MINUTE
 /** Wait before attempt 2, 3, 4… When the list ends, the delivery is exhausted. */
 export const retryWaits = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR]
 
-/** Waits become up to a tenth longer and never shorter, so that those who failed together do not come back together. */
+/** Each wait grows by up to a tenth at random, so that messages that failed together are not retried together. */
 const JITTER = 0.1
 
 export type Answered = Pick<Outcome, 'ok' | 'status' | 'error' | 'retry_after_ms'>
 
 export type Attempt = {
-  /** How many were made, this one included. */
+  /** Attempts so far, including this one. */
   attempts: number
   outcome: Answered
   at: string
@@ -32,7 +32,7 @@ export function afterAttempt({ attempts, outcome, at, random, schedule = retryWa
   return { state: 'waiting', due_at: later(at, Math.max(wait, asked) * (1 + JITTER * random)) }
 }
 
-/** The receiver says that nobody lives here any more: the endpoint is disabled, what waits for it is kept. */
+/** 410 Gone: the webhook is disabled, and its pending messages are kept. */
 export const isGone = ({ status }: Answered) => status === 410
 
 export const later = (at: string, ms: number) => new Date(Date.parse(at) + Math.round(ms)).toISOString()

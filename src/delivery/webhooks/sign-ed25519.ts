@@ -4,7 +4,7 @@ import { signedContent } from './sign.ts'
 const PRIVATE = 'whsk_'
 const PUBLIC = 'whpk_'
 
-/** `whsk_` is the seed and the public key in base64, as Svix writes it; `whpk_` is the public key alone and may be shown. */
+/** `whsk_` is the seed and the public key in base64, in Svix's format. `whpk_` is the public key alone. */
 export function newKeyPair() {
   const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
   const [seed, point] = [Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url')]
@@ -17,7 +17,7 @@ export function signEd25519(private_key: string, id: string, timestamp: number, 
 
 export const publicKeyOf = (private_key: string) => PUBLIC + bytesAfter(PRIVATE, private_key, 64).subarray(32).toString('base64')
 
-/** As an entry of a published key list. */
+/** The public key as a JWK. */
 export const jwkOf = (public_key: string) => jwk(bytesAfter(PUBLIC, public_key, 32))
 
 function privateKeyOf(text: string) {

@@ -4,24 +4,27 @@ import { problem } from '../../platform/problem.ts'
 const PREFIX = 'whsec_'
 const TOLERANCE_S = 5 * 60
 
-/** 30 bytes: more than the standard asks for, and base64 without padding. */
+/** 30 bytes: more than the standard requires, and base64 without padding. */
 export const newSecret = () => textOfSecret(randomBytes(30))
 
 export const textOfSecret = (secret: Buffer) => PREFIX + secret.toString('base64')
 
-/** What Svix takes: 24 to 75 bytes in base64, the prefix may be missing. Some verifiers are strict, so only the one exact spelling passes. */
+/** Accepts what Svix accepts: 24 to 75 bytes in base64, with or without the prefix. Only the canonical spelling passes, because some verifiers are strict. */
 export function parseSecret(text: string) {
   const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : text
   const secret = Buffer.from(encoded, 'base64')
   if (!/^[a-zA-Z0-9+/=]{32,100}$/.test(encoded) || secret.toString('base64') !== encoded)
-    throw problem('INVALID_WEBHOOK_SECRET', 'A secret is whsec_ and 24 to 75 random bytes in base64; leave it out to have one made.')
+    throw problem(
+      'INVALID_WEBHOOK_SECRET',
+      'secret must be whsec_ followed by 24 to 75 random bytes in base64. Leave it out to have one generated.',
+    )
   return secret
 }
 
 export const signedContent = (id: string, timestamp: number, body: string | Buffer) =>
   typeof body === 'string' ? Buffer.from(`${id}.${timestamp}.${body}`) : Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body])
 
-/** One signature for each secret that is valid now; a receiver that knows any of them is content. */
+/** One signature per valid secret, so a receiver that knows any of them can verify. */
 export const signatures = (secrets: Secret[], id: string, timestamp: number, body: string | Buffer) =>
   secrets.map((secret) => `v1,${hmac(secret, signedContent(id, timestamp, body)).toString('base64')}`).join(' ')
 
@@ -34,7 +37,7 @@ export const signingKey = (secret: Buffer): KeyObject => createSecretKey(secret)
 
 export type Signed = { id: string; timestamp: number; signature: string; sequence: number | string; key: string }
 
-/** Both spellings of the same three, so that the verifiers of Svix and of Standard Webhooks work; then what proves that nothing is missing. */
+/** The signature headers in both spellings, for the verifiers of Svix and Standard Webhooks, plus the headers that reveal gaps. */
 export const headersOf = ({ id, timestamp, signature, sequence, key }: Signed): Record<string, string> => ({
   'svix-id': id,
   'svix-timestamp': String(timestamp),
@@ -49,7 +52,7 @@ export const headersOf = ({ id, timestamp, signature, sequence, key }: Signed): 
 export type Verdict = 'verified' | 'headers_missing' | 'too_old' | 'too_new' | 'wrong_signature'
 type Headers = Record<string, string | string[] | undefined>
 
-/** What a receiver does, for our own inbox and for `assay listen`. Header names are in lower case, `now` is ISO text. */
+/** Verifies a message as a receiver does, for the sandbox inbox and `assay listen`. Header names are lower case; `now` is ISO text. */
 export function verify(secret: Secret, headers: Headers, body: string | Buffer, now: string): Verdict {
   const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) => headers[`svix-${name}`] ?? headers[`webhook-${name}`])
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string' || !/^\d{1,12}$/.test(timestamp))

@@ -7,7 +7,7 @@ import type { Page } from '../../platform/paging.ts'
 export const findInbox = (db: Db, team_id: string) =>
   db.selectFrom('webhooks').select('id').where('team_id', '=', team_id).where('inbox', '=', true).executeTakeFirst()
 
-/** Answers nothing if the team has one by now. */
+/** Returns undefined if the team already has an inbox. */
 export const insertInbox = (db: Db, row: Insertable<Tables['webhooks']>) =>
   db
     .insertInto('webhooks')
@@ -16,7 +16,7 @@ export const insertInbox = (db: Db, row: Insertable<Tables['webhooks']>) =>
     .returning('id')
     .executeTakeFirst()
 
-/** Puts the last events of the team in line, oldest first. */
+/** Queues the team's latest events, oldest first. */
 export const enqueueLast = (db: Db, team_id: string, webhook_id: string, most: number) =>
   sql`
     select enqueue_event(${webhook_id}, last.id, last.logged_at, last.key) from (
@@ -31,7 +31,7 @@ type NewMessage = Pick<
   'id' | 'webhook_id' | 'team_id' | 'user_id' | 'received_at' | 'verdict' | 'sealed'
 >
 
-/** What comes for a user that was erased meanwhile is not kept. */
+/** A message for a user who was erased meanwhile is not stored. */
 export const insertMessage = (db: Db, { id, webhook_id, team_id, user_id, received_at, verdict, sealed }: NewMessage) =>
   sql`
     insert into inbox_messages (id, webhook_id, team_id, user_id, received_at, verdict, sealed)
@@ -50,7 +50,7 @@ export const listMessages = (db: Db, team_id: string, page: Page) =>
 
 export const deleteMessages = (db: Db, team_id: string) => db.deleteFrom('inbox_messages').where('team_id', '=', team_id).execute()
 
-/** Received before a moment, of any team. */
+/** Deletes messages of any team received before a time. */
 export async function pruneInboxes(db: Db, before: string, most: number) {
   const { numAffectedRows } = await sql`
     delete from inbox_messages where id in (select id from inbox_messages where received_at < ${before} limit ${most})`.execute(db)

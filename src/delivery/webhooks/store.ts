@@ -6,7 +6,7 @@ import type { Page } from '../../platform/paging.ts'
 
 export type WebhookRow = Selectable<Tables['webhooks']>
 
-/** The inbox of the sandbox is ours, not the team's. */
+/** The sandbox inbox is not listed among the team's webhooks. */
 const ofTeam = (db: Db, team_id: string) =>
   db.selectFrom('webhooks').selectAll().where('team_id', '=', team_id).where('inbox', '=', false).where('deleted_at', 'is', null)
 
@@ -15,7 +15,7 @@ export const insertWebhook = (db: Db, row: Insertable<Tables['webhooks']>) =>
 
 export const findWebhook = (db: Db, team_id: string, id: string) => ofTeam(db, team_id).where('id', '=', id).executeTakeFirst()
 
-/** Messages may be put in line meanwhile. */
+/** The lock does not block new messages. */
 export const lockWebhook = (db: Db, team_id: string, id: string) =>
   ofTeam(db, team_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
@@ -24,7 +24,7 @@ export const listWebhooks = (db: Db, team_id: string, page: Page) =>
     .$call(onePage(page, 'created_at', 'id'))
     .execute()
 
-/** Of any team, for the worker. */
+/** Webhooks of any team, for the worker. */
 export const findByIds = (db: Db, ids: string[]) =>
   db
     .selectFrom('webhooks')
@@ -36,18 +36,18 @@ export const findByIds = (db: Db, ids: string[]) =>
 export const updateWebhook = (db: Db, team_id: string, id: string, change: Updateable<Tables['webhooks']>) =>
   db.updateTable('webhooks').set(change).where('team_id', '=', team_id).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 
-/** It takes no type any more, so nothing new is put in line for it, and nothing is sent. */
+/** Clears the event filter, so nothing new is queued, and nothing is sent. */
 export const markDeleted = (db: Db, team_id: string, id: string, now: string) =>
   updateWebhook(db, team_id, id, { deleted_at: now, disabled_at: now, filter_types: [] })
 
-/** Of any team, for the worker. Messages may be put in line meanwhile. */
+/** Locks a webhook of any team, for the worker. The lock does not block new messages. */
 export const lockHealth = (db: Db, id: string) =>
   db.selectFrom('webhooks').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
 export const updateHealth = (db: Db, id: string, health: Updateable<Tables['webhooks']>) =>
   db.updateTable('webhooks').set(health).where('id', '=', id).execute()
 
-/** How much waits for a webhook, since when, and for how long it has. */
+/** Pending messages of a webhook, with the time of the oldest. */
 export const backlogOf = (db: Db, webhook_ids: string[]) =>
   db
     .selectFrom('lanes')

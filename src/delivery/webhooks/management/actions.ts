@@ -84,7 +84,7 @@ export const patchWebhook = (
     return one(app, row)
   })
 
-/** Whoever turns it off and on again gets another key. */
+/** Turning asymmetric signing off and on again creates a new key pair. */
 async function switchedKeys(app: App, webhook: store.WebhookRow, asymmetric: boolean | null | undefined) {
   if (typeof asymmetric !== 'boolean') return {}
   const known = await openSecrets(app, webhook)
@@ -94,7 +94,7 @@ async function switchedKeys(app: App, webhook: store.WebhookRow, asymmetric: boo
 
 const newPair = () => ({ private_key: newKeyPair().private_key, until: null })
 
-/** Enabling it forgets that it was ill. */
+/** Enabling a webhook resets its health. */
 function switched({ disabled_at }: store.WebhookRow, disabled: boolean | null | undefined, now: string) {
   if (disabled === true) return { disabled_at: disabled_at ?? now }
   if (disabled !== false) return {}
@@ -110,7 +110,7 @@ function switched({ disabled_at }: store.WebhookRow, disabled: boolean | null | 
   }
 }
 
-/** Gone at once, whatever waits for it: that is taken away afterwards. */
+/** The webhook is gone at once. A job deletes its pending messages afterwards. */
 export async function deleteWebhook(app: App, caller: ManagementCaller, path: Path & { webhook_id: string }) {
   await inTransaction(app, async (app) => {
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
@@ -127,7 +127,7 @@ export async function requireWebhook(
 ) {
   await requireTeam(app, caller, team_id)
   const webhook = await find(app.db, team_id, webhook_id)
-  if (!webhook) throw problem('WEBHOOK_NOT_FOUND', 'There is no such webhook of this team; list the webhooks to see their ids.')
+  if (!webhook) throw problem('WEBHOOK_NOT_FOUND', 'No such webhook in this team. List the webhooks to see their ids.')
   return webhook
 }
 

@@ -2,17 +2,17 @@ import { type App, inTransaction } from '../../../platform/app.ts'
 import { DAY, later, MINUTE } from '../../../platform/time.ts'
 import * as store from './store-ends.ts'
 
-/** The job that takes away what deleted webhooks leave behind. */
+/** The job that deletes the messages and lanes of deleted webhooks. */
 export const PURGE = 'purge webhooks'
 
 const LANES = 1000
 const MESSAGES = 5000
 const LOOKED_AT = 5000
-/** Longer than any statement may take: whoever still saw the webhook has written its message by then. */
+/** Longer than the statement timeout, so every transaction that still saw the webhook has finished by then. */
 const LAST_WRITER = 2 * MINUTE
 const IDLE = 30 * DAY
 
-/** A piece at a time, however much waited; answers whether there may be more. */
+/** Deletes one batch. Returns whether there may be more. */
 export async function purgeWebhooks(app: App) {
   const found = await inTransaction(app, async (app) => {
     const lanes = await store.lockDeletedLanes(app.db, LANES)
@@ -23,7 +23,7 @@ export async function purgeWebhooks(app: App) {
   return found
 }
 
-/** Most keys are told of for a while and never again; their lanes would be kept for nothing. */
+/** Most keys get events for a while and then never again, so idle lanes are deleted. */
 export async function endIdleLanes(app: App) {
   const since = later(app.wall(), -IDLE)
   for (let lane: number | null = 0; lane !== null; ) lane = await store.endIdleLanes(app.db, since, lane, LOOKED_AT)

@@ -13,7 +13,7 @@ import { attemptOf, headersOfMessage, signatureOf } from '../sending/contents.ts
 import { logAttempt, type Message } from '../sending/store-lanes.ts'
 import { requireWebhook } from './actions.ts'
 
-/** One attempt that is never repeated. It stands outside of every lane, so it has no number in one. */
+/** Sends an example once, without retries. It is in no delivery queue, so it has no sequence number. */
 export async function sendWebhookExample(app: App, caller: ManagementCaller, path: { team_id: string; webhook_id: string }, name: string) {
   const webhook = await requireWebhook(app, caller, path)
   const event_type = requireEventType(name)
@@ -32,7 +32,7 @@ export async function sendWebhookExample(app: App, caller: ManagementCaller, pat
   return presentAttempt(attempt)
 }
 
-/** The process that answers may not be one that delivers, so it opens a connection for this one message. */
+/** The process that handles the request may not deliver webhooks, so it opens a connection for this one message. */
 async function post(app: App, message: Parameters<ReturnType<typeof openSender>['post']>[0]) {
   const sender = openSender({ policy: policyOf(app.config) })
   try {

@@ -29,17 +29,18 @@ export const rotateWebhookKey = (app: App, caller: ManagementCaller, path: Path)
     const webhook = await requireWebhook(app, caller, path, store.lockWebhook)
     const known = await openSecrets(app, webhook)
     if (!known.pairs?.length)
-      throw problem('WEBHOOK_NOT_ASYMMETRIC', 'The webhook has no ed25519 key; set asymmetric to true, and it gets one.')
+      throw problem('WEBHOOK_NOT_ASYMMETRIC', 'This webhook has no Ed25519 key. Set asymmetric to true to create one.')
     const { private_key } = newKeyPair()
     await keepSecrets(app, webhook, { ...known, pairs: [{ private_key, until: null }, ...stillSigning(known.pairs, app.wall())] })
   })
 
-/** For anybody, as public keys are. The ids of webhooks cannot be guessed, and one without keys is as unknown as one that never was. */
+/** Public, like any key list. Webhook ids cannot be guessed, and a webhook without keys looks like one that does not exist. */
 export async function getWebhookJwks(app: App, webhook_id: string) {
   const [webhook] = await store.findByIds(app.db, [webhook_id])
   const { pairs = [] } = webhook && !webhook.deleted_at ? await openSecrets(app, webhook) : {}
   const keys = validAt(pairs, app.wall()).map(({ private_key }) => publicKeyOf(private_key))
-  if (!keys.length) throw problem('WEBHOOK_NOT_FOUND', 'There is no such webhook, or it has no public key; set asymmetric to true on it.')
+  if (!keys.length)
+    throw problem('WEBHOOK_NOT_FOUND', 'No such webhook, or it has no public key. Set asymmetric to true on the webhook to create one.')
   return { keys: keys.map((kid) => ({ ...jwkOf(kid), kid, use: 'sig', alg: 'EdDSA' }) as const) }
 }
 

@@ -2,10 +2,10 @@ import { eventNames } from '../../../contract/delivery/events.ts'
 import { nearest } from '../../../contract/nearest.ts'
 import { Problem } from '../../../platform/problem.ts'
 
-/** The beginnings of types that end at a dot, as somebody filters by them. */
+/** Prefixes of event types that end at a dot, which filters may use. */
 const beginnings = [...new Set(eventNames.flatMap((name) => name.split('.').map((_, i, words) => [...words.slice(0, i), '*'].join('.'))))]
 
-/** A filter that no event can pass is a typo: it would be taken and never fire. */
+/** Rejects a filter that matches no event type, because it would never deliver anything. */
 export function checkFilter(patterns: readonly string[] | null | undefined) {
   const faults = (patterns ?? []).flatMap((pattern, i) =>
     eventNames.some((name) => matches(pattern, name))

@@ -4,15 +4,15 @@ const MAX_HEADERS = 50
 const MAX_NAME = 128
 const MAX_VALUE = 4096
 
-/** What belongs to the connection, to the body that is signed, or to the signature. */
+/** Headers of the connection, the signed body or the signature. */
 const reserved =
   /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-(length|type|encoding)|svix-.*|webhook-.*)$/
 
-/** Refuses custom headers that could not be sent or would speak for us. Values are never repeated: they may be secret. */
+/** Rejects custom headers that cannot be sent or that Assay sets. Error texts never repeat values, which may be secret. */
 export function checkHeaders(headers: Record<string, string>) {
   const names = Object.keys(headers).map((name) => name.toLowerCase())
   if (names.length > MAX_HEADERS) throw refused(`A webhook has at most ${MAX_HEADERS} headers.`)
-  if (new Set(names).size < names.length) throw refused('A header is named twice; upper and lower case are the same.')
+  if (new Set(names).size < names.length) throw refused('A header appears twice. Header names are case-insensitive.')
   for (const [name, value] of Object.entries(headers)) checkHeader(name, value)
 }
 
@@ -20,7 +20,7 @@ function checkHeader(name: string, value: string) {
   if (name.length > MAX_NAME || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
     throw refused(`The name of a header has 1 to ${MAX_NAME} letters, digits or hyphens.`)
   if (reserved.test(name.toLowerCase()))
-    throw refused('A header has a name that the delivery itself sets; choose another, such as X-My-Token.')
+    throw refused('A header has a name that Assay sets itself. Choose another name, such as X-My-Token.')
   if (value.length > MAX_VALUE || !/^[\t -~]*$/.test(value))
     throw refused(`The value of a header has at most ${MAX_VALUE} visible ASCII characters and no line breaks.`)
 }

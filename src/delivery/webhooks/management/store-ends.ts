@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 
-/** Lanes of deleted webhooks of any team that nobody has in hand, locked until the transaction ends. */
+/** Unclaimed lanes of deleted webhooks of any team, locked until the transaction ends. */
 export async function lockDeletedLanes(db: Db, most: number) {
   const { rows } = await sql<{ id: number }>`
     select l.id from webhooks w cross join lateral (
@@ -10,7 +10,7 @@ export async function lockDeletedLanes(db: Db, most: number) {
   return rows.map(({ id }) => id)
 }
 
-/** Messages of lanes, at most so many; answers how many it were. */
+/** Deletes at most `most` messages of these lanes and returns how many. */
 export async function deleteMessages(db: Db, lane_ids: number[], most: number) {
   const { numAffectedRows } = await sql`
     delete from deliveries where ctid = any (array(
@@ -20,14 +20,14 @@ export async function deleteMessages(db: Db, lane_ids: number[], most: number) {
 
 export const deleteLanes = (db: Db, lane_ids: number[]) => sql`delete from lanes where id = any(${lane_ids}::bigint[])`.execute(db)
 
-/** Of any team: deleted before a moment, with nothing left on any lane. */
+/** Deletes webhooks of any team that were deleted before a time and have no lanes left. */
 export const deleteEnded = (db: Db, before: string) =>
   sql`
     delete from webhooks w where w.deleted_at < ${before} and not exists (select from lanes l where l.webhook_id = w.id)`.execute(db)
 
 /**
- * Takes lanes away on which nothing waits and nothing happened since a moment, and keeps where they had come to. Goes through all lanes
- * by their ids; answers where to go on. One that is written to right now is not idle, and is left alone.
+ * Deletes lanes without pending messages and without activity since a time, and keeps their last number. Goes through all lanes
+ * by id and returns where to continue. A lane that is being written to is not idle and is skipped.
  */
 export async function endIdleLanes(db: Db, since: string, after: number, most: number) {
   const { rows } = await sql<{ last: number | null }>`

@@ -23,7 +23,8 @@ export async function listWebhookAttempts(app: App, caller: ManagementCaller, pa
 export async function getWebhookAttempt(app: App, caller: ManagementCaller, path: Path & { attempt_id: string }) {
   await requireWebhook(app, caller, path)
   const found = await store.findAttempt(app.db, path, path.attempt_id)
-  if (!found) throw problem('ATTEMPT_NOT_FOUND', 'There is no such attempt of this webhook, or it is no longer kept; list its attempts.')
+  if (!found)
+    throw problem('ATTEMPT_NOT_FOUND', 'This webhook has no such attempt, or it is past retention. List its attempts to see their ids.')
   const key = await keyOfMessage(app, found)
   const { url, signature, headers, body, timing = null, ...answer } = open<Kept>(key, attemptAssociatedData(found.id), found.sealed)
   const { event_sealed, created_at } = found

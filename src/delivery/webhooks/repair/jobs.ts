@@ -7,7 +7,7 @@ import { requireWebhook } from '../management/actions.ts'
 import { checkWindow } from './rules-jobs.ts'
 import * as store from './store-jobs.ts'
 
-/** The job that works off what is ordered here. */
+/** The background job that runs recover and replay jobs. */
 export const REPAIR = 'repair webhooks'
 
 type Path = { team_id: string; webhook_id: string }
@@ -51,7 +51,7 @@ export async function listWebhookJobs(app: App, caller: ManagementCaller, path: 
 export async function getWebhookJob(app: App, caller: ManagementCaller, path: Path & { job_id: string }) {
   await requireWebhook(app, caller, path)
   const job = await store.findJob(app.db, path, path.job_id)
-  if (!job) throw problem('WEBHOOK_JOB_NOT_FOUND', 'There is no such job of this webhook; list its jobs to see their ids.')
+  if (!job) throw problem('WEBHOOK_JOB_NOT_FOUND', 'This webhook has no such job. List its jobs to see their ids.')
   return shown(job)
 }
 

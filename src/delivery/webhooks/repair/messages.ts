@@ -18,7 +18,7 @@ export async function listWebhookMessages(app: App, caller: ManagementCaller, pa
   return { data: rows.map((message) => ({ ...message, next_try_at: nextTry(webhook, message) })), next_cursor: next }
 }
 
-/** Sixteen digits of microseconds end in the year 2286, eighteen are the most that a number of ours has. */
+/** Sixteen digits of microseconds last until the year 2286. Lane and message numbers have at most eighteen. */
 const isPlace = (text: string) => /^\d{1,16}\/\d{1,18}\/\d{1,18}$/.test(text)
 
 const textOf = ({ run_us, lane_id, sequence }: store.PendingMessage) => `${run_us}/${lane_id}/${sequence}`
@@ -30,12 +30,12 @@ function positionOf(text: string): store.Place {
 
 const nextTry = (webhook: WebhookRow, { behind, run_at }: store.PendingMessage) => (behind > 0 ? null : triedAt(webhook, run_at))
 
-/** Whoever asks for a try knows more than the pause of a failing webhook: it ends, until the next failure. */
+/** A manual retry overrides the pause of a failing webhook until its next failure. */
 export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Path & { event_id: string }) =>
   inTransaction(app, async (app) => {
     const { event_id, team_id } = path
     const webhook = await requireWebhook(app, caller, path)
-    if (webhook.disabled_at) throw problem('WEBHOOK_DISABLED', 'The webhook is disabled, so nothing is sent to it; enable it first.')
+    if (webhook.disabled_at) throw problem('WEBHOOK_DISABLED', 'The webhook is disabled, so nothing is sent to it. Enable it first.')
     const waiting = await store.findPending(app.db, path, event_id)
     const { lane_id, sequence, behind } = waiting ?? (await resend(app, path))
     await store.retryLaneNow(app.db, path, lane_id, app.wall())
@@ -44,9 +44,9 @@ export const retryWebhookMessage = (app: App, caller: ManagementCaller, path: Pa
     return { event_id, action: waiting ? 'retried' : 'resent', sequence, behind }
   })
 
-/** Puts the event at the end of its line; nobody sees it there before the transaction ends. */
+/** Appends the event to the end of its queue. It becomes visible when the transaction commits. */
 async function resend(app: App, path: Path & { event_id: string }) {
   if (!(await store.resend(app.db, path, path.event_id)))
-    throw problem('EVENT_NOT_FOUND', 'The team has no such event, or it is no longer kept; GET /events lists those that are.')
+    throw problem('EVENT_NOT_FOUND', 'No such event in this team, or it is past retention. GET /events lists the events that are kept.')
   return (await store.findPending(app.db, path, path.event_id)) as store.PendingMessage
 }

@@ -3,16 +3,16 @@ import { isLockTimeout } from '../../../platform/db/open.ts'
 import { waitAtMost } from '../../../platform/db/partitions.ts'
 import * as store from './store-jobs.ts'
 
-/** Messages that one turn puts in line. */
+/** Messages queued per run. */
 const PIECE = 200
-/** A job puts no more in line while so many messages wait, so that what happens meanwhile does not wait behind all of it. */
+/** A job queues nothing while this many messages are pending, so that new events do not wait behind all of them. */
 const AHEAD = 5000
 const COUNTED = 100_000
 const GIVE_UP_AFTER = 20
-/** A job holds many lanes at once, and whoever happens to wait for one of them must not wait in a circle. */
+/** A job locks many lanes at once, so a short lock timeout prevents deadlocks. */
 const PATIENCE = 200
 
-/** Works off a piece of one job that somebody ordered; answers whether there may be more. */
+/** Runs one batch of one job. Returns whether there may be more. */
 export async function repairWebhooks(app: App): Promise<boolean> {
   let job: store.JobRow | undefined
   try {

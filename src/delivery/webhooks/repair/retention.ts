@@ -7,7 +7,7 @@ import * as store from './store-retention.ts'
 
 const SWEPT_AT_ONCE = 5000
 
-/** Makes the partitions of the coming days and drops those past retention, with the attempts and the pending messages of their events. */
+/** Creates the partitions of the coming days and drops those past retention, with the attempts and pending messages of their events. */
 export async function keepDays(app: App) {
   const oldest = later(app.wall(), -app.config.EVENT_RETENTION_DAYS * DAY).slice(0, 10)
   await keepEventDays(app, oldest)
@@ -17,5 +17,5 @@ export async function keepDays(app: App) {
   for (let lane: number | null = 0; lane !== null; ) lane = await store.passGone(app.db, later(oldest, DAY), lane, SWEPT_AT_ONCE)
 }
 
-/** Lanes of unordered webhooks that have had their one message. */
+/** Deletes lanes of unordered webhooks whose single message is done. */
 export const sweepLanes = async (app: App) => (await store.sweepPassing(app.db, SWEPT_AT_ONCE)) === SWEPT_AT_ONCE

@@ -1,6 +1,6 @@
 import { invalid } from '../../../platform/problem.ts'
 
-/** A window has a length; `names` are the fields that give it. */
+/** Rejects an empty window; `names` are its fields in the body. */
 export function checkWindow(from: string, to: string, [first, last]: [string, string]) {
-  if (from >= to) throw invalid(['body', first], `Must lie before ${last}, which is now unless it is given.`)
+  if (from >= to) throw invalid(['body', first], `Must be before ${last}, which defaults to now.`)
 }

@@ -53,12 +53,12 @@ export type FullAttempt = AttemptRow & {
   sealed: Buffer
   key_id: string | null
   wrapped_key: Buffer | null
-  /** Of the event, while it is kept. */
+  /** From the event, while it is kept. */
   event_sealed: Buffer | null
   created_at: string | null
 }
 
-/** An attempt with its event. An attempt knows the moment of its event to the millisecond only. */
+/** An attempt with its event. The attempt stores the event's time only to the millisecond. */
 export async function findAttempt(db: Db, { team_id, webhook_id }: Of, id: string) {
   const { rows } = await sql<FullAttempt>`
     select a.*, k.id as key_id, k.wrapped as wrapped_key, e.sealed as event_sealed, e.created_at

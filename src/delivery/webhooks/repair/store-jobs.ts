@@ -21,7 +21,7 @@ export const listJobs = (db: Db, of: Of, page: Page) =>
 
 export const findJob = (db: Db, of: Of, id: string) => jobsOf(db, of).where('id', '=', id).executeTakeFirst()
 
-/** One that has ended stays as it is. */
+/** A job that has ended stays unchanged. */
 export const stopJob = (db: Db, { team_id, webhook_id }: Of, id: string, updated_at: string) =>
   db
     .updateTable('webhook_jobs')
@@ -32,7 +32,7 @@ export const stopJob = (db: Db, { team_id, webhook_id }: Of, id: string, updated
     .where('state', '=', 'running')
     .execute()
 
-/** A job that can go on and that nobody works at, of any team: its webhook is enabled and has less than so many messages in line. */
+/** Claims a job of any team that can continue: its webhook is enabled and has fewer pending messages than the limit. */
 export async function claimJob(db: Db, ahead: number) {
   const { rows } = await sql<JobRow>`
     select j.* from webhook_jobs j join webhooks w on w.id = j.webhook_id
@@ -56,7 +56,7 @@ const logged = ({ team_id, webhook_id, window_from, window_to, event_types, afte
     and takes(w.filter_types, e.event_type) and takes(${event_types}::text[], e.event_type)
     and (not e.partial or t.partial_webhooks_enabled)`
 
-/** How many there are to look at, or null where there are more than so many. */
+/** The number of events to process, or null if it exceeds the limit. */
 export async function countJob(db: Db, job: JobRow, most: number) {
   const { rows } = await sql<{ found: number }>`
     select count(*) as found from (${job.kind === 'recover' ? exhausted(job) : logged(job)} limit ${most + 1}) counted`.execute(db)
@@ -64,10 +64,10 @@ export async function countJob(db: Db, job: JobRow, most: number) {
   return found > most ? null : found
 }
 
-/** What a piece of a job came to: how many it looked at and put in line, and where to go on. */
+/** The result of one batch: events processed, messages queued, and where to continue. */
 export type Piece = { looked: number; sent: number; after_at: string | null; after_id: string | null; after_no: number | null }
 
-/** The next exhausted messages; those that were tried later, wait, or are no longer kept, are left out. */
+/** The next exhausted messages, without those that were attempted since, are pending, or are past retention. */
 export async function recoverPiece(db: Db, job: JobRow, most: number) {
   const { webhook_id, after_at, after_id } = job
   const { rows } = await sql<Piece>`
@@ -94,7 +94,7 @@ export async function recoverPiece(db: Db, job: JobRow, most: number) {
   return rows[0] as Piece
 }
 
-/** The next events of a window of the log. */
+/** The next events of a time window of the log. */
 export async function replayPiece(db: Db, job: JobRow, most: number) {
   const { rows } = await sql<Piece>`
     with looked as materialized (${logged(job)} order by e.no limit ${most}),
@@ -104,7 +104,7 @@ export async function replayPiece(db: Db, job: JobRow, most: number) {
   return rows[0] as Piece
 }
 
-/** Whether an event of the window has no place in the log yet. */
+/** Whether an event of the window is not numbered yet. */
 export async function hasUnnumbered(db: Db, { team_id, window_from, window_to }: JobRow) {
   const found = await db
     .selectFrom('events')
@@ -118,17 +118,17 @@ export async function hasUnnumbered(db: Db, { team_id, window_from, window_to }:
   return found !== undefined
 }
 
-/** Of a job that was claimed, in the transaction that holds it. */
+/** Updates a claimed job in the transaction that holds it. */
 export const updateJob = (db: Db, { team_id, id }: JobRow, change: Updateable<Tables['webhook_jobs']>) =>
   db.updateTable('webhook_jobs').set(change).where('id', '=', id).where('team_id', '=', team_id).execute()
 
-/** A turn failed: others come first, and after so many in a row it is given up. */
+/** Records a failed run. Other jobs go first, and after several failures in a row the job is given up. */
 export const noteFailure = (db: Db, { team_id, id }: JobRow, most: number, now: string) =>
   sql`
     update webhook_jobs set failures = failures + 1, updated_at = ${now},
       state = case when failures + 1 >= ${most} then 'failed' else state end
     where id = ${id} and team_id = ${team_id} and state = 'running'`.execute(db)
 
-/** Ended before a moment, of any team. */
+/** Deletes jobs of any team that ended before a time. */
 export const pruneJobs = (db: Db, before: string) =>
   db.deleteFrom('webhook_jobs').where('state', '!=', 'running').where('updated_at', '<', before).execute()

@@ -10,7 +10,7 @@ export type PendingMessage = {
   attempts: number
   behind: number
   run_at: string
-  /** Where it stands in the list: its moment in microseconds, its lane and its number. */
+  /** The position in the list: time in microseconds, lane and number. */
   run_us: number
   lane_id: number
 }
@@ -26,7 +26,7 @@ const waiting = ({ team_id, webhook_id }: Of) => sql`
   join events e on e.id = d.event_id and e.logged_at = d.event_at and e.team_id = ${team_id}
   where l.webhook_id = ${webhook_id} and l.run_at is not null`
 
-/** Messages that wait, those that are tried next first. Whoever was erased waits no longer, though its place is passed only then. */
+/** Pending messages, the next attempt first. Messages of erased users are left out. */
 export async function listPending(db: Db, of: Of, limit: number, after?: Place) {
   const from = after && sql`timestamptz 'epoch' + ${after.run_us}::float8 * interval '1 microsecond'`
   const { rows } = await sql<PendingMessage>`${waiting(of)}
@@ -35,19 +35,19 @@ export async function listPending(db: Db, of: Of, limit: number, after?: Place) 
   return rows
 }
 
-/** The last message with the event, if it waits. */
+/** The latest message with this event, if it is pending. */
 export async function findPending(db: Db, of: Of, event_id: string) {
   const { rows } = await sql<PendingMessage>`${waiting(of)} and d.event_id = ${event_id} order by d.n desc limit 1`.execute(db)
   return rows[0]
 }
 
-/** Puts a lane in front of all others of its webhook, due now. One that is in hand is being tried. */
+/** Makes a lane the first due one of its webhook. A claimed lane is already being sent. */
 export const retryLaneNow = (db: Db, { team_id, webhook_id }: Of, lane_id: number, now: string) =>
   sql`
     update lanes l set run_at = least(${now}::timestamptz, (select min(run_at) from lanes where webhook_id = ${webhook_id})) - interval '1 microsecond'
     from webhooks w where w.id = l.webhook_id and w.team_id = ${team_id} and l.id = ${lane_id} and l.worker is null`.execute(db)
 
-/** Puts an event of the team in line, at the end of its lane; answers whether it is kept. */
+/** Appends an event of the team to the end of its queue. Returns false if the event is past retention. */
 export async function resend(db: Db, { team_id, webhook_id }: Of, event_id: string) {
   const { rows } = await sql`
     select enqueue_event(${webhook_id}, id, logged_at, key) from events where id = ${event_id} and team_id = ${team_id}`.execute(db)

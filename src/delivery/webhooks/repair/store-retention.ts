@@ -5,8 +5,8 @@ import type { Db } from '../../../platform/db/open.ts'
 export const deleteFromDefault = (db: Db, before: string) => sql`delete from attempts_default where at < ${before}`.execute(db)
 
 /**
- * Lanes of disabled webhooks go past messages whose event is no longer kept; enabled ones do so by themselves.
- * `last`: the highest number of the messages that this statement sees, which may not be the newest of the lane.
+ * Skips messages past retention on the lanes of disabled webhooks. Lanes of enabled ones skip them when they are sent.
+ * `last` is the highest message number this statement sees, which may not be the newest of the lane.
  */
 export async function passGone(db: Db, before: string, after: number, most: number) {
   const { rows } = await sql<{ last: number | null }>`

@@ -1,19 +1,19 @@
-/** Turns are recorded together: as many, or after so many milliseconds. */
+/** The size of a batch, and the milliseconds to wait for one to fill. */
 const TOGETHER = 64
 const SOON = 2
 const BUSY = 10
 const RETRY = 100
 
 type Recording<T> = {
-  /** Answers those that are to be recorded later. */
+  /** Returns the runs that have to be recorded later. */
   record(turns: T[]): Promise<T[]>
-  /** After so long, what could not be recorded is left to others. */
+  /** How long a failed batch is retried before other workers take over. */
   patienceMs: number
   leave(turns: T[]): void
   failed(error: unknown): void
 }
 
-/** Gathers what was sent and records it, one batch after the other. */
+/** Collects finished runs and records them, one batch after another. */
 export function attemptBatcher<T>({ record, patienceMs, leave, failed }: Recording<T>) {
   let turns: T[] = []
   let soon: NodeJS.Timeout | undefined
@@ -35,7 +35,7 @@ export function attemptBatcher<T>({ record, patienceMs, leave, failed }: Recordi
     return recording
   }
 
-  /** A batch that could not be recorded is tried again: what was sent must not be sent once more for want of a note. */
+  /** Retries a batch that could not be recorded, because otherwise its messages would be sent again. */
   async function insist(batch: T[], tries = 0): Promise<void> {
     try {
       const busy = await record(batch)

@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/open.ts'
 import * as store from './store-backlog.ts'
 
-/** The webhooks with the most messages that wait, so that the metrics stay of a bounded size. */
+/** The webhooks with the most pending messages. The limit bounds the size of the metrics. */
 const SHOWN = 1000
 
 export type Backlog = { webhook_id: string; waiting: number; oldest_at: string | null }

@@ -12,7 +12,7 @@ import type { Message, NewAttempt } from './store-lanes.ts'
 
 type Sealed = Pick<Message, 'team_id' | 'user_id' | 'key_id' | 'wrapped_key'>
 
-/** What seals a message: the user's key, or the team's where it is about nobody. */
+/** The key that encrypts a message: the user's, or the team's if the event is not about a user. */
 export async function keyOfMessage(app: App, { team_id, user_id, key_id, wrapped_key }: Sealed) {
   const team = await teamSealingKey(app, team_id)
   return user_id && key_id && wrapped_key ? unwrap(team, { team_id, user_id }, { id: key_id, wrapped: wrapped_key }) : team
@@ -21,8 +21,8 @@ export async function keyOfMessage(app: App, { team_id, user_id, key_id, wrapped
 type Told = Pick<Message, 'event_id' | 'event_type' | 'team_id' | 'user_id' | 'created_at' | 'sealed'>
 
 /**
- * The envelope of the spec; what is added to it is additive only.
- * `client_user_id` and `data` go into it as they were sealed: reading and writing them again would be most of the work.
+ * The envelope of the spec, plus additive fields.
+ * `client_user_id` and `data` are copied as the JSON text they were encrypted as: parsing and serializing them again would be most of the work.
  */
 export function bodyOf(key: SealingKey, { event_id, event_type, team_id, user_id, created_at, sealed }: Told) {
   const envelope = JSON.stringify({ event_type, team_id, user_id, event_id, created_at })
@@ -31,13 +31,13 @@ export function bodyOf(key: SealingKey, { event_id, event_type, team_id, user_id
 
 type Numbered = Pick<Message, 'event_id' | 'n' | 'key'>
 
-/** Signed by every secret and every key that is valid now. */
+/** Signatures by every secret and key pair that is valid now. */
 export const signatureOf = ({ secrets, private_keys }: Endpoint, { event_id }: Numbered, body: string, at: string) =>
   [signatures(secrets, event_id, secondsOf(at), body), ...private_keys.map((key) => signEd25519(key, event_id, secondsOf(at), body))].join(
     ' ',
   )
 
-/** What is sent with a message besides the headers of its webhook. */
+/** The headers of a message, apart from the webhook's own. */
 export const headersOfMessage = ({ event_id, n, key }: Numbered, signature: string, at: string) => ({
   'content-type': 'application/json',
   ...headersOf({ id: event_id, timestamp: secondsOf(at), signature, sequence: n, key }),
@@ -45,18 +45,18 @@ export const headersOfMessage = ({ event_id, n, key }: Numbered, signature: stri
 
 const secondsOf = (at: string) => Math.floor(Date.parse(at) / 1000)
 
-/** What is kept of an attempt, sealed; the rest of what was sent can be told from its row and from the event. */
+/** The encrypted part of an attempt. The rest of the request follows from its row and the event. */
 export type Kept = {
   url: string
   signature: string
-  /** Those of the webhook, as they may be shown. */
+  /** The webhook's headers with sensitive values hidden. */
   headers: Record<string, string>
-  /** Of an example, which has no event. */
+  /** Set for an example, which has no event. */
   body?: string | undefined
   response_headers: Record<string, string>
   response_body: string
   truncated: boolean
-  /** Older attempts have none. */
+  /** Absent on older attempts. */
   timing?: Outcome['ms']
 }
 

@@ -12,9 +12,9 @@ import { emitExhausted } from './exhausted.ts'
 import { noteHealth } from './health.ts'
 import * as store from './store-lanes.ts'
 
-/** How many messages of a lane are sent before they are settled. */
+/** Messages of one lane sent before they are settled. */
 const IN_A_ROW = 8
-/** How many lanes one worker has in hand, and how many of one webhook. */
+/** Lanes one worker holds at once, and how many of them for one webhook. */
 const AT_ONCE = 256
 const OF_ONE = 64
 export const LEASE = 60 * SECOND
@@ -26,12 +26,12 @@ export type DeliveryContext = {
   worker: number
   send: Sender['post']
   settle(turn: LaneRun): void
-  /** Measures what was recorded. */
+  /** Updates the metrics after attempts are recorded. */
   noted(attempts: store.NewAttempt[]): void
   inHand: number
 }
 
-/** Claims due lanes of these webhooks and sends their messages; answers how many lanes it took, and whether that was all there was room for. */
+/** Claims due lanes of these webhooks and sends their messages. Returns how many lanes it claimed, and whether its capacity is used up. */
 export async function deliverDue(courier: DeliveryContext, webhook_ids: string[]) {
   const { app, worker } = courier
   const room = AT_ONCE - courier.inHand
@@ -39,11 +39,11 @@ export async function deliverDue(courier: DeliveryContext, webhook_ids: string[]
   const now = app.wall()
   const lease = randomUUID()
   const until = later(now, LEASE)
-  // Nobody takes all the room that is left, so that a few slow webhooks do not take everybody's.
+  // No webhook takes all of the remaining capacity, so a few slow ones cannot block the others.
   const share = { most: room, each: Math.min(OF_ONE, Math.ceil(room / 2)), in_a_row: IN_A_ROW, suspect: SUSPECT }
   const claimed = await store.claimLanes(app.db, { webhook_ids, now, worker, lease, until, ...share })
   courier.inHand += claimed.length
-  // The next lanes are claimed while these are sent.
+  // Sending is not awaited, so the next lanes are claimed meanwhile.
   if (claimed.length) void sendLanes(courier, claimed, lease)
   return { took: claimed.length, full: claimed.length === room }
 }
@@ -59,25 +59,25 @@ async function sendLanes(courier: DeliveryContext, claimed: Claimed, lease: stri
     )
     for (const { lane, messages } of claimed) {
       const endpoint = endpoints.get(lane.webhook_id)
-      // Its team was erased since the claim, and the lane with it.
+      // The team was erased after the claim, so the lane no longer exists.
       if (!endpoint) courier.inHand--
       else void sendLane(courier, lane, lease, endpoint, endpoint.rate_limit ? messages.slice(0, 1) : messages)
     }
   } catch (error) {
-    app.log.error({ code: (error as { code?: string }).code }, 'webhooks could not be loaded')
+    app.log.error({ code: (error as { code?: string }).code }, 'webhook loading failed')
     courier.inHand -= claimed.length
     await store.returnLanes(app.db, worker, lease).catch(() => {})
   }
 }
 
-/** Sends the messages of a lane in their order and stops at the first that fails. */
+/** Sends the messages of a lane in order and stops at the first failure. */
 async function sendLane(courier: DeliveryContext, lane: store.Lane, lease: string, endpoint: Endpoint, messages: store.Message[]) {
   const turn: LaneRun = { settled: { ...lane, lease, run_at: null }, attempts: [], outcomes: [], endpoint }
   try {
     for (const message of messages) if (!(await sendOne(courier, turn, message))) break
   } catch (error) {
-    // What cannot be sent for a reason of ours is tried again; it must not take the worker down.
-    courier.app.log.error({ webhook_id: lane.webhook_id, code: (error as { code?: string }).code }, 'a message could not be sent')
+    // An internal failure is retried and must not end the worker.
+    courier.app.log.error({ webhook_id: lane.webhook_id, code: (error as { code?: string }).code }, 'delivery failed internally')
     turn.settled.run_at = later(courier.app.wall(), 30 * SECOND)
   }
   courier.settle(turn)
@@ -85,7 +85,7 @@ async function sendLane(courier: DeliveryContext, lane: store.Lane, lease: strin
 
 async function sendOne({ app, send }: DeliveryContext, turn: LaneRun, message: store.Message): Promise<boolean> {
   const { settled, endpoint } = turn
-  // The user was erased, and with it what was to be told.
+  // The user was erased, so there is no payload left to deliver.
   if (!message.sealed) {
     settled.head = message.n
     return true
@@ -98,7 +98,7 @@ async function sendOne({ app, send }: DeliveryContext, turn: LaneRun, message: s
   const outcome = endpoint.inbox
     ? await receive(app, key, endpoint, { user_id: message.user_id, headers, body })
     : await send({ url: endpoint.url, headers, body })
-  // We are stopping: nothing came of it, so it is nothing that was tried.
+  // The process is stopping, so this does not count as an attempt.
   if (outcome.error === 'aborted') return false
   const attempt = settled.attempts + 1
   const verdict = rules.afterAttempt({ attempts: attempt, outcome, at: app.wall(), random: Math.random() })
@@ -114,7 +114,7 @@ async function sendOne({ app, send }: DeliveryContext, turn: LaneRun, message: s
   return true
 }
 
-/** Records what came of turns and what it says about the health of their webhooks. Answers the webhooks that have more to do, and what is to be settled later. */
+/** Settles runs and records the health of their webhooks. Returns the webhooks with more to do, and the runs to settle later. */
 export async function settleRuns(courier: DeliveryContext, turns: LaneRun[]) {
   const { app } = courier
   const settled = await record(app, turns)
@@ -122,14 +122,14 @@ export async function settleRuns(courier: DeliveryContext, turns: LaneRun[]) {
   const [busy, done] = [turns.filter(isOf(waiting)), turns.filter((turn) => !isOf(waiting)(turn))]
   courier.inHand -= done.length
   courier.noted(done.flatMap((turn) => turn.attempts))
-  // What was recorded must not be recorded once more because this fails; the next failure says the same again.
-  await noteHealth(app, done).catch((error: { code?: string }) => app.log.error({ code: error.code }, 'health could not be noted'))
+  // A failure here must not repeat the settlement. The next failed delivery records the same health again.
+  await noteHealth(app, done).catch((error: { code?: string }) => app.log.error({ code: error.code }, 'webhook health update failed'))
   return { busy, more: new Set(settled.filter(({ more, busy }) => more && !busy).map(({ webhook_id }) => webhook_id)) }
 }
 
 const isOf = (lanes: Set<number>) => (turn: LaneRun) => lanes.has(turn.settled.id)
 
-/** That a message is given up is told in the transaction that gives it up. */
+/** The event about an exhausted message commits with the settlement that exhausts it. */
 async function record(app: App, turns: LaneRun[]) {
   const attempts = turns.flatMap((turn) => turn.attempts)
   const settlement = { lanes: turns.map((turn) => turn.settled), attempts, now: app.wall() }

@@ -8,7 +8,7 @@ import * as store from '../store.ts'
 
 type Turn = { endpoint: Endpoint; outcomes: Outcome[] }
 
-/** Health changes only where something fails or recovers, so that a good webhook's row is left alone. */
+/** Records health only when a webhook fails or recovers, so that a healthy webhook's row is never written. */
 export async function noteHealth(app: App, turns: Turn[]) {
   for (const [webhook_id, its] of Map.groupBy(turns, (turn) => turn.endpoint.id)) if (!its.every(isWell)) await judge(app, webhook_id, its)
 }
@@ -16,7 +16,7 @@ export async function noteHealth(app: App, turns: Turn[]) {
 const isWell = ({ endpoint, outcomes }: Turn) =>
   outcomes.every(({ ok }) => ok) && endpoint.failures === 0 && endpoint.first_failure_at === null
 
-/** Many workers may have something to say about one webhook, so they say it one after the other. */
+/** Several workers may report on one webhook, so each locks its row first. */
 const judge = (app: App, webhook_id: string, turns: Turn[]) =>
   inTransaction(app, async (app) => {
     const row = await store.lockHealth(app.db, webhook_id)
@@ -26,7 +26,7 @@ const judge = (app: App, webhook_id: string, turns: Turn[]) =>
     let health: rules.Health = row
     let because: string | null = null
     for (const { endpoint, outcomes } of turns) {
-      // Whatever was claimed after the pause began is the probe at its end.
+      // A delivery claimed after the pause began is the probe that ends it.
       const probing = endpoint.paused_until !== null && endpoint.paused_until === breaker.open_until
       for (const outcome of outcomes) {
         breaker = rules.breaker({ ...breaker, probing }, outcome, at)
@@ -42,7 +42,7 @@ const judge = (app: App, webhook_id: string, turns: Turn[]) =>
     if (because) await emitDisabled(app, row.team_id, webhook_id, because)
   })
 
-/** Nothing more is sent to it until somebody enables it; what waits for it is kept. */
+/** Nothing is sent until the webhook is enabled again. Pending messages are kept. */
 const emitDisabled = (app: AppInTransaction, team_id: string, webhook_id: string, because: string) =>
   emitForTeam(app, {
     team_id,

@@ -1,12 +1,12 @@
 import type { Service } from '../../../platform/app.ts'
 import { notifyWorkers } from './store-lanes.ts'
 
-/** Many commits make one call; the first after a while is made at once. */
+/** Commits within this time share one notification. The first after a pause is sent at once. */
 const TOGETHER = 5
-/** A call has no room for more; then the workers look for themselves. */
+/** A notification has no room for more ids. With more, the workers poll all webhooks. */
 const NAMED = 200
 
-/** Tells the workers of other processes, soon after a commit and never within one: that would take a lock over the whole database. */
+/** Notifies the workers of other processes soon after a commit, never inside a transaction: NOTIFY there takes a database-wide lock. */
 export function notifier({ db }: Service) {
   const told = new Set<string>()
   let waiting: NodeJS.Timeout | undefined
@@ -16,7 +16,7 @@ export function notifier({ db }: Service) {
     told.clear()
     waiting = undefined
     calledAt = performance.now()
-    // The workers look by themselves too, so a call that is lost delays and loses nothing.
+    // Workers also poll, so a lost notification only delays a delivery.
     notifyWorkers(db, webhook_ids).catch(() => {})
   }
   return {

@@ -1,4 +1,4 @@
-/** Looks now and then, and at once when it is asked to; one look at a time. */
+/** Polls at an interval, and at once when asked. Polls never overlap. */
 export function startPoller(look: () => Promise<void>, everyMs: number, failed: (error: unknown) => void) {
   let looking: Promise<void> | undefined
   let again = false
@@ -8,7 +8,7 @@ export function startPoller(look: () => Promise<void>, everyMs: number, failed: 
   function now() {
     if (ended) return
     clearTimeout(timer)
-    // Whoever looks now may have passed already what there is to see.
+    // The running poll may already be past the new work.
     if (looking) again = true
     looking ??= look()
       .catch(failed)

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 
-/** Lanes of one webhook that are asked for their oldest message: those due first. */
+/** How many lanes of one webhook are checked for their oldest message, those due first. */
 const ASKED = 1000
 
-/** How much waits for webhooks of any team, and since when its oldest message was told. Of deleted ones nothing waits. */
+/** Pending messages per webhook of any team, and when the oldest was emitted. Deleted webhooks have none. */
 export async function backlogs(db: Db, most: number) {
   const { rows } = await sql<{ webhook_id: string; waiting: number; oldest_at: string | null }>`
     select b.webhook_id, b.waiting, (

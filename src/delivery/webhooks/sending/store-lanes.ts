@@ -1,10 +1,10 @@
 import { CompiledQuery, sql } from 'kysely'
 import { type Db, prepared } from '../../../platform/db/open.ts'
 
-/** `version`: which state of its webhook it was claimed under. */
+/** `version` is the version of the webhook's row at the time of the claim. */
 export type Lane = { id: number; webhook_id: string; version: string; key: string; head: number; attempts: number }
 
-/** Webhooks that have something due, of any team. */
+/** Webhooks of any team with due messages. */
 export const webhooksWithWork = async (db: Db, now: string) => {
   const { rows } = await sql<{ webhook_id: string }>`
     with recursive known as (
@@ -72,13 +72,13 @@ type Claim = {
   each: number
   until: string
   in_a_row: number
-  /** Failures in a row after which only one message at a time is tried. */
+  /** Consecutive failures after which only one message at a time is sent. */
   suspect: number
 }
 
 /**
- * Takes lanes in hand, of each webhook as many as its health, its rate and its share allow, with their first messages in their order.
- * A message whose user was erased has no payload any more. A lane may come without any: the statement saw it, and not yet what it brings.
+ * Claims lanes with their first messages in order, per webhook as many as its health, rate and share allow.
+ * A message whose user was erased has no payload. A lane may come without messages: the statement saw the lane, but not yet its message.
  */
 export async function claimLanes(db: Db, { webhook_ids, now, worker, lease, most, each, until, in_a_row, suspect }: Claim) {
   const values = [webhook_ids, now, worker, lease, most, each, until, in_a_row, suspect]
@@ -97,7 +97,7 @@ export type Message = {
   event_at: string
   event_type: string
   team_id: string
-  /** Null for what is about nobody. */
+  /** Null for an event that is not about a user. */
   user_id: string | null
   created_at: string
   key: string
@@ -189,8 +189,8 @@ type Settled = { id: number; webhook_id: string; more: boolean; busy: boolean }
 type Settlement = { lanes: (SettledLane & { lease: string })[]; attempts: NewAttempt[]; now: string }
 
 /**
- * Records what came of lanes, all in one statement; whoever lost a lane meanwhile changes nothing of it. Answers those that were still held, and whether their webhooks have more to do.
- * Of a lane that a transaction is writing to, nothing is recorded yet: waiting for it could be waiting for each other. It is answered as busy.
+ * Settles lanes in one statement. A lane whose lease was lost stays unchanged. Returns the lanes that were still held, and whether their webhooks have more to do.
+ * A lane that another transaction is writing to is returned as busy instead of waited for, because waiting could deadlock.
  */
 export const settleLanes = async (db: Db, { lanes, attempts, now }: Settlement) => {
   const values = [
@@ -205,14 +205,14 @@ export const settleLanes = async (db: Db, { lanes, attempts, now }: Settlement) 
   return (await db.executeQuery<Settled>(CompiledQuery.raw(settle, values))).rows
 }
 
-/** Of a message that is on no lane. */
+/** Records an attempt for a message outside any lane. */
 export const logAttempt = (db: Db, attempt: NewAttempt) => settleLanes(db, { lanes: [], attempts: [attempt], now: attempt.at })
 
 export const WORKERS = 4117
 
 /**
- * Gives lanes back whose worker died: its connection is gone, and with it the lock on its number. Or whose time is over.
- * A lane that a transaction is writing to is left for the next look, so that the others need not wait for it.
+ * Frees lanes whose worker died, which shows by the lost lock on its number, and lanes whose lease expired.
+ * A lane that a transaction is writing to is left for the next poll, so that the others do not wait for it.
  */
 export const freeDeadLanes = (db: Db, now: string) =>
   sql`update lanes set worker = null, lease = null, leased_until = null
@@ -222,12 +222,12 @@ export const freeDeadLanes = (db: Db, now: string) =>
             and database = (select oid from pg_database where datname = current_database())))
         for update skip locked)`.execute(db)
 
-/** Gives back what a worker still has in hand, all or of one claim. */
+/** Frees the lanes that a worker holds, all of them or those of one claim. */
 export const returnLanes = (db: Db, worker: number, lease: string | null = null) =>
   sql`update lanes set worker = null, lease = null, leased_until = null
       where worker = ${worker} and (${lease}::uuid is null or lease = ${lease})`.execute(db)
 
 export const CHANNEL = 'assay_events'
 
-/** Naming none means that any may have work. */
+/** An empty list means that any webhook may have work. */
 export const notifyWorkers = (db: Db, webhook_ids: string[]) => sql`select pg_notify(${CHANNEL}, ${webhook_ids.join()})`.execute(db)

@@ -6,15 +6,15 @@ const RETRY = 100
 
 type Holding = {
   connect(): Promise<PoolConnection>
-  /** The worker lives, by this number. */
+  /** The worker holds its lease under this number. */
   held(worker: number): void
   heard(payload: string | undefined): void
   failed(error: unknown): void
 }
 
 /**
- * The connection that tells others that a worker lives: it holds the lock on its number. Without it a worker counts as dead. It comes back as
- * another one, so that lanes are freed of which it never learned that it had them.
+ * The connection that proves a worker is alive: it holds an advisory lock on the worker's number. Without it the worker counts as dead.
+ * It returns under a new number, so that lanes it claimed without knowing are freed.
  */
 export function newWorkerLease({ connect, held, heard, failed }: Holding) {
   let line: PoolConnection | undefined
@@ -43,7 +43,7 @@ export function newWorkerLease({ connect, held, heard, failed }: Holding) {
       return lose()
     }
     if (lost) return
-    // Nobody would give it back any more, and the pool would wait for it.
+    // Nothing would release it anymore, and closing the pool would wait for it.
     if (ended) return lose()
     line = client
     held(worker)

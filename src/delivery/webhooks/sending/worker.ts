@@ -8,15 +8,15 @@ import { startPoller } from './poller.ts'
 import * as store from './store-lanes.ts'
 import { newWorkerLease } from './worker-lease.ts'
 
-/** How long after a change at the latest everything due is looked for, whoever made the change. */
+/** The longest time until a due delivery is found, whichever process wrote it. */
 const POLL = 250
-/** When PostgreSQL was away everybody lost the line, so a worker lets the others come back and settle before it takes them for dead. */
+/** After a database outage every worker has lost its lease, so each gives the others time to return before it frees their lanes. */
 const GRACE = SECOND
 const END_WITHIN = 10 * SECOND
 
 export type Worker = { wake(webhook_ids: Iterable<string>): void; stop(): Promise<void> }
 
-/** Delivers what is due until it is stopped. Without its line it takes nothing in hand; what it had sent by then it still settles: leases tell. */
+/** Delivers due messages until it is stopped. Without its lease it claims nothing, but it still settles what it has sent: lane leases decide. */
 export async function startWorker(
   service: Service,
   connect: () => Promise<PoolConnection>,
@@ -44,7 +44,7 @@ export async function startWorker(
   })
   const courier: DeliveryContext = { app, worker: 0, send, inHand: 0, noted, settle: turns.add }
 
-  /** What found no room waits until something is settled; so does a webhook that has its share in hand. */
+  /** A webhook without free capacity waits until something is settled, and so does one that has used its share. */
   async function pump() {
     while (hot.size && line.isHeld() && !stopping) {
       const asked = [...hot]
@@ -70,7 +70,7 @@ export async function startWorker(
       })
   }
 
-  /** Has the log numbered what was committed, frees what the dead held, and finds what is due. */
+  /** Numbers committed events, frees the lanes of dead workers, and finds due webhooks. */
   async function look() {
     if (!line.isHeld()) return
     app.wake(NUMBER)
