@@ -1,4 +1,4 @@
-import { client } from '../src/contract/client.ts'
+import { createClient } from '../src/contract/client.ts'
 import { query } from '../test/support/cluster.ts'
 import { fillTo } from '../test/support/order-copies.ts'
 import { ms, percentile } from './numbers.ts'
@@ -38,7 +38,7 @@ async function placeNewest(running: Running, patient: Patient) {
   const ids = await query<{ id: string }>(running.database, 'select id from orders order by created_at desc, id desc limit $1', [
     NEWEST / 2,
   ])
-  const api = client(running.url, running.headers)
+  const api = createClient(running.url, running.headers)
   for (const { id } of ids) await api.simulateOrder({ params: { order_id: id }, body: { interpretation: 'abnormal' } })
   const { first_name, last_name } = patient.patient_details
   return {

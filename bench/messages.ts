@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { client } from '../src/contract/client.ts'
+import { createClient } from '../src/contract/client.ts'
 import { eventTypes } from '../src/contract/delivery/events.ts'
 import { eventRow } from '../src/delivery/events/emit.ts'
 import { emit } from '../src/delivery/events/store.ts'
@@ -69,7 +69,7 @@ export async function openWriter(site: Site, running: Running, team_id: string) 
 }
 
 async function makeUsers(app: App, running: Running, team_id: string) {
-  const api = client(running.url, running.headers)
+  const api = createClient(running.url, running.headers)
   const users = []
   for (let i = 0; i < USERS; i++) {
     const { user_id } = await api.createUser({ body: { client_user_id: `bench-${i}` } })

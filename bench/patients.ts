@@ -1,4 +1,4 @@
-import { client } from '../src/contract/client.ts'
+import { createClient } from '../src/contract/client.ts'
 import { query } from '../test/support/cluster.ts'
 import { testId, tests } from '../test/support/orders.ts'
 import { anAddress } from '../test/support/people.ts'
@@ -40,7 +40,7 @@ const hundred = (n: number) => `Mc${String.fromCharCode(97 + (n % 26))}${String.
 
 /** The requests that place an order for each of them. */
 export async function placing({ url, headers }: Running, patients: Patient[], change: object = {}) {
-  const lab_test_ids = [await testId(client(url, headers), tests.walk_in_test)]
+  const lab_test_ids = [await testId(createClient(url, headers), tests.walk_in_test)]
   return patients.map(({ user_id, patient_details }) => ({
     method: 'POST',
     path: '/v3/order',

@@ -1,4 +1,4 @@
-import { nearest } from '../contract/nearest.ts'
+import { findNearest } from '../contract/nearest.ts'
 import { version } from '../contract/version.ts'
 import { Problem } from '../platform/problem.ts'
 import { type Command, usageProblem } from './command.ts'
@@ -49,7 +49,7 @@ function refuse(words: string[]) {
   const [group = '', verb = ''] = words.filter((word) => !word.startsWith('-'))
   const ofGroup = commands.filter((command) => groupOf(command) === group)
   const names = commands.flatMap((row) => [row.name, groupOf(row)])
-  const near = nearest(`${group} ${verb}`.trim(), names) ?? nearest(group, names)
+  const near = findNearest(`${group} ${verb}`.trim(), names) ?? findNearest(group, names)
   const meant = near && near !== group ? ` Did you mean: assay ${near}?` : ''
   const message = `Unknown command.${meant} assay help lists all commands.`
   if (words.includes('--json')) console.error(JSON.stringify({ error: { type: 'USAGE', message } }))

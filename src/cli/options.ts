@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { z } from 'zod'
-import { nearest } from '../contract/nearest.ts'
+import { findNearest } from '../contract/nearest.ts'
 import { setupProblem } from '../platform/problem.ts'
 
 export type Option = {
@@ -60,7 +60,7 @@ function parsed(args: string[], known: Record<string, Option>, line: string) {
 function reasonOf({ message }: Error, names: string[]) {
   const [, unknown] = /^Unknown option '-{1,2}([^']+)'/.exec(message) ?? []
   if (!unknown) return message
-  const near = nearest(unknown, names)
+  const near = findNearest(unknown, names)
   return `Unknown option --${unknown}.${near ? ` Did you mean --${near}?` : ''}`
 }
 

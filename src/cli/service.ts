@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Client, client } from '../contract/client.ts'
+import { type Client, createClient } from '../contract/client.ts'
 import { readClientConfig } from '../platform/config.ts'
 import { setupProblem } from '../platform/problem.ts'
 import { usage } from './command.ts'
@@ -43,7 +43,7 @@ function serviceFor(given: Reach, name: KeyName, setting: 'ASSAY_API_KEY' | 'ASS
   const kept = base === found.base_url ? found : {}
   const key = given.key ?? (given['key-file'] ? keyIn(given['key-file']) : (config[setting] ?? kept[name]))
   if (!key) throw usage(`There is no key for ${base}: set ${setting}, or name a file with --key-file.`)
-  return { base, key, api: client(base, { [header]: key }), kept }
+  return { base, key, api: createClient(base, { [header]: key }), kept }
 }
 
 /** The management key for a service, where somebody has one. */

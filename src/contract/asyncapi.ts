@@ -1,4 +1,4 @@
-import { byName, inComponents, refTo, type Schemas } from './components.ts'
+import { refTo, registerSchema, type Schemas, sortByName } from './components.ts'
 import { EventEnvelope, type EventType } from './delivery/event.ts'
 import { type EventName, eventNames, eventTypes, exampleOf, isAboutNobody } from './delivery/events.ts'
 import type { Json } from './json-schema.ts'
@@ -32,7 +32,7 @@ export function asyncapi(): Json {
         bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
       },
     },
-    components: { messages, messageTraits: { signed: { headers } }, schemas: byName(schemas) },
+    components: { messages, messageTraits: { signed: { headers } }, schemas: sortByName(schemas) },
   }
 }
 
@@ -66,7 +66,7 @@ function messageOf(name: EventName, schemas: Schemas): Json {
     traits: [{ $ref: '#/components/messageTraits/signed' }],
     payload: {
       allOf: [
-        inComponents(EventEnvelope, 'output', schemas),
+        registerSchema(EventEnvelope, 'output', schemas),
         {
           type: 'object',
           properties: { event_type: { const: name }, data: dataOf(name, schemas), ...(isAboutNobody(name) ? nobody : {}) },
@@ -81,7 +81,7 @@ const nobody = { user_id: { type: 'null' }, client_user_id: { type: 'null' } }
 
 /** Types with the same payload share one schema, named after the first of them. */
 function dataOf(name: EventName, schemas: Schemas): Json {
-  const schema = inComponents((eventTypes[name] as EventType).data, 'output', schemas)
+  const schema = registerSchema((eventTypes[name] as EventType).data, 'output', schemas)
   if ('$ref' in schema) return schema
   const known = [...schemas].find(([, one]) => JSON.stringify(one.schema) === JSON.stringify(schema))?.[0]
   const family = name.replace(/\.\w+$/, '')

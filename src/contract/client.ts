@@ -1,30 +1,30 @@
-import type { Answer, Request, Row } from './endpoint.ts'
+import type { Request, ResponseBody, Row } from './endpoint.ts'
 import { type EndpointName, type Endpoints, endpoints } from './index.ts'
 
 export type Reply = { status: number; headers: Headers; body: unknown }
-type Sent = { params?: object; query?: object; body?: unknown; headers?: Record<string, string> }
+type RequestParts = { params?: object; query?: object; body?: unknown; headers?: Record<string, string> }
 
 export type Client = {
   [N in EndpointName]: (
-    ...input: {} extends Request<Endpoints[N]> ? [sent?: Request<Endpoints[N]> & Headed] : [sent: Request<Endpoints[N]> & Headed]
-  ) => Promise<Answer<Endpoints[N]>>
+    ...input: {} extends Request<Endpoints[N]> ? [sent?: Request<Endpoints[N]> & WithHeaders] : [sent: Request<Endpoints[N]> & WithHeaders]
+  ) => Promise<ResponseBody<Endpoints[N]>>
 }
-type Headed = { headers?: Record<string, string> }
+type WithHeaders = { headers?: Record<string, string> }
 
 /** A typed client with one method per endpoint. Its errors have `status` and `detail`. */
-export function client(baseUrl: string, headers: Record<string, string>): Client {
-  const call = async (name: string, row: Row, sent: Sent) => {
-    const reply = await request(baseUrl, row, { ...sent, headers: { ...headers, ...sent.headers } })
+export function createClient(baseUrl: string, headers: Record<string, string>): Client {
+  const call = async (name: string, row: Row, sent: RequestParts) => {
+    const reply = await sendRequest(baseUrl, row, { ...sent, headers: { ...headers, ...sent.headers } })
     if (reply.status < 300) return reply.body
     const detail = (reply.body as { detail?: unknown } | undefined)?.detail
     throw Object.assign(new Error(`${name} returned ${reply.status}`), { status: reply.status, detail, headers: reply.headers })
   }
-  const calls = Object.entries(endpoints).map(([name, row]) => [name, (sent: Sent = {}) => call(name, row, sent)])
+  const calls = Object.entries(endpoints).map(([name, row]) => [name, (sent: RequestParts = {}) => call(name, row, sent)])
   return Object.fromEntries(calls)
 }
 
 /** Sends one request and returns the response, whatever its status. */
-export async function request(baseUrl: string, row: Row, sent: Sent): Promise<Reply> {
+export async function sendRequest(baseUrl: string, row: Row, sent: RequestParts): Promise<Reply> {
   const hasBody = sent.body !== undefined
   const response = await fetch(baseUrl + pathOf(row.path, sent.params) + queryOf(sent.query), {
     method: row.method.toUpperCase(),

@@ -10,12 +10,12 @@ export const isId = (value: unknown): value is string => Id.safeParse(value).suc
 export const Instant = z.string().meta({ format: 'date-time', example: '2026-03-01T09:30:00.000Z' })
 
 /** PostgreSQL has no year 0, and ISO 8601 writes a year with four digits. */
-const inKnownYears = (text: string) => !(new Date(text).getUTCFullYear() < 1 || new Date(text).getUTCFullYear() > 9999)
+const isSupportedYear = (text: string) => !(new Date(text).getUTCFullYear() < 1 || new Date(text).getUTCFullYear() > 9999)
 
 /** A time in a request, with any offset. It is converted to UTC. */
 export const InstantIn = z.iso
   .datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
-  .refine(inKnownYears, 'Must lie in the years 1 to 9999.')
+  .refine(isSupportedYear, 'Must lie in the years 1 to 9999.')
   .transform((text) => new Date(text).toISOString())
 
 /** A time within a human lifetime. */
@@ -29,7 +29,7 @@ export const SampleId = z
 
 export const Day = z.iso
   .date({ error: 'Must be a date that exists, written YYYY-MM-DD.' })
-  .refine(inKnownYears, 'Must lie in the years 1 to 9999.')
+  .refine(isSupportedYear, 'Must lie in the years 1 to 9999.')
 
 /** An enumeration in a response is open: clients must tolerate values that are not listed. */
 export const openEnum = <const V extends readonly string[]>(values: V) =>
@@ -41,7 +41,7 @@ export const Text = (max: number) => z.string().min(1, 'Must not be empty.').max
 
 export const Success = z.object({ success: z.boolean() }).meta({ id: 'Success' })
 
-export const Nothing = z.void()
+export const NoContent = z.void()
 
 export const Cursor = Text(512).nullish().describe('The next_cursor of the previous page.')
 
@@ -103,7 +103,7 @@ export const AddressOut = z
   })
   .meta({ id: 'Address' })
 
-const money = z.int().min(0).nullish()
+const wholeNumber = z.int().min(0).nullish()
 
 export const GuarantorIn = z
   .object({
@@ -111,8 +111,8 @@ export const GuarantorIn = z
     last_name: Text(100),
     address: AddressIn,
     phone_number: Text(40),
-    household_income: money.describe('In US dollars.'),
-    household_size: money,
+    household_income: wholeNumber.describe('In US dollars.'),
+    household_size: wholeNumber,
     email: z.string().max(254).nullish(),
   })
   .meta({ id: 'GuarantorInput' })

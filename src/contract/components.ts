@@ -5,15 +5,15 @@ import { type Io, type Json, toSchema } from './json-schema.ts'
 export type Schemas = Map<string, { io: Io; schema: Json }>
 
 /** Moves the named schemas of a zod type into components. A request and a response cannot share a name. */
-export function inComponents(type: z.ZodType, io: Io, schemas: Schemas): Json {
+export function registerSchema(type: z.ZodType, io: Io, schemas: Schemas): Json {
   const { $schema, $defs, ...schema } = toSchema(type, io)
-  for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) keep(id, definition)
+  for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, Json>)) register(id, definition)
   const id = type.meta()?.['id'] as string | undefined
   if (!id || '$ref' in schema) return repoint(schema)
-  keep(id, schema)
+  register(id, schema)
   return refTo(id)
 
-  function keep(id: string, definition: Json) {
+  function register(id: string, definition: Json) {
     const known = schemas.get(id)
     if (known && known.io !== io) throw new Error(`The schema ${id} is used in a request and in a response. Give them two names.`)
     const { id: _id, $id: _$id, ...rest } = definition
@@ -23,6 +23,6 @@ export function inComponents(type: z.ZodType, io: Io, schemas: Schemas): Json {
 
 export const refTo = (id: string) => ({ $ref: `#/components/schemas/${id}` })
 
-export const byName = (schemas: Schemas) => Object.fromEntries([...schemas].sort().map(([id, { schema }]) => [id, schema]))
+export const sortByName = (schemas: Schemas) => Object.fromEntries([...schemas].sort().map(([id, { schema }]) => [id, schema]))
 
 const repoint = (schema: Json): Json => JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))

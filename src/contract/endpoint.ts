@@ -4,10 +4,10 @@ import type { Deprecation } from './deprecation.ts'
 type Auth = 'team' | 'management' | 'lab' | 'link' | 'session' | 'none'
 
 /** The location of IDs: the request, the result of the action before the response is shaped, or the caller. `[]` means each entry. */
-type Place = `path.${string}` | `query.${string}` | `body.${string}` | `result${string}` | 'caller.user_id'
+type IdLocation = `path.${string}` | `query.${string}` | `body.${string}` | `result${string}` | 'caller.user_id'
 
 /** Locations of IDs, by their name in the audit log. */
-export type Subjects = Readonly<Record<string, Place | readonly Place[]>>
+export type Subjects = Readonly<Record<string, IdLocation | readonly IdLocation[]>>
 
 export type Row = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -45,7 +45,7 @@ export type Row = {
   /** A 204 response has no body. */
   status?: 200 | 204
   /** Whether the work continues after the response, which then is 202. */
-  goesOn?: (result: unknown) => boolean
+  isStillRunning?: (result: unknown) => boolean
   /** Whose data the request reads or changes, and what it creates. The audit log names these IDs and every ID in the path. */
   subjects: Subjects
   params?: z.ZodObject
@@ -60,25 +60,35 @@ export type Row = {
 
 export const endpoint = <const R extends Row>(row: R): R => row
 
-type Part<S> = S extends z.ZodType ? z.output<S> : undefined
-type Sent<S> = S extends z.ZodType ? z.input<S> : undefined
+type ParsedPart<S> = S extends z.ZodType ? z.output<S> : undefined
+type RawPart<S> = S extends z.ZodType ? z.input<S> : undefined
 
 /** The input of a handler: validated, with defaults. */
-export type Input<R extends Row> = { params: Part<R['params']>; query: Part<R['query']>; body: Part<R['body']> } & (R extends {
+export type Input<R extends Row> = {
+  params: ParsedPart<R['params']>
+  query: ParsedPart<R['query']>
+  body: ParsedPart<R['body']>
+} & (R extends {
   headers: infer H
 }
-  ? { headers: Part<H> }
+  ? { headers: ParsedPart<H> }
   : unknown)
 
 /** The result of a handler. The edge drops fields that the row does not name. */
 export type Output<R extends Row> = z.input<R['returns']>
 
 /** The response that a client reads. */
-export type Answer<R extends Row> = z.output<R['returns']>
+export type ResponseBody<R extends Row> = z.output<R['returns']>
 
-type Present<T> = { [K in keyof T as T[K] extends undefined ? never : K]: T[K] }
-type Loose<T> =
-  Present<T> extends { query: infer Q } ? Omit<Present<T>, 'query'> & ({} extends Q ? { query?: Q } : { query: Q }) : Present<T>
+type DefinedParts<T> = { [K in keyof T as T[K] extends undefined ? never : K]: T[K] }
+type WithOptionalQuery<T> =
+  DefinedParts<T> extends { query: infer Q }
+    ? Omit<DefinedParts<T>, 'query'> & ({} extends Q ? { query?: Q } : { query: Q })
+    : DefinedParts<T>
 
 /** The request that a client sends. */
-export type Request<R extends Row> = Loose<{ params: Sent<R['params']>; query: Sent<R['query']>; body: Sent<R['body']> }>
+export type Request<R extends Row> = WithOptionalQuery<{
+  params: RawPart<R['params']>
+  query: RawPart<R['query']>
+  body: RawPart<R['body']>
+}>

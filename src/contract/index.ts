@@ -8,7 +8,7 @@ import { catalogEndpoints } from './labs/catalog.ts'
 import { labAccountEndpoints } from './labs/lab-accounts.ts'
 import { resultEndpoints } from './labs/order-results.ts'
 import { orderEndpoints } from './labs/orders.ts'
-import { labSideEndpoints } from './labs/partner-api.ts'
+import { partnerApiEndpoints } from './labs/partner-api.ts'
 import { overviewEndpoints } from './operations/overview.ts'
 import { sandboxEndpoints } from './operations/sandbox.ts'
 import { insuranceEndpoints } from './tenants/insurance.ts'
@@ -42,7 +42,7 @@ export const endpoints = {
   ...webhookRepairEndpoints,
   ...pipelineEndpoints,
   ...labAccountEndpoints,
-  ...labSideEndpoints,
+  ...partnerApiEndpoints,
   ...sourceEndpoints,
   ...connectionEndpoints,
   ...linkEndpoints,

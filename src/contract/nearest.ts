@@ -1,5 +1,5 @@
 /** Finds the word that was probably meant, with at most a quarter of its letters wrong. */
-export function nearest(typed: string, words: readonly string[]): string | undefined {
+export function findNearest(typed: string, words: readonly string[]): string | undefined {
   const [best] = words.map((word) => ({ word, off: distance(typed, word) })).sort((a, b) => a.off - b.off)
   return best && best.off <= Math.max(1, Math.floor(best.word.length / 4)) ? best.word : undefined
 }

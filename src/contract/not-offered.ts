@@ -1,10 +1,10 @@
-type Absent = { what: string; paths: string[]; instead: string }
+type NotOffered = { what: string; paths: string[]; instead: string }
 
 /**
  * Operations of the Junction API that Assay does not implement, and what to use instead. The error response and
  * docs/comparison.md come from this list. `{}` matches one path segment, and `…` at the end matches any remainder.
  */
-export const notOffered: Absent[] = [
+export const notOffered: NotOffered[] = [
   {
     what: 'appointments',
     paths: [
@@ -65,4 +65,4 @@ const patternOf = (path: string) => new RegExp(`^${path.replace(/\{\}/g, '[^/]+'
 
 const patterns = notOffered.flatMap((absent) => absent.paths.map((path) => ({ pattern: patternOf(path), absent })))
 
-export const notOfferedAt = (path: string) => patterns.find(({ pattern }) => pattern.test(path))?.absent
+export const findNotOffered = (path: string) => patterns.find(({ pattern }) => pattern.test(path))?.absent

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { byName, inComponents, type Schemas } from './components.ts'
+import { registerSchema, type Schemas, sortByName } from './components.ts'
 import { deprecationOf } from './deprecation.ts'
 import type { Row } from './endpoint.ts'
 import { errorTypes } from './errors.ts'
@@ -29,7 +29,7 @@ export function openapi(): Json {
     components: {
       securitySchemes,
       responses: errorResponses,
-      schemas: { ...errorSchemas, ...byName(schemas) },
+      schemas: { ...errorSchemas, ...sortByName(schemas) },
     },
   }
 }
@@ -164,7 +164,7 @@ const errorResponses = {
 }
 
 function operation(name: string, row: Row, schemas: Schemas): Json {
-  const schemaOf = (type: z.ZodType, io: Io) => inComponents(type, io, schemas)
+  const schemaOf = (type: z.ZodType, io: Io) => registerSchema(type, io, schemas)
   const response = () => ({ content: { [row.media ?? 'application/json']: { schema: schemaOf(row.returns, 'output') } } })
   return {
     operationId: name,
@@ -177,8 +177,8 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
     ...(row.body ? { requestBody: { required: !row.body.safeParse(undefined).success, ...json(schemaOf(row.body, 'input')) } } : {}),
     responses: {
       ...(row.status === 204 ? { 204: { description: 'Success.' } } : { 200: { description: 'Success.', ...response() } }),
-      ...(row.goesOn ? { 202: { description: 'Accepted. The work continues after the response.', ...response() } } : {}),
-      ...Object.fromEntries(Object.entries({ ...usualRefusals(row), ...row.refusals }).map(([status, text]) => [status, refusal(text)])),
+      ...(row.isStillRunning ? { 202: { description: 'Accepted. The work continues after the response.', ...response() } } : {}),
+      ...Object.fromEntries(Object.entries({ ...defaultRefusals(row), ...row.refusals }).map(([status, text]) => [status, refusal(text)])),
       ...(row.auth === 'none'
         ? {}
         : { 401: { $ref: '#/components/responses/Unauthenticated' }, 403: { $ref: '#/components/responses/Forbidden' } }),
@@ -188,7 +188,7 @@ function operation(name: string, row: Row, schemas: Schemas): Json {
 }
 
 /** The refusals that follow from the kind of a row. */
-const usualRefusals = ({ auth, idempotent }: Row): Record<number, string> => ({
+const defaultRefusals = ({ auth, idempotent }: Row): Record<number, string> => ({
   ...(auth === 'management'
     ? { 400: 'The environment or region is not the one of this deployment.', 404: 'The key has no access to the organization.' }
     : {}),

@@ -13,7 +13,7 @@ const marks = z.registry<{ mark: Mark }>()
 export const markOf = (shape: z.ZodType): Mark | undefined => marks.get(shape)?.mark
 
 /** Marks a copy, so that a shared shape stays unchanged. */
-function marked<S extends z.ZodType>(shape: S, mark: Mark): S {
+function mark<S extends z.ZodType>(shape: S, mark: Mark): S {
   const copy = shape.clone() as S
   marks.add(copy, { mark })
   return copy
@@ -23,10 +23,10 @@ function marked<S extends z.ZodType>(shape: S, mark: Mark): S {
  * Marks data about a patient or a related person. The console masks it until it is revealed.
  * A number is masked as null, and an object completely.
  */
-export const personal = <S extends z.ZodType>(shape: S, kind: PersonalKind = 'text') => marked(shape, kind)
+export const personal = <S extends z.ZodType>(shape: S, kind: PersonalKind = 'text') => mark(shape, kind)
 
 /** Marks data that identifies no patient: settings, codes, and names of labs, tests, sources and staff. */
-export const safe = <S extends z.ZodType>(shape: S) => marked(shape, 'safe')
+export const safe = <S extends z.ZodType>(shape: S) => mark(shape, 'safe')
 
 /** A text that is safe to show. Every string of a response is this, or `personal`, or has no free text. */
 export const Safe = safe(z.string())
@@ -36,9 +36,9 @@ export const PersonEmail = personal(z.string(), 'email')
 export const PersonPhone = personal(z.string(), 'phone')
 export const PersonalText = personal(z.string())
 
-export const message = <S extends z.ZodType>(shape: S) => marked(shape, 'message')
-export const messageText = <S extends z.ZodType>(shape: S) => marked(shape, 'message_text')
-export const messageStream = <S extends z.ZodType>(shape: S) => marked(shape, 'message_stream')
+export const message = <S extends z.ZodType>(shape: S) => mark(shape, 'message')
+export const messageText = <S extends z.ZodType>(shape: S) => mark(shape, 'message_text')
+export const messageStream = <S extends z.ZodType>(shape: S) => mark(shape, 'message_stream')
 
 /** The shapes directly inside a shape. */
 export function partsOf(shape: z.ZodType): z.ZodType[] {
@@ -47,12 +47,12 @@ export function partsOf(shape: z.ZodType): z.ZodType[] {
   if (shape instanceof z.ZodArray) return [shape.element as z.ZodType]
   if (shape instanceof z.ZodRecord) return [shape.keyType, shape.valueType] as z.ZodType[]
   if (shape instanceof z.ZodUnion) return [...shape.options] as z.ZodType[]
-  const within = wrapped(shape)
+  const within = unwrap(shape)
   return within ? [within] : []
 }
 
 /** The inner shape of an optional, nullable, default or piped shape. */
-export function wrapped(shape: z.ZodType): z.ZodType | undefined {
+export function unwrap(shape: z.ZodType): z.ZodType | undefined {
   if (shape instanceof z.ZodNullable || shape instanceof z.ZodOptional || shape instanceof z.ZodDefault) return shape.unwrap() as z.ZodType
   if (shape instanceof z.ZodPipe) return shape.out as z.ZodType
   return undefined

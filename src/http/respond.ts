@@ -51,7 +51,7 @@ async function execute(app: AppInRequest, { auditRead }: Audits, visit: RequestS
   const { caller, input } = visit
   const { row, handler } = visit.route
   const status = row.status ?? 200
-  const shaped = (result: unknown): Outcome => ({ status: row.goesOn?.(result) ? 202 : status, body: row.returns.parse(result) })
+  const shaped = (result: unknown): Outcome => ({ status: row.isStillRunning?.(result) ? 202 : status, body: row.returns.parse(result) })
   if (!caller) return shaped(await handler(app, caller, input))
   const auditOf = (result: unknown) => auditRow(app, caller, auditEntry(visit, status, result))
   if (row.method === 'get' || row.reads) {

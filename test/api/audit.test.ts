@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { auditBatch, auditRow, verifyAudit } from '../../src/tenants/audit/actions.ts'
@@ -29,7 +29,7 @@ type Sent = { params?: object; query?: object; body?: unknown; headers?: Record<
 async function logged(row: Row, { key = w.team_api_key, headers, ...sent }: Sent = {}) {
   const request_id = newUuid()
   const name = row.auth === 'management' ? 'x-management-key' : 'x-service-api-key'
-  const { status, body } = await request(w.base, row, { ...sent, headers: { [name]: key, 'x-request-id': request_id, ...headers } })
+  const { status, body } = await sendRequest(w.base, row, { ...sent, headers: { [name]: key, 'x-request-id': request_id, ...headers } })
   return { status, body: body as Record<string, string>, rows: await rowsOf(request_id) }
 }
 
@@ -219,9 +219,9 @@ describe('a change and its row', () => {
     )
     const headers = { 'x-service-api-key': team_api_key }
     const answers = [
-      await request(own.base, endpoints.createUser, { body: aUser(), headers }),
-      await request(own.base, endpoints.deleteUser, { params: user, headers }),
-      await request(own.base, endpoints.getUser, { params: user, headers }),
+      await sendRequest(own.base, endpoints.createUser, { body: aUser(), headers }),
+      await sendRequest(own.base, endpoints.deleteUser, { params: user, headers }),
+      await sendRequest(own.base, endpoints.getUser, { params: user, headers }),
     ]
     expect(answers.map((answer) => answer.status)).toEqual([500, 500, 500])
     await query(own.url, 'drop trigger no_log on audit_log')

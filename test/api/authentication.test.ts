@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { client, request } from '../../src/contract/client.ts'
+import { createClient, sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { newApiKey, newUuid } from '../support/seeded.ts'
@@ -11,8 +11,8 @@ beforeAll(async () => {
 })
 
 type Headers = Record<string, string>
-const listUsers = (headers: Headers) => request(w.base, endpoints.listUsers, { headers })
-const getOrg = (headers: Headers) => request(w.base, endpoints.getOrg, { params: w, headers })
+const listUsers = (headers: Headers) => sendRequest(w.base, endpoints.listUsers, { headers })
+const getOrg = (headers: Headers) => sendRequest(w.base, endpoints.getOrg, { params: w, headers })
 const refusedFor = (error_type: string, status = 401) => ({
   status,
   body: { detail: { error_type, error_message: expect.stringMatching(/^[A-Z].+\.$/) } },
@@ -158,7 +158,7 @@ const guarded = Object.entries<Row>(endpoints).filter(([, row]) => row.auth !== 
 
 test.each(guarded)('%s answers nobody without a credential', async (_, row) => {
   const params = { ...w, user_id: newUuid(), client_user_id: 'x', key_id: newUuid(), env: 'sandbox', region: 'us' }
-  const { status, body } = await request(w.base, row, { params, ...(row.body ? { body: {} } : {}) })
+  const { status, body } = await sendRequest(w.base, row, { params, ...(row.body ? { body: {} } : {}) })
   expect(status).toBe(401)
   expect(body).toMatchObject({ detail: { error_type: expect.stringMatching(/^MISSING_/) } })
 })
@@ -172,7 +172,7 @@ describe('a Team Management Key', () => {
     const key_of_other = (await made.admin.createTeamKey({ params, body: { label: 'theirs', team_id: two.id } })).id
     const body = { label: 'bound', role: 'team_admin' as const, team_role_bindings: [{ team_id: made.team_id }] }
     const { key } = await made.admin.createManagementKey({ params, body })
-    tenant = { ...made, other: two.id, key_of_other, management_key: key, admin: client(w.base, { 'x-management-key': key }) }
+    tenant = { ...made, other: two.id, key_of_other, management_key: key, admin: createClient(w.base, { 'x-management-key': key }) }
   })
   const here = () => ({ org_id: tenant.org_id, env: 'sandbox' as const, region: 'us' as const })
 
@@ -200,7 +200,7 @@ describe('a Team Management Key', () => {
   test('learns that an integration_team_id is taken, but not by whom', async () => {
     const params = { org_id: tenant.org_id, team_id: tenant.team_id }
     const headers = { 'x-management-key': tenant.management_key }
-    const answer = await request(w.base, endpoints.patchTeam, { params, body: { integration_team_id: 'two' }, headers })
+    const answer = await sendRequest(w.base, endpoints.patchTeam, { params, body: { integration_team_id: 'two' }, headers })
     expect(answer).toMatchObject(refusedFor('INTEGRATION_TEAM_ID_TAKEN', 409))
     expect(JSON.stringify(answer.body)).not.toContain(tenant.other)
   })
@@ -209,7 +209,7 @@ describe('a Team Management Key', () => {
   test.each(orgRows)('cannot reach the organisation: %s', async (_, row) => {
     const params = { ...here(), team_id: tenant.team_id, key_id: newUuid() }
     const headers = { 'x-management-key': tenant.management_key }
-    expect(await request(w.base, row, { params, headers, ...(row.body ? { body: {} } : {}) })).toMatchObject(
+    expect(await sendRequest(w.base, row, { params, headers, ...(row.body ? { body: {} } : {}) })).toMatchObject(
       refusedFor('ORG_KEY_REQUIRED', 403),
     )
   })
@@ -261,7 +261,7 @@ describe('another organisation', () => {
     for (const org_id of [other.org_id, newUuid()]) {
       const ids = { key_id: ID, account_id: ID, webhook_id: ID, attempt_id: ID, event_id: ID, job_id: ID, person_id: ID, invite_id: ID }
       const params = { org_id, team_id: other.team_id, ...ids, env: 'sandbox', region: 'us' }
-      const { status, body } = await request(w.base, row, {
+      const { status, body } = await sendRequest(w.base, row, {
         params,
         headers: { 'x-management-key': w.management_key },
         query: { api_key_id: other.team_id, credential_id: ID, team_id: other.team_id },
@@ -313,7 +313,7 @@ async function probe(caller: { org_id: string; management_key: string }, ids: Id
   ]
   const answers = []
   for (const [row, sent] of calls) {
-    const answer = await request(w.base, row, { params, ...sent, headers: { 'x-management-key': caller.management_key } })
+    const answer = await sendRequest(w.base, row, { params, ...sent, headers: { 'x-management-key': caller.management_key } })
     const headers = [...answer.headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
     answers.push([row.summary, answer.status, headers, JSON.stringify(answer.body).replaceAll(ids.api_key_id, 'ID')])
   }
@@ -353,7 +353,7 @@ test('European production takes its own keys and names itself', async () => {
   await api.listUsers()
   const key = await admin.createTeamKey({ params: { org_id, env: 'production', region: 'eu' }, body: { label: 'x', team_id } })
   expect(key.value).toMatch(/^pk_eu_/)
-  const answer = await request(eu.base, endpoints.listUsers, { headers: { 'x-service-api-key': newApiKey('sk_us_') } })
+  const answer = await sendRequest(eu.base, endpoints.listUsers, { headers: { 'x-service-api-key': newApiKey('sk_us_') } })
   expect(answer).toMatchObject(refusedFor('WRONG_DEPLOYMENT_KEY'))
   expect(JSON.stringify(answer.body)).toContain('belongs to the sandbox us deployment; this is production eu.')
   expect(await admin.getTeam({ params: { org_id, team_id } })).toMatchObject({ environments: ['production'], sandbox: null })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { accessTo } from '../../src/wearables/connections/access.ts'
@@ -53,7 +53,7 @@ describe('importing connections', () => {
     const t = await aTenant()
     const user_id = await aUser(t.api)
     const sent = { body: { provider: 'oura', connections: [recipe(user_id)] }, headers: { 'x-service-api-key': t.team_api_key } }
-    const answer = await request(w.base, endpoints.bulkImport, sent)
+    const answer = await sendRequest(w.base, endpoints.bulkImport, sent)
     expect(answer).toMatchObject({ status: 202, body: { user_ids_imported: [], user_ids_failed: [] } })
     expect((await t.api.listBulkOps()).data).toMatchObject([
       { type: 'link_bulk_import', status: 'in_progress', pending: 1, processed: 0, ended_at: null },
@@ -158,7 +158,7 @@ describe('exporting connections', () => {
     const body = { label: 'reader', team_id: t.team_id, read_only: true }
     const { value } = await t.admin.createTeamKey({ params: here(t), body })
     const sent = { body: { provider: 'oura' }, headers: { 'x-service-api-key': value } }
-    expect(await request(w.base, endpoints.bulkExport, sent)).toMatchObject({ status: 403 })
+    expect(await sendRequest(w.base, endpoints.bulkExport, sent)).toMatchObject({ status: 403 })
   })
 })
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { labTestsById } from '../../src/labs/catalog/actions.ts'
@@ -141,7 +141,7 @@ describe('listing lab tests', () => {
   })
 
   test('all at once is deprecated and says so', async () => {
-    const answer = await request(w.base, endpoints.listAllLabTests, { headers: { 'x-service-api-key': w.team_api_key } })
+    const answer = await sendRequest(w.base, endpoints.listAllLabTests, { headers: { 'x-service-api-key': w.team_api_key } })
     expect([answer.status, answer.headers.get('deprecation')]).toEqual([200, '@1759276800'])
   })
 })

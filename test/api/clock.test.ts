@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { type Due, timeline } from '../../src/operations/sandbox/timeline.ts'
 import type { App } from '../../src/platform/app.ts'
@@ -98,7 +98,7 @@ describe("a team's clock", () => {
     const other = await replica()
     const { api, team_api_key } = await w.tenant()
     const moved = Array.from({ length: 10 }, (_, i) =>
-      request(i % 2 ? w.base : other.base, endpoints.moveClock, {
+      sendRequest(i % 2 ? w.base : other.base, endpoints.moveClock, {
         body: { advance_seconds: 60 },
         headers: { 'x-service-api-key': team_api_key },
       }),
@@ -148,10 +148,10 @@ describe("a team's clock", () => {
   test('does not move what runs on real time', async () => {
     const { api, team_api_key } = await w.tenant()
     const sent = { body: aUser(), headers: { 'x-service-api-key': team_api_key, 'x-idempotency-key': newUuid() } }
-    const first = await request(w.base, endpoints.createUser, sent)
+    const first = await sendRequest(w.base, endpoints.createUser, sent)
     await api.moveClock({ body: { advance_seconds: 30 * 24 * 3600 } })
     await w.runJobs()
-    const again = await request(w.base, endpoints.createUser, sent)
+    const again = await sendRequest(w.base, endpoints.createUser, sent)
     expect([again.headers.get('x-idempotency-replayed'), again.body]).toEqual(['true', first.body])
   })
 })
@@ -284,7 +284,7 @@ describe('in production', () => {
   test('there is no clock to move', async () => {
     const production = await world({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
     for (const row of [endpoints.getClock, endpoints.moveClock, endpoints.resetClock]) {
-      const answer = await request(production.base, row, {
+      const answer = await sendRequest(production.base, row, {
         ...(row.method === 'post' ? { body: { advance_seconds: 1 } } : {}),
         headers: { 'x-service-api-key': production.team_api_key },
       })

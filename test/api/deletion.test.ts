@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { keyIdOf, open } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
@@ -130,7 +130,7 @@ describe('undoing a deletion', () => {
     const user = await deleted()
     const other = await w.tenant()
     const undo = (query: object) =>
-      request(w.base, endpoints.undoDeleteUser, { query, headers: { 'x-service-api-key': other.team_api_key } })
+      sendRequest(w.base, endpoints.undoDeleteUser, { query, headers: { 'x-service-api-key': other.team_api_key } })
     const random = await undo({ user_id: newUuid() })
     for (const answer of [await undo({ user_id: user.user_id }), await undo({ client_user_id: user.client_user_id })])
       expect([answer.status, answer.body]).toEqual([404, random.body])

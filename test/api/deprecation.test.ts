@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { FIRST_RELEASE } from '../../src/contract/deprecation.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { aNewOrder, testId, tests } from '../support/orders.ts'
@@ -16,7 +16,7 @@ const announced = ({ headers }: { headers: Headers }) => [headers.get('deprecati
 const policy = '</docs/upgrading#deprecation-and-removal>; rel="deprecation"'
 
 describe('a deprecated query parameter', () => {
-  const list = (query: object) => request(w.base, endpoints.getUserResources, { headers: key(), query })
+  const list = (query: object) => sendRequest(w.base, endpoints.getUserResources, { headers: key(), query })
 
   test('gets a Deprecation header and a link to the policy', async () => {
     const response = await list({ cursor: 'nonsense' })
@@ -29,7 +29,7 @@ describe('a deprecated query parameter', () => {
 })
 
 describe('a deprecated body field', () => {
-  const order = (body: object) => request(w.base, endpoints.createOrder, { headers: key(), body })
+  const order = (body: object) => sendRequest(w.base, endpoints.createOrder, { headers: key(), body })
 
   test('gets a Deprecation header when the order is placed', async () => {
     const { order_set, ...rest } = await aNewOrder(w.api)

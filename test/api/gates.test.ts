@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { client, request } from '../../src/contract/client.ts'
+import { createClient, sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import type { Table } from '../../src/http/endpoint-table.ts'
@@ -38,7 +38,7 @@ describe('the plan gate', () => {
     launch = await w.tenant({ plan: 'launch' })
   })
   const ask = (row: Row, tenant: Tenant) =>
-    request(w.base, row, {
+    sendRequest(w.base, row, {
       params: { ...tenant, key_id: newUuid(), env: 'sandbox', region: 'us' },
       headers: { 'x-management-key': tenant.management_key },
       ...(row.body ? { body: {} } : {}),
@@ -74,12 +74,12 @@ describe('the plan gate', () => {
     const { access_token } = await tenant.admin.createAccessToken({ params: tenant, body: { env: 'sandbox' } })
     await setPlan(w.app, tenant.org_id, 'grow')
     expect(await refusal(tenant.admin.getOrg({ params: tenant }))).toMatchObject({ status: 403 })
-    expect(await client(w.base, { authorization: `Bearer ${access_token}` }).listUsers()).toMatchObject({ total: 0 })
+    expect(await createClient(w.base, { authorization: `Bearer ${access_token}` }).listUsers()).toMatchObject({ total: 0 })
   })
 })
 
 describe('the closed-beta gate', () => {
-  const ask = (headers: Record<string, string>) => request(w.base, tomorrow, { headers })
+  const ask = (headers: Record<string, string>) => sendRequest(w.base, tomorrow, { headers })
 
   test('answers in JSON until the operator enables the team, then and only then for that team', async () => {
     const [invited, other] = [await w.tenant(), await w.tenant()]

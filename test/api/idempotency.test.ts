@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type Reply, request } from '../../src/contract/client.ts'
+import { type Reply, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { handlers } from '../../src/http/handlers.ts'
 import type { AnyHandler } from '../../src/http/request.ts'
@@ -50,9 +50,9 @@ const headersOf = ({ key, error, by = tenant }: Sent) => ({
   ...(key === undefined ? {} : { 'x-idempotency-key': key }),
   ...(error === undefined ? {} : { 'x-idempotency-error': error }),
 })
-const create = (body: object, sent: Sent) => request((sent.at ?? here).base, endpoints.createUser, { body, headers: headersOf(sent) })
+const create = (body: object, sent: Sent) => sendRequest((sent.at ?? here).base, endpoints.createUser, { body, headers: headersOf(sent) })
 const insure = (user_id: string, sent: Sent, body: object = someInsurance()) =>
-  request((sent.at ?? here).base, endpoints.createInsurance, { params: { user_id }, body, headers: headersOf(sent) })
+  sendRequest((sent.at ?? here).base, endpoints.createInsurance, { params: { user_id }, body, headers: headersOf(sent) })
 
 const aUser = (change: object = {}) => ({ client_user_id: `user-${newUuid()}`, ...change })
 const userOf = ({ body }: Reply) => (body as { user_id: string }).user_id
@@ -262,7 +262,7 @@ describe('at the same time', () => {
         }),
       )
     const unrelated = { params: { user_id }, headers: headersOf({}) }
-    for (let i = 0; i < 20; i++) expect((await request(slow.base, endpoints.getUser, unrelated)).status).toBe(200)
+    for (let i = 0; i < 20; i++) expect((await sendRequest(slow.base, endpoints.getUser, unrelated)).status).toBe(200)
     expect((await create(aUser(), { key: newUuid(), at: slow })).status).toBe(200)
     expect(answered).toBe(0)
     gate.open()

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { type Client, client } from '../../src/contract/client.ts'
+import { type Client, createClient } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { emitForTeam } from '../../src/delivery/events/emit.ts'
@@ -250,7 +250,7 @@ const here = (org_id: string) => ({ org_id, env: 'sandbox' as const, region: 'us
 async function sibling({ admin, org_id, management_key }: Tenant, withOrders = false): Promise<Owned> {
   const team = await admin.createTeam({ params: { org_id }, body: { name: 'Sibling', region: 'us' } })
   const { value } = await admin.createTeamKey({ params: here(org_id), body: { label: 'sibling', team_id: team.id } })
-  const api = client(w.base, { 'x-service-api-key': value })
+  const api = createClient(w.base, { 'x-service-api-key': value })
   return owned({ org_id, team_id: team.id, team_api_key: value, management_key, admin, api }, withOrders)
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { client, request } from '../../src/contract/client.ts'
+import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
@@ -14,8 +14,8 @@ beforeAll(async () => {
 
 const fresh = (): Promise<Tenant> => w.tenant()
 const here = ({ org_id }: { org_id: string }) => ({ org_id, env: 'sandbox' as const, region: 'us' as const })
-const withKey = (key: string) => client(w.base, { 'x-service-api-key': key })
-const asAdmin = (key: string) => client(w.base, { 'x-management-key': key })
+const withKey = (key: string) => createClient(w.base, { 'x-service-api-key': key })
+const asAdmin = (key: string) => createClient(w.base, { 'x-management-key': key })
 const aUser = () => ({ client_user_id: `user-${newUuid()}` })
 const makeKey = (tenant: Tenant, change: object = {}) =>
   tenant.admin.createTeamKey({ params: here(tenant), body: { label: 'reports', team_id: tenant.team_id, ...change } })
@@ -280,7 +280,7 @@ describe('a management key', () => {
     const { id } = await bound(tenant, tenant.team_id)
     const two = await tenant.admin.createTeam({ params: tenant, body: { name: 'Two', region: 'us' } })
     const patch = () =>
-      request(w.base, endpoints.patchManagementKey, {
+      sendRequest(w.base, endpoints.patchManagementKey, {
         params: { org_id: tenant.org_id, key_id: id },
         body: { team_role_bindings: [{ team_id: two.id }] },
         headers: { 'x-management-key': tenant.management_key },
@@ -318,7 +318,7 @@ describe('a management key', () => {
     await bound(tenant, tenant.team_id)
     const [own] = (await list(tenant, { role: 'org_admin' })).data
     const revoke = (key_id: string, key: string) =>
-      request(w.base, endpoints.deleteManagementKey, {
+      sendRequest(w.base, endpoints.deleteManagementKey, {
         params: { org_id: tenant.org_id, key_id },
         headers: { 'x-management-key': key },
       })
@@ -337,7 +337,7 @@ describe('a management key', () => {
     const answers = []
     for (const key_id of [id, newUuid()])
       for (const row of [endpoints.deleteManagementKey, endpoints.patchManagementKey] as const) {
-        const { status, body } = await request(w.base, row, {
+        const { status, body } = await sendRequest(w.base, row, {
           params: { org_id: w.org_id, key_id },
           headers: { 'x-management-key': w.management_key },
           ...(row.method === 'patch' ? { body: { label: 'mine' } } : {}),
@@ -351,7 +351,7 @@ describe('a management key', () => {
 })
 
 describe('a team access token', () => {
-  const bearer = (token: string) => client(w.base, { authorization: `Bearer ${token}` })
+  const bearer = (token: string) => createClient(w.base, { authorization: `Bearer ${token}` })
   const mint = (tenant: Tenant, key = tenant.management_key) => asAdmin(key).createAccessToken({ params: tenant, body: { env: 'sandbox' } })
 
   test('opens the data of its team for ten minutes', async () => {

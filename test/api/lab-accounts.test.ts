@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Client, client } from '../../src/contract/client.ts'
+import { type Client, createClient } from '../../src/contract/client.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
@@ -28,7 +28,7 @@ async function anotherTeam() {
     body: { label: 'bound', role: 'team_admin', team_role_bindings: [{ team_id: id }] },
   })
   const { value } = await mine.admin.createTeamKey({ params: here(), body: { label: 'second', team_id: id } })
-  return { id, admin: client(w.base, { 'x-management-key': key }), api: client(w.base, { 'x-service-api-key': value }) }
+  return { id, admin: createClient(w.base, { 'x-management-key': key }), api: createClient(w.base, { 'x-service-api-key': value }) }
 }
 
 const here = () => ({ org_id: mine.org_id, env: 'sandbox' as const, region: 'us' as const })

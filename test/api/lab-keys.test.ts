@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { handlers } from '../../src/http/handlers.ts'
@@ -16,7 +16,7 @@ const work: Row = {
   method: 'post',
   path: '/lab/v1/work',
   auth: 'lab',
-  tag: 'Lab side',
+  tag: 'Partner lab API',
   summary: 'Something a lab does for a team',
   subjects: { team_id: 'result.team_id' },
   returns: z.object({ done: z.boolean() }),
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 
 type Headers = Record<string, string>
-const getOwnLab = (headers: Headers) => request(w.base, endpoints.getOwnLab, { headers })
+const getOwnLab = (headers: Headers) => sendRequest(w.base, endpoints.getOwnLab, { headers })
 const refusedFor = (error_type: string) => ({
   status: 401,
   body: { detail: { error_type, error_message: expect.stringMatching(/^[A-Z].+\.$/) } },
@@ -112,25 +112,25 @@ describe('a lab key opens nothing else', () => {
   test.each(others)('%s', async (_, row) => {
     const own = row.auth === 'team' ? 'x-service-api-key' : 'x-management-key'
     for (const headers of [{ 'x-lab-key': side.lab_key }, { [own]: side.lab_key }] as Headers[])
-      expect(await request(w.base, row, { params: w, headers, ...(row.body ? { body: {} } : {}) })).toMatchObject(
+      expect(await sendRequest(w.base, row, { params: w, headers, ...(row.body ? { body: {} } : {}) })).toMatchObject(
         refusedFor('LAB_KEY_NOT_ALLOWED'),
       )
   })
 
   test('nor in a header that is meant for others', async () => {
     const management = { params: w, headers: { 'x-service-api-key': side.lab_key } }
-    expect(await request(w.base, endpoints.getOrg, management)).toMatchObject(refusedFor('LAB_KEY_NOT_ALLOWED'))
+    expect(await sendRequest(w.base, endpoints.getOrg, management)).toMatchObject(refusedFor('LAB_KEY_NOT_ALLOWED'))
     const misplaced = { params: w, headers: { 'x-lab-key': w.management_key } }
-    expect(await request(w.base, endpoints.getOrg, misplaced)).toMatchObject(refusedFor('MISSING_MANAGEMENT_KEY'))
+    expect(await sendRequest(w.base, endpoints.getOrg, misplaced)).toMatchObject(refusedFor('MISSING_MANAGEMENT_KEY'))
     const token = { headers: { authorization: `Bearer ${side.lab_key}` } }
-    expect(await request(w.base, endpoints.listUsers, token)).toMatchObject(refusedFor('INVALID_ACCESS_TOKEN'))
+    expect(await sendRequest(w.base, endpoints.listUsers, token)).toMatchObject(refusedFor('INVALID_ACCESS_TOKEN'))
   })
 })
 
 describe('what a lab does', () => {
   const rowOf = async (row: Row, lab_key = side.lab_key) => {
     const request_id = newUuid()
-    const { body } = await request(w.base, row, { headers: { 'x-lab-key': lab_key, 'x-request-id': request_id } })
+    const { body } = await sendRequest(w.base, row, { headers: { 'x-lab-key': lab_key, 'x-request-id': request_id } })
     const columns = 'actor_kind, actor_id, org_id, team_id, action, status'
     return { body, rows: await query(w.url, `select ${columns} from audit_log where request_id = $1`, [request_id]) }
   }
@@ -155,6 +155,6 @@ describe('what a lab does', () => {
 
 test('a key of the sandbox does not open production', async () => {
   const eu = await replica({ database: await newDatabase(), env: { ENVIRONMENT: 'production', REGION: 'eu' } })
-  const answer = await request(eu.base, endpoints.getOwnLab, { headers: { 'x-lab-key': side.lab_key } })
+  const answer = await sendRequest(eu.base, endpoints.getOwnLab, { headers: { 'x-lab-key': side.lab_key } })
   expect(answer).toMatchObject(refusedFor('WRONG_DEPLOYMENT_KEY'))
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aLink, aUser, toldOfConnections } from '../support/connections.ts'
@@ -68,11 +68,11 @@ describe('a link token', () => {
   test('opens nothing but the routes of linking, and no key opens those', async () => {
     const { link_token } = await linkOf(w)
     const wrongly = [
-      client(w.base, { 'x-service-api-key': link_token }).listUsers(),
-      client(w.base, { authorization: `Bearer ${link_token}` }).listUsers(),
-      client(w.base, { 'x-service-api-key': w.team_api_key }).listLinkSources(),
-      client(w.base, { 'x-vital-link-token': w.team_api_key }).listLinkSources(),
-      client(w.base, { 'x-vital-link-token': 'x'.repeat(5000) }).listLinkSources(),
+      createClient(w.base, { 'x-service-api-key': link_token }).listUsers(),
+      createClient(w.base, { authorization: `Bearer ${link_token}` }).listUsers(),
+      createClient(w.base, { 'x-service-api-key': w.team_api_key }).listLinkSources(),
+      createClient(w.base, { 'x-vital-link-token': w.team_api_key }).listLinkSources(),
+      createClient(w.base, { 'x-vital-link-token': 'x'.repeat(5000) }).listLinkSources(),
     ]
     const errors = await Promise.all(wrongly.map(refusal))
     expect(errors.map(({ status, detail }) => [status, detail['error_type']])).toEqual([
@@ -86,7 +86,7 @@ describe('a link token', () => {
 
   test('is taken in either header', async () => {
     const { link_token } = await linkOf(w)
-    expect(await client(w.base, { 'x-service-link-token': link_token }).listLinkSources()).not.toEqual([])
+    expect(await createClient(w.base, { 'x-service-link-token': link_token }).listLinkSources()).not.toEqual([])
   })
 
   test('offers the sources that it is for', async () => {
@@ -321,7 +321,7 @@ test('what is done with a link token is in the audit log', async () => {
 })
 
 describe('a sign-in token of a user', () => {
-  const bearer = (token: string) => client(w.base, { authorization: `Bearer ${token}` })
+  const bearer = (token: string) => createClient(w.base, { authorization: `Bearer ${token}` })
 
   test('connects the phone of this user, and nothing of another', async () => {
     const t = await w.tenant()
@@ -346,7 +346,7 @@ describe('a sign-in token of a user', () => {
     const late = await world()
     const user_id = await aUser(late.api)
     const phone = async () =>
-      client(late.base, { authorization: `Bearer ${(await late.api.createUserToken({ params: { user_id } })).sign_in_token}` })
+      createClient(late.base, { authorization: `Bearer ${(await late.api.createUserToken({ params: { user_id } })).sign_in_token}` })
     const connect = async (one: Awaited<ReturnType<typeof phone>>) =>
       one.connectPushSource({ params: { provider: 'manual' }, body: { user_id } })
     const first = await phone()

@@ -157,7 +157,10 @@ describe('asking for news', () => {
     goOn()
     source.mood.waitsFor = undefined
     expect(answer).toMatchObject({ success: true, refreshed_sources: [], in_progress_sources: ['fitbit'], failed_sources: [] })
-    expect([endpoints.refreshUser.goesOn(answer), endpoints.refreshUser.goesOn({ in_progress_sources: [] })]).toEqual([true, false])
+    expect([endpoints.refreshUser.isStillRunning(answer), endpoints.refreshUser.isStillRunning({ in_progress_sources: [] })]).toEqual([
+      true,
+      false,
+    ])
   })
 
   test('is possible eight times an hour for each user', async () => {

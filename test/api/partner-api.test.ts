@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import type { NewResults } from '../../src/contract/labs/results.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
@@ -70,7 +70,7 @@ describe('a partner lab', () => {
   })
   test('reads what it needs of an order, with names as its systems take them, and nothing of whose it is', async () => {
     const order_id = await sent({ patient_details: aPatient({}, people[1]), passthrough: 'ours alone' })
-    const answer = await request(w.base, endpoints.getLabOrder, { params: { order_id }, headers: { 'x-lab-key': lab_key } })
+    const answer = await sendRequest(w.base, endpoints.getLabOrder, { params: { order_id }, headers: { 'x-lab-key': lab_key } })
     expect(answer.body).toMatchObject({
       id: order_id,
       status: 'requisition_created',
@@ -263,7 +263,7 @@ describe('a hostile report', () => {
     const id = await sent()
     const before = await traceOf(w.url, id)
     const row = endpoints[name as 'reportLabStep']
-    const answer = await request(w.base, row, { params: { order_id: id }, body, headers: { 'x-lab-key': lab_key } })
+    const answer = await sendRequest(w.base, row, { params: { order_id: id }, body, headers: { 'x-lab-key': lab_key } })
     expect(answer.status).toBe(422)
     expect(await traceOf(w.url, id)).toEqual(before)
   })

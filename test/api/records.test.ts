@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { query } from '../support/cluster.ts'
 import { leaksIn } from '../support/leaks.ts'
@@ -68,7 +68,7 @@ describe('demographics', () => {
     const other = await replica()
     const user = await newUser()
     await w.api.putUserInfo({ params: user, body: everything })
-    const read = await request(other.base, endpoints.getUserInfo, { params: user, headers: { 'x-service-api-key': w.team_api_key } })
+    const read = await sendRequest(other.base, endpoints.getUserInfo, { params: user, headers: { 'x-service-api-key': w.team_api_key } })
     expect(read.body).toEqual(everything)
   })
   test('are not found before they were recorded, nor for an unknown user', async () => {

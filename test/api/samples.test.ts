@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
 import { aSample, aUser, push, toldOf } from '../support/wearables.ts'
 import { refusal, world } from '../support/world.ts'
@@ -588,7 +588,7 @@ test('with a user every sample, summary and event of it is erased', async () => 
 test("a phone pushes what is its own user's, with a sign-in token", async () => {
   const [user_id, other] = [await aUser(w.api), await aUser(w.api)]
   const { sign_in_token } = await w.api.createUserToken({ params: { user_id } })
-  const phone = client(w.base, { authorization: `Bearer ${sign_in_token}` })
+  const phone = createClient(w.base, { authorization: `Bearer ${sign_in_token}` })
   expect(await push(phone, user_id, 'heartrate', [aSample(at(0), 60)])).toMatchObject({ created: 1 })
   expect(await refusal(push(phone, other, 'heartrate', [aSample(at(0), 60)]))).toMatchObject({ status: 404 })
   expect(

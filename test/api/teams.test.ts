@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
@@ -128,7 +128,7 @@ describe('creating a team', () => {
 
 describe('an integration_team_id belongs to one team', () => {
   const create = (tenant: Tenant, integration_team_id: string) =>
-    request(w.base, endpoints.createTeam, {
+    sendRequest(w.base, endpoints.createTeam, {
       params: { org_id: tenant.org_id },
       body: aTeam({ integration_team_id }),
       headers: { 'x-management-key': tenant.management_key },
@@ -156,7 +156,7 @@ describe('an integration_team_id belongs to one team', () => {
     const one = await admin.createTeam({ params: { org_id }, body: aTeam({ integration_team_id: 'one' }) })
     const two = await admin.createTeam({ params: { org_id }, body: aTeam({ integration_team_id: 'two' }) })
     const patch = (team_id: string, integration_team_id: string | null) =>
-      request(w.base, endpoints.patchTeam, {
+      sendRequest(w.base, endpoints.patchTeam, {
         params: { org_id, team_id },
         body: { integration_team_id },
         headers: { 'x-management-key': tenant.management_key },
@@ -327,7 +327,7 @@ describe('a deleted team', () => {
   test('is gone from every management answer, and its keys and tokens stop at once', async () => {
     const { api, admin, access_token, key, ...tenant } = await deleted()
     expect(await refusal(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
-    const bearer = await request(w.base, endpoints.listUsers, { headers: { authorization: `Bearer ${access_token}` } })
+    const bearer = await sendRequest(w.base, endpoints.listUsers, { headers: { authorization: `Bearer ${access_token}` } })
     expect(bearer).toMatchObject({ status: 401, body: { detail: { error_type: 'INVALID_ACCESS_TOKEN' } } })
     for (const headers of [{}, { 'x-management-key': key }]) {
       expect(await refusal(admin.getTeam({ params: tenant, headers }))).toMatchObject({ status: 404 })

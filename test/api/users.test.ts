@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Reply, request } from '../../src/contract/client.ts'
+import { type Reply, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
@@ -37,9 +37,9 @@ test('a created user carries every field of the spec', async () => {
 
 test('both spellings of the path create', async () => {
   const sent = { body: aUser(), headers: { 'x-service-api-key': w.team_api_key } }
-  const slashed = await request(w.base, { ...endpoints.createUser, path: '/v2/user/' }, sent)
+  const slashed = await sendRequest(w.base, { ...endpoints.createUser, path: '/v2/user/' }, sent)
   expect(slashed.status).toBe(200)
-  expect((await request(w.base, endpoints.createUser, sent)).body).toMatchObject({
+  expect((await sendRequest(w.base, endpoints.createUser, sent)).body).toMatchObject({
     detail: { user_id: (slashed.body as { user_id: string }).user_id },
   })
 })
@@ -47,7 +47,9 @@ test('both spellings of the path create', async () => {
 test('one hundred equal creations end in one user and ninety-nine answers that name it', async () => {
   const body = aUser()
   const answers = await Promise.all(
-    Array.from({ length: 100 }, () => request(w.base, endpoints.createUser, { body, headers: { 'x-service-api-key': w.team_api_key } })),
+    Array.from({ length: 100 }, () =>
+      sendRequest(w.base, endpoints.createUser, { body, headers: { 'x-service-api-key': w.team_api_key } }),
+    ),
   )
   const made = answers.filter((answer) => answer.status === 200)
   expect(made).toHaveLength(1)
@@ -85,7 +87,7 @@ describe('client_user_id', () => {
   })
   test('a personal one is refused with its error_type beside the text', async () => {
     const headers = { 'x-service-api-key': w.team_api_key }
-    const answer = await request(w.base, endpoints.createUser, { body: { client_user_id: 'john＠example.com' }, headers })
+    const answer = await sendRequest(w.base, endpoints.createUser, { body: { client_user_id: 'john＠example.com' }, headers })
     expect(answer).toMatchObject({ status: 400, body: { detail: expect.any(String), error_type: 'PERSONAL_CLIENT_USER_ID' } })
   })
   test.each(['4155550100', '2024-01-15', 'patient_17', newUuid(), 'ord-2024-000123', '{{"x"}}', '名前', "'; drop table users; --"])(
@@ -137,7 +139,7 @@ describe('patching', () => {
       body: aUser({ fallback_time_zone: 'Europe/Berlin', fallback_birth_date: '1961-07-23', ingestion_start: '2026-01-01' }),
     })
     const client_user_id = `renamed-${user.user_id}`
-    const reply = await request(w.base, endpoints.patchUser, {
+    const reply = await sendRequest(w.base, endpoints.patchUser, {
       params: { user_id: user.user_id },
       body: { client_user_id, fallback_birth_date: null, ingestion_end: '2026-06-30' },
       headers: { 'x-service-api-key': w.team_api_key },

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
 import { aNewOrder, place } from '../support/orders.ts'
 import { people, someInfo } from '../support/people.ts'
@@ -59,7 +59,7 @@ test('restored into an empty database everything is as it was, and read by the s
   expect(restored).toMatchObject({ rows: written.rows, audit_rows: expect.any(Number) })
   expect(await contents(url)).toEqual(await contents(w.url))
   const other = await replica({ database: url })
-  const api = client(other.base, { 'x-service-api-key': w.team_api_key })
+  const api = createClient(other.base, { 'x-service-api-key': w.team_api_key })
   for (const read of [
     (of: typeof api) => of.getOrder({ params: { order_id } }),
     (of: typeof api) => of.getResults({ params: { order_id } }),

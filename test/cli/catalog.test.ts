@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
 import { newDatabase, replica, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
@@ -32,7 +32,7 @@ async function empty() {
   const { team_api_key } = await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
   const { base } = await replica({ database, env: production })
   const load = (path: string) => cli.json('catalogue', 'load', '--file', path)
-  return { cli, database, load, api: client(base, { 'x-service-api-key': team_api_key }) }
+  return { cli, database, load, api: createClient(base, { 'x-service-api-key': team_api_key }) }
 }
 
 /** The same with the built-in file loaded. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
 import { newUuid } from '../support/seeded.ts'
 import { newDatabase, type Replica, refusal, replica } from '../support/world.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await cli.json('catalogue', 'load', '--file', builtIn.pathname)
 })
 
-const api = () => client(service.base, { 'x-service-api-key': first.team_api_key })
+const api = () => createClient(service.base, { 'x-service-api-key': first.team_api_key })
 const lastOperatorRow = async () =>
   Object.values(
     (
@@ -40,7 +40,7 @@ const refusedInOneLine = async (text: string | RegExp, ...args: string[]) => {
 }
 
 describe('lab-keys', () => {
-  const labSide = (key: string) => client(service.base, { 'x-lab-key': key })
+  const labSide = (key: string) => createClient(service.base, { 'x-lab-key': key })
 
   test('a key is made, opens its lab, is listed by its beginning and is revoked at once', async () => {
     const { id, key, ...made } = await cli.json('lab-keys', 'create', '--lab', 'quillmoor', '--label', 'night run')
@@ -103,7 +103,7 @@ describe('lab-accounts', () => {
   test('the only organisation need not be named; an account that is open to no team waits for the management API', async () => {
     const { id } = await create()
     expect((await api().listLabAccounts({ query: { lab_account_id: id } })).data).toEqual([])
-    const admin = client(service.base, { 'x-management-key': first.management_key })
+    const admin = createClient(service.base, { 'x-management-key': first.management_key })
     const params = { org_id: first.org_id, env: 'production' as const, region: 'eu' as const, account_id: id }
     await admin.patchLabAccount({ params, body: { team_id_allowlist: [first.team_id] } })
     const [account] = (await api().listLabAccounts({ query: { lab_account_id: id } })).data

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { startService } from '../../src/start.ts'
@@ -22,8 +22,8 @@ beforeAll(async () => {
   service = await replica({ database, env: production })
 })
 
-const api = (key = first.team_api_key) => client(service.base, { 'x-service-api-key': key })
-const admin = (key = first.management_key) => client(service.base, { 'x-management-key': key })
+const api = (key = first.team_api_key) => createClient(service.base, { 'x-service-api-key': key })
+const admin = (key = first.management_key) => createClient(service.base, { 'x-management-key': key })
 const operatorRows = async () =>
   (
     await query<{ action: string; subject: string | null }>(
@@ -99,13 +99,13 @@ describe('bootstrap', () => {
     const cli = assay(empty, production)
     const made = await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
     const { listening: base } = await startedOn(empty, production)
-    await client(base, { 'x-management-key': made.management_key }).deleteTeam({ params: made })
+    await createClient(base, { 'x-management-key': made.management_key }).deleteTeam({ params: made })
     expect((await fetch(`${(await startedOn(empty, production)).listening}/ready`)).status).toBe(200)
     expect((await cli.run('bootstrap', '--org', 'Again', '--team', 'Again')).code).toBe(1)
     expect(await cli.json('keys', 'list')).toMatchObject({ team_api_keys: [], management_keys: [{ label: 'first start' }] })
     expect(await cli.run('keys', 'create', '--kind', 'team', '--label', 'x')).toMatchObject({ code: 1, out: '' })
     const { key } = await cli.json('keys', 'create', '--kind', 'org_admin', '--label', 'again')
-    const admin = client(base, { 'x-management-key': key })
+    const admin = createClient(base, { 'x-management-key': key })
     expect(await admin.createTeam({ params: made, body: { name: 'Two', region: 'eu' } })).toMatchObject({ name: 'Two' })
   })
 })
@@ -114,12 +114,12 @@ test('a sandbox whose last team was deleted starts with a new team in the same o
   const empty = await newDatabase()
   const env = { DATA_DIR: temporaryFolder() }
   const { listening, credentials } = await startedOn(empty, env)
-  const admin = client(listening, { 'x-management-key': credentials.management_key as string })
+  const admin = createClient(listening, { 'x-management-key': credentials.management_key as string })
   await admin.deleteTeam({ params: { org_id: credentials.org_id as string, team_id: credentials.team_id as string } })
   const again = await startedOn(empty, env)
   expect(again.credentials.org_id).toBe(credentials.org_id)
   expect(again.credentials.team_id).not.toBe(credentials.team_id)
-  const api = client(again.listening, { 'x-service-api-key': again.credentials.team_api_key as string })
+  const api = createClient(again.listening, { 'x-service-api-key': again.credentials.team_api_key as string })
   expect(await api.listUsers()).toMatchObject({ total: 0 })
 })
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { query } from '../support/cluster.ts'
@@ -23,7 +23,7 @@ test('the operator invites the first person, lists and removes it', async () => 
   const token = /^http\S+\/console\/invitation#(iv_\w{46})\n$/.exec(out)?.[1] as string
   const { totp_secret } = await browser(service.base, '').api.openInvitation({ body: { token } })
   const body = { token, name: 'First Keeper', password: PASSWORD, code: codeAt(fromBase32(totp_secret), stepAt(service.app.wall())) }
-  const answer = await request(service.base, endpoints.acceptInvitation, { body, headers: fromConsole })
+  const answer = await sendRequest(service.base, endpoints.acceptInvitation, { body, headers: fromConsole })
   const { ask } = browser(service.base, cookieIn(answer.headers))
   expect(await ask(endpoints.getSession)).toMatchObject({ status: 200, body: { role: 'org_admin', org: { id: tenant.org_id } } })
 

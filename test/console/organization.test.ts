@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { PASSWORD, quick, signIn } from '../support/console.ts'
 import { journey, openPage, seriousIssues, signedIn } from '../support/console-page.ts'
@@ -19,7 +19,7 @@ journey('a key is shown once, works, and is revoked', async (width) => {
   await page.getByLabel('Label').fill('night backend')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   const key = (await page.getByRole('dialog', { name: 'The new key' }).locator('code').textContent()) as string
-  const api = client(one.base, { 'x-service-api-key': key })
+  const api = createClient(one.base, { 'x-service-api-key': key })
   expect((await api.listUsers()).total).toBe(0)
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.reload()

@@ -71,7 +71,7 @@ journey('a topic is added to a pipeline; each destination is paused by itself, a
   await dialog.getByLabel('Project').fill('Harbour')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog
-    .getByText(/^Must be the id of a project/)
+    .getByText(/^Must be a project ID/)
     .first()
     .waitFor()
   opened.complaints.length = 0

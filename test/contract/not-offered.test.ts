@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
-import { notOffered, notOfferedAt } from '../../src/contract/not-offered.ts'
+import { findNotOffered, notOffered } from '../../src/contract/not-offered.ts'
 
 const paths = Object.values(endpoints).flatMap(({ path, aliases = [] }: { path: string; aliases?: readonly string[] }) => [
   path,
@@ -8,7 +8,7 @@ const paths = Object.values(endpoints).flatMap(({ path, aliases = [] }: { path: 
 ])
 
 test('no operation of the API is listed as not offered', () => {
-  expect(paths.filter((path) => notOfferedAt(path))).toEqual([])
+  expect(paths.filter((path) => findNotOffered(path))).toEqual([])
 })
 
 test.each([
@@ -20,11 +20,11 @@ test.each([
   ['/v1/org/6f1c/team/7a2b/sandbox/continuous_query', 'queries over wearable data'],
   ['/v2/team/6f1c', 'team details by team API key'],
 ])('%s is listed', (path, what) => {
-  expect(notOfferedAt(path)?.what).toBe(what)
+  expect(findNotOffered(path)?.what).toBe(what)
 })
 
 test.each(['/nowhere', '/v3/order', '/v3/unmatched_resulting', '/v2/team/6f1c/users/search'])('%s is not listed', (path) => {
-  expect(notOfferedAt(path)).toBeUndefined()
+  expect(findNotOffered(path)).toBeUndefined()
 })
 
 test('every entry names an alternative in whole sentences', () => {

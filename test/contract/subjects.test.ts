@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { rows } from '../../src/contract/index.ts'
-import { isPersonal, wrapped } from '../../src/contract/personal.ts'
+import { isPersonal, unwrap } from '../../src/contract/personal.ts'
 import { describeSubjects, firstOf, subjectsOf } from '../../src/http/subjects.ts'
 
 const placesOf = ({ subjects }: Row, name?: string) =>
@@ -24,7 +24,7 @@ test.each(rows)('%s declares subjects that its request has', (_, row) => {
 /** Whether a shape has a field at the end of the steps; a shape without fields of its own takes any. */
 function reaches(shape: z.ZodType | undefined, [step, ...more]: string[]): boolean {
   if (!shape || step === undefined) return Boolean(shape)
-  const inner = wrapped(shape)
+  const inner = unwrap(shape)
   if (inner) return reaches(inner, [step, ...more])
   if (step === '[]') return shape instanceof z.ZodArray && reaches(shape.element as z.ZodType, more)
   if (!(shape instanceof z.ZodObject)) return false

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { reservePort } from '../support/ports.ts'
 import { credentialsIn, root, type Service, startProcess } from '../support/process.ts'
 import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
@@ -65,7 +65,7 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
 /** A reader's checkout: the keys of a team of its own, the dependencies, the command line and the helpers of the quick start. */
 async function readersFolder(page: string, data: string, addresses: Record<string, string>) {
   const { base_url, org_id, management_key } = credentialsIn(data)
-  const admin = client(base_url, { 'x-management-key': management_key })
+  const admin = createClient(base_url, { 'x-management-key': management_key })
   const { id: team_id } = await admin.createTeam({ params: { org_id }, body: { name: page.replace(/\W/g, ' '), region: 'us' } })
   const params = { org_id, env: 'sandbox', region: 'us' } as const
   const { value: team_api_key } = await admin.createTeamKey({ params, body: { label: page, team_id } })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
-const begin = (body: object) => request(w.base, endpoints.beginSession, { body, headers: fromConsole })
+const begin = (body: object) => sendRequest(w.base, endpoints.beginSession, { body, headers: fromConsole })
 const auditOf = (request_id: string) =>
   query(w.url, 'select action, actor_kind, actor_id, status, via from audit_log where request_id = $1', [request_id])
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { DAY, SECOND } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
-const accept = (body: object) => request(w.base, endpoints.acceptInvitation, { body, headers: fromConsole })
+const accept = (body: object) => sendRequest(w.base, endpoints.acceptInvitation, { body, headers: fromConsole })
 const tokenOf = (link: string | null) => link?.split('#')[1] as string
 
 describe('an invitation', () => {
@@ -57,7 +57,7 @@ describe('an invitation', () => {
     const { token, code } = await joined(w, await w.tenant())
     const over = refusedFor(404, 'INVITATION_OVER')
     expect(await accept({ token, name: 'Second', password: PASSWORD, code: code() })).toMatchObject(over)
-    expect(await request(w.base, endpoints.openInvitation, { body: { token }, headers: fromConsole })).toMatchObject(over)
+    expect(await sendRequest(w.base, endpoints.openInvitation, { body: { token }, headers: fromConsole })).toMatchObject(over)
   })
 
   test('ends when a new one is made, when it is taken back, and after 7 days', async () => {
@@ -66,7 +66,7 @@ describe('an invitation', () => {
     const invite = async () =>
       (await admin.createInvite({ params: { org_id }, body: { email: 'slow@harbour.example' } })) as { link: string }
     const works = async (link: string) =>
-      (await request(one.base, endpoints.openInvitation, { body: { token: tokenOf(link) }, headers: fromConsole })).status
+      (await sendRequest(one.base, endpoints.openInvitation, { body: { token: tokenOf(link) }, headers: fromConsole })).status
     const [first, second] = [await invite(), await invite()]
     expect(second).toMatchObject({ status: 'invite_resent' })
     expect([await works(first.link), await works(second.link)]).toEqual([404, 200])

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { SECOND } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
-const begin = (body: object, one = w) => request(one.base, endpoints.beginSession, { body, headers: fromConsole })
+const begin = (body: object, one = w) => sendRequest(one.base, endpoints.beginSession, { body, headers: fromConsole })
 
 describe('a person signs in', () => {
   test('with e-mail, password and a code that was not used before', async () => {
@@ -70,7 +70,7 @@ describe('a person signs in', () => {
     const { email, session } = await joined(w, tenant)
     const request_id = newUuid()
     const headers = { ...fromConsole, 'x-request-id': request_id }
-    await request(w.base, endpoints.beginSession, { body: { email, password: 'wrong lantern here', code: '1' }, headers })
+    await sendRequest(w.base, endpoints.beginSession, { body: { email, password: 'wrong lantern here', code: '1' }, headers })
     const rows = await query<Record<string, unknown>>(w.url, 'select * from audit_log where request_id = $1', [request_id])
     expect(rows).toMatchObject([
       { action: 'beginSession', status: 401, actor_kind: 'visitor', org_id: tenant.org_id, subject: `person_id:${session.person?.id}` },

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { client, request } from '../../src/contract/client.ts'
+import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints, rows } from '../../src/contract/index.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
@@ -12,7 +12,8 @@ beforeAll(async () => {
   w = await world()
 })
 
-const begin = (body: object, headers: Record<string, string> = fromConsole) => request(w.base, endpoints.beginSession, { body, headers })
+const begin = (body: object, headers: Record<string, string> = fromConsole) =>
+  sendRequest(w.base, endpoints.beginSession, { body, headers })
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
 const auditOf = (request_id: string) =>
   w.app.db
@@ -74,7 +75,7 @@ describe('signing in', () => {
 
   test('after too many tries from one address everybody there waits', async () => {
     const one = await world({ env: {} })
-    const wrong = () => request(one.base, endpoints.beginSession, { body: { management_key: 'wrong' }, headers: fromConsole })
+    const wrong = () => sendRequest(one.base, endpoints.beginSession, { body: { management_key: 'wrong' }, headers: fromConsole })
     await query(one.url, 'delete from sign_in_turns')
     await wrong()
     await query(one.url, 'update sign_in_turns set taken = 99')
@@ -104,7 +105,7 @@ describe('signing in', () => {
 
 describe('behind a proxy', () => {
   const from = (one: { base: string }, address: string) =>
-    request(one.base, endpoints.beginSession, {
+    sendRequest(one.base, endpoints.beginSession, {
       body: { management_key: 'wrong' },
       headers: { ...fromConsole, 'x-forwarded-for': address },
     })
@@ -144,7 +145,7 @@ describe('the cookie', () => {
     const one = await replica({ env: { PUBLIC_URL: 'https://assay.example' } })
     const tenant = await one.tenant()
     const body = { management_key: tenant.management_key }
-    const { status, headers } = await request(one.base, endpoints.beginSession, {
+    const { status, headers } = await sendRequest(one.base, endpoints.beginSession, {
       body,
       headers: { ...fromConsole, origin: 'https://assay.example' },
     })
@@ -320,7 +321,7 @@ describe('the ordinary routes', () => {
     const other = await w.tenant()
     await other.api.createUser({ body: { client_user_id: 'of the key' } })
     const { cookie } = await signIn(w.base, { team_api_key: w.team_api_key })
-    const api = client(w.base, { cookie, 'x-service-api-key': other.team_api_key })
+    const api = createClient(w.base, { cookie, 'x-service-api-key': other.team_api_key })
     expect((await api.listUsers()).users.map((user) => user.client_user_id)).toEqual(['of the key'])
   })
 
@@ -336,7 +337,7 @@ describe('the ordinary routes', () => {
     const { ask } = await signIn(w.base, { management_key: w.management_key })
     expect(await ask(endpoints.getOwnLab)).toMatchObject(refusedFor(401, 'MISSING_LAB_KEY'))
     const headers = { ...fromConsole, 'x-management-key': w.management_key }
-    expect(await request(w.base, endpoints.getSession, { headers })).toMatchObject(refusedFor(401, 'MISSING_SESSION'))
+    expect(await sendRequest(w.base, endpoints.getSession, { headers })).toMatchObject(refusedFor(401, 'MISSING_SESSION'))
   })
 
   test('name the key in the audit log, and that it was through the console', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
 import { aPipeline, deploymentOf, stateOf, tell } from '../support/pipelines.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -255,7 +255,7 @@ test('a Team Management Key reaches the pipelines of its teams only', async () =
     params: { org_id },
     body: { label: 'narrow', role: 'team_admin', team_role_bindings: [{ team_id }] },
   })
-  const narrow: Tenant = { ...tenant, admin: client(w.base, { 'x-management-key': key }) }
+  const narrow: Tenant = { ...tenant, admin: createClient(w.base, { 'x-management-key': key }) }
   expect((await pipelinesOf(narrow)).map((one) => one.team_id)).toEqual([team_id])
   expect(await refusal(put(narrow, { team_ids: [sibling] }))).toMatchObject({ status: 404 })
   expect(await narrow.admin.deletePipelines({ params: deploymentOf(tenant), query: { team_id: [sibling] } })).toEqual([])

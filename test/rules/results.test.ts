@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Ordered } from '../../src/contract/labs/analyte.ts'
+import type { OrderedMeasurements } from '../../src/contract/labs/analyte.ts'
 import { type BiomarkerResult, labResults, type NewResult, NewResults } from '../../src/contract/labs/results.ts'
 import * as rules from '../../src/labs/results/rules.ts'
 import { analytes, orderedTest } from '../support/catalog.ts'
@@ -11,7 +11,7 @@ const markers = [
   { id: 2, name: 'Glucose', slug: 'glucose', provider_id: 'QM2', expected_results: ['glucose'] },
   { id: 3, name: 'Lead', slug: 'lead-blood', provider_id: 'QM3', expected_results: ['lead-blood'] },
 ]
-const ordered: Ordered = { analytes, markers }
+const ordered: OrderedMeasurements = { analytes, markers }
 
 function completed(posted: NewResult, gender = 'female') {
   const [result] = rules.completeResults(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { genders } from '../../src/contract/common.ts'
-import type { Ordered } from '../../src/contract/labs/analyte.ts'
+import type { OrderedMeasurements } from '../../src/contract/labs/analyte.ts'
 import { type Method, methods, stepsOf } from '../../src/contract/labs/lifecycle.ts'
 import { type BiomarkerResult, type Interpretation, NewResults, type ResultVersion, resultTypes } from '../../src/contract/labs/results.ts'
 import { stepDelay } from '../../src/labs/adapters/simulator/delays.ts'
@@ -129,7 +129,7 @@ describe('for every seed and every lab test of the catalogue', () => {
 
 /** Every analyte alone: whatever an operator makes of the catalogue. */
 test.each(analytes.map(({ slug }) => slug))('%s can be had alone, in every type and interpretation', (slug) => {
-  const ordered: Ordered = { analytes, markers: [{ id: 1, name: slug, slug, provider_id: 'X', expected_results: [slug] }] }
+  const ordered: OrderedMeasurements = { analytes, markers: [{ id: 1, name: slug, slug, provider_id: 'X', expected_results: [slug] }] }
   for (const gender of genders)
     for (const type of resultTypes)
       for (const interpretation of ['normal', 'abnormal', 'critical', 'unknown'] as const) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { switches } from '../../src/contract/tenants/management.ts'
+import { featureSettings } from '../../src/contract/tenants/management.ts'
 import * as rules from '../../src/tenants/teams/rules.ts'
 
 describe('the teams that a management key reaches', () => {
@@ -28,8 +28,8 @@ describe('the switches of a team', () => {
     expect(rules.featureSettingsFrom({ minor_ordering_enabled: false })).toEqual({ minor_ordering_enabled: false })
   })
   test('null goes back to the default of each switch', () => {
-    const nothing = Object.fromEntries(Object.keys(switches).map((name) => [name, null]))
-    expect(rules.featureSettingsFrom(nothing)).toEqual(switches)
+    const nothing = Object.fromEntries(Object.keys(featureSettings).map((name) => [name, null]))
+    expect(rules.featureSettingsFrom(nothing)).toEqual(featureSettings)
   })
   test('nothing but switches comes through', () => {
     expect(rules.featureSettingsFrom({ name: 'x', partial_webhooks_enabled: true } as object)).toEqual({ partial_webhooks_enabled: true })

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { skipUnless } from '../db/support/embedded.ts'
 import { query } from '../support/cluster.ts'
@@ -45,7 +45,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s takes no more requests, finishes t
 
   let answered = false
   const headers = { 'x-service-api-key': kept.team_api_key }
-  const patch = request(service.url, endpoints.patchUser, { params: { user_id }, body: { client_user_id: 'patched' }, headers })
+  const patch = sendRequest(service.url, endpoints.patchUser, { params: { user_id }, body: { client_user_id: 'patched' }, headers })
   void patch.finally(() => {
     answered = true
   })

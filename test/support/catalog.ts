@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Analyte, Ordered } from '../../src/contract/labs/analyte.ts'
+import type { Analyte, OrderedMeasurements } from '../../src/contract/labs/analyte.ts'
 
 type Marker = { slug: string; name: string; expected_results: string[] }
 type LabMarker = { id: number; marker_slug: string; provider_id: string }
@@ -22,7 +22,7 @@ export function analyteOf(slug: string): Analyte {
 }
 
 /** What an order of a lab test of the catalogue asks for. */
-export function orderedTest(slug: string): Ordered {
+export function orderedTest(slug: string): OrderedMeasurements {
   const test = file.lab_tests.find((one) => one.slug === slug)
   return { analytes, markers: file.lab_markers.filter(({ id }) => test?.marker_ids.includes(id)).map(completed) }
 }

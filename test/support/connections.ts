@@ -1,4 +1,4 @@
-import { type Client, client } from '../../src/contract/client.ts'
+import { type Client, createClient } from '../../src/contract/client.ts'
 import { type EventName, eventTypes } from '../../src/contract/delivery/events.ts'
 import type { App } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
@@ -28,7 +28,7 @@ export async function aConnectedUser(app: App, api: Client, team_id: string) {
 export async function aLink(base: string, api: Client, wanted: Partial<Parameters<Client['createLinkToken']>[0]['body']> = {}) {
   const user_id = wanted.user_id ?? (await aUser(api))
   const { link_token, link_web_url } = await api.createLinkToken({ body: { user_id, ...wanted } })
-  return { user_id, link_token, link_web_url, link: client(base, { 'x-vital-link-token': link_token }) }
+  return { user_id, link_token, link_web_url, link: createClient(base, { 'x-vital-link-token': link_token }) }
 }
 
 /** An address that we handed out, at the port where the test listens. */

@@ -1,6 +1,6 @@
-import { client, request } from '../../src/contract/client.ts'
+import { createClient, sendRequest } from '../../src/contract/client.ts'
 import type { PersonRole } from '../../src/contract/common.ts'
-import type { Answer, Row } from '../../src/contract/endpoint.ts'
+import type { ResponseBody, Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import type { App } from '../../src/platform/app.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
@@ -16,7 +16,7 @@ export const cookieIn = (headers: globalThis.Headers) => (headers.get('set-cooki
 
 /** A browser in which somebody signed in. */
 export async function signIn(base: string, body: object, headers: Headers = {}) {
-  const answer = await request(base, endpoints.beginSession, { body, headers: { ...fromConsole, ...headers } })
+  const answer = await sendRequest(base, endpoints.beginSession, { body, headers: { ...fromConsole, ...headers } })
   if (answer.status !== 200)
     throw Object.assign(new Error(`sign-in answered ${answer.status}`), { status: answer.status, body: answer.body })
   const cookie = cookieIn(answer.headers)
@@ -29,10 +29,10 @@ export function browser(base: string, cookie: string, more: Headers = {}) {
   return {
     cookie,
     headers,
-    api: client(base, headers),
+    api: createClient(base, headers),
     of: (team_id: string, also: Headers = {}) => browser(base, cookie, { ...more, 'x-assay-team': team_id, ...also }),
     ask: (row: Row, sent: { params?: object; query?: object; body?: unknown; headers?: Headers } = {}) =>
-      request(base, row, { ...sent, headers: { ...headers, ...sent.headers } }),
+      sendRequest(base, row, { ...sent, headers: { ...headers, ...sent.headers } }),
   }
 }
 
@@ -54,7 +54,7 @@ export async function joined(one: { base: string; app: App }, { admin, org_id }:
   const { totp_secret } = await api.openInvitation({ body: { token } })
   const code = () => codeAt(fromBase32(totp_secret), stepAt(one.app.wall()))
   const body = { token, name: 'Ottoline Keeper', password: PASSWORD, code: code() }
-  const answer = await request(one.base, endpoints.acceptInvitation, { body, headers: fromConsole })
-  const { session, recovery_codes } = answer.body as Answer<typeof endpoints.acceptInvitation>
+  const answer = await sendRequest(one.base, endpoints.acceptInvitation, { body, headers: fromConsole })
+  const { session, recovery_codes } = answer.body as ResponseBody<typeof endpoints.acceptInvitation>
   return { ...browser(one.base, cookieIn(answer.headers)), email: address, code, session, recovery_codes, token }
 }

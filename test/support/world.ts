@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, inject } from 'vitest'
-import { type Client, client } from '../../src/contract/client.ts'
+import { type Client, createClient } from '../../src/contract/client.ts'
 import { numberEvents } from '../../src/delivery/events/log.ts'
 import type { OutboundOptions } from '../../src/delivery/pipelines/destinations/destination.ts'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
@@ -145,14 +145,14 @@ async function tenant(app: App, base: string, names: Partial<Parameters<typeof f
     team_id: team.id,
     team_api_key,
     management_key,
-    api: client(base, { 'x-service-api-key': team_api_key }),
-    admin: client(base, { 'x-management-key': management_key }),
+    api: createClient(base, { 'x-service-api-key': team_api_key }),
+    admin: createClient(base, { 'x-management-key': management_key }),
   }
 }
 
 async function labSide(app: App, base: string, lab_id: number) {
   const { key: lab_key, id: key_id } = await createLabKey(app, { lab_id, label: 'test' })
-  return { lab_key, key_id, lab: client(base, { 'x-lab-key': lab_key }) }
+  return { lab_key, key_id, lab: createClient(base, { 'x-lab-key': lab_key }) }
 }
 
 /** The usual beginning of a story: one replica, one tenant. */

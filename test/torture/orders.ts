@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../src/contract/client.ts'
-import type { Answer } from '../../src/contract/endpoint.ts'
+import type { ResponseBody } from '../../src/contract/endpoint.ts'
 import { type Endpoints, endpoints } from '../../src/contract/index.ts'
 import { aNewOrder, aUser } from '../support/orders.ts'
 import { eventually } from '../support/process.ts'
 import type { Subject } from './rounds.ts'
 import type { Attempt } from './writers.ts'
 
-type Placed = Answer<Endpoints['createOrder']>
+type Placed = ResponseBody<Endpoints['createOrder']>
 type Order = Placed['order']
 type NewOrder = Awaited<ReturnType<typeof aNewOrder>> & { passthrough: string }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'amqplib'
 import { pino } from 'pino'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { aQueue, startBroker } from '../support/broker.ts'
 import { query } from '../support/cluster.ts'
@@ -29,7 +29,7 @@ export async function openSite(log?: string) {
   const services: Service[] = await Promise.all([start(), start()])
   const kept = credentialsIn(dataDir)
   await (await aQueue(broker.uri, { name: QUEUE })).close()
-  const admin = client((services[0] as Service).url, { 'x-management-key': kept.management_key })
+  const admin = createClient((services[0] as Service).url, { 'x-management-key': kept.management_key })
   await admin.upsertPipelines({ params: deploymentOf(kept), body: { team_ids: [kept.team_id], rabbitmq: broker } })
   const reader = readQueue(broker.uri)
   return {
@@ -94,14 +94,14 @@ const WRITERS = 4
 
 /** Orders that are placed and cancelled, through whichever process answers. */
 export async function startClients({ services, kept }: Pick<Site, 'services' | 'kept'>) {
-  const apis = () => services.map(({ url }) => client(url, { 'x-service-api-key': kept.team_api_key }))
-  const body = await eventually(() => aNewOrder(apis()[0] as ReturnType<typeof client>))
-  const user_id = await eventually(() => aUser(apis()[0] as ReturnType<typeof client>))
+  const apis = () => services.map(({ url }) => createClient(url, { 'x-service-api-key': kept.team_api_key }))
+  const body = await eventually(() => aNewOrder(apis()[0] as ReturnType<typeof createClient>))
+  const user_id = await eventually(() => aUser(apis()[0] as ReturnType<typeof createClient>))
   let stopping = false
   let placed = 0
   const write = async (writer: number) => {
     for (let n = writer; !stopping; n++) {
-      const api = apis()[n % 2] as ReturnType<typeof client>
+      const api = apis()[n % 2] as ReturnType<typeof createClient>
       try {
         const { order } = await api.createOrder({ body: { ...body, user_id } })
         placed++

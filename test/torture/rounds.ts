@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { type Client, client } from '../../src/contract/client.ts'
+import { type Client, createClient } from '../../src/contract/client.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import {
   assay,
@@ -90,7 +90,7 @@ export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds
 /** Durable as it comes: nothing of PostgreSQL's safety is switched off. */
 const startOutside = (dataDir: string) => startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
 
-const apiOf = (service: Service, dataDir: string) => client(service.url, { 'x-service-api-key': credentialsIn(dataDir).team_api_key })
+const apiOf = (service: Service, dataDir: string) => createClient(service.url, { 'x-service-api-key': credentialsIn(dataDir).team_api_key })
 
 const targetOf = <B, A>({ service, dataDir, work }: Site<B, A>) => ({
   base: service.url,

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../src/contract/client.ts'
-import type { Answer } from '../../src/contract/endpoint.ts'
+import type { ResponseBody } from '../../src/contract/endpoint.ts'
 import { type Endpoints, endpoints } from '../../src/contract/index.ts'
 import { people } from '../support/people.ts'
 import type { Subject } from './rounds.ts'
 import type { Attempt } from './writers.ts'
 
-type User = Answer<Endpoints['createUser']>
+type User = ResponseBody<Endpoints['createUser']>
 type NewUser = ReturnType<typeof aUser>
 
 const checks = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { client } from '../../src/contract/client.ts'
+import { createClient } from '../../src/contract/client.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { aNewOrder, aUser } from '../support/orders.ts'
 import { credentialsIn, eventually, postmasterOf, type Service, startProcess } from '../support/process.ts'
@@ -43,7 +43,7 @@ export async function openSite(log?: string) {
 }
 
 async function makeWebhooks({ services, kept, receiver }: Pick<Site, 'services' | 'kept' | 'receiver'>) {
-  const admin = client((services[2] as Service).url, { 'x-management-key': kept.management_key })
+  const admin = createClient((services[2] as Service).url, { 'x-management-key': kept.management_key })
   const params = { org_id: kept.org_id, team_id: kept.team_id, env: 'sandbox' as const }
   for (const [i, ordering] of orderings.entries()) {
     const { id } = await admin.createWebhook({ params, body: { url: receiver.urlOf(`/${i}`), ordering } })
@@ -56,8 +56,8 @@ const USERS = 10
 
 /** Clients that place orders at any API process and cancel them again, as well as they are let. */
 export async function startClients({ services, kept }: Site) {
-  const apis = () => services.slice(2).map(({ url }) => client(url, { 'x-service-api-key': kept.team_api_key }))
-  const [first] = apis() as [ReturnType<typeof client>]
+  const apis = () => services.slice(2).map(({ url }) => createClient(url, { 'x-service-api-key': kept.team_api_key }))
+  const [first] = apis() as [ReturnType<typeof createClient>]
   const body = await eventually(() => aNewOrder(first))
   const user_ids = await Promise.all(Array.from({ length: USERS }, () => eventually(() => aUser(first))))
   let stopping = false

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { request } from '../../src/contract/client.ts'
+import { sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { eventually } from '../support/process.ts'
 
@@ -51,7 +51,7 @@ export function startWriters<B, A>({ round, count, ...target }: Target<B> & { ro
 export async function send<B, A>({ base, key, work }: Target<B>, attempt: Attempt<B, A>) {
   try {
     const headers = { 'x-service-api-key': key, ...work.headers?.(attempt.body) }
-    const { status, body } = await request(base, work.row, { body: attempt.body, headers })
+    const { status, body } = await sendRequest(base, work.row, { body: attempt.body, headers })
     if (status === 200) attempt.answer = body as A
     else if (status !== 503) return `a write was answered ${status} ${JSON.stringify(body)}`
     else if (!(body as { detail?: object }).detail) return `503 without a reason: ${JSON.stringify(body)}`

@@ -21,13 +21,13 @@ export const eventType = <S extends z.ZodType>(row: EventType<S>): EventType<S> 
 /** A filter for events: a type, or a prefix of types and a star. */
 export const EventPattern = z.string().regex(/^([a-z0-9_.]{1,100}\*?|\*)$/, 'Must be an event type, or a prefix that ends in *.')
 
-const Told = z.union([z.looseObject({}), z.array(z.looseObject({}))])
+const EventPayload = z.union([z.looseObject({}), z.array(z.looseObject({}))])
 
 /** The message that webhooks receive and `GET /events` returns: Junction's envelope with `event_id` and `created_at` added. */
 export const EventEnvelope = z
   .object({
     event_type: Safe.meta({ example: 'labtest.order.updated' }),
-    data: personal(Told).describe('The payload. GET /event-types has the JSON Schema of each event type.'),
+    data: personal(EventPayload).describe('The payload. GET /event-types has the JSON Schema of each event type.'),
     team_id: Id,
     user_id: Id.nullable().describe('Null if the event is not about a user.'),
     client_user_id: Safe.nullable(),

@@ -4,7 +4,7 @@ import { endpoint } from '../endpoint.ts'
 import { message, messageStream, Safe, safe } from '../personal.ts'
 import { EventEnvelope, EventPattern } from './event.ts'
 
-const EventTypeAnswer = z
+const EventTypeResponse = z
   .object({
     type: Safe.meta({ example: 'labtest.order.updated' }),
     description: Safe,
@@ -26,7 +26,7 @@ const filter = {
 }
 
 const events = { tag: 'Events', method: 'get' } as const
-const pieces = messageStream(z.custom<AsyncIterable<string | Uint8Array>>()).meta({ type: 'string' })
+const EventStream = messageStream(z.custom<AsyncIterable<string | Uint8Array>>()).meta({ type: 'string' })
 
 export const eventEndpoints = {
   listEventTypes: endpoint({
@@ -36,7 +36,7 @@ export const eventEndpoints = {
     summary: 'List event types',
     subjects: {},
     description: 'Returns the JSON Schema, the ordering key and an example of each type. Needs no credential.',
-    returns: z.object({ event_types: z.array(EventTypeAnswer) }).meta({ id: 'EventTypes' }),
+    returns: z.object({ event_types: z.array(EventTypeResponse) }).meta({ id: 'EventTypes' }),
   }),
   getEventType: endpoint({
     ...events,
@@ -45,7 +45,7 @@ export const eventEndpoints = {
     summary: 'Get an event type',
     subjects: {},
     params: z.object({ event_type: Text(100) }),
-    returns: EventTypeAnswer,
+    returns: EventTypeResponse,
     refusals: { 404: 'No such event type.' },
   }),
   listEvents: endpoint({
@@ -72,7 +72,7 @@ export const eventEndpoints = {
     headers: z.object({
       'last-event-id': z.string().max(100).nullish().describe('The ID of the last event that you received. Takes precedence over `after`.'),
     }),
-    returns: pieces,
+    returns: EventStream,
     refusals: { 429: 'The team has too many streams open.' },
   }),
 }

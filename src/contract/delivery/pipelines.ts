@@ -5,10 +5,10 @@ import { Safe } from '../personal.ts'
 
 export const destinations = ['cloud_pubsub', 'rabbitmq', 'svix', 'azure_amqp'] as const
 /** The destinations that Assay can publish to. */
-export const outlets = ['cloud_pubsub', 'rabbitmq'] as const
+export const supportedDestinations = ['cloud_pubsub', 'rabbitmq'] as const
 
 export type Destination = (typeof destinations)[number]
-export type OutletName = (typeof outlets)[number]
+export type SupportedDestination = (typeof supportedDestinations)[number]
 
 /** Follows the rules of Google. The project of a domain starts with the domain and a colon. */
 export const ProjectId = z
@@ -77,7 +77,7 @@ export const UpsertPipelines = z
 
 const PipelineDestination = z
   .object({
-    destination: openEnum(outlets),
+    destination: openEnum(supportedDestinations),
     delivered: z.int().describe('The number of events that the destination confirmed.'),
     last_delivered_at: Instant.nullable(),
     lag: z.int().describe('The number of pending events, counted up to 10,000.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Id, Nothing } from '../common.ts'
+import { Id, NoContent } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { noWebhook, WebhookPath, webhookRoot, webhooks } from './webhooks.ts'
@@ -24,7 +24,7 @@ export const webhookKeyEndpoints = {
     summary: 'Rotate the ed25519 key of a webhook',
     description: 'For 24 hours Assay signs messages with both the new and the old key.',
     params: WebhookPath,
-    returns: Nothing,
+    returns: NoContent,
     refusals: { 400: 'The webhook has no ed25519 key, because `asymmetric` is false.', ...noWebhook },
   }),
   getWebhookJwks: endpoint({

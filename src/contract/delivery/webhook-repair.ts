@@ -5,7 +5,7 @@ import { messageText, PersonalText, Safe } from '../personal.ts'
 import { EventPattern } from './event.ts'
 import { noWebhook, WebhookPath, webhookRoot, webhooks } from './webhooks.ts'
 
-export const outcomes = ['delivered', 'retried', 'exhausted'] as const
+export const attemptOutcomes = ['delivered', 'retried', 'exhausted'] as const
 const jobKinds = ['recover', 'replay'] as const
 const jobStates = ['running', 'done', 'stopped', 'failed'] as const
 
@@ -26,7 +26,7 @@ const attempt = {
   example: z.boolean(),
   attempt: z.int().describe('The number of the attempt, starting with 1.'),
   at: Instant,
-  outcome: openEnum(outcomes).describe(
+  outcome: openEnum(attemptOutcomes).describe(
     'delivered: the webhook responded with 2xx. retried: the attempt failed and another follows. exhausted: the last attempt failed.',
   ),
   status: z.int().nullable().describe('The HTTP status of the response. Null if there was no response.'),
@@ -65,7 +65,7 @@ const Message = z
   })
   .meta({ id: 'WaitingMessage' })
 
-const Retried = z
+const RetryResult = z
   .object({
     event_id: Id,
     action: openEnum(['retried', 'resent']),
@@ -103,7 +103,7 @@ export const webhookRepairEndpoints = {
     params: WebhookPath,
     query: z.object({
       ...page,
-      outcome: z.enum(outcomes).nullish(),
+      outcome: z.enum(attemptOutcomes).nullish(),
       event_type: EventPattern.nullish(),
       event_id: Id.nullish(),
       since: InstantIn.nullish(),
@@ -142,7 +142,7 @@ export const webhookRepairEndpoints = {
     description:
       'If the message is pending, Assay attempts the first message of its key now and keeps the order (`retried`). Any other event of the team goes to the end of its queue with a new sequence (`resent`).',
     params: MessagePath,
-    returns: Retried,
+    returns: RetryResult,
     refusals: { 400: 'The webhook is disabled.', 404: 'No such webhook or event in the team.' },
   }),
   recoverWebhook: endpoint({

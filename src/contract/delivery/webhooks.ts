@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, Environment, Id, Instant, Nothing } from '../common.ts'
+import { Cursor, Environment, Id, Instant, NoContent } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 import { EventPattern } from './event.ts'
@@ -127,7 +127,7 @@ export const webhookEndpoints = {
     summary: 'Delete a webhook',
     description: 'Pending messages and jobs of the webhook are deleted with it.',
     params: WebhookPath,
-    returns: Nothing,
+    returns: NoContent,
     refusals: noWebhook,
   }),
   getWebhookHeaders: endpoint({
@@ -150,7 +150,7 @@ export const webhookEndpoints = {
       'Replaces all custom headers. Assay never returns the values of headers that look like credentials or that you list in `sensitive`.',
     params: WebhookPath,
     body: z.object({ headers: Headers, sensitive: z.array(z.string().max(128)).max(50).nullish() }).meta({ id: 'NewWebhookHeaders' }),
-    returns: Nothing,
+    returns: NoContent,
     refusals: { 400: 'Assay sets one of the headers itself.', ...noWebhook },
   }),
   getWebhookSecret: endpoint({
@@ -176,7 +176,7 @@ export const webhookEndpoints = {
       })
       .meta({ id: 'RotateWebhookSecret' })
       .nullish(),
-    returns: Nothing,
+    returns: NoContent,
     refusals: { 400: 'The secret is not valid.', ...noWebhook },
   }),
 }

@@ -8,7 +8,7 @@ export type ReferenceRange = {
 }
 export type ReferenceRanges = { male?: ReferenceRange; female?: ReferenceRange }
 export type CriticalLimits = { below: number | null; above: number | null }
-export type SimulatedAs = { mean_male: number; mean_female: number; sd: number }
+export type SimulationParameters = { mean_male: number; mean_female: number; sd: number }
 
 /** One measurement of the catalog. */
 export type Analyte = {
@@ -20,10 +20,10 @@ export type Analyte = {
   reference_range: ReferenceRanges | null
   critical: CriticalLimits | null
   decimals: number | null
-  sim: SimulatedAs | null
+  sim: SimulationParameters | null
   expected_value: string | null
 }
 
 /** The measurements of an order. `analytes` can contain more than the markers expect, because labs report extra measurements. */
-export type Ordered = { markers: OrderedMarker[]; analytes: Analyte[] }
+export type OrderedMeasurements = { markers: OrderedMarker[]; analytes: Analyte[] }
 export type OrderedMarker = { id: number; name: string; slug: string; provider_id: string | null; expected_results: string[] }

@@ -27,13 +27,13 @@ export const consentTypes = [
   'hipaa-authorization',
 ] as const
 
-const AtMost = (max: number) => z.string().max(max, `Must have at most ${max} characters.`)
+const MaxText = (max: number) => z.string().max(max, `Must have at most ${max} characters.`)
 const List = <T extends z.ZodType>(item: T, max: number) => z.array(item).max(max, `Must have at most ${max} entries.`)
 const Trimmed = (max: number) =>
   z.string().trim().min(1, 'Must not be empty or only spaces.').max(max, `Must have at most ${max} characters.`)
 const Zip = z.string().regex(/^\d{5}(-\d{4})?$/, 'Must be five digits, optionally followed by a hyphen and four digits.')
 const Amount = z.int('Must be a whole number.').min(0, 'Must not be negative.').nullish()
-const Passthrough = AtMost(10_000).nullish().describe('Your own text. Assay returns it unchanged and does not send it to the lab.')
+const Passthrough = MaxText(10_000).nullish().describe('Your own text. Assay returns it unchanged and does not send it to the lab.')
 
 /** Accepts every spelling of a birth date that Junction accepts and stores it as YYYY-MM-DD. */
 const BirthDate = z
@@ -71,7 +71,7 @@ const physician = {
   first_name: Trimmed(100),
   last_name: Trimmed(100),
   npi: Trimmed(40).meta({ description: 'National Provider Identifier: ten digits.', example: '1234567893' }),
-  email: AtMost(254).nullish(),
+  email: MaxText(254).nullish(),
   licensed_states: List(Trimmed(60), 60).default([]),
 }
 export const PhysicianIn = z.object({ ...physician, signature_image: ImageIn.nullish() }).meta({ id: 'PhysicianInput' })
@@ -83,21 +83,21 @@ const PersonDetailsIn = z
     last_name: Trimmed(100),
     address: AddressIn,
     phone_number: Trimmed(40),
-    phone_type: AtMost(40).default('Mobile'),
+    phone_type: MaxText(40).default('Mobile'),
   })
   .meta({ id: 'PersonDetailsInput' })
 
-const IcdCodes = List(AtMost(50), 100)
+const IcdCodes = List(MaxText(50), 100)
 
 export const HealthInsuranceIn = z
   .object({
     front_image: ImageIn.nullish(),
     back_image: ImageIn.nullish(),
     patient_signature_image: ImageIn.nullish(),
-    subjective: AtMost(10_000).nullish(),
-    assessment_plan: AtMost(10_000).nullish(),
-    payor_code: AtMost(100).nullish(),
-    insurance_id: AtMost(100).nullish(),
+    subjective: MaxText(10_000).nullish(),
+    assessment_plan: MaxText(10_000).nullish(),
+    payor_code: MaxText(100).nullish(),
+    insurance_id: MaxText(100).nullish(),
     responsible_relationship: z.enum(relationships).nullish(),
     responsible_details: PersonDetailsIn.nullish().describe('The person who pays, if the relationship is not Self.'),
     diagnosis_codes: IcdCodes.nullish(),
@@ -105,14 +105,14 @@ export const HealthInsuranceIn = z
   .meta({ id: 'HealthInsuranceInput' })
 
 export const ConsentIn = z
-  .object({ consentType: z.enum(consentTypes), version: AtMost(40).default('1.0'), timeOfConsent: InstantIn.optional() })
+  .object({ consentType: z.enum(consentTypes), version: MaxText(40).default('1.0'), timeOfConsent: InstantIn.optional() })
   .meta({ id: 'ConsentInput' })
 
 export const AoEAnswerIn = z
   .object({
     marker_id: z.int('Must be a whole number.'),
     question_id: z.int('Must be a whole number.'),
-    answer: AtMost(2000).describe('The code of an answer that the question offers, or text. Separate several codes with commas.'),
+    answer: MaxText(2000).describe('The code of an answer that the question offers, or text. Separate several codes with commas.'),
   })
   .meta({ id: 'AoEAnswerInput' })
 
@@ -136,22 +136,22 @@ export const PatientDetailsIn = z
   })
   .meta({ id: 'PatientDetailsInput' })
 
-const place = {
+const addressFields = {
   first_line: Trimmed(200),
-  second_line: AtMost(200).nullish(),
+  second_line: MaxText(200).nullish(),
   city: Trimmed(100),
   state: Trimmed(60).meta({ example: 'CA' }),
   zip: Zip.meta({ example: '94110' }),
   country: Trimmed(60).meta({ example: 'US' }),
 }
-const access_notes = AtMost(1000).nullish()
+const access_notes = MaxText(1000).nullish()
 
 export const PatientAddressIn = z
-  .object({ receiver_name: AtMost(200).default(''), ...place, access_notes, phone_number: AtMost(40).nullish() })
+  .object({ receiver_name: MaxText(200).default(''), ...addressFields, access_notes, phone_number: MaxText(40).nullish() })
   .meta({ id: 'PatientAddressInput' })
 
 export const ShippingDetailsIn = z
-  .object({ receiver_name: Trimmed(200), ...place, phone_number: Trimmed(40) })
+  .object({ receiver_name: Trimmed(200), ...addressFields, phone_number: Trimmed(40) })
   .meta({ id: 'ShippingDetailsInput' })
 
 const Consents = List(ConsentIn, 50).default([])
@@ -173,7 +173,7 @@ export const NewOrder = z
     activate_by: Day.nullish().describe('Assay sends the order to the lab on this day. Default: immediately.'),
     aoe_answers: List(AoEAnswerIn, 500).nullish(),
     passthrough: Passthrough,
-    clinical_notes: AtMost(1000).nullish(),
+    clinical_notes: MaxText(1000).nullish(),
     lab_account_id: Id.nullish(),
     creator_member_id: Id.nullish(),
   })
@@ -204,7 +204,9 @@ export const ImportOrder = z
     collection_method: z.enum(methods),
     physician: PhysicianIn.nullish(),
     patient_details: PatientDetailsIn,
-    patient_address: z.object({ receiver_name: AtMost(200), ...place, zip: Trimmed(20), access_notes }).meta({ id: 'ImportAddressInput' }),
+    patient_address: z
+      .object({ receiver_name: MaxText(200), ...addressFields, zip: Trimmed(20), access_notes })
+      .meta({ id: 'ImportAddressInput' }),
     sample_id: SampleId,
     lab_account_id: Id.nullish(),
   })

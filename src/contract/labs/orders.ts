@@ -124,7 +124,7 @@ const OrderDetails = z
   })
   .meta({ id: 'OrderDetails' })
 
-const InTransaction = z
+const TransactionOrder = z
   .object({
     id: Id,
     low_level_status: openEnum(lowLevels).nullable(),
@@ -137,7 +137,7 @@ const InTransaction = z
   .meta({ id: 'OrderInTransaction' })
 
 export const OrderTransaction = z
-  .object({ id: Id, status: openEnum(transactionStatuses), orders: z.array(InTransaction) })
+  .object({ id: Id, status: openEnum(transactionStatuses), orders: z.array(TransactionOrder) })
   .meta({ id: 'OrderTransaction' })
 
 const Warning = z.object({ code: Safe, path: z.array(z.union([Safe, z.int()])), message: Safe }).meta({ id: 'OrderWarning' })
@@ -217,16 +217,16 @@ const noOrder = { 404: 'No such order in the team.' }
 const notOrderable = { 400: 'The tests, the lab, the lab account or the billing do not fit together.', 404: 'No such user in the team.' }
 
 export const activationTypes = ['current', 'scheduled'] as const
-const Moment = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
+const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
 
 export const OrderFilter = z.object({
   search_input: Text(200)
     .nullish()
     .describe('A prefix of the patient name, the recipient name, the order ID, the user ID or the sample ID.'),
-  start_date: Moment.nullish().describe('Created at or after this time. A date means the start of the day in UTC.'),
-  end_date: Moment.nullish().describe('Created at or before this time. A date means the end of the day in UTC.'),
-  updated_start_date: Moment.nullish(),
-  updated_end_date: Moment.nullish(),
+  start_date: DayOrInstant.nullish().describe('Created at or after this time. A date means the start of the day in UTC.'),
+  end_date: DayOrInstant.nullish().describe('Created at or before this time. A date means the end of the day in UTC.'),
+  updated_start_date: DayOrInstant.nullish(),
+  updated_end_date: DayOrInstant.nullish(),
   status: z
     .array(z.enum(lowLevels as [string, ...string[]]))
     .max(50)

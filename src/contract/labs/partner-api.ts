@@ -10,15 +10,23 @@ import { interpretations, NewResults } from './results.ts'
 const OrderId = z.object({ order_id: Id })
 
 /** Steps that only Assay or the customer takes, or that follow from results. A lab cannot report them. */
-const notReported = ['ordered', 'awaiting_registration', 'registered', 'requisition_bypassed', 'partial_results', 'completed', 'corrected']
-const reported = lowLevels.filter((low) => !notReported.includes(low)) as [string, ...string[]]
+const unreportableSteps = [
+  'ordered',
+  'awaiting_registration',
+  'registered',
+  'requisition_bypassed',
+  'partial_results',
+  'completed',
+  'corrected',
+]
+const reportableSteps = lowLevels.filter((low) => !unreportableSteps.includes(low)) as [string, ...string[]]
 
 const tracking = z.string().max(300, 'Must have at most 300 characters.').nullish()
 
 export const StepReport = z
   .object({
     status: z
-      .enum(reported)
+      .enum(reportableSteps)
       .describe(
         'A low-level status of the collection method. It can be several steps ahead. A report that arrives late or twice changes nothing.',
       ),
@@ -98,7 +106,7 @@ const LabOrder = z
 const lab = { auth: 'lab', tag: 'Partner lab API' } as const
 const noOrder = { 404: 'No such order was sent to the lab.' }
 
-export const labSideEndpoints = {
+export const partnerApiEndpoints = {
   getOwnLab: endpoint({
     ...lab,
     method: 'get',

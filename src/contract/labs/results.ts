@@ -104,7 +104,7 @@ export const SampleData = z
   .meta({ id: 'SampleData' })
 export type SampleData = z.output<typeof SampleData>
 
-const older = <T extends z.ZodType>(shape: T) => deprecated(shape, 'Use `sample_information`.')
+const movedToSampleInformation = <T extends z.ZodType>(shape: T) => deprecated(shape, 'Use `sample_information`.')
 
 export const ResultsMetadata = z
   .object({
@@ -114,9 +114,9 @@ export const ResultsMetadata = z
     patient: PersonName,
     provider: PersonName.nullable().describe('The physician.'),
     laboratory: Safe.nullable(),
-    date_reported: older(Safe),
-    date_collected: older(Safe.nullable()),
-    date_received: older(Safe.nullable()),
+    date_reported: movedToSampleInformation(Safe),
+    date_collected: movedToSampleInformation(Safe.nullable()),
+    date_received: movedToSampleInformation(Safe.nullable()),
     specimen_number: Safe,
     status: openEnum(['partial', 'final']),
     interpretation: openEnum(interpretations).nullable(),
@@ -138,7 +138,7 @@ export const labResults = <Transaction extends z.ZodType>(OrderTransaction: Tran
     })
     .meta({ id: 'LabResults' })
 
-const named = {
+const measurementName = {
   provider_id: Text(60).nullish().describe("The lab's code of a marker that consists of one measurement."),
   slug: Text(100).nullish().describe('The slug of the measurement in the catalog.'),
   loinc: z
@@ -148,14 +148,14 @@ const named = {
   name: Text(200).nullish(),
 }
 const isNamed = (one: { provider_id?: unknown; slug?: unknown; loinc?: unknown }) => Boolean(one.provider_id || one.slug || one.loinc)
-const unnamed = { error: 'Name the measurement by slug, loinc or provider_id.' }
+const nameRequired = { error: 'Name the measurement by slug, loinc or provider_id.' }
 
-const limit = z.number().nullish()
+const rangeLimit = z.number().nullish()
 const remark = z.string().max(5000, 'Must have at most 5000 characters.').nullish()
 
 export const NewResult = z
   .object({
-    ...named,
+    ...measurementName,
     result: Text(5000),
     type: z.enum(resultTypes).nullish().describe('Default: derived from the result.'),
     unit: z.string().max(60).nullish().describe('Default: the unit in the catalog.'),
@@ -164,13 +164,13 @@ export const NewResult = z
       .max(200)
       .nullish()
       .describe('Default: the range in the catalog, if you send no range value either. Null for no range.'),
-    min_range_value: limit,
-    max_range_value: limit,
+    min_range_value: rangeLimit,
+    max_range_value: rangeLimit,
     interpretation: z.enum(interpretations).nullish().describe('The interpretation of the lab. Default: derived from the range.'),
     notes: remark,
     performing_laboratory: z.string().max(200).nullish(),
   })
-  .refine(isNamed, unnamed)
+  .refine(isNamed, nameRequired)
   .refine(({ type, result }) => type !== 'numeric' || numberText.test(result), {
     path: ['result'],
     error: 'Must be a number for the type numeric.',
@@ -187,8 +187,8 @@ export const NewResult = z
 export type NewResult = z.output<typeof NewResult>
 
 export const NewMissingResult = z
-  .object({ ...named, inferred_failure_type: z.enum(failureTypes).default('unknown_failure'), note: remark })
-  .refine(isNamed, unnamed)
+  .object({ ...measurementName, inferred_failure_type: z.enum(failureTypes).default('unknown_failure'), note: remark })
+  .refine(isNamed, nameRequired)
   .meta({ id: 'NewMissingResult' })
 export type NewMissingResult = z.output<typeof NewMissingResult>
 

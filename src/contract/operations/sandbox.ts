@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Cursor, Id, Instant, InstantIn, Nothing } from '../common.ts'
+import { Cursor, Id, Instant, InstantIn, NoContent } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { message, Safe } from '../personal.ts'
 
@@ -78,6 +78,6 @@ export const sandboxEndpoints = {
     status: 204,
     summary: 'Empty the inbox',
     description: 'Deletes all messages. The inbox continues to receive events.',
-    returns: Nothing,
+    returns: NoContent,
   }),
 }

@@ -6,18 +6,18 @@ import { Safe, safe } from '../personal.ts'
 const clearingHouses = ['change_healthcare', 'availity', 'stedi', 'waystar', 'claim_md', 'apero', 'pverify'] as const
 const payorSources = ['platform', 'team'] as const
 
-const search = {
+const searchFields = {
   insurance_name: z.string().max(200).nullish().describe('A part of the name or an alias of the payor.'),
   provider: z.enum(clearingHouses).nullish(),
 }
 
-const known = {
+const payorFields = {
   name: Safe,
   aliases: z.array(Safe),
   org_address: safe(AddressOut),
   source: openEnum(payorSources).describe('platform: from the shared catalog. team: created by the team.'),
 }
-const Payor = z.object({ payor_code: Safe, ...known }).meta({ id: 'Payor' })
+const Payor = z.object({ payor_code: Safe, ...payorFields }).meta({ id: 'Payor' })
 
 export const NewPayor = z
   .object({
@@ -37,7 +37,7 @@ export const insuranceEndpoints = {
     path: '/v3/insurance/search/payor',
     summary: 'Search payors',
     description: 'Searches the shared catalog and the payors of the team by name or alias. Returns at most 50 payors.',
-    query: z.object({ ...search, provider_payor_id: z.string().max(100).nullish() }),
+    query: z.object({ ...searchFields, provider_payor_id: z.string().max(100).nullish() }),
     returns: z.array(Payor),
   }),
   searchPayorsByBody: endpoint({
@@ -47,8 +47,8 @@ export const insuranceEndpoints = {
     deprecated: { since: '2025-10-01', instead: 'Use `GET /v3/insurance/search/payor`.' },
     reads: true,
     summary: 'Search payors (older route)',
-    body: z.object({ ...search, provider_id: z.string().max(100).nullish() }).meta({ id: 'PayorQuery' }),
-    returns: z.array(z.object({ code: Safe, ...known }).meta({ id: 'PayorFound' })),
+    body: z.object({ ...searchFields, provider_id: z.string().max(100).nullish() }).meta({ id: 'PayorQuery' }),
+    returns: z.array(z.object({ code: Safe, ...payorFields }).meta({ id: 'PayorFound' })),
   }),
   createPayor: endpoint({
     ...insurance,

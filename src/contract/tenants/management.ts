@@ -39,7 +39,7 @@ const brand = {
 }
 
 /** The feature settings of a team and their defaults. */
-export const switches = {
+export const featureSettings = {
   lab_tests_patient_sms_communication_enabled: true,
   lab_tests_patient_email_communication_enabled: true,
   reject_duplicate_connection: false,
@@ -50,25 +50,24 @@ export const switches = {
 }
 
 /** Junction settings that Assay stores but does not act on. Their descriptions must say so. */
-const KEPT_ONLY = 'Assay stores this setting but does not act on it yet.'
+const STORED_ONLY = 'Assay stores this setting but does not act on it yet.'
 const NO_MESSAGES = 'Assay stores this setting but sends no messages to patients.'
 const NO_MAIL = 'Assay stores this address but sends no email. Use the webhook event labtest.result.critical instead.'
 
-const about: Partial<Record<string, string>> = {
+const settingNotes: Partial<Record<string, string>> = {
   lab_tests_patient_sms_communication_enabled: NO_MESSAGES,
   lab_tests_patient_email_communication_enabled: NO_MESSAGES,
-  sdk_per_device_activity_timeseries: KEPT_ONLY,
-  patient_experience: KEPT_ONLY,
+  sdk_per_device_activity_timeseries: STORED_ONLY,
+  patient_experience: STORED_ONLY,
 }
 
 export const simulators = ['manual', 'auto'] as const
 
-const everySwitch = <S extends z.ZodType>(shape: S) =>
+const mapSettings = <S extends z.ZodType>(shape: S) =>
   // The cast restores the key names, which Object.fromEntries widens to string.
-  Object.fromEntries(Object.keys(switches).map((name) => [name, about[name] ? shape.describe(about[name]) : shape])) as Record<
-    keyof typeof switches,
-    S
-  >
+  Object.fromEntries(
+    Object.keys(featureSettings).map((name) => [name, settingNotes[name] ? shape.describe(settingNotes[name]) : shape]),
+  ) as Record<keyof typeof featureSettings, S>
 
 export const NewTeam = z
   .object({
@@ -78,25 +77,25 @@ export const NewTeam = z
     integration_team_id: IntegrationId.nullish().describe('Your ID of the team, unique in the organization.'),
     lab_tests_patient_sms_communication_enabled: z
       .boolean()
-      .default(switches.lab_tests_patient_sms_communication_enabled)
+      .default(featureSettings.lab_tests_patient_sms_communication_enabled)
       .describe(NO_MESSAGES),
     lab_tests_patient_email_communication_enabled: z
       .boolean()
-      .default(switches.lab_tests_patient_email_communication_enabled)
+      .default(featureSettings.lab_tests_patient_email_communication_enabled)
       .describe(NO_MESSAGES),
     critical_result_notification_email: Email.nullish().describe(NO_MAIL),
     brand_information: z.object(brand).meta({ id: 'BrandInformationInput' }).nullish(),
     logo_url: LogoUrl.nullish(),
-    reject_duplicate_connection: z.boolean().default(switches.reject_duplicate_connection),
-    sdk_per_device_activity_timeseries: z.boolean().default(switches.sdk_per_device_activity_timeseries).describe(KEPT_ONLY),
-    partial_webhooks_enabled: z.boolean().nullish().describe(`Default ${switches.partial_webhooks_enabled}.`),
-    minor_ordering_enabled: z.boolean().nullish().describe(`Default ${switches.minor_ordering_enabled}.`),
+    reject_duplicate_connection: z.boolean().default(featureSettings.reject_duplicate_connection),
+    sdk_per_device_activity_timeseries: z.boolean().default(featureSettings.sdk_per_device_activity_timeseries).describe(STORED_ONLY),
+    partial_webhooks_enabled: z.boolean().nullish().describe(`Default ${featureSettings.partial_webhooks_enabled}.`),
+    minor_ordering_enabled: z.boolean().nullish().describe(`Default ${featureSettings.minor_ordering_enabled}.`),
   })
   .meta({ id: 'NewTeam' })
 
 const TeamSettingsPatch = z
   .object({
-    ...everySwitch(z.boolean().nullish()),
+    ...mapSettings(z.boolean().nullish()),
     critical_result_notification_email: Email.nullish().describe(NO_MAIL),
     brand_information: z
       .object({
@@ -133,7 +132,7 @@ export const TeamPatch = z
 
 const TeamSettings = z
   .object({
-    ...everySwitch(z.boolean()),
+    ...mapSettings(z.boolean()),
     critical_result_notification_email: Safe.nullable().describe(NO_MAIL),
     brand_information: z
       .object({
@@ -152,7 +151,7 @@ const TeamSettings = z
   })
   .meta({ id: 'TeamSettings' })
 
-const teamListed = {
+const teamFields = {
   id: Id,
   name: Safe,
   created_on: Instant,
@@ -162,7 +161,7 @@ const teamListed = {
 
 const Team = z
   .object({
-    ...teamListed,
+    ...teamFields,
     environments: z.array(openEnum(environments)),
     sandbox: TeamSettings.nullable(),
     production: TeamSettings.nullable(),
@@ -175,7 +174,7 @@ const Bindings = z
   .array(z.object({ team_id: Id }))
   .min(1, 'Name at least one team.')
   .max(100)
-const keyListed = {
+const keyFields = {
   id: Id,
   label: Safe,
   created_at: Instant,
@@ -187,9 +186,9 @@ const keyListed = {
   prefix: Safe.describe('The first characters of the key.'),
   last_used_at: Instant.nullable(),
 }
-const ManagementKey = z.object(keyListed).meta({ id: 'ManagementKey' })
+const ManagementKey = z.object(keyFields).meta({ id: 'ManagementKey' })
 
-const teamKeyListed = {
+const teamKeyFields = {
   id: Id,
   label: Safe,
   value: Safe.describe('The full key in the response that creates it. Later only its prefix.'),
@@ -199,12 +198,12 @@ const teamKeyListed = {
   expires_at: Instant.nullable(),
   last_used_at: Instant.nullable(),
 }
-const TeamApiKey = z.object(teamKeyListed).meta({ id: 'TeamApiKey' })
+const TeamApiKey = z.object(teamKeyFields).meta({ id: 'TeamApiKey' })
 
 const org = { auth: 'management', plan: 'scale', scope: 'org', tag: 'Organization', subjects: {} } as const
 const team = { auth: 'management', plan: 'scale', scope: 'team', tag: 'Teams', subjects: {} } as const
 const keys = { auth: 'management', plan: 'scale', tag: 'Keys', subjects: {} } as const
-const taken = { 409: 'The integration_team_id belongs to another team. The response names its team_id.' }
+const integrationIdTaken = { 409: 'The integration_team_id belongs to another team. The response names its team_id.' }
 
 export const managementEndpoints = {
   getOrg: endpoint({ ...org, method: 'get', path: '/v1/org/{org_id}', summary: 'Get the organization', params: OrgId, returns: Org }),
@@ -231,7 +230,7 @@ export const managementEndpoints = {
       next_cursor: Cursor,
     }),
     returns: z
-      .object({ teams: z.array(z.object(teamListed).meta({ id: 'TeamListItem' })), next_cursor: Safe.nullable() })
+      .object({ teams: z.array(z.object(teamFields).meta({ id: 'TeamListItem' })), next_cursor: Safe.nullable() })
       .meta({ id: 'TeamList' }),
   }),
   createTeam: endpoint({
@@ -244,7 +243,7 @@ export const managementEndpoints = {
     params: OrgId,
     body: NewTeam,
     returns: Team,
-    refusals: { 400: 'The region is not the region of this deployment.', ...taken },
+    refusals: { 400: 'The region is not the region of this deployment.', ...integrationIdTaken },
   }),
   resolveTeam: endpoint({
     ...team,
@@ -278,7 +277,7 @@ export const managementEndpoints = {
     params: TeamPath,
     body: TeamPatch,
     returns: Team,
-    refusals: { 404: 'No such team.', ...taken },
+    refusals: { 404: 'No such team.', ...integrationIdTaken },
   }),
   deleteTeam: endpoint({
     ...team,
@@ -324,7 +323,7 @@ export const managementEndpoints = {
     description: 'The response contains the key. Assay stores only a hash and cannot show the key again.',
     params: OrgId,
     body: z.object({ label: Text(100), role: Role, team_role_bindings: Bindings.nullish() }).meta({ id: 'NewManagementKey' }),
-    returns: z.object({ ...keyListed, key: Safe }).meta({ id: 'ManagementKeyWithSecret' }),
+    returns: z.object({ ...keyFields, key: Safe }).meta({ id: 'ManagementKeyWithSecret' }),
     refusals: { 400: 'The role does not match the teams, or a team is unknown.' },
   }),
   patchManagementKey: endpoint({

@@ -12,7 +12,7 @@ const Bindings = z
   .array(z.object({ team_id: Id }))
   .min(1, 'Name at least one team.')
   .max(100)
-const bindingsOut = z
+const BindingsOut = z
   .array(z.object({ team_id: Id }))
   .nullable()
   .describe('Null if the role is not limited to teams.')
@@ -25,7 +25,7 @@ const Member = z
     email: Safe,
     created_on: Instant,
     role,
-    team_role_bindings: bindingsOut,
+    team_role_bindings: BindingsOut,
     last_sign_in_at: Instant.nullable(),
   })
   .meta({ id: 'Member' })
@@ -49,7 +49,7 @@ const Invite = z
     expires_at: Instant,
     creator: Creator,
     role,
-    team_role_bindings: bindingsOut,
+    team_role_bindings: BindingsOut,
   })
   .meta({ id: 'Invite' })
 
@@ -65,9 +65,9 @@ const NewInvite = z
 
 const page = { search_query: z.string().max(80).nullish().describe('A part of the name or the email address.'), next_cursor: Cursor }
 const people = { auth: 'management', plan: 'scale', scope: 'org', tag: 'People', subjects: {} } as const
-const own = { tag: 'People', auth: 'session', method: 'post', subjects: {} } as const
-const invited = { tag: 'People', auth: 'none', console: true, method: 'post', subjects: {} } as const
-const bound = { 400: 'The role does not match the teams, or a team is unknown.' }
+const ownAccount = { tag: 'People', auth: 'session', method: 'post', subjects: {} } as const
+const invitation = { tag: 'People', auth: 'none', console: true, method: 'post', subjects: {} } as const
+const roleMismatch = { 400: 'The role does not match the teams, or a team is unknown.' }
 
 const Token = Text(200).describe('The part of the invitation link after #.')
 const Code = Text(40).describe('The six digits from the authenticator app, or a recovery code.')
@@ -118,7 +118,7 @@ export const peopleEndpoints = {
       .meta({ id: 'MemberPatch' })
       .describe('Null keeps the role. team_role_bindings replaces the teams.'),
     returns: Member,
-    refusals: { ...bound, 404: 'No such member.' },
+    refusals: { ...roleMismatch, 404: 'No such member.' },
   }),
   deleteMember: endpoint({
     ...people,
@@ -158,7 +158,7 @@ export const peopleEndpoints = {
         expires_at: Instant.nullable(),
       })
       .meta({ id: 'InviteCreated' }),
-    refusals: bound,
+    refusals: roleMismatch,
   }),
   deleteInvite: endpoint({
     ...people,
@@ -170,7 +170,7 @@ export const peopleEndpoints = {
     refusals: { 404: 'No such invitation.' },
   }),
   openInvitation: endpoint({
-    ...invited,
+    ...invitation,
     path: '/console/invitation',
     summary: 'Open an invitation',
     description: 'Returns the secret for the authenticator app. Add it there before you accept the invitation.',
@@ -179,7 +179,7 @@ export const peopleEndpoints = {
     refusals: { 404: 'The link was used, revoked or replaced, or has expired.' },
   }),
   acceptInvitation: endpoint({
-    ...invited,
+    ...invitation,
     path: '/console/invitation/accept',
     summary: 'Accept an invitation',
     description: 'Creates the account, signs in and returns recovery codes.',
@@ -188,7 +188,7 @@ export const peopleEndpoints = {
     refusals: { 400: 'The password is too weak, or the code is wrong.', 404: 'The link no longer works.' },
   }),
   changePassword: endpoint({
-    ...own,
+    ...ownAccount,
     path: '/console/password',
     summary: 'Change your password',
     description: 'Ends your other sessions.',
@@ -197,7 +197,7 @@ export const peopleEndpoints = {
     refusals: { 400: 'The new password is too weak.', 401: 'The password or the code is wrong.' },
   }),
   renewSecondFactor: endpoint({
-    ...own,
+    ...ownAccount,
     path: '/console/second_factor',
     summary: 'Start to replace your authenticator',
     description: 'The current authenticator works until you confirm a code of the new one at /console/second_factor/confirm.',
@@ -206,7 +206,7 @@ export const peopleEndpoints = {
     refusals: { 401: 'The password or the code is wrong.' },
   }),
   confirmSecondFactor: endpoint({
-    ...own,
+    ...ownAccount,
     path: '/console/second_factor/confirm',
     summary: 'Confirm your new authenticator',
     description: 'The previous authenticator and recovery codes stop working. Your other sessions end.',
@@ -215,7 +215,7 @@ export const peopleEndpoints = {
     refusals: { 400: 'The code is wrong, or no replacement was started.' },
   }),
   renewRecoveryCodes: endpoint({
-    ...own,
+    ...ownAccount,
     path: '/console/recovery_codes',
     summary: 'Create new recovery codes',
     description: 'The previous recovery codes stop working.',
@@ -224,7 +224,7 @@ export const peopleEndpoints = {
     refusals: { 400: 'The session was started with a key, not by a person.', 401: 'The password or the code is wrong.' },
   }),
   getAccount: endpoint({
-    ...own,
+    ...ownAccount,
     method: 'get',
     path: '/console/session/account',
     summary: 'Get your account',
@@ -233,7 +233,7 @@ export const peopleEndpoints = {
     refusals: { 400: 'The session was started with a key, not by a person.' },
   }),
   endOtherSessions: endpoint({
-    ...own,
+    ...ownAccount,
     method: 'delete',
     path: '/console/session/others',
     summary: 'End your other sessions',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { environments, Id, Instant, Nothing, openEnum, personRoles, regions, Text } from '../common.ts'
+import { environments, Id, Instant, NoContent, openEnum, personRoles, regions, Text } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { Safe } from '../personal.ts'
 
@@ -52,11 +52,11 @@ export const Session = z
   })
   .meta({ id: 'ConsoleSession' })
 
-const own = { tag: 'Console', subjects: {} } as const
+const consoleSession = { tag: 'Console', subjects: {} } as const
 
 export const sessionEndpoints = {
   beginSession: endpoint({
-    ...own,
+    ...consoleSession,
     auth: 'none',
     console: true,
     method: 'post',
@@ -73,7 +73,7 @@ export const sessionEndpoints = {
     },
   }),
   getSession: endpoint({
-    ...own,
+    ...consoleSession,
     auth: 'session',
     method: 'get',
     path: '/console/session',
@@ -82,12 +82,12 @@ export const sessionEndpoints = {
     returns: Session,
   }),
   endSession: endpoint({
-    ...own,
+    ...consoleSession,
     auth: 'session',
     method: 'delete',
     path: '/console/session',
     summary: 'Sign out of the console',
     status: 204,
-    returns: Nothing,
+    returns: NoContent,
   }),
 }

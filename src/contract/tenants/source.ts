@@ -31,10 +31,10 @@ const defaults = {
   backfill_days: 90,
 } satisfies Partial<Source>
 
-type Way = Pick<Source, 'auth_type' | 'update_model'>
-type Defaulted = keyof typeof defaults | keyof Way
+type ConnectionMethod = Pick<Source, 'auth_type' | 'update_model'>
+type DefaultedField = keyof typeof defaults | keyof ConnectionMethod
 
 /** Creates sources that connect in the same way. A row names only what differs. */
-export const sourcesBy =
-  (way: Way) =>
-  (row: Omit<Source, Defaulted> & Partial<Pick<Source, Defaulted>>): Source => ({ ...defaults, ...way, ...row })
+export const sourceFactory =
+  (way: ConnectionMethod) =>
+  (row: Omit<Source, DefaultedField> & Partial<Pick<Source, DefaultedField>>): Source => ({ ...defaults, ...way, ...row })

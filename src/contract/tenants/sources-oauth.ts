@@ -1,6 +1,6 @@
-import { sourcesBy } from './source.ts'
+import { sourceFactory } from './source.ts'
 
-const source = sourcesBy({ auth_type: 'oauth', update_model: 'poll' })
+const source = sourceFactory({ auth_type: 'oauth', update_model: 'poll' })
 
 /** Sources that users connect with OAuth 2. */
 export const oauthSources = {

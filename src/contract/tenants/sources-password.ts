@@ -1,6 +1,6 @@
-import { sourcesBy } from './source.ts'
+import { sourceFactory } from './source.ts'
 
-const source = sourcesBy({ auth_type: 'password', update_model: 'poll' })
+const source = sourceFactory({ auth_type: 'password', update_model: 'poll' })
 
 /** Sources that users connect with a user name and password, or with an email address. */
 export const passwordSources = {

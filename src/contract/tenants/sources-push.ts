@@ -1,6 +1,6 @@
-import { sourcesBy } from './source.ts'
+import { sourceFactory } from './source.ts'
 
-const source = sourcesBy({ auth_type: 'sdk', update_model: 'push' })
+const source = sourceFactory({ auth_type: 'sdk', update_model: 'push' })
 
 /** Sources that push data: phones, Bluetooth meters and the customer's application. */
 export const pushSources = {

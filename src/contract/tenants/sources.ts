@@ -20,18 +20,18 @@ export const isSource = (slug: string): slug is SourceSlug => Object.hasOwn(sour
 
 export const sourceOf = (slug: string): Source | undefined => (isSource(slug) ? sources[slug] : undefined)
 
-const withEmail = ({ auth_type }: Source) => auth_type === 'email'
+const usesEmail = ({ auth_type }: Source) => auth_type === 'email'
 
-export const emailSlugs = sourceSlugs.filter((slug) => withEmail(sources[slug]))
-export const passwordSlugs = slugsOf(passwordSources).filter((slug) => !withEmail(sources[slug]))
+export const emailSlugs = sourceSlugs.filter((slug) => usesEmail(sources[slug]))
+export const passwordSlugs = slugsOf(passwordSources).filter((slug) => !usesEmail(sources[slug]))
 
-const named = (what: string) => ({ error: `Must be the slug of ${what}; GET /v2/providers lists them.` })
+const slugError = (what: string) => ({ error: `Must be the slug of ${what}; GET /v2/providers lists them.` })
 
-export const SourceIn = z.enum(sourceSlugs, named('a source'))
-export const OAuthSourceIn = z.enum(slugsOf(oauthSources), named('a source with auth_type oauth'))
-export const PushSourceIn = z.enum(slugsOf(pushSources), named('a source that pushes'))
-export const PasswordSourceIn = z.enum(passwordSlugs, named('a source with auth_type password'))
-export const EmailSourceIn = z.enum(emailSlugs, named('a source with auth_type email'))
+export const SourceIn = z.enum(sourceSlugs, slugError('a source'))
+export const OAuthSourceIn = z.enum(slugsOf(oauthSources), slugError('a source with auth_type oauth'))
+export const PushSourceIn = z.enum(slugsOf(pushSources), slugError('a source that pushes'))
+export const PasswordSourceIn = z.enum(passwordSlugs, slugError('a source with auth_type password'))
+export const EmailSourceIn = z.enum(emailSlugs, slugError('a source with auth_type email'))
 
 /** The resources that a source provides. */
 export const resourcesOf = ({ summary_resources, timeseries_resources }: Source) => [...summary_resources, ...timeseries_resources]

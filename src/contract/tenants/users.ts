@@ -12,7 +12,7 @@ import {
   Id,
   Instant,
   InstantIn,
-  Nothing,
+  NoContent,
   openEnum,
   races,
   Success,
@@ -29,9 +29,9 @@ const ClientUserId = Text(255).meta({
   description: 'Your ID of the user, unique within the team. Do not use an email address or phone number.',
   example: 'patient-17',
 })
-const Bound = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
+const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
 
-const settable = {
+const userSettings = {
   fallback_time_zone: Text(64).nullish().meta({
     description:
       'An IANA time zone for sources that send none. If you set none, the first source that sends one sets it and keeps it current. `source_slug` names that source.',
@@ -42,18 +42,18 @@ const settable = {
       'Used to compute the maximum heart rate if a source sends no age. If you set none, the profile of a source sets it. `source_slug` names that source.',
     example: '1980-05-04',
   }),
-  ingestion_start: Bound.nullish().meta({
+  ingestion_start: DayOrInstant.nullish().meta({
     description: 'Assay drops wearable data before this time. A date means the start of the day in UTC.',
     example: '2026-01-01',
   }),
-  ingestion_end: Bound.nullish().meta({
+  ingestion_end: DayOrInstant.nullish().meta({
     description: 'Assay drops wearable data after this time. A date means the end of the day in UTC.',
     example: '2036-12-31',
   }),
 }
 
-const NewUser = z.object({ client_user_id: ClientUserId, ...settable }).meta({ id: 'NewUser' })
-const UserPatch = z.object({ client_user_id: ClientUserId.optional(), ...settable }).meta({ id: 'UserPatch' })
+const NewUser = z.object({ client_user_id: ClientUserId, ...userSettings }).meta({ id: 'NewUser' })
+const UserPatch = z.object({ client_user_id: ClientUserId.optional(), ...userSettings }).meta({ id: 'UserPatch' })
 
 const Provider = z.object({ name: Safe, slug: Safe, logo: Safe.describe('The URL of the logo.') }).meta({ id: 'ConnectedProvider' })
 
@@ -159,7 +159,7 @@ const Metrics = z
   .meta({ id: 'Metrics' })
 
 const user = { auth: 'team', tag: 'Users' } as const
-const unknown = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
+const userNotFound = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
 
 export const userEndpoints = {
   createUser: endpoint({
@@ -203,7 +203,7 @@ export const userEndpoints = {
     subjects: { user_id: 'result.user_id' },
     params: z.object({ client_user_id: ClientUserId }),
     returns: User,
-    refusals: unknown,
+    refusals: userNotFound,
   }),
   searchUsers: endpoint({
     ...user,
@@ -246,7 +246,7 @@ export const userEndpoints = {
     subjects: { user_id: 'path.user_id' },
     params: UserId,
     returns: User,
-    refusals: unknown,
+    refusals: userNotFound,
   }),
   patchUser: endpoint({
     ...user,
@@ -258,8 +258,8 @@ export const userEndpoints = {
     status: 204,
     params: UserId,
     body: UserPatch,
-    returns: Nothing,
-    refusals: { 400: 'The body has no field to change.', ...unknown, 409: 'The client_user_id belongs to another user.' },
+    returns: NoContent,
+    refusals: { 400: 'The body has no field to change.', ...userNotFound, 409: 'The client_user_id belongs to another user.' },
   }),
   deleteUser: endpoint({
     ...user,
@@ -271,7 +271,7 @@ export const userEndpoints = {
       'No request can read the user from now on. After 7 days Assay destroys the encryption key of the user and erases all data. Until then you can undo the deletion.',
     params: UserId,
     returns: Success,
-    refusals: unknown,
+    refusals: userNotFound,
   }),
   putUserInfo: endpoint({
     ...user,
@@ -283,7 +283,7 @@ export const userEndpoints = {
     params: UserId,
     body: NewUserInfo,
     returns: UserInfo,
-    refusals: unknown,
+    refusals: userNotFound,
   }),
   getUserInfo: endpoint({
     ...user,
@@ -306,7 +306,7 @@ export const userEndpoints = {
     params: UserId,
     body: NewInsurance,
     returns: Insurance,
-    refusals: unknown,
+    refusals: userNotFound,
   }),
   getInsurance: endpoint({
     ...user,

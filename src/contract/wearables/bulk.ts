@@ -22,7 +22,7 @@ const recipe = {
 
 const UserIds = z.array(Id).min(1).max(MAX_ITEMS)
 const Waits = z.boolean().default(false).describe('Waits up to 20 seconds for completion.')
-const goesOn = (result: unknown) => (result as { goes_on: boolean }).goes_on
+const isStillRunning = (result: unknown) => (result as { isRunning: boolean }).isRunning
 
 const BulkOp = z
   .object({
@@ -65,7 +65,7 @@ export const bulkEndpoints = {
       })
       .meta({ id: 'ConnectionsToImport' }),
     returns: z.object({ user_ids_imported: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'ConnectionsImported' }),
-    goesOn,
+    isStillRunning,
     refusals: notHere,
   }),
   bulkTriggerHistoricalPull: endpoint({
@@ -78,7 +78,7 @@ export const bulkEndpoints = {
       'Fetches the history of a source again. A user fails if the source is not connected or cannot be fetched. With status 202 the pull continues.',
     body: z.object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: Waits }).meta({ id: 'HistoryToPull' }),
     returns: z.object({ user_ids_triggered: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'HistoryPulled' }),
-    goesOn,
+    isStillRunning,
   }),
   bulkExport: endpoint({
     ...bulk,

@@ -100,7 +100,7 @@ export const connectionEndpoints = {
         failed_sources: z.array(Safe),
       })
       .meta({ id: 'Refreshed' }),
-    goesOn: (result) => (result as { in_progress_sources: string[] }).in_progress_sources.length > 0,
+    isStillRunning: (result) => (result as { in_progress_sources: string[] }).in_progress_sources.length > 0,
     refusals: {
       ...unknown,
       400: 'No source could be refreshed. `success`, `user_id`, `error` and `failed_sources` are next to `detail`.',

@@ -1,4 +1,4 @@
-import { type OutletName, outlets } from '../../contract/delivery/pipelines.ts'
+import { type SupportedDestination, supportedDestinations } from '../../contract/delivery/pipelines.ts'
 import type { App } from '../../platform/app.ts'
 import { type Failure, failures } from './rules-failure.ts'
 import { openSettings } from './sealed.ts'
@@ -10,7 +10,7 @@ import { hidePassword } from './uri.ts'
 export async function presentPipelines(app: App, rows: PipelineRow[]) {
   const team_ids = rows.map(({ team_id }) => team_id)
   const ofTeam = Map.groupBy(await store.listDestinations(app.db, team_ids), ({ team_id }) => team_id)
-  const waiting = await store.countPending(app.db, team_ids, team_ids.length * outlets.length)
+  const waiting = await store.countPending(app.db, team_ids, team_ids.length * supportedDestinations.length)
   const lagOf = (row: store.DestinationRow) =>
     waiting.find(({ team_id, destination }) => team_id === row.team_id && destination === row.destination)?.lag ?? 0
   return Promise.all(
@@ -31,7 +31,7 @@ export async function presentPipelines(app: App, rows: PipelineRow[]) {
   )
 }
 
-async function settingsOf<D extends OutletName>(app: App, its: store.DestinationRow[], name: D) {
+async function settingsOf<D extends SupportedDestination>(app: App, its: store.DestinationRow[], name: D) {
   const outlet = its.find(({ destination }) => destination === name)
   return outlet ? openSettings(app, outlet, name) : null
 }

@@ -1,4 +1,4 @@
-import { type Destination, destinations, type OutletName, outlets } from '../../contract/delivery/pipelines.ts'
+import { type Destination, destinations, type SupportedDestination, supportedDestinations } from '../../contract/delivery/pipelines.ts'
 import { problem } from '../../platform/problem.ts'
 
 /** Where events go. The URI has user and password in it. */
@@ -30,21 +30,21 @@ export function settingsFrom(sent: Sent, kept: Settings, has: string[]): Setting
   checkThere(enabled, [...has, ...added])
   return {
     push_historical_data: push_historical_data ?? kept.push_historical_data,
-    preferred: preferences?.preferred ?? (has.length ? kept.preferred : (added[0] as OutletName)),
+    preferred: preferences?.preferred ?? (has.length ? kept.preferred : (added[0] as SupportedDestination)),
     enabled,
     event_type_prefixes: prefixes ? (prefixes.length ? [...new Set(prefixes)] : null) : kept.event_type_prefixes,
   }
 }
 
 /** The destinations that are sent. */
-export const given = (sent: Sent) => outlets.filter((name) => sent[name])
+export const given = (sent: Sent) => supportedDestinations.filter((name) => sent[name])
 
-const wanted: Record<OutletName, string> = {
+const wanted: Record<SupportedDestination, string> = {
   rabbitmq: 'rabbitmq with uri and exchange',
   cloud_pubsub: 'cloud_pubsub with project, topic and message_ordering',
 }
 
-const instead: Record<Exclude<Destination, OutletName>, string> = {
+const instead: Record<Exclude<Destination, SupportedDestination>, string> = {
   svix: 'Webhooks deliver beside pipelines already: manage them at /v1/org/{org_id}/team/{team_id}/{env}/webhook and leave svix out.',
   azure_amqp: `Azure Event Hubs is not supported yet; send ${wanted.rabbitmq}, or ${wanted.cloud_pubsub}.`,
 }
@@ -58,7 +58,10 @@ function checkSupported(sent: Sent) {
   ]
   for (const destination of named)
     if (destination in instead)
-      throw problem('DESTINATION_NOT_SUPPORTED', instead[destination as keyof typeof instead], { destination, supported: outlets })
+      throw problem('DESTINATION_NOT_SUPPORTED', instead[destination as keyof typeof instead], {
+        destination,
+        supported: supportedDestinations,
+      })
   if (sent.provider_raw_data)
     throw problem('RAW_DATA_NOT_PUSHED', 'Raw data of providers is not pushed; leave provider_raw_data out and read the raw summaries.')
 }
@@ -66,7 +69,7 @@ function checkSupported(sent: Sent) {
 function checkThere(enabled: string[], has: string[]) {
   if (!has.length)
     throw problem('DESTINATION_REQUIRED', `The team has no pipeline yet: send ${wanted.rabbitmq}, ${wanted.cloud_pubsub}, or both.`)
-  const destination = enabled.find((name) => !has.includes(name)) as OutletName | undefined
+  const destination = enabled.find((name) => !has.includes(name)) as SupportedDestination | undefined
   if (destination)
     throw problem(
       'DESTINATION_REQUIRED',

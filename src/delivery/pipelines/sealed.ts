@@ -1,17 +1,21 @@
-import type { OutletName } from '../../contract/delivery/pipelines.ts'
+import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
 import type { App } from '../../platform/app.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import type { DestinationSettings } from './rules.ts'
 
 /** Of RabbitMQ there are some that were sealed when a pipeline had no other destination. */
-const associatedData = (team_id: string, destination: OutletName) =>
+const associatedData = (team_id: string, destination: SupportedDestination) =>
   destination === 'rabbitmq' ? `pipelines.sealed.${team_id}` : `pipeline_outlets.sealed.${team_id}.${destination}`
 
-export const sealSettings = async (app: App, team_id: string, destination: OutletName, settings: DestinationSettings[OutletName]) =>
-  seal(await teamSealingKey(app, team_id), associatedData(team_id, destination), settings)
+export const sealSettings = async (
+  app: App,
+  team_id: string,
+  destination: SupportedDestination,
+  settings: DestinationSettings[SupportedDestination],
+) => seal(await teamSealingKey(app, team_id), associatedData(team_id, destination), settings)
 
-export const openSettings = async <D extends OutletName>(
+export const openSettings = async <D extends SupportedDestination>(
   app: App,
   { team_id, sealed }: { team_id: string; sealed: Buffer },
   destination: D,

@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { OutletName } from '../../contract/delivery/pipelines.ts'
+import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
 import { type PendingEvents, pipelinesBehind } from '../../delivery/pipelines/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 
-export type Pipelines = { note(destination: OutletName, what: { published: number } | { failure: string }): void }
+export type Pipelines = { note(destination: SupportedDestination, what: { published: number } | { failure: string }): void }
 
 /** What pipelines publish. What each process published is counted there; what waits is the same wherever it is asked for. */
 export function pipelineMetrics(registry: Registry, database: Database): Pipelines {

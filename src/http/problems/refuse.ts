@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Row } from '../../contract/endpoint.ts'
-import { notOfferedAt } from '../../contract/not-offered.ts'
+import { findNotOffered } from '../../contract/not-offered.ts'
 import type { App } from '../../platform/app.ts'
 import { safeError } from '../../platform/log.ts'
 import { problem } from '../../platform/problem.ts'
@@ -34,7 +34,7 @@ const isAt = ({ path, aliases = [] }: Row, sent: string) =>
 
 /** Why there is nothing, as far as we know: whoever moves here, or leaves the sandbox, asks for what others have. */
 function nothingAt(path: string, rows: Row[]) {
-  const absent = notOfferedAt(path)
+  const absent = findNotOffered(path)
   if (absent) return problem('ROUTE_NOT_OFFERED', `This route of the public interface is not offered here. ${absent.instead}`)
   if (rows.some((row) => row.sandbox)) return problem('UNKNOWN_PATH', 'This address is there in a sandbox only.')
   return problem('UNKNOWN_PATH', 'There is nothing at this address; /docs/reference lists every one.')

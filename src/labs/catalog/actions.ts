@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
-import type { Ordered } from '../../contract/labs/analyte.ts'
+import type { OrderedMeasurements } from '../../contract/labs/analyte.ts'
 import type { LabTestFilter, NewLabTest } from '../../contract/labs/catalog.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
@@ -109,7 +109,7 @@ export async function labTestsById(app: App, team_id: string, ids: string[]): Pr
 }
 
 /** What the lab measures for a test: its markers, and everything that it knows to measure. */
-export const orderedOf = async (app: App, { markers }: Pick<LabTestRow, 'markers'>): Promise<Ordered> => ({
+export const orderedOf = async (app: App, { markers }: Pick<LabTestRow, 'markers'>): Promise<OrderedMeasurements> => ({
   markers,
   analytes: await store.listAnalytes(app.db),
 })

@@ -1,5 +1,5 @@
 import type { Fault } from '../../contract/faults.ts'
-import type { Analyte, Ordered } from '../../contract/labs/analyte.ts'
+import type { Analyte, OrderedMeasurements } from '../../contract/labs/analyte.ts'
 import {
   type BiomarkerResult,
   type Interpretation,
@@ -20,7 +20,7 @@ type Posted = Pick<NewResults, 'results' | 'reported_at'>
 type Patient = { gender: string; sample_id?: string | null }
 
 /** What a lab posted, with all that the catalogue knows about it. */
-export const completeResults = (ordered: Ordered, patient: Patient, { results, reported_at }: Posted): BiomarkerResult[] =>
+export const completeResults = (ordered: OrderedMeasurements, patient: Patient, { results, reported_at }: Posted): BiomarkerResult[] =>
   results.map((posted) => {
     const analyte = analyteNamed(ordered, posted)
     const type = typeOf(posted, analyte)
@@ -40,7 +40,7 @@ export const completeResults = (ordered: Ordered, patient: Patient, { results, r
   })
 
 /** What a lab mistyped: a measurement that the catalogue does not have by that slug, or that it reports twice. */
-export function faultsOf(ordered: Ordered, results: NewResult[]): Fault[] {
+export function faultsOf(ordered: OrderedMeasurements, results: NewResult[]): Fault[] {
   const seen = new Set<string>()
   return results.flatMap((posted, i): Fault[] => {
     const analyte = analyteNamed(ordered, posted)
@@ -64,7 +64,7 @@ export function faultsOf(ordered: Ordered, results: NewResult[]): Fault[] {
 type Named = Pick<NewResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
 
 /** A code of the lab names a marker; it tells the measurement where the marker is only one. */
-function analyteNamed({ analytes, markers }: Ordered, { slug, loinc, provider_id }: Named): Analyte | undefined {
+function analyteNamed({ analytes, markers }: OrderedMeasurements, { slug, loinc, provider_id }: Named): Analyte | undefined {
   const [only, ...others] = markers.find((marker) => provider_id && marker.provider_id === provider_id)?.expected_results ?? []
   return (
     analytes.find((analyte) => analyte.slug === slug) ??
@@ -73,7 +73,7 @@ function analyteNamed({ analytes, markers }: Ordered, { slug, loinc, provider_id
   )
 }
 
-function identityOf({ markers }: Ordered, posted: Named, analyte: Analyte | undefined) {
+function identityOf({ markers }: OrderedMeasurements, posted: Named, analyte: Analyte | undefined) {
   const slug = analyte?.slug ?? posted.slug ?? ''
   const asking = markers.filter(({ expected_results }) => expected_results.includes(slug))
   return {
@@ -100,13 +100,13 @@ export function interpretationOf(results: Pick<BiomarkerResult, 'interpretation'
 }
 
 /** Everything that the markers promise, once each, in the order of the report. */
-export const expectedOf = ({ markers, analytes }: Ordered): Analyte[] =>
+export const expectedOf = ({ markers, analytes }: OrderedMeasurements): Analyte[] =>
   [...new Set(markers.flatMap(({ expected_results }) => expected_results))].flatMap(
     (slug) => analytes.find((one) => one.slug === slug) ?? [],
   )
 
 /** As the markers expect them; what nobody asked for comes last. */
-export function inOrder(ordered: Ordered, results: BiomarkerResult[]) {
+export function inOrder(ordered: OrderedMeasurements, results: BiomarkerResult[]) {
   const place = new Map(expectedOf(ordered).map(({ slug }, i) => [slug, i]))
   const of = ({ slug }: BiomarkerResult) => place.get(slug) ?? place.size
   return results.toSorted((one, other) => of(one) - of(other))
@@ -115,7 +115,7 @@ export function inOrder(ordered: Ordered, results: BiomarkerResult[]) {
 /** What was expected and did not come, with the lab's reason where it gave one, and what else the lab says is missing. */
 type Reported = Omit<NewMissingResult, 'inferred_failure_type'> & { inferred_failure_type: string }
 
-export function missingOf(ordered: Ordered, results: BiomarkerResult[], reported: Reported[]): MissingResult[] {
+export function missingOf(ordered: OrderedMeasurements, results: BiomarkerResult[], reported: Reported[]): MissingResult[] {
   const told = reported.map((one) => ({
     ...identityOf(ordered, one, analyteNamed(ordered, one)),
     inferred_failure_type: one.inferred_failure_type,

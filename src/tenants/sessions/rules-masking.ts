@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { eventTypes } from '../../contract/delivery/events.ts'
-import { isPersonal, type Mark, markOf, wrapped } from '../../contract/personal.ts'
+import { isPersonal, type Mark, markOf, unwrap } from '../../contract/personal.ts'
 import { invalid } from '../../platform/problem.ts'
 
 /** Stands for the letters that are not shown. */
@@ -59,7 +59,7 @@ function build(shape: z.ZodType, options: Options): Mask {
 }
 
 function buildUnmarked(shape: z.ZodType, options: Options): Mask {
-  const inner = wrapped(shape)
+  const inner = unwrap(shape)
   if (inner) return build(inner, options)
   if (!options.loose && !isPersonal(shape)) return show
   if (shape instanceof z.ZodObject) return objectMask(shape, options)
@@ -105,7 +105,7 @@ function unionMask(shape: z.ZodUnion, options: Options): Mask {
 }
 
 function kindOf(shape: z.ZodType): string {
-  const inner = wrapped(shape)
+  const inner = unwrap(shape)
   if (inner) return kindOf(inner)
   if (shape instanceof z.ZodArray) return 'list'
   if (shape instanceof z.ZodObject || shape instanceof z.ZodRecord) return 'object'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { environments } from '../../contract/common.ts'
-import { switches, type TeamPatch } from '../../contract/tenants/management.ts'
+import { featureSettings, type TeamPatch } from '../../contract/tenants/management.ts'
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { ManagementCaller } from '../../platform/callers.ts'
 import { deploymentOf } from '../../platform/config.ts'
@@ -66,7 +66,7 @@ export async function insertTeam(app: App, org_id: string, input: NewTeam) {
   if (await store.wasErased(app.db, id)) throw idTaken()
   const { key, row } = newSealingKey(app.vault.root, { team_id: id })
   const contact = seal(key, associatedData(id), rules.mergeContact(rules.noContact, input))
-  const settings = { ...switches, ...rules.featureSettingsFrom(input), contact }
+  const settings = { ...featureSettings, ...rules.featureSettingsFrom(input), contact }
   const team = await store.insertTeam(app.db, { id, org_id, name, region, integration_team_id, created_on: app.wall(), ...settings })
   await insertSealingKey(app.db, { ...row, team_id: id })
   return team

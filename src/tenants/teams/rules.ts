@@ -1,4 +1,4 @@
-import { switches } from '../../contract/tenants/management.ts'
+import { featureSettings } from '../../contract/tenants/management.ts'
 import { problem } from '../../platform/problem.ts'
 import { checkTimeZone } from '../users/rules.ts'
 
@@ -31,13 +31,13 @@ export function checkFound(found: number, named: string[]) {
   if (found !== named.length) throw problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
 }
 
-type Switches = { [K in keyof typeof switches]: boolean }
-type SwitchesIn = { [K in keyof typeof switches]?: boolean | null | undefined }
+type Switches = { [K in keyof typeof featureSettings]: boolean }
+type SwitchesIn = { [K in keyof typeof featureSettings]?: boolean | null | undefined }
 
 /** The switches that were sent; null stands for the default. */
 export function featureSettingsFrom(sent: SwitchesIn): Partial<Switches> {
-  const names = Object.keys(switches) as (keyof Switches)[]
-  return Object.fromEntries(names.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name] ?? switches[name]]))
+  const names = Object.keys(featureSettings) as (keyof Switches)[]
+  return Object.fromEntries(names.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name] ?? featureSettings[name]]))
 }
 
 type OrderSettings = { simulator?: 'manual' | 'auto' | null | undefined; time_zone?: string | null | undefined }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
-import { client } from '../../../src/contract/client.ts'
+import { createClient } from '../../../src/contract/client.ts'
 import { credentialsIn, type Env, isAlive, type Kept, node, PATIENCE_MS, type Service, startProcess } from '../../support/process.ts'
 import { ENCRYPTION_KEY, temporaryFolder } from '../../support/world.ts'
 
@@ -27,9 +27,10 @@ export async function refusedStart(env: Env) {
 /** Settings for a database of the run's server, as an operator of an outside PostgreSQL has them. */
 export const outside = (DATABASE_URL: string, env: Env = {}): Env => ({ DATABASE_URL, ENCRYPTION_KEY, DATA_DIR: newDataDir(), ...env })
 
-export const apiOf = ({ url }: Service, { team_api_key }: Pick<Kept, 'team_api_key'>) => client(url, { 'x-service-api-key': team_api_key })
+export const apiOf = ({ url }: Service, { team_api_key }: Pick<Kept, 'team_api_key'>) =>
+  createClient(url, { 'x-service-api-key': team_api_key })
 export const adminOf = ({ url }: Service, { management_key }: Pick<Kept, 'management_key'>) =>
-  client(url, { 'x-management-key': management_key })
+  createClient(url, { 'x-management-key': management_key })
 
 /** Both clients, with the keys that the service keeps in its folder. */
 export function clientsOf(service: Service, dataDir: string) {

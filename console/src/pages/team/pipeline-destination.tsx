@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Destination, OutletName } from '../../../../src/contract/delivery/pipelines.ts'
+import type { Destination, SupportedDestination } from '../../../../src/contract/delivery/pipelines.ts'
 import { api } from '../../api.ts'
 import { formatCount, pluralize } from '../../format.ts'
 import { refresh } from '../../query.ts'
@@ -19,7 +19,7 @@ type Props = { pipeline: Pipeline; state: State }
 /** How one destination is doing. */
 export function DestinationCard({ pipeline, state }: Props) {
   const { delivered, lag, last_error, last_delivered_at, created_at } = state
-  const name = state.destination as OutletName
+  const name = state.destination as SupportedDestination
   const [tone, label] = statusOf(state, isPaused(pipeline, name))
   const total = delivered + lag
   return (
@@ -41,7 +41,7 @@ export function DestinationCard({ pipeline, state }: Props) {
   )
 }
 
-const isPaused = ({ preferences }: Pipeline, name: OutletName) => !preferences.enabled.includes(name)
+const isPaused = ({ preferences }: Pipeline, name: SupportedDestination) => !preferences.enabled.includes(name)
 
 function statusOf({ last_error, lag }: State, paused: boolean): [Tone, string] {
   if (paused) return ['idle', 'Paused']
@@ -49,7 +49,7 @@ function statusOf({ last_error, lag }: State, paused: boolean): [Tone, string] {
   return lag ? ['info', 'Catching up'] : ['good', 'Up to date']
 }
 
-function factsOf({ rabbitmq, cloud_pubsub }: Pipeline, name: OutletName): [string, ComponentChildren][] {
+function factsOf({ rabbitmq, cloud_pubsub }: Pipeline, name: SupportedDestination): [string, ComponentChildren][] {
   if (name === 'rabbitmq')
     return [
       ['Broker', <code>{rabbitmq?.uri}</code>],
@@ -80,7 +80,7 @@ const Failing = ({ state: { last_error, failures, failing_since, next_try_at } }
   </Notice>
 )
 
-function PauseButton({ pipeline, name }: { pipeline: Pipeline; name: OutletName }) {
+function PauseButton({ pipeline, name }: { pipeline: Pipeline; name: SupportedDestination }) {
   const { preferred, enabled } = pipeline.preferences
   const paused = isPaused(pipeline, name)
   const toggle = async () => {

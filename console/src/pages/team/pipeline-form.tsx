@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { OutletName } from '../../../../src/contract/delivery/pipelines.ts'
+import type { SupportedDestination } from '../../../../src/contract/delivery/pipelines.ts'
 import { type ApiError, api, fieldErrors } from '../../api.ts'
 import { refresh } from '../../query.ts'
 import { deploymentParams, teamParams } from '../../session.ts'
@@ -8,15 +8,15 @@ import { AreaField, Checkbox, TextField } from '../../ui/forms.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import type { Pipeline } from './pipelines.tsx'
 
-export const names: Record<OutletName, string> = { rabbitmq: 'RabbitMQ', cloud_pubsub: 'Google Cloud Pub/Sub' }
-const kinds = Object.keys(names) as OutletName[]
+export const names: Record<SupportedDestination, string> = { rabbitmq: 'RabbitMQ', cloud_pubsub: 'Google Cloud Pub/Sub' }
+const kinds = Object.keys(names) as SupportedDestination[]
 
 const parsePrefixes = (text: string) => text.split(/[\s,]+/).flatMap((prefix) => prefix.replace(/\*$/, '') || [])
 
 type FormProps = { existing: Pipeline | undefined; onClose: () => void }
 
 export function PipelineForm({ existing, onClose }: FormProps) {
-  const [selected, setSelected] = useState<OutletName[]>(existing ? kinds.filter((kind) => existing[kind]) : ['rabbitmq'])
+  const [selected, setSelected] = useState<SupportedDestination[]>(existing ? kinds.filter((kind) => existing[kind]) : ['rabbitmq'])
   const [rabbitmq, setRabbitMq] = useState(existing?.rabbitmq ?? { uri: '', exchange: '' })
   const [topic, setTopic] = useState(existing?.cloud_pubsub ?? { project: '', topic: '', message_ordering: true })
   const [types, setTypes] = useState(existing?.event_type_prefixes?.join('\n') ?? '')
@@ -37,7 +37,8 @@ export function PipelineForm({ existing, onClose }: FormProps) {
     onClose()
     showToast(existing ? 'Saved; it is tried at once.' : 'The pipeline begins.')
   }
-  const toggle = (kind: OutletName, on: boolean) => setSelected(kinds.filter((one) => (one === kind ? on : selected.includes(one))))
+  const toggle = (kind: SupportedDestination, on: boolean) =>
+    setSelected(kinds.filter((one) => (one === kind ? on : selected.includes(one))))
   const title = existing ? 'Change the pipeline' : 'Create a pipeline'
   return (
     <FormDialog title={title} submit={existing ? 'Save' : 'Create'} large disabled={!selected.length} onClose={onClose} onSubmit={save}>

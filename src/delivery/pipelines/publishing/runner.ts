@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { OutletName } from '../../../contract/delivery/pipelines.ts'
+import type { SupportedDestination } from '../../../contract/delivery/pipelines.ts'
 import type { App } from '../../../platform/app.ts'
 import { SECOND } from '../../../platform/time.ts'
 import { logAfter } from '../../events/log.ts'
@@ -16,7 +16,7 @@ const RECORD_TRIES = 50
 const RECORD_AFTER = SECOND / 5
 
 /** Measures what came of publishing. */
-export type Noted = (destination: OutletName, what: { published: number } | { failure: Failure }) => void
+export type Noted = (destination: SupportedDestination, what: { published: number } | { failure: Failure }) => void
 
 export type PublisherContext = { app: App; holder: string; reach: OutboundOptions; noted: Noted; ends: AbortSignal }
 

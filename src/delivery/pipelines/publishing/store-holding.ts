@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { OutletName } from '../../../contract/delivery/pipelines.ts'
+import type { SupportedDestination } from '../../../contract/delivery/pipelines.ts'
 import type { Db } from '../../../platform/db/open.ts'
 import { healthyDestination } from '../store-destinations.ts'
 
 /** By the clock of the database: those of two processes may differ by more than a lease. */
 const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
 
-type Named = { team_id: string; destination: OutletName }
+type Named = { team_id: string; destination: SupportedDestination }
 
 /** Takes destinations that nobody publishes to, or whose process has not been heard of: of any team, for the worker. */
 export async function claimFree(db: Db, holder: string, { seconds, most }: { seconds: number; most: number }) {

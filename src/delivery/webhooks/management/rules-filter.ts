@@ -1,5 +1,5 @@
 import { eventNames } from '../../../contract/delivery/events.ts'
-import { nearest } from '../../../contract/nearest.ts'
+import { findNearest } from '../../../contract/nearest.ts'
 import { Problem } from '../../../platform/problem.ts'
 
 /** Prefixes of event types that end at a dot, which filters may use. */
@@ -18,7 +18,7 @@ export function checkFilter(patterns: readonly string[] | null | undefined) {
 const matches = (pattern: string, name: string) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern)
 
 function remedyFor(pattern: string) {
-  const near = nearest(pattern, pattern.endsWith('*') ? beginnings : eventNames)
+  const near = findNearest(pattern, pattern.endsWith('*') ? beginnings : eventNames)
   const what = pattern.endsWith('*') ? 'No event type begins so.' : 'Is no event type.'
   return `${what} ${near ? `Did you mean ${near}?` : 'GET /event-types lists them all.'}`
 }

@@ -1,4 +1,4 @@
-import type { Analyte, Ordered } from '../../../contract/labs/analyte.ts'
+import type { Analyte, OrderedMeasurements } from '../../../contract/labs/analyte.ts'
 import type { Interpretation, NewMissingResult, NewResult, NewResults, ResultType, ResultVersion } from '../../../contract/labs/results.ts'
 import { oneOf, seeded } from '../../../platform/seeded.ts'
 import { expectedOf } from '../../results/rules.ts'
@@ -7,7 +7,7 @@ import { formulas, isCalculated, isDerived, type Who } from './formulas.ts'
 import { type Measured, measure } from './measure.ts'
 import { rangeStated, wordFinding, wordValue } from './wording.ts'
 
-export type Simulation = Ordered & {
+export type Simulation = OrderedMeasurements & {
   seed: string
   gender: string
   age: number

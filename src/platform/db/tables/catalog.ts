@@ -1,5 +1,5 @@
 import type { Generated, GeneratedAlways } from 'kysely'
-import type { CriticalLimits, ReferenceRanges, SimulatedAs } from '../../../contract/labs/analyte.ts'
+import type { CriticalLimits, ReferenceRanges, SimulationParameters } from '../../../contract/labs/analyte.ts'
 import type { AoE } from '../../../contract/labs/catalog.ts'
 import type { Json, Optional, Time } from '../tables.ts'
 
@@ -47,7 +47,7 @@ export type CatalogTables = {
     reference_range: Json<ReferenceRanges | null>
     critical: Json<CriticalLimits | null>
     decimals: Optional<number>
-    sim: Json<SimulatedAs | null>
+    sim: Json<SimulationParameters | null>
     expected_value: Optional<string>
   }
   markers: {

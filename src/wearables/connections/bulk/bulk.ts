@@ -25,8 +25,8 @@ type Import = { provider: SourceSlug; connections: ImportedConnection[]; wait_fo
 export async function bulkImport(app: App, { team_id }: TeamCaller, { provider, connections, wait_for_completion }: Import) {
   await requireClient(app, team_id, provider)
   const op = await order(app, { team_id, provider, type: 'link_bulk_import' }, connections)
-  const { goes_on, done, failed } = await outcomeOf(app, op, wait_for_completion)
-  return { goes_on, user_ids_imported: done, user_ids_failed: failed }
+  const { isRunning, done, failed } = await outcomeOf(app, op, wait_for_completion)
+  return { isRunning, user_ids_imported: done, user_ids_failed: failed }
 }
 
 type Pull = { provider: SourceSlug; user_ids: string[]; wait_for_completion: boolean }
@@ -34,8 +34,8 @@ type Pull = { provider: SourceSlug; user_ids: string[]; wait_for_completion: boo
 export async function bulkTriggerHistoricalPull(app: App, { team_id }: TeamCaller, { provider, user_ids, wait_for_completion }: Pull) {
   const users = [...new Set(user_ids)].map((user_id) => ({ user_id }))
   const op = await order(app, { team_id, provider, type: 'link_bulk_historical_trigger' }, users)
-  const { goes_on, done, failed } = await outcomeOf(app, op, wait_for_completion)
-  return { goes_on, user_ids_triggered: done, user_ids_failed: failed }
+  const { isRunning, done, failed } = await outcomeOf(app, op, wait_for_completion)
+  return { isRunning, user_ids_triggered: done, user_ids_failed: failed }
 }
 
 type Order = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' | 'link_bulk_historical_trigger' }
@@ -63,11 +63,11 @@ async function outcomeOf(app: App, op: store.Op, waits: boolean) {
   while (waits && Date.now() - started < WAIT && (await isOpen(app, op)))
     if (!(await workOff(withoutRequestRows(app), op))) await pause(100)
   await store.endOp(app.db, op, app.wall())
-  const goes_on = await isOpen(app, op)
-  if (goes_on) app.wake(BULK)
+  const isRunning = await isOpen(app, op)
+  if (isRunning) app.wake(BULK)
   const items = await store.listItems(app.db, op)
   const having = (state: string) => items.filter((item) => item.state === state).map(({ user_id }) => user_id)
-  return { goes_on, done: having('done'), failed: [...having('failed'), ...op.unknown] }
+  return { isRunning, done: having('done'), failed: [...having('failed'), ...op.unknown] }
 }
 
 const isOpen = async (app: App, { team_id, id }: store.Op) => (await store.getOp(app.db, team_id, id)).status === 'in_progress'
