@@ -28,7 +28,7 @@ import { flushLastUses } from './tenants/keys/last-use.ts'
 
 export type RunningService = { service: Service; listening: string; credentials: Credentials; close(): Promise<void> }
 
-/** config → database → migrate → http and jobs. Closes in reverse order; whatever fails on the way closes what was opened. */
+/** Starts config, database, migrations, HTTP and jobs in this order. A failure, like a stop, closes what is open in reverse order. */
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
   await using opened = new AsyncDisposableStack()
   checkSettings(config)
@@ -43,7 +43,7 @@ export async function startService(config: Config, log: Logger): Promise<Running
   const couriers = config.ROLE === 'api' ? notifier(service) : await openCourier(service, database, metrics)
   const publisher = config.ROLE === 'api' ? undefined : openPublisher(service, metrics)
   service.wake = (job, about = []) => (job === DELIVER ? couriers.wake(about) : loop.wake(job))
-  // The last requests still note which keys they used.
+  // The last requests still record which keys they used.
   opened.defer(() => flushLastUses(service))
   opened.defer(async () => {
     await Promise.all([loop.stop(), server.close(), couriers.stop(), publisher?.stop()])
@@ -90,7 +90,7 @@ const failureOf =
 
 async function listen(server: FastifyInstance, { HOST, PORT }: Config) {
   await server.listen({ host: HOST, port: PORT }).catch((error: Error) => {
-    throw setupProblem(`PORT ${PORT} on HOST ${HOST} cannot be listened on: ${error.message}; choose another PORT`)
+    throw setupProblem(`PORT ${PORT} on HOST ${HOST} is not available: ${error.message}; choose another PORT`)
   })
   return (server.server.address() as AddressInfo).port
 }
@@ -107,7 +107,7 @@ export async function openService(config: Config, log: Logger, openEmbedded: Ope
   return { service, database }
 }
 
-/** The database as it is: embedded or outside. */
+/** Opens the database, embedded or external, without migrating it. */
 export async function openServer(config: Config, log: Logger, openEmbedded: OpenEmbedded, opened: AsyncDisposableStack) {
   const url = config.DATABASE_URL ?? (await embeddedUrl(config, log, openEmbedded, opened))
   const database: Database = opened.adopt(openDatabase(url, config.DATABASE_POOL_SIZE, log), (database) => database.close())

@@ -21,7 +21,7 @@ export const exportCommand = command({
   },
   examples: ['assay export --team ID --file team.ndjson', 'assay export --team ID --file team.ndjson --resume'],
   async run({ team, file, resume, json }) {
-    if (existsSync(file) && !resume) throw setupProblem('The file exists already; name another one, or go on with --resume')
+    if (existsSync(file) && !resume) throw setupProblem('The file already exists; choose another name, or continue it with --resume')
     const before = resume && existsSync(file) ? await writtenIn(file, team) : undefined
     if (!before) console.error('The file holds personal data in clear; only you can read it.')
     const users = await withApp(async (app) => {

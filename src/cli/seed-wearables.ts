@@ -74,6 +74,6 @@ async function teamOf(app: App, id: string | undefined) {
   if (app.config.ENVIRONMENT !== 'sandbox') throw setupProblem('Only a sandbox is filled with data that is made up')
   const teams = await listAllTeams(app)
   const [team] = id ? teams.filter((team) => team.id === id) : teams
-  if (!team) throw setupProblem('There is no such team; assay team lists them')
+  if (!team) throw setupProblem('No such team; list the teams with: assay team')
   return team.id
 }

@@ -26,9 +26,9 @@ import { pruneLinks } from '../wearables/link/tokens.ts'
 export type Job = {
   name: string
   everyMs: number
-  /** Does a piece of due work; `true` means that there may be more. */
+  /** Does one batch of due work. Returns true if there may be more. */
   run(app: App): Promise<unknown>
-  /** Runs wherever requests are answered, because it empties the memory of that process. */
+  /** Runs in every process that serves requests, because it flushes that process's memory. */
   everywhere?: true
 }
 

@@ -3,7 +3,7 @@ import type { Job } from './index.ts'
 
 type Loop = { stop(): Promise<void>; wake(name: string): void }
 
-/** Calls each job at its pace. A job that fails is logged and tried again; a crash loses nothing, because the work is in the tables. */
+/** Runs each job at its interval. A failed job is logged and retried. A crash loses no work, because the tables hold it. */
 export function startJobs(service: Service, jobs: Job[], failed: (job: string, error: unknown) => void): Loop {
   let stopping = false
   const timers = new Map<Job, NodeJS.Timeout>()
@@ -34,7 +34,7 @@ export function startJobs(service: Service, jobs: Job[], failed: (job: string, e
   for (const job of jobs) begin(job)
 
   return {
-    /** A job that is running may have looked already, so it takes another turn. */
+    /** A running job may already be past the new work, so it runs once more. */
     wake(name) {
       const job = jobs.find((job) => job.name === name)
       if (!job || stopping) return

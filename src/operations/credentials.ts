@@ -18,7 +18,7 @@ export type Credentials = {
 
 const FILE = 'credentials.json'
 
-/** Keeps the first keys in DATA_DIR, rewritten at each start: what the operator fixed, else what an earlier start kept, else new ones in the sandbox. */
+/** Writes the first keys to DATA_DIR at each start: those the operator set, else those of an earlier start, else new ones in the sandbox. */
 export async function openCredentials(app: App, base_url: string): Promise<Credentials> {
   const kept = await keptKeys(app)
   const { BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY } = app.config
@@ -39,7 +39,7 @@ async function keptKeys(app: App): Promise<Partial<Keys>> {
   return workingKeys(app, parsed(readPrivate(inDataDir(app.config, FILE)) ?? ''))
 }
 
-/** Whatever a person left in the file: what is no text is no key. */
+/** The file may have been edited by hand, so anything that is not text is ignored. */
 function parsed(text: string) {
   try {
     const { team_api_key, management_key } = JSON.parse(text)

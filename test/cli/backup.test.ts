@@ -113,12 +113,12 @@ describe('refused, and nothing is written', () => {
   })
   test('of a newer version', async () => {
     const newer = changed(([head = '', ...rest]) => [head.replace('"migrations":[', '"migrations":["9999_later.sql",'), ...rest])
-    expect(await refused(newer)).toContain('made by a newer version (9999_later.sql)')
+    expect(await refused(newer)).toContain('comes from a newer version (9999_later.sql)')
   })
   test('when it was cut off, changed or is none', async () => {
     expect(await refused(changed((lines) => lines.slice(0, -1)))).toContain('was cut off')
     expect(await refused(changed((lines) => lines.filter((_, i) => i !== 5)))).toContain('was changed')
-    expect(await refused(changed(() => ['{"something":"else"}']))).toContain('is no backup of ours')
+    expect(await refused(changed(() => ['{"something":"else"}']))).toContain('is not an Assay backup')
     const half = join(temporaryFolder(), 'half.backup')
     writeFileSync(half, readFileSync(path).subarray(0, 5000))
     expect(await refused(half)).toContain('The backup cannot be read')

@@ -82,7 +82,7 @@ describe('bootstrap', () => {
     const rows = await operatorRows()
     const { code, out, err } = await cli.spawned('bootstrap', '--org', 'Again', '--team', 'Again')
     expect([code, out]).toEqual([1, ''])
-    expect(err).toContain('has an organisation already')
+    expect(err).toContain('already has an organization')
     expect(await operatorRows()).toEqual(rows)
     expect(await cli.json('org')).toHaveLength(1)
   })

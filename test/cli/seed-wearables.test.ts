@@ -63,7 +63,7 @@ test.each([
 
 test('refuses a team that is not there, and production', async () => {
   const gone = await cli.run('seed', 'wearables', '--team', newUuid())
-  expect(gone).toMatchObject({ code: 1, err: 'There is no such team; assay team lists them\n' })
+  expect(gone).toMatchObject({ code: 1, err: 'No such team; list the teams with: assay team\n' })
   const production = assay(await newDatabase(), { ENVIRONMENT: 'production' })
   await production.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
   const refused = await production.run('seed', 'wearables')

@@ -46,9 +46,9 @@ test.each([
   expect(await query(env['DATABASE_URL'] as string, 'select 1 from deployment')).toEqual([])
 })
 
-test('production invents no keys on an empty database and names the command that makes them', async () => {
+test('refuses to start on an empty production database and names the command that creates the first keys', async () => {
   const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
-  expect(await refusedStart(env)).toEqual(refusedBy(/production invents no keys.* assay bootstrap --org NAME --team NAME/))
+  expect(await refusedStart(env)).toEqual(refusedBy(/production does not create keys.* assay bootstrap --org NAME --team NAME/))
 
   const made = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], { env }).ended
   expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
@@ -65,7 +65,7 @@ test('production invents no keys on an empty database and names the command that
 
 test('a start that production refused leaves the database free for another region', async () => {
   const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
-  expect(await refusedStart(env)).toEqual(refusedBy(/production invents no keys/))
+  expect(await refusedStart(env)).toEqual(refusedBy(/production does not create keys/))
   const made = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], {
     env: { ...env, REGION: 'us' },
   }).ended
@@ -87,7 +87,7 @@ test('a database is bound to its key, its environment and its region', async () 
   const another = 'another-key-0123456789abcdef0123456789abcdef'
 
   const answer = await wrong({ ENCRYPTION_KEY: another })
-  expect(answer).toEqual(refusedBy(/^ENCRYPTION_KEY is not the key that this database was sealed with/))
+  expect(answer).toEqual(refusedBy(/^ENCRYPTION_KEY is not the key that encrypted this database/))
   expect(answer.lines.join()).not.toContain(another)
   expect(await wrong({ REGION: 'eu' })).toEqual(refusedBy(/belongs to the sandbox us deployment; ENVIRONMENT and REGION say sandbox eu/))
   expect(await wrong({ ENVIRONMENT: 'production' })).toEqual(

@@ -117,14 +117,14 @@ test('a taken PORT is named', async () => {
   const PORT = String((holder.address() as AddressInfo).port)
   expect(await refusedStart(outside(await newDatabase(), { PORT }))).toEqual({
     code: 1,
-    lines: [expect.stringMatching(new RegExp(`^PORT ${PORT} on HOST 127.0.0.1 cannot be listened on: .*EADDRINUSE`))],
+    lines: [expect.stringMatching(new RegExp(`^PORT ${PORT} on HOST 127.0.0.1 is not available: .*EADDRINUSE`))],
   })
 })
 
 test('a HOST that is not of this machine is named', async () => {
   expect(await refusedStart(outside(await newDatabase(), { HOST: '192.0.2.1' }))).toEqual({
     code: 1,
-    lines: [expect.stringMatching(/^PORT 0 on HOST 192\.0\.2\.1 cannot be listened on: .*EADDRNOTAVAIL/)],
+    lines: [expect.stringMatching(/^PORT 0 on HOST 192\.0\.2\.1 is not available: .*EADDRNOTAVAIL/)],
   })
 })
 

@@ -28,7 +28,7 @@ type Sent = Omit<z.output<typeof UpsertPipelines>, 'team_ids'>
 export const upsertPipelines = (app: App, caller: ManagementCaller, { team_ids, ...sent }: z.output<typeof UpsertPipelines>) =>
   inTransaction(app, async (app) => {
     const rows = []
-    // In the order of their ids, so that two calls never wait for each other.
+    // Sorted by id, so that two calls never deadlock.
     for (const team_id of [...new Set(team_ids)].sort()) {
       await requireTeam(app, caller, team_id)
       rows.push(await upsert(app, team_id, sent))
@@ -70,7 +70,7 @@ function topicFrom(app: App, sent: Sent['cloud_pubsub']) {
   return topic
 }
 
-/** Teams that the key cannot reach, or that have no pipeline, are left out of the answer. */
+/** Teams that the key cannot access, or that have no pipeline, are left out of the response. */
 export const deletePipelines = (app: App, caller: ManagementCaller, team_ids: string[]) =>
   inTransaction(app, async (app) => {
     const reached = team_ids.filter((id) => isReachable(caller, id))

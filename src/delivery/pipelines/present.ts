@@ -6,7 +6,7 @@ import type { PipelineRow } from './store.ts'
 import * as store from './store-destinations.ts'
 import { hidePassword } from './uri.ts'
 
-/** Pipelines as they are answered: what they are set to, and how each destination is doing. */
+/** Pipelines as responses show them: their settings and the state of each destination. */
 export async function presentPipelines(app: App, rows: PipelineRow[]) {
   const team_ids = rows.map(({ team_id }) => team_id)
   const ofTeam = Map.groupBy(await store.listDestinations(app.db, team_ids), ({ team_id }) => team_id)

@@ -1,7 +1,7 @@
 import { type Destination, destinations, type SupportedDestination, supportedDestinations } from '../../contract/delivery/pipelines.ts'
 import { problem } from '../../platform/problem.ts'
 
-/** Where events go. The URI has user and password in it. */
+/** A RabbitMQ exchange. The URI contains the user name and password. */
 export type RabbitMq = { uri: string; exchange: string }
 export type PubSub = { project: string; topic: string; message_ordering: boolean }
 export type DestinationSettings = { rabbitmq: RabbitMq; cloud_pubsub: PubSub }
@@ -15,12 +15,12 @@ type Sent = {
 
 type Settings = { push_historical_data: boolean; preferred: string; enabled: string[]; event_type_prefixes: string[] | null }
 
-/** A pipeline before anything was sent. */
+/** A new pipeline with default settings. */
 export const fresh: Settings = { push_historical_data: false, preferred: 'rabbitmq', enabled: [], event_type_prefixes: null }
 
 /**
- * What is sent over what is kept: what is absent or null stays; no prefixes at all take every type. A destination that the pipeline
- * did not have is enabled with it, unless preferences say which are.
+ * Merges the request into the stored settings: absent or null fields stay, and an empty list of prefixes means every type.
+ * A new destination is enabled, unless preferences say which ones are.
  */
 export function settingsFrom(sent: Sent, kept: Settings, has: string[]): Settings {
   checkSupported(sent)
@@ -36,7 +36,7 @@ export function settingsFrom(sent: Sent, kept: Settings, has: string[]): Setting
   }
 }
 
-/** The destinations that are sent. */
+/** The destinations in the request. */
 export const given = (sent: Sent) => supportedDestinations.filter((name) => sent[name])
 
 const wanted: Record<SupportedDestination, string> = {
@@ -45,11 +45,11 @@ const wanted: Record<SupportedDestination, string> = {
 }
 
 const instead: Record<Exclude<Destination, SupportedDestination>, string> = {
-  svix: 'Webhooks deliver beside pipelines already: manage them at /v1/org/{org_id}/team/{team_id}/{env}/webhook and leave svix out.',
+  svix: 'Leave svix out. Webhooks deliver independently of pipelines: manage them at /v1/org/{org_id}/team/{team_id}/{env}/webhook.',
   azure_amqp: `Azure Event Hubs is not supported yet; send ${wanted.rabbitmq}, or ${wanted.cloud_pubsub}.`,
 }
 
-/** What cannot be delivered is refused, rather than taken and never sent. */
+/** Rejects destinations that Assay does not support instead of accepting and never serving them. */
 function checkSupported(sent: Sent) {
   const { preferences } = sent
   const named = [
@@ -63,7 +63,7 @@ function checkSupported(sent: Sent) {
         supported: supportedDestinations,
       })
   if (sent.provider_raw_data)
-    throw problem('RAW_DATA_NOT_PUSHED', 'Raw data of providers is not pushed; leave provider_raw_data out and read the raw summaries.')
+    throw problem('RAW_DATA_NOT_PUSHED', 'Leave provider_raw_data out. Raw provider data is not pushed; read the raw summaries instead.')
 }
 
 function checkThere(enabled: string[], has: string[]) {
@@ -78,17 +78,15 @@ function checkThere(enabled: string[], has: string[]) {
     )
 }
 
-/** Whoever sends a topic publishes by the identity of the deployment, so the operator says where. */
+/** Topics are published with the deployment's identity, so the operator decides which projects are allowed. */
 export function checkProject({ project }: Pick<PubSub, 'project'>, allowed: string[]) {
   if (isProjectOpen(project, allowed)) return
-  throw problem(
-    'PUBSUB_PROJECT_REFUSED',
-    'Pipelines may not publish to this project; whoever operates the service can add it to PUBSUB_PROJECTS.',
-    { project },
-  )
+  throw problem('PUBSUB_PROJECT_REFUSED', 'Pipelines cannot publish to this project. Ask the operator to add it to PUBSUB_PROJECTS.', {
+    project,
+  })
 }
 
 export const isProjectOpen = (project: string, allowed: string[]) => allowed.includes('*') || allowed.includes(project)
 
-/** Types that begin so, as the log is asked for them. */
+/** The type prefixes as patterns for reading the log. */
 export const patternsOf = (prefixes: string[] | null) => prefixes?.map((prefix) => `${prefix}*`) ?? null

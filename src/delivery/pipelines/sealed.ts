@@ -4,7 +4,7 @@ import { open, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import type { DestinationSettings } from './rules.ts'
 
-/** Of RabbitMQ there are some that were sealed when a pipeline had no other destination. */
+/** Some RabbitMQ settings were encrypted when a pipeline had no other destination, with other associated data. */
 const associatedData = (team_id: string, destination: SupportedDestination) =>
   destination === 'rabbitmq' ? `pipelines.sealed.${team_id}` : `pipeline_outlets.sealed.${team_id}.${destination}`
 

@@ -4,7 +4,7 @@ import type { Tables } from '../../platform/db/tables.ts'
 
 export type DestinationRow = Selectable<Tables['pipeline_outlets']>
 
-/** The destinations of teams, in the order in which everybody locks them. */
+/** The destinations of teams, in the lock order. */
 const outletsOf = (db: Db, team_ids: string[]) =>
   db
     .selectFrom('pipeline_outlets')
@@ -17,7 +17,7 @@ export const listDestinations = (db: Db, team_ids: string[]) => outletsOf(db, te
 
 export const lockDestinations = (db: Db, team_ids: string[]) => outletsOf(db, team_ids).forUpdate().execute()
 
-/** One that is there keeps its place in the log. */
+/** An existing destination keeps its position in the log. */
 export const putDestination = (db: Db, { sealed, ...row }: Insertable<Tables['pipeline_outlets']>) =>
   db
     .insertInto('pipeline_outlets')
@@ -25,10 +25,10 @@ export const putDestination = (db: Db, { sealed, ...row }: Insertable<Tables['pi
     .onConflict((conflict) => conflict.columns(['team_id', 'destination']).doUpdateSet({ sealed }))
     .execute()
 
-/** No failures in a row. */
+/** A destination without failures. */
 export const healthyDestination = { failures: 0, first_failure_at: null, last_failure_at: null, last_error: null, retry_at: null }
 
-/** Whoever changes a pipeline has repaired something, so it is tried at once. */
+/** A change to a pipeline may have repaired it, so it is retried at once. */
 export const renewDestinations = (db: Db, team_id: string) =>
   db
     .updateTable('pipeline_outlets')
@@ -36,12 +36,12 @@ export const renewDestinations = (db: Db, team_id: string) =>
     .where('team_id', '=', team_id)
     .execute()
 
-/** How many events of the log after a place are looked at to tell how many wait. */
+/** The most events that are counted as pending after a position. */
 const LOOKED_AT = 10_000
 
 export type PendingEvents = { team_id: string; destination: string; lag: number; oldest_at: string | null }
 
-/** How much waits for destinations, and since when: of these teams, or of those that were made first. */
+/** Pending events per destination, with the time of the oldest: of these teams, or of the first ones created. */
 export async function countPending(db: Db, team_ids: string[] | null, most: number) {
   const { rows } = await sql<PendingEvents>`
     select o.team_id, o.destination, w.lag, w.oldest_at

@@ -6,7 +6,7 @@ import type { Page } from '../../platform/paging.ts'
 
 export type PipelineRow = Selectable<Tables['pipelines']>
 
-/** Of the organisation's live teams; of these only, where they are named. */
+/** Pipelines of the organization's live teams, or of these teams only. */
 const pipelinesOf = (db: Db, org_id: string, team_ids: string[] | undefined) =>
   db
     .selectFrom('pipelines')
@@ -24,7 +24,7 @@ export const listPipelines = (db: Db, org_id: string, team_ids: string[] | undef
 export const lockPipelines = (db: Db, org_id: string, team_ids: string[]) =>
   pipelinesOf(db, org_id, team_ids).orderBy('team_id').forUpdate('pipelines').execute()
 
-/** The pipeline of a team, made where there is none, and locked. Of two that are made in the same moment the later one waits for the earlier. */
+/** Locks the team's pipeline, creating it if needed. Of two concurrent creations, the later waits for the earlier. */
 export const lockPipeline = (db: Db, row: Insertable<Tables['pipelines']>) =>
   db
     .insertInto('pipelines')
@@ -36,6 +36,6 @@ export const lockPipeline = (db: Db, row: Insertable<Tables['pipelines']>) =>
 export const updatePipeline = (db: Db, team_id: string, change: Updateable<Tables['pipelines']>) =>
   db.updateTable('pipelines').set(change).where('team_id', '=', team_id).returningAll().executeTakeFirstOrThrow()
 
-/** Their destinations go with them. */
+/** Deletes their destinations too. */
 export const deletePipelines = (db: Db, team_ids: string[]) =>
   db.deleteFrom('pipelines').where('team_id', '=', sql<string>`any(${team_ids}::uuid[])`).execute()

@@ -14,9 +14,9 @@ import { backupReader, backupWriter, type Head, type Reader } from './file.ts'
 
 export type Step = (rows: number) => void
 
-/** Writes the whole database, as it is at one moment, beside whatever goes on. What is sealed stays sealed. */
+/** Backs up the whole database as of one moment while the service runs. Encrypted data stays encrypted. */
 export async function writeBackup(database: Database, path: string, step: Step) {
-  if (existsSync(path)) throw setupProblem('The file exists already; name another one')
+  if (existsSync(path)) throw setupProblem('The file already exists; choose another name')
   const part = `${path}.part`
   await rm(part, { force: true })
   const line = await database.pool.connect()
@@ -62,7 +62,7 @@ async function writeAll(line: PoolConnection, head: Head, path: string, step: St
   return { rows, tables: head.tables.length, created_at: head.created_at }
 }
 
-/** Whether a backup is whole and readable, without a database. */
+/** Checks that a backup is complete and readable, without a database. */
 export async function checkBackup(path: string, step: Step) {
   const file = await backupReader(path)
   for await (const _ of file.rows) step(1)
@@ -72,7 +72,7 @@ export async function checkBackup(path: string, step: Step) {
 
 type Place = { config: Config; vault: Vault }
 
-/** Puts a backup into an empty database, or changes nothing. */
+/** Restores a backup into an empty database, completely or not at all. */
 export async function restoreBackup(database: Database, { config, vault }: Place, path: string, step: Step) {
   const file = await backupReader(path)
   const { environment, region, key_check, migrations } = file.head
@@ -96,7 +96,7 @@ async function loadAll(database: Database, file: Reader, step: Step) {
     await finish()
     return file.end().rows
   } finally {
-    // Ends the session, and with it a transaction that did not come to its end.
+    // Closes the session, which rolls back an unfinished transaction.
     line.release(true)
   }
 }
@@ -109,7 +109,7 @@ async function loadRows(line: PoolConnection, { head, rows }: Reader, step: Step
   let of = ''
   const flush = async () => {
     const table = tables.get(of)
-    if (some.length && !table) throw setupProblem('The backup has rows of a table that it does not name. Take another one')
+    if (some.length && !table) throw setupProblem('The backup has rows of a table that it does not list. Use another backup')
     if (some.length && table) await dump.loadRows(line, table, some)
     step(some.length)
     some = []

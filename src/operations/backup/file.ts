@@ -28,7 +28,7 @@ const End = z.object({
 })
 export type End = z.output<typeof End>
 
-/** One line for each row, compressed; the last line says how many there were and what they hash to. */
+/** Writes one compressed line per row. The last line holds the row count and a hash. */
 export function backupWriter(path: string) {
   const zip = createGzip({ level: 6 })
   const file = createWriteStream(path, { mode: 0o600, flags: 'wx', flush: true })
@@ -52,14 +52,14 @@ export function backupWriter(path: string) {
 
 export type Reader = { head: Head; rows: AsyncGenerator<{ table: string; row: string }>; end(): End }
 
-/** Reads from the beginning; `end` answers once every row was read, and refuses a file that was cut off or changed. */
+/** Reads a backup. `end` works once every row was read, and rejects a file that was cut off or changed. */
 export async function backupReader(path: string): Promise<Reader> {
   const source = createReadStream(path)
   const lines = createInterface({ input: source.pipe(createGunzip()), crlfDelay: Number.POSITIVE_INFINITY })
   const all = readable(lines, source)
   const first = await all.next()
   const head = Head.safeParse(parsed(first.value))
-  if (!head.success) throw setupProblem('The file is no backup of ours, or of a version that this one does not know')
+  if (!head.success) throw setupProblem('The file is not an Assay backup, or it comes from an unknown version')
   const digest = createHash('sha256').update(first.value as string)
   let end: End | undefined
   async function* rows() {
@@ -72,14 +72,14 @@ export async function backupReader(path: string): Promise<Reader> {
       count++
       yield split(line)
     }
-    if (!end) throw setupProblem('The backup was cut off: its last line is missing. Take another one')
+    if (!end) throw setupProblem('The backup was cut off: its last line is missing. Use another backup')
     if (end.rows !== count || end.digest !== digest.digest('hex'))
-      throw setupProblem('The backup was changed after it was written: what it holds is not what its last line says. Take another one')
+      throw setupProblem('The backup was changed after it was written: its rows do not match its last line. Use another backup')
   }
   return { head: head.data, rows: rows(), end: () => end as End }
 }
 
-/** What the disk or the compression says, in one line. */
+/** Turns a read or decompression error into one line. */
 async function* readable(lines: AsyncIterable<string>, source: NodeJS.EventEmitter): AsyncGenerator<string, undefined> {
   const failed = new Promise<never>((_, reject) => source.once('error', reject))
   failed.catch(() => {})
@@ -97,7 +97,7 @@ async function* readable(lines: AsyncIterable<string>, source: NodeJS.EventEmitt
 
 function split(line: string) {
   const [, table, row] = /^\{"table":"(\w+)","row":(.*)\}$/s.exec(line) ?? []
-  if (!table || !row) throw setupProblem('The backup has a line that is none of ours. Take another one')
+  if (!table || !row) throw setupProblem('The backup has an invalid line. Use another backup')
   return { table, row }
 }
 

@@ -13,8 +13,8 @@ import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 /**
- * Marks an empty database as ours, or refuses one of another deployment or key.
- * `founding`: the operator is about to make the first organisation.
+ * Claims an empty database for this deployment, or rejects one that belongs to another deployment or key.
+ * `founding`: the operator is about to create the first organization.
  */
 export const claimDatabase = (app: App, founding = false) =>
   inTransaction(app, async (app) => {
@@ -28,7 +28,7 @@ export const claimDatabase = (app: App, founding = false) =>
     await openChain(app)
   })
 
-/** Which deployment and key a database belongs to; undefined for one that is nobody's yet. */
+/** The deployment and key a database belongs to, or undefined if it is unclaimed. */
 export const findDeployment = (db: Db) => store.findDeployment(db)
 
 /** Whether a database holds more than an empty one does after its migrations. */
@@ -47,8 +47,8 @@ type Given = { team_api_key?: string | undefined; management_key?: string | unde
 type FirstStart = { org: string; team: string; plan: Plan }
 
 /**
- * The first organisation and team with keys that work: made on an empty database, found afterwards.
- * `given` are keys that the operator fixed or that an earlier start kept; what is missing is made.
+ * The first organization and team with working keys: created on an empty database, found afterwards.
+ * `given` are keys that the operator set or an earlier start stored. Missing ones are created.
  */
 export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<Keys> =>
   inTransaction(app, async (app) => {
@@ -63,15 +63,14 @@ export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<
     return { org_id: org.id, team_id: team.id, team_api_key, management_key }
   })
 
-/** Keys for the operator of an empty database; one that has an organisation keeps what it has. */
+/** Creates the first keys of an empty database. A database with an organization is left unchanged. */
 export const bootstrap = (app: App, given: Given, names: FirstStart) =>
   inTransaction(app, async (app) => {
     await store.lockStart(app.db)
-    if (await firstOrgAndTeam(app))
-      throw setupProblem('The database has an organisation already; make further keys with: assay keys create')
+    if (await firstOrgAndTeam(app)) throw setupProblem('The database already has an organization; create more keys with: assay keys create')
     return provideKeys(app, given, names)
   })
 
-/** Comes before the database is touched: what is refused must not claim it. */
+/** Runs before the database is touched, so that rejected settings never claim it. */
 export const checkSettings = (config: Config) =>
   rules.checkBootstrapKeys(deploymentName(config), config.BOOTSTRAP_TEAM_API_KEY, config.BOOTSTRAP_MANAGEMENT_KEY)

@@ -5,27 +5,29 @@ import { deploymentOfKey, isLabKey, isManagementKey } from '../../tenants/keys/r
 
 type Deployment = { environment: string; region: string; key_check: Buffer }
 
-/** A database, and a backup of it, belongs to one deployment and one key. */
+/** A database and its backups belong to one deployment and one key. */
 export function checkDatabase(known: Deployment, here: Deployment, what = 'database') {
   if (known.environment !== here.environment || known.region !== here.region)
     throw setupProblem(
       `The ${what} belongs to the ${known.environment} ${known.region} deployment; ENVIRONMENT and REGION say ${here.environment} ${here.region}`,
     )
   if (!timingSafeEqual(known.key_check, here.key_check))
-    throw setupProblem(`ENCRYPTION_KEY is not the key that this ${what} was sealed with; start with the key of the first start`)
+    throw setupProblem(`ENCRYPTION_KEY is not the key that encrypted this ${what}; use the key of the first start`)
 }
 
-/** A backup can be of this version or of an older one. */
+/** A backup must come from this version or an older one. */
 export function checkVersions(migrations: string[], ours: string[]) {
   const newer = migrations.filter((name) => !ours.includes(name))
   if (newer.length)
-    throw setupProblem(`The backup was made by a newer version (${newer.sort().at(-1)}); restore it with that version or newer`)
+    throw setupProblem(`The backup comes from a newer version (${newer.sort().at(-1)}); restore it with that version or newer`)
 }
 
 export const notEmpty = () =>
-  setupProblem('The database is not empty, and a restore writes over nothing: name an empty one in DATABASE_URL, or an empty DATA_DIR')
+  setupProblem(
+    'The database is not empty, and a restore never overwrites data: set DATABASE_URL to an empty database, or DATA_DIR to an empty folder',
+  )
 
-/** Fixed keys must be what their setting says, and of this deployment. */
+/** Bootstrap keys must have the right kind and belong to this deployment. */
 export function checkBootstrapKeys(deployment: string, team: string | undefined, management: string | undefined) {
   if (team && isManagementKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a management key; a team API key is needed')
   if (team && isLabKey(team)) throw setupProblem('BOOTSTRAP_TEAM_API_KEY is a lab key; a team API key is needed')
@@ -33,18 +35,18 @@ export function checkBootstrapKeys(deployment: string, team: string | undefined,
   const named = team && deploymentOfKey(team)
   if (named && named !== deployment) throw setupProblem(`BOOTSTRAP_TEAM_API_KEY belongs to the ${named} deployment; this is ${deployment}`)
   if (team && team === management)
-    throw setupProblem('BOOTSTRAP_TEAM_API_KEY and BOOTSTRAP_MANAGEMENT_KEY are the same; each key opens one side only')
+    throw setupProblem('BOOTSTRAP_TEAM_API_KEY and BOOTSTRAP_MANAGEMENT_KEY are the same; use two different keys')
   if (management && deploymentOfKey(management))
     throw setupProblem('BOOTSTRAP_MANAGEMENT_KEY is a team API key; a management key is needed')
 }
 
 type KeySettings = Pick<Config, 'ENVIRONMENT' | 'BOOTSTRAP_TEAM_API_KEY' | 'BOOTSTRAP_MANAGEMENT_KEY'>
 
-/** A sandbox makes keys by itself; production takes only those that the operator fixed. */
+/** A sandbox creates its own keys. Production uses only keys that the operator set. */
 export const mayMakeKeys = ({ ENVIRONMENT, BOOTSTRAP_TEAM_API_KEY, BOOTSTRAP_MANAGEMENT_KEY }: KeySettings) =>
   ENVIRONMENT === 'sandbox' || Boolean(BOOTSTRAP_TEAM_API_KEY && BOOTSTRAP_MANAGEMENT_KEY)
 
 export const emptyInProduction = () =>
   setupProblem(
-    'The database is empty and production invents no keys; make the first organisation, team and keys with: assay bootstrap --org NAME --team NAME (npm run --silent assay -- bootstrap …)',
+    'The database is empty, and production does not create keys on its own; create the first organization, team and keys with: assay bootstrap --org NAME --team NAME (npm run --silent assay -- bootstrap …)',
   )

@@ -4,12 +4,12 @@ import type { Tables } from '../../platform/db/tables.ts'
 
 const LOCK = 4_117_202_603
 
-/** Replicas that start together come one after the other here. */
+/** Serializes replicas that start together. */
 export const lockStart = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK})`.execute(db)
 
 export const ping = (db: Db) => sql`select 1`.execute(db)
 
-/** Whether there is more than what migrating an empty database makes. */
+/** Whether the database holds more than the migrations create. */
 export async function holdsAnything(db: Db) {
   const { rows } = await sql<{ migrated: boolean; tables: number }>`
     select to_regclass('migrations') is not null as migrated,

@@ -14,7 +14,7 @@ import { findDeployment } from '../deployment/actions.ts'
 import { checkDatabase } from '../deployment/rules.ts'
 import type { Examine, Finding } from './finding.ts'
 
-/** Each looks only; a schema that is not ours ends the looking, because nothing behind it could be read. */
+/** The checks only read. An outdated or foreign schema ends them, because the rest could not be read. */
 export async function checks(config: Config, database: Database, quick: boolean, examine: Examine) {
   const server = await inspectServer(database)
   const found = [
@@ -94,7 +94,7 @@ async function reachFinding(urls: string[]): Promise<Finding> {
   return { state: 'warning', text: `${[...new Set(deaf)].join(', ')} cannot be reached from here`, remedy }
 }
 
-/** Only a connection: nothing is sent. */
+/** Opens a connection and sends nothing. */
 const answers = ({ hostname, port, protocol }: URL) =>
   new Promise<boolean>((resolve) => {
     const socket = connect({

@@ -26,7 +26,7 @@ export function publicAddress({ ENVIRONMENT, PUBLIC_URL }: Config): Finding {
 
 const secrets = ['credentials.json', 'encryption.key', 'postgres.json']
 
-/** Others on the machine must not read keys. */
+/** Other accounts on the machine must not be able to read keys. */
 export function dataFolder(dataDir: string): Finding {
   if (!existsSync(dataDir)) return { state: 'ok', text: `${resolve(dataDir)} is not there yet; a start makes it` }
   const readable = secrets.filter((name) => existsSync(join(dataDir, name)) && statSync(join(dataDir, name)).mode & 0o077)
@@ -53,7 +53,7 @@ export async function diskSpace(dataDir: string): Promise<Finding> {
   return free < 5 * GIB ? { state: 'warning', text, remedy } : { state: 'ok', text }
 }
 
-/** Ours when it answers as we do; otherwise it must be free. */
+/** The port must be free, or a running Assay must respond on it. */
 export async function port({ HOST, PORT }: Config): Promise<Finding> {
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
   const answer = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/ready`, {
@@ -66,7 +66,11 @@ export async function port({ HOST, PORT }: Config): Promise<Finding> {
   const free = PORT === 0 || (await isFree(HOST, PORT))
   return free
     ? { state: 'ok', text: `${PORT} is free; no service is running on it` }
-    : { state: 'wrong', text: `${PORT} on ${HOST} cannot be listened on`, remedy: 'stop what has it, or choose another PORT or HOST' }
+    : {
+        state: 'wrong',
+        text: `${PORT} on ${HOST} is not available`,
+        remedy: 'stop the process that uses it, or choose another PORT or HOST',
+      }
 }
 
 const isFree = (host: string, port: number) =>

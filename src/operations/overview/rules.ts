@@ -2,7 +2,7 @@ import { type Method, statusOfStep, stepsOf, topLevels } from '../../contract/la
 
 type Counted = { count: number; at_least: boolean }
 
-/** What was counted up to `most` and one more. */
+/** A count that stops at `most` plus one. */
 export const countByStage = (found: number, most: number): Counted => ({ count: Math.min(found, most), at_least: found > most })
 
 const sum = (counts: Counted[]): Counted => ({
@@ -12,7 +12,7 @@ const sum = (counts: Counted[]): Counted => ({
 
 type StepCount = { low_level: string; method: Method; count: number }
 
-/** Orders by status and by stage. A step that was not counted to its end makes both a lower bound. */
+/** Orders by status and by stage. A step whose count was cut off makes both a lower bound. */
 export function stagesOf(found: StepCount[], most: number) {
   const cut = new Set(found.map(({ low_level }) => low_level).filter((low) => totalOf(found, low) > most))
   const steps = found.map(({ low_level, method, count }) => ({
@@ -35,7 +35,7 @@ const isCut = (found: Minute[], most: number) => total(found.map(({ events }) =>
 
 const total = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0)
 
-/** Wearable data by the hour. Where not everything was looked at, the oldest hour is incomplete and is left out. */
+/** Wearable data by hour. If the count was cut off, the oldest hour is incomplete and left out. */
 export function ingestionOf(found: Minute[], most: number) {
   const by = new Map<string, number>()
   for (const { minute, data } of found) by.set(hourOf(minute), (by.get(hourOf(minute)) ?? 0) + data)
@@ -46,7 +46,7 @@ export function ingestionOf(found: Minute[], most: number) {
 
 const hourOf = (minute: string) => `${minute.slice(0, 13)}:00:00.000Z`
 
-/** All events by the minute, from the one that a moment is in. Where not all of those were looked at, the oldest is left out too. */
+/** All events by minute, starting with the minute of `since`. If the count was cut off, the oldest minute is left out. */
 export function pulseOf(found: Minute[], since: string, most: number) {
   const recent = found.filter(({ minute }) => minute >= `${since.slice(0, 16)}:00.000Z`)
   const cut = isCut(found, most) && recent.length === found.length

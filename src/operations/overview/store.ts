@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Method } from '../../contract/labs/lifecycle.ts'
 import type { Db } from '../../platform/db/open.ts'
 
-/** Orders by step and method, each step counted up to `most` and one more: an index alone tells, however many there are. */
+/** Orders by step and method. Each step is counted up to `most` plus one, from an index alone. */
 export async function countSteps(db: Db, team_id: string, lows: string[], most: number) {
   const { rows } = await sql<{ low_level: string; method: Method; count: number }>`
     select s.low_level, c.method, c.count from unnest(${lows}::text[]) as s (low_level)
@@ -29,7 +29,7 @@ export async function openCriticals(db: Db, team_id: string, most: number) {
 
 export type Figures = { attempts: number; cut: boolean; delivered: number; p50_ms: number | null; p95_ms: number | null }
 
-/** What came of the newest attempts of each webhook since a moment, as many of each as leaves `most` for all. */
+/** The outcomes of the newest attempts of each webhook since a time, at most `most` in total. */
 export async function attemptFigures(db: Db, team_id: string, since: { hour: string; day: string }, most: number) {
   const { rows } = await sql<{ hour: Figures; day: Figures }>`
     with hooks as (select id from webhooks where team_id = ${team_id} and deleted_at is null),
@@ -50,7 +50,7 @@ const figures = (those: ReturnType<typeof sql>) => sql`json_build_object(
   'p50_ms', percentile_disc(0.5) within group (order by ms) filter (where ${those}),
   'p95_ms', percentile_disc(0.95) within group (order by ms) filter (where ${those}))`
 
-/** Messages that wait, on the first lanes of each webhook, and since when the oldest of them was told. */
+/** Pending messages on the first lanes of each webhook, and when the oldest was emitted. */
 export async function backlogOf(db: Db, team_id: string, most: number) {
   const { rows } = await sql<{ waiting: number; lanes: number; oldest_at: string | null }>`
     with due as (
@@ -64,7 +64,7 @@ export async function backlogOf(db: Db, team_id: string, most: number) {
   return rows[0] as { waiting: number; lanes: number; oldest_at: string | null }
 }
 
-/** The newest `most` and one more of a team's events by the minute; `data` are those of wearable data. */
+/** The newest events of a team by minute, `most` plus one at most; `data` counts wearable data. */
 export async function loggedByMinute(db: Db, team_id: string, since: string, most: number) {
   const { rows } = await sql<{ minute: string; events: number; data: number }>`
     with newest as (
@@ -76,7 +76,7 @@ export async function loggedByMinute(db: Db, team_id: string, since: string, mos
   return rows
 }
 
-/** The newest events; their numbers are given in the order of the log. */
+/** The newest events, in log order. */
 export const newestEvents = (db: Db, team_id: string, since: string, limit: number) =>
   db
     .selectFrom('events')

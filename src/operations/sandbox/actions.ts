@@ -17,7 +17,7 @@ export const moveClock = (app: App, { team_id }: TeamCaller, move: rules.Move) =
 
 export const resetClock = (app: App, { team_id }: TeamCaller) => journey(app, team_id, (app) => travel(app, team_id, 0))
 
-/** Everything that came in goes, for good; what was configured stays. */
+/** Deletes all of the team's data for good. Its configuration stays. */
 export const resetTeam = (app: App, caller: TeamCaller, named: string) => {
   const { team_id } = caller
   rules.checkNamed(team_id, named)
@@ -33,7 +33,7 @@ export const resetTeam = (app: App, caller: TeamCaller, named: string) => {
 
 const PATIENCE = 30 * SECOND
 
-/** Journeys of one team come one after the other. Whoever waits holds no connection meanwhile. */
+/** Moves of one team's clock run one after another. A waiting request holds no connection. */
 async function journey<T>(app: App, team_id: string, work: (app: AppInTransaction, offset_ms: number) => Promise<T>): Promise<T> {
   const giveUpAt = later(app.wall(), PATIENCE)
   for (;;) {
@@ -46,7 +46,7 @@ async function journey<T>(app: App, team_id: string, work: (app: AppInTransactio
   }
 }
 
-/** Moves the clock from one due moment to the next, so that everything happens at its own time and in order. */
+/** Moves the clock from one due time to the next, so that everything happens at its own time and in order. */
 async function travel(app: AppInTransaction, team_id: string, offset_ms: number) {
   for (;;) {
     const due = await firstDue(app, team_id)

@@ -3,14 +3,14 @@ import { dispatchDue, nextDispatch, nextDueStep } from '../../labs/orders/progre
 import type { App } from '../../platform/app.ts'
 import { eraseDueUsers, nextErasure } from '../../tenants/users/actions.ts'
 
-/** A kind of domain work that falls due by a team's clock. */
+/** A kind of work that falls due by a team's clock. */
 export type Due = {
   nextDue(app: App, team_id: string): Promise<string | undefined>
-  /** Does the due work of one moment; called with the clock standing at that moment. */
+  /** Does the work due at one time; called with the clock at that time. */
   happen(app: App, team_id: string): Promise<unknown>
 }
 
-/** Everything that the sandbox clock carries along. A new kind of due work is one line here. */
+/** Every kind of work that moves with the sandbox clock. A new kind is one line here. */
 export const timeline: Due[] = [
   { nextDue: nextDispatch, happen: dispatchDue },
   { nextDue: nextDueStep, happen: takeDueSteps },

@@ -15,10 +15,10 @@ import * as connections from '../../wearables/connections/transfer.ts'
 import * as data from '../../wearables/data/transfer.ts'
 import type { Part as Described, Row } from './rules.ts'
 
-/** A part with its owner's way to insert rows of it. */
+/** A part, with the owner's function that inserts its rows. */
 type Part = Described & { insert(app: AppInTransaction, rows: Row[]): Promise<void> }
 
-/** What belongs to a user, in the order in which it is written. Something new that a user has is one row here. */
+/** Everything that belongs to a user, in write order. A new kind of data is one row here. */
 export const parts: Part[] = [
   {
     table: 'user_info',
@@ -28,7 +28,7 @@ export const parts: Part[] = [
     ids: ['user_id'],
     order: 'updated_at',
   },
-  // The number that says which is the latest is given anew.
+  // The sequence that marks the latest one is assigned again.
   {
     table: 'user_insurances',
     insert: (app, rows) => users.insertTransferred(app, 'user_insurances', rows),
@@ -114,7 +114,7 @@ export const parts: Part[] = [
 
 export type Keys = { team_id: string; user: SealingKey }
 
-/** What a row is found by, made anew with the keys of the team and the user that it goes to. */
+/** The search terms of a row, recomputed with the keys of the target team and user. */
 export async function encryptFor(app: App, { team_id, user }: Keys, table: string, row: Row): Promise<Row> {
   const document = row['sealed']
   if (table === 'user_info') return { terms: indexTerms(await teamSealingKey(app, team_id), searchable(document as Info)) }

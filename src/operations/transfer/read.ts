@@ -10,11 +10,11 @@ import * as store from './store.ts'
 
 export async function requireTeam(app: App, team_id: string) {
   const team = await store.findTeam(app.db, team_id)
-  if (!team) throw setupProblem('There is no such team; assay team lists them')
+  if (!team) throw setupProblem('No such team; list the teams with: assay team')
   return team
 }
 
-/** What the file says about itself. */
+/** The header of the file. */
 export async function headOf(app: App, team_id: string) {
   const { id, name } = await requireTeam(app, team_id)
   return {
@@ -26,7 +26,7 @@ export async function headOf(app: App, team_id: string) {
   }
 }
 
-/** The tests that the team made itself, which its orders name. */
+/** The tests that the team created, which its orders refer to. */
 export async function testsOf(app: App, team_id: string) {
   const tests = await store.ownTests(app.db, team_id)
   const markers = await store.rowsBy(
@@ -41,7 +41,7 @@ export async function testsOf(app: App, team_id: string) {
 
 const AT_ONCE = 50
 
-/** Every user with all that belongs to it, opened, in a fixed order after the one that is named: a line for the user, then those of its samples. */
+/** Every user with their decrypted data, in a fixed order after a given one: a line for the user, then lines for samples. */
 export async function* usersOf(app: App, team_id: string, after?: string) {
   const by = await teamSealingKey(app, team_id)
   for (let last = after; ; ) {
@@ -69,7 +69,7 @@ async function belongings(app: App, key: SealingKey, user_id: string) {
   return found
 }
 
-/** A connection that has ended is kept for its farewell only. */
+/** An ended connection is kept only for its deregistration. */
 const isLive = ({ ended_at }: Row) => ended_at === null
 
 const without = (row: Row, names: string[]): Row => Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))

@@ -11,7 +11,7 @@ import * as store from './store.ts'
 
 type Whose = { team_id: string; user_id: string }
 
-/** What would make the line of a user too long: samples by their days, and streams, a few at a time. */
+/** The data that would make a user's line too long: days of samples, and streams, a few per line. */
 export type Records = {
   records_of: string
   sample_days?: (Omit<store.Day, 'sealed'> & { samples: Sample[] })[]
@@ -41,7 +41,7 @@ export async function* recordsOf(app: App, key: SealingKey, { team_id, user_id }
   }
 }
 
-/** Writes what is not there yet, under the keys of the team that it goes to. */
+/** Writes missing records, encrypted with the keys of the target team. */
 export async function writeRecords(
   app: AppInTransaction,
   team_id: string,
@@ -63,7 +63,7 @@ export async function writeRecords(
   await insertTransferred(app, 'workout_streams', streams)
 }
 
-/** What a sample says of itself may name a device. */
+/** The extra fields of a sample may name a device. */
 const renamedSample = (idOf: IdOf) => (sample: Sample) => {
   if (!sample.more.includes('device_id')) return sample
   const { device_id } = JSON.parse(sample.more) as { device_id: string }

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { setupProblem } from '../../platform/problem.ts'
 
-/** A table of what belongs to a user. `sealed`: the columns that say where its sealed document has its place. */
+/** A table with data of users. `sealed` lists the columns in the associated data of its encrypted document. */
 export type Part = {
   table: string
   by: 'user_id' | 'order_id'
   sealed?: string[]
   ids: string[]
   order: string
-  /** Columns that stay behind. */
+  /** Columns that are not exported. */
   drop?: string[]
-  /** Fields of the sealed document that stay behind. */
+  /** Fields of the encrypted document that are not exported. */
   secret?: string[]
 }
 
@@ -19,7 +19,7 @@ export type Row = Record<string, unknown>
 export const associatedDataOf = (table: string, columns: string[], row: Row) =>
   `${table}.sealed.${columns.map((column) => row[column]).join('.')}`
 
-/** The ids that a copy gets: always the same ones for the same team, so that a second try meets what the first has written. */
+/** The ids of the copies. They are always the same for one team, so that a second import finds what the first has written. */
 export function newIds(team_id: string) {
   return (old: unknown) => {
     if (typeof old !== 'string') return old
@@ -37,7 +37,7 @@ export const renameIds = (row: Row, columns: string[], idOf: IdOf): Row => ({
   ...Object.fromEntries(columns.map((column) => [column, idOf(row[column])])),
 })
 
-/** A copy is history: no lab gets it, no sample is its own, nothing of it falls due. */
+/** An imported order is history: no lab receives it, it owns no sample, and nothing of it falls due. */
 export const asHistory = (order: Row): Row => ({
   ...order,
   sample_id: null,
@@ -47,17 +47,17 @@ export const asHistory = (order: Row): Row => ({
   simulation: null,
 })
 
-/** Without its tokens a source lets nobody in; the user has to connect again. */
+/** Tokens are not exported, so the user has to connect the source again. */
 export const withoutAccess = (connection: Row, at: string): Row =>
   connection['kind'] !== 'oauth'
     ? connection
     : {
         ...connection,
         ...{ status: 'error', error_type: 'token_refresh_failed', errored_at: at, expires_at: null },
-        error_message: 'The connection came from another place without its access; the user has to connect again.',
+        error_message: 'The connection was imported without its tokens. The user has to connect again.',
       }
 
-/** Nobody goes on with a reading of the past that was under way elsewhere. */
+/** A historical pull that was running elsewhere is not continued. */
 export const noLongerRead = (pull: Row, at: string): Row =>
   pull['status'] === 'success' || pull['status'] === 'failure'
     ? pull
@@ -65,7 +65,7 @@ export const noLongerRead = (pull: Row, at: string): Row =>
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-/** A document with the new ids of what it names: a sleep, a device. Whatever else looks like an id stays. */
+/** Replaces the ids of referenced records, such as a sleep or a device, in a document. Other ids stay. */
 export const renameIdsInside = <T>(document: T, named: Set<unknown>, idOf: IdOf): T =>
   JSON.parse(JSON.stringify(document).replaceAll(UUID, (id) => (named.has(id) ? String(idOf(id)) : id))) as T
 

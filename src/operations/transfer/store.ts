@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/open.ts'
 
 type Row = Record<string, unknown>
 
-/** The team, for its name and its place. */
+/** The team's name and region. */
 export const findTeam = (db: Db, team_id: string) =>
   db.selectFrom('teams').select(['id', 'name', 'org_id']).where('id', '=', team_id).where('deleted_at', 'is', null).executeTakeFirst()
 
@@ -17,7 +17,7 @@ export const countUsers = async (db: Db, team_id: string) =>
       .executeTakeFirstOrThrow()
   ).count
 
-/** Users in a fixed order, each with its wrapped key. */
+/** Users in a fixed order, each with their wrapped key. */
 export const usersAfter = (db: Db, team_id: string, after: string | undefined, limit: number) =>
   db
     .selectFrom('users')
@@ -31,7 +31,7 @@ export const usersAfter = (db: Db, team_id: string, after: string | undefined, l
     .limit(limit)
     .execute()
 
-/** The rows of one of our own tables, named by us and never by a caller. */
+/** The rows of a table. Its name comes from the code, never from a caller. */
 export async function rowsBy(db: Db, table: string, column: string, ids: string[], order: string): Promise<Row[]> {
   const { rows } = await sql<{ row: Row }>`
     select to_jsonb(t) as row from ${sql.table(table)} t where ${sql.ref(`t.${column}`)} = any(${ids}::uuid[]) order by ${sql.ref(`t.${order}`)}`.execute(
@@ -42,7 +42,7 @@ export async function rowsBy(db: Db, table: string, column: string, ids: string[
 
 export type Day = { resource: string; day: string; provider: string; source_type: string; revision: number; sealed: Buffer }
 
-/** The days of a user in a fixed order after the one that is named, as many as hold so many samples, or one more. */
+/** The days of a user in a fixed order after a given one, up to a number of samples. */
 export async function daysAfter(db: Db, user_id: string, after: Day | undefined, samples: number) {
   const { rows } = await sql<Day>`
     select resource, day, provider, source_type, revision, sealed from (
@@ -54,7 +54,7 @@ export async function daysAfter(db: Db, user_id: string, after: Day | undefined,
   return rows
 }
 
-/** The streams of a user's workouts in a fixed order after the one that is named. */
+/** The workout streams of a user in a fixed order after a given one. */
 export const streamsAfter = (db: Db, user_id: string, after: string | undefined, limit: number) =>
   db
     .selectFrom('workout_streams')
@@ -65,7 +65,7 @@ export const streamsAfter = (db: Db, user_id: string, after: string | undefined,
     .limit(limit)
     .execute()
 
-/** Whose user it is, whether of this team or another. */
+/** The team a user belongs to. */
 export const ownerOf = (db: Db, user_id: string) =>
   db.selectFrom('users').select('team_id').where('user_id', '=', user_id).executeTakeFirst()
 

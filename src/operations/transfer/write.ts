@@ -25,7 +25,7 @@ export type Target = { team_id: string; new_ids: boolean; own_tests: Set<string>
 
 const idsOf = ({ team_id, new_ids }: Target): IdOf => (new_ids ? newIds(team_id) : (id) => id)
 
-/** A test that the team made. One that is there already is left alone. */
+/** Writes a test that the team created. An existing one is left unchanged. */
 export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [] }: Line, no: number) =>
   inTransaction(app, async (app) => {
     const idOf = idsOf(target)
@@ -37,7 +37,7 @@ export const writeTest = (app: App, target: Target, { lab_test = {}, markers = [
     await insertTests(app, 'lab_test_markers', named).catch(refused(no))
   })
 
-/** A user with all that belongs to it, or nothing; false when it is there already. */
+/** Writes a user with everything that belongs to it, or nothing. Returns false if the user already exists. */
 export const writeUser = (app: App, target: Target, line: Line, no: number) =>
   inTransaction(app, async (app) => {
     const { team_id } = target
@@ -55,7 +55,7 @@ export const writeUser = (app: App, target: Target, line: Line, no: number) =>
     return true
   })
 
-/** Samples and streams of a user whose line came before. */
+/** Writes samples and streams of a user from an earlier line. */
 export const writeRecordLine = (app: App, target: Target, line: Records, no: number) =>
   inTransaction(app, (app) => writeRecords(app, target.team_id, idsOf(target), line)).catch(refused(no))
 
@@ -72,7 +72,7 @@ async function writeBelongings(app: AppInTransaction, target: Target, key: Seali
   }
 }
 
-/** Rows as they can be where they go to. */
+/** The rows adapted to the target deployment. */
 async function adapted(app: App, target: Target, table: string, rows: Row[], line: Line, no: number): Promise<Row[]> {
   if (table === 'orders') return orderRows(app, target, rows, no)
   if (table === 'connections') return rows.map((row) => withoutAccess(row, app.now()))
@@ -92,7 +92,7 @@ async function orderRows(app: App, target: Target, rows: Row[], no: number) {
   return withAccounts(app, target.new_ids ? named.map(asHistory) : named)
 }
 
-/** An account at a lab belongs to a deployment; elsewhere the order stands without one. */
+/** A lab account belongs to one deployment, so an imported order has none. */
 async function withAccounts(app: App, rows: Row[]) {
   const named = rows.flatMap((row) => (typeof row['lab_account_id'] === 'string' ? [row['lab_account_id']] : []))
   const known = named.length ? await store.knownAccounts(app.db, [...new Set(named)]) : []
@@ -105,7 +105,7 @@ function sealedRow(key: SealingKey, table: string, columns: string[], row: Row):
   return { ...row, sealed: `\\x${seal(key, associatedDataOf(table, columns, row), document).toString('hex')}` }
 }
 
-/** The driver's text may quote a value, so only its code is told. */
+/** The driver's message may quote a value, so only its code is shown. */
 const refused = (no: number) => (error: { code?: string }) => {
   throw brokenLine(no, `the database refused it (${error.code ?? 'no code'}): it was changed, or made by another version`)
 }

@@ -71,7 +71,7 @@ function checkPort({ port }: URL) {
 const notPublic = () =>
   refused(
     'address',
-    'Webhooks go to public addresses only. Use a public host; whoever operates the service can open networks with WEBHOOK_ALLOWED_NETWORKS.',
+    'Webhooks are delivered to public addresses only. Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS.',
   )
 
 type Reason = 'malformed' | 'scheme' | 'fragment' | 'credentials' | 'host' | 'address' | 'port'

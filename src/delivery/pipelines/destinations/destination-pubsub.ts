@@ -8,17 +8,17 @@ import type { Message } from './message.ts'
 
 const CONNECT_WITHIN = 10 * SECOND
 const CONFIRM_WITHIN = 30 * SECOND
-/** Each event is a request of its own, so this is how many are under way. Idle connections end by themselves. */
+/** Each event is one request, so this is the number in flight. Idle connections close on their own. */
 const CONNECTIONS = 24
-/** What is answered is the id of a message, or an error. */
+/** Limits the response, which is a message id or an error. */
 const MAX_ANSWER = 64 * 1024
 
-/** A topic of Google Cloud Pub/Sub by its REST protocol: every event is a request, answered when it is kept. */
+/** A Google Cloud Pub/Sub topic over its REST API. Each event is one request, confirmed when Pub/Sub has stored it. */
 export async function openPubSub(topic: PubSub, { pubsub, ca }: OutboundOptions, ends?: AbortSignal): Promise<Destination> {
   const { endpoint, projects, tokens } = pubsub
-  // What the operator opened may have become less since the topic was taken.
+  // The operator may have removed the project since the topic was accepted.
   if (!isProjectOpen(topic.project, projects)) throw errorWithCode('project_refused' satisfies Failure)
-  // Only the emulator is reached without encryption, and it asks nobody who they are.
+  // Only the emulator uses plain HTTP, and it needs no token.
   const isSecure = endpoint.startsWith('https:')
   if (isSecure) await tokens.current(ends)
   const post = poster(endpoint, pathOf(topic), ca)
@@ -43,22 +43,22 @@ export async function openPubSub(topic: PubSub, { pubsub, ca }: OutboundOptions,
 
 const pathOf = ({ project, topic }: PubSub) => `/v1/projects/${encodeURIComponent(project)}/topics/${encodeURIComponent(topic)}:publish`
 
-/** Messages with the same ordering key come in the order in which they were published. */
+/** Pub/Sub delivers messages with the same ordering key in the order they were published. */
 function bodyOf({ event_id, event_type, key, content, gzipped }: Message, { message_ordering }: PubSub) {
   const attributes = { event_id, event_type, 'Content-Type': 'application/json', ...(gzipped && { 'Content-Encoding': 'gzip' }) }
   const message = { data: content.toString('base64'), attributes, ...(message_ordering && { orderingKey: key }) }
   return JSON.stringify({ messages: [message] })
 }
 
-/** Answers statuses; a status that says yes without the id of a message is no answer of Pub/Sub. */
+/** Sends a request and returns its status. A success without a message id is not a Pub/Sub response. */
 function poster(endpoint: string, path: string, ca: string | undefined) {
   const pool = new Pool(endpoint, {
     connections: CONNECTIONS,
     pipelining: 1,
     allowH2: false,
-    // Said out loud, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED would change the default.
     connect: { timeout: CONNECT_WITHIN, minVersion: 'TLSv1.2', rejectUnauthorized: true, ...(ca && { ca }) },
-    // Changes of DNS arrive by then.
+    // Connections are renewed after this long to pick up DNS changes.
     clientTtl: 300 * SECOND,
   })
 

@@ -12,12 +12,12 @@ import type { Message } from './message.ts'
 const CONNECT_WITHIN = 10 * SECOND
 const CONFIRM_WITHIN = 30 * SECOND
 const CLOSE_WITHIN = SECOND
-/** A broker from which nothing came for two of these is taken for dead. */
+/** A broker that sends nothing for two of these intervals counts as dead. */
 const HEARTBEAT_SECONDS = 10
-/** Brokers send us replies, and unroutable events back; nobody needs to make us buffer more. */
+/** Brokers send replies and returned events, which need no larger buffer. */
 const MAX_FRAME = 1024 * 1024
 
-/** A connection to a broker on which every message is confirmed. It is given up when we end. */
+/** A broker connection with publisher confirms. The stop signal closes it. */
 export async function openRabbitMq(broker: Broker, exchange: string, reach: OutboundOptions, ends?: AbortSignal): Promise<Destination> {
   const cut = new AbortController()
   const late = AbortSignal.any([AbortSignal.timeout(CONNECT_WITHIN), ...(ends ? [ends] : [])])
@@ -26,7 +26,7 @@ export async function openRabbitMq(broker: Broker, exchange: string, reach: Outb
   if (late.aborted) giveUp()
   try {
     const connection = await connectTo(broker, reach, cut.signal)
-    // Whatever happens to it also ends what waits for a confirm, which is where it is judged; unheard it would end the process.
+    // A connection error also rejects the pending confirms, which report it. Without a listener it would end the process.
     connection.on('error', () => {})
     return outletOn(connection, await connection.createConfirmChannel(), exchange, cut)
   } catch (error) {
@@ -45,7 +45,7 @@ function connectTo(
   if (isIP(hostname) && isForbidden(hostname, policy)) throw errorWithCode('FORBIDDEN_ADDRESS')
   const target = { protocol: secure ? 'amqps' : 'amqp', hostname, port, username, password, vhost }
   const tls = { minVersion: 'TLSv1.2' as const, rejectUnauthorized: true, ...(ca && { ca }) }
-  // The types of the library leave out the signal, which Node takes for either kind of socket.
+  // The library's types omit the signal, which Node accepts for both kinds of socket.
   const socket = {
     lookup: guardedLookup(policy, resolve),
     signal,
@@ -64,7 +64,7 @@ function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: s
   channel.on('error', (error) => {
     fault = error
   })
-  // A message that nobody takes comes back before it is confirmed.
+  // An unroutable message is returned before it is confirmed.
   channel.on('return', ({ properties }: Returned) => returned.add(String(properties.messageId)))
   channel.on('close', () => {
     isOpen = false
@@ -87,7 +87,7 @@ function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: s
 
   const publish = (message: Message) => within(CONFIRM_WITHIN, confirmed(message), () => (isBlocked ? 'blocked' : 'timeout'))
 
-  /** The library waits for ever for the answer of a broker that is gone. */
+  /** The library waits forever for a broker that is gone. */
   async function close() {
     const late = pause(CLOSE_WITHIN, undefined, { signal: cut.signal }).catch(() => {})
     await Promise.race([connection.close().catch(() => {}), late])
@@ -97,7 +97,7 @@ function outletOn(connection: ChannelModel, channel: ConfirmChannel, exchange: s
   return { isOpen: () => isOpen, publish, close }
 }
 
-/** Content-Type and Content-Encoding stand where AMQP has a place for them, and among the headers, where the public interface has them. */
+/** Content-Type and Content-Encoding are set as AMQP properties and also as headers, where the public interface has them. */
 const propertiesOf = ({ event_id, event_type, timestamp, gzipped }: Message) => ({
   mandatory: true,
   persistent: true,

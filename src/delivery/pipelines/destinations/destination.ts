@@ -5,19 +5,19 @@ import type { Failure } from '../rules-failure.ts'
 import type { Tokens } from './google-tokens.ts'
 import type { Message } from './message.ts'
 
-/** A way to one destination. What `publish` resolves for is kept on the other side. */
+/** An open destination. When `publish` resolves, the destination has stored the event. */
 export type Destination = { isOpen(): boolean; publish(message: Message): Promise<void>; close(): Promise<void> }
 
-/** What destinations may be reached, and how. */
+/** Which destinations may be reached, and how. */
 export type OutboundOptions = {
   policy: Policy
   resolve: Resolve
   pubsub: { endpoint: string; projects: string[]; tokens: Tokens }
-  /** Instead of the certificate authorities of the system. */
+  /** Replaces the system's certificate authorities. */
   ca?: string | undefined
 }
 
-/** What comes of the work, unless it takes longer than it may, or we end before it does. */
+/** Limits work by time and by the stop signal. */
 export function within<T>(ms: number, work: Promise<T>, late: () => Failure, ends?: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const giveUp = () => reject(errorWithCode(late()))

@@ -9,33 +9,33 @@ const TOKEN_WITHIN = 10 * SECOND
 
 export type Tokens = {
   current(ends?: AbortSignal): Promise<string>
-  /** One that is not this one, which was refused. */
+  /** A token other than this rejected one. */
   after(refused: string, ends?: AbortSignal): Promise<string>
 }
 
-/** Tokens of the identity of the deployment, by Application Default Credentials. They are kept until shortly before they end. */
+/** Tokens for the deployment's identity from Application Default Credentials, cached until shortly before they expire. */
 export function googleTokens(): Tokens {
   let auth: Promise<GoogleAuth> | undefined
   let last: string | undefined
 
   async function current(ends?: AbortSignal) {
-    // Loaded with the first topic: most deployments have none. Every topic names its project, so nobody need look for one.
+    // Loaded with the first topic, because most deployments have none. Every topic names its project, so none is looked up.
     auth ??= import('google-auth-library').then(({ GoogleAuth }) => new GoogleAuth({ scopes: SCOPE, projectId: 'none' }))
     const asked = auth
     const answer = asked.then((auth) => auth.getAccessToken())
-    // What the library says may quote what it was given, so it is not passed on.
+    // The library's message may quote credentials, so it is not passed on.
     const token = await within(TOKEN_WITHIN, answer, () => 'credentials', ends).catch(() => undefined)
     if (token) {
       last = token
       return token
     }
-    // The library lets everybody wait for the first one that asked, for ever where no answer comes.
+    // The library makes all callers wait for the first request, forever if no response comes.
     if (auth === asked) auth = undefined
     throw errorWithCode('credentials' satisfies Failure)
   }
 
   function after(refused: string, ends?: AbortSignal) {
-    // Many are refused together. The first of them lets everything go that the library keeps, and the others wait with it.
+    // Many requests are rejected together. The first one clears the library's cache, and the others wait for it.
     if (last === refused) {
       auth = undefined
       last = undefined

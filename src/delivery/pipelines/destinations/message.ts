@@ -2,14 +2,14 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { EventEnvelope } from '../../../contract/delivery/event.ts'
 
-/** Bodies up to this many bytes go as they are. */
+/** Bodies up to this many bytes are not compressed. */
 export const PLAIN_BYTES = 1024
 
 const compress = promisify(gzip)
 
 export type Message = { event_id: string; event_type: string; key: string; content: Buffer; timestamp: number; gzipped: boolean }
 
-/** An event as it goes over the wire: the same JSON that webhooks get, compressed where it is worth it. */
+/** An event on the wire: the same JSON that webhooks receive, compressed if it is large. */
 export async function messageOf(event: EventEnvelope, key: string): Promise<Message> {
   const body = Buffer.from(JSON.stringify(event))
   const gzipped = body.length > PLAIN_BYTES

@@ -9,14 +9,14 @@ import type { Destination, OutboundOptions } from './destination.ts'
 import { openPubSub } from './destination-pubsub.ts'
 import { openRabbitMq } from './destination-rabbitmq.ts'
 
-/** The way to a destination, as it is set. */
+/** Opens a destination with its current settings. */
 export async function openDestination(app: App, row: Held, reach: OutboundOptions, ends: AbortSignal): Promise<Destination> {
   if (row.destination === 'cloud_pubsub') return openPubSub(await openSettings(app, row, 'cloud_pubsub'), reach, ends)
   const { uri, exchange } = await openSettings(app, row, 'rabbitmq')
   return openRabbitMq(brokerAllowed(uri, reach), exchange, reach, ends)
 }
 
-/** What may be reached may have become less since the URI was taken. */
+/** The policy may be stricter now than when the URI was accepted. */
 function brokerAllowed(uri: string, { policy }: OutboundOptions) {
   try {
     return brokerOf(uri, policy)

@@ -4,14 +4,14 @@ import { messageOf } from '../destinations/message.ts'
 
 type Published = { confirmed: number; error?: unknown }
 
-/** Publishes in the order of the log and stops at the first event that is refused, or when told to. Answers how many from the beginning on were confirmed. */
+/** Publishes in log order and stops at the first rejected event, or when asked to. Returns how many events from the start were confirmed. */
 export async function publishAll(outlet: Pick<Destination, 'publish'>, logged: Logged[], isOver: () => boolean): Promise<Published> {
   const messages = await Promise.all(logged.map(({ key, event }) => messageOf(event, key)))
   const underWay = new Map<string, Promise<void>>()
   const confirms: Promise<void>[] = []
   let isRefused = false
   for (const message of messages) {
-    // Of one key one event is under way at a time: were it refused, a later one would overtake it.
+    // One event per key is in flight at a time. If it were rejected, a later one would overtake it.
     await underWay.get(message.key)?.catch(() => {})
     if (isRefused || isOver()) break
     const confirm = outlet.publish(message)

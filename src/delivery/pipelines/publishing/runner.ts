@@ -10,28 +10,28 @@ import { type Failure, failureOf, retryAt } from '../rules-failure.ts'
 import { publishAll } from './publish.ts'
 import * as store from './store-holding.ts'
 
-/** How many events are on their way before the place is recorded, and may come twice when we are killed. */
+/** Events in flight before the position is recorded. These may be published twice after a crash. */
 const PAGE = 100
 const RECORD_TRIES = 50
 const RECORD_AFTER = SECOND / 5
 
-/** Measures what came of publishing. */
+/** Updates the metrics after publishing. */
 export type Noted = (destination: SupportedDestination, what: { published: number } | { failure: Failure }) => void
 
 export type PublisherContext = { app: App; holder: string; reach: OutboundOptions; noted: Noted; ends: AbortSignal }
 
-/** One destination in hand; `place` is how far it came. */
+/** A claimed destination; `place` is its position in the log. */
 export type Runner = {
   revision: number
   place: number
   outlet?: Destination | undefined
   running?: Promise<void> | undefined
-  /** Somebody changed, paused or deleted the pipeline, or we stop. */
+  /** The pipeline was changed, paused or deleted, or the process stops. */
   isOver: boolean
   ended?: Promise<void> | undefined
 }
 
-/** Publishes what waits. What goes wrong on the other side is noted on the destination; what goes wrong with the database is thrown. */
+/** Publishes pending events. A failure of the destination is recorded on it; a database failure is thrown. */
 export async function publishPending(desk: PublisherContext, runner: Runner, row: store.Held) {
   const { app, holder, noted } = desk
   const { team_id, destination } = row
@@ -40,13 +40,13 @@ export async function publishPending(desk: PublisherContext, runner: Runner, row
   await closeDestination(runner)
   if (runner.isOver) return
   noted(destination, { failure: setback.failure })
-  app.log.warn({ team_id, destination, failure: setback.failure }, 'a pipeline cannot publish')
+  app.log.warn({ team_id, destination, failure: setback.failure }, 'pipeline publishing failed')
   const at = app.wall()
   const retry_at = retryAt(setback.failures, at, Math.random())
   await store.setBack(app.db, row, { holder, error: setback.failure, at, retry_at })
 }
 
-/** Page after page until the end of the log, or until one is refused. */
+/** Publishes page by page until the end of the log or the first rejection. */
 async function pump(desk: PublisherContext, runner: Runner, row: store.Held): Promise<{ failure: Failure; failures: number } | undefined> {
   const { app, holder, noted } = desk
   const { team_id, destination, event_type_prefixes } = row
@@ -54,7 +54,7 @@ async function pump(desk: PublisherContext, runner: Runner, row: store.Held): Pr
   while (!runner.isOver) {
     const { logged, place } = await logAfter(app, team_id, {
       after: runner.place,
-      // After a failure one event goes ahead alone, so that those behind it do not come again with every try.
+      // After a failure one event is published alone, so that those behind it are not repeated with every attempt.
       limit: failures ? 1 : PAGE,
       event_type: patternsOf(event_type_prefixes),
       told: true,
@@ -75,7 +75,7 @@ async function pump(desk: PublisherContext, runner: Runner, row: store.Held): Pr
   }
 }
 
-/** What was confirmed must not be published once more for want of a note, so a note that fails is made again. */
+/** Retries recording the position, because otherwise confirmed events would be published again. */
 async function record(runner: Runner, note: () => Promise<boolean>, tries = 1): Promise<boolean> {
   try {
     return await note()

@@ -3,12 +3,12 @@ import type { SupportedDestination } from '../../../contract/delivery/pipelines.
 import type { Db } from '../../../platform/db/open.ts'
 import { healthyDestination } from '../store-destinations.ts'
 
-/** By the clock of the database: those of two processes may differ by more than a lease. */
+/** Uses the database clock, because the clocks of two processes may differ by more than a lease. */
 const fromNow = (seconds: number) => sql<string>`now() + make_interval(secs => ${seconds})`
 
 type Named = { team_id: string; destination: SupportedDestination }
 
-/** Takes destinations that nobody publishes to, or whose process has not been heard of: of any team, for the worker. */
+/** Claims destinations of any team that have no holder or an expired lease. */
 export async function claimFree(db: Db, holder: string, { seconds, most }: { seconds: number; most: number }) {
   const { rows } = await sql<Named>`
     update pipeline_outlets set holder = ${holder}, leased_until = ${fromNow(seconds)} where (team_id, destination) in (
@@ -19,7 +19,7 @@ export async function claimFree(db: Db, holder: string, { seconds, most }: { sec
   return rows
 }
 
-/** In the order in which whoever changes pipelines locks them, so that neither waits for the other for ever. */
+/** Uses the same lock order as changes to pipelines, so that neither deadlocks. */
 const inHand = (holder: string) => sql`
   (team_id, destination) in (
     select team_id, destination from pipeline_outlets where holder = ${holder} order by team_id, destination for update
@@ -42,7 +42,7 @@ export type Held = Named & {
   is_behind: boolean
 }
 
-/** What a process publishes to, and whether the log has gone on. */
+/** The destinations a process holds, and whether the log has new events. */
 export async function held(db: Db, holder: string) {
   const { rows } = await sql<Held>`
     select o.team_id, o.destination, o.created_at, o.revision, p.event_type_prefixes, o.sealed, o.after_no, o.failures, o.retry_at,
@@ -55,8 +55,8 @@ export async function held(db: Db, holder: string) {
 type Advance = { holder: string; from: number; place: number; delivered: number; at: string }
 
 /**
- * Records what was confirmed; false where somebody else publishes by now, or did meanwhile. Nor does it count once other settings or types were
- * sent: what happens from then on goes by those.
+ * Records confirmed events. Returns false if another process holds the destination, or held it meanwhile, or if its settings changed:
+ * from then on the new settings apply.
  */
 export async function advance(db: Db, row: Held, { holder, from, place, delivered, at }: Advance) {
   const { team_id, destination, sealed, event_type_prefixes } = row
@@ -84,7 +84,7 @@ export async function advance(db: Db, row: Held, { holder, from, place, delivere
 
 type Setback = { holder: string; error: string; at: string; retry_at: string }
 
-/** Of the settings that it happened with: whoever sent others meanwhile does not wait. */
+/** Records a failure for the settings it happened with. Newer settings are not delayed by it. */
 export const setBack = (db: Db, { team_id, destination, revision }: Held, { holder, error, at, retry_at }: Setback) =>
   db
     .updateTable('pipeline_outlets')

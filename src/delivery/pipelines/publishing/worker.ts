@@ -7,16 +7,16 @@ import { closeDestination, type Noted, type PublisherContext, publishPending, ty
 import * as store from './store-holding.ts'
 
 const POLL = SECOND / 4
-/** Others take a destination over so long after its process was last heard of. */
+/** Other processes take over a destination this long after its process last renewed its lease. */
 const LEASE_SECONDS = 6
 const RENEW_EVERY = 2 * SECOND
-/** So many are taken at a look, so that processes that start together share them. */
+/** Destinations claimed per poll, so that processes that start together share them. */
 const CLAIMED_AT_ONCE = 8
 const END_WITHIN = 5 * SECOND
 
 export type Publisher = { stop(): Promise<void> }
 
-/** Publishes until it is stopped. Of all processes one holds a destination of a pipeline at a time. */
+/** Publishes until it is stopped. One process at a time holds a destination. */
 export function startPublisher(
   service: Service,
   reach: OutboundOptions,
@@ -39,7 +39,7 @@ export function startPublisher(
       renewedAt = performance.now()
     }
     const taken = await store.claimFree(app.db, holder, { seconds: LEASE_SECONDS, most: CLAIMED_AT_ONCE })
-    for (const { team_id, destination } of taken) app.log.info({ team_id, destination, holder }, 'pipeline taken in hand')
+    for (const { team_id, destination } of taken) app.log.info({ team_id, destination, holder }, 'pipeline claimed')
     const now = app.wall()
     const rows = new Map((await store.held(app.db, holder)).map((row) => [nameOf(row), row]))
     for (const [name, runner] of runners) if (runner.isOver || rows.get(name)?.revision !== runner.revision) end(name, runner)
@@ -49,7 +49,7 @@ export function startPublisher(
   function begin(name: string, row: store.Held) {
     const runner = runners.get(name) ?? { revision: row.revision, place: row.after_no, isOver: false }
     if (runner.running || runner.isOver || stopping) return
-    // Another process had it meanwhile.
+    // Another process held it meanwhile.
     runner.place = Math.max(runner.place, row.after_no)
     runners.set(name, runner)
     runner.running = publishPending(desk, runner, row)
@@ -62,7 +62,7 @@ export function startPublisher(
       })
   }
 
-  /** It stays in hand until what is under way has ended, so that its successor does not overtake it. */
+  /** The destination stays claimed until its events in flight are done, so that the next holder does not overtake them. */
   function end(name: string, runner: Runner) {
     runner.isOver = true
     runner.ended ??= closeInTime(runner)
@@ -93,14 +93,14 @@ export function startPublisher(
   }
 }
 
-/** What is on its way may still be confirmed, but nobody waits long for that. */
+/** Events in flight may still be confirmed, within a short time limit. */
 async function closeInTime(runner: Runner) {
   await Promise.race([runner.running, pause(END_WITHIN, undefined, { ref: false })])
   await closeDestination(runner)
   await runner.running
-  // It may have been opened only since.
+  // The destination may have been opened only after the stop began.
   await closeDestination(runner)
 }
 
-/** A pipeline that was deleted and made again is another one. */
+/** A pipeline that was deleted and recreated is a different one. */
 const nameOf = ({ team_id, destination, created_at }: store.Held) => `${team_id} ${destination} ${created_at}`
