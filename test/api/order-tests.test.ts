@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Named } from '../../src/labs/orders/checks/rules-tests.ts'
+import type { TestSelection } from '../../src/labs/orders/checks/rules-tests.ts'
 import { labTestOf, resolveTests } from '../../src/labs/orders/placing/tests.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import type { TeamCaller } from '../../src/platform/callers.ts'
@@ -17,11 +17,11 @@ beforeAll(async () => {
 })
 
 const callerOf = ({ org_id, team_id }: Tenant) => ({ kind: 'team', org_id, team_id }) as TeamCaller
-const resolve = (named: Named, of = team) => resolveTests(here.app, callerOf(of), named)
-const order = (named: Named, of = team) =>
+const resolve = (named: TestSelection, of = team) => resolveTests(here.app, callerOf(of), named)
+const order = (named: TestSelection, of = team) =>
   inTransaction(here.app, async (app) => labTestOf(app, callerOf(of), await resolveTests(app, callerOf(of), named)))
 const test_ids = (...names: string[]) => names.map((name) => ids[name] as string)
-const refusal = (named: Named, of = team) =>
+const refusal = (named: TestSelection, of = team) =>
   resolve(named, of).then(
     () => 'accepted',
     (problem) => problem.detail.error_type,
@@ -83,7 +83,7 @@ describe('what an order comes to', () => {
 describe('an order is refused', () => {
   const unknown = 'ffffffff-0000-4000-8000-000000000000'
   const add_on = { marker_ids: [1001] }
-  test.each<[string, () => Named]>([
+  test.each<[string, () => TestSelection]>([
     ['NO_TESTS_NAMED', () => ({})],
     ['NO_TESTS_NAMED', () => ({ order_set: { lab_test_ids: [] } })],
     ['COLLECTION_METHOD_REQUIRED', () => ({ order_set: { add_on } })],

@@ -39,8 +39,8 @@ describe('a test made of markers', () => {
     expect(refusalOf(() => rules.commonSample(lab, [marker({ sample_types: ['stool'] })]))).toBe('NO_COMMON_SAMPLE_TYPE')
   })
   test('goes to one lab, by a method of that lab', () => {
-    expect(rules.oneLab([2, 2])).toBe(2)
-    expect(refusalOf(() => rules.oneLab([1, 2]))).toBe('SEVERAL_LABS')
+    expect(rules.requireOneLab([2, 2])).toBe(2)
+    expect(refusalOf(() => rules.requireOneLab([1, 2]))).toBe('SEVERAL_LABS')
     expect(refusalOf(() => rules.checkMethod(lab, 'testkit'))).toBe('METHOD_NOT_OFFERED')
     expect(refusalOf(() => rules.checkMethod(lab, 'walk_in_test'))).toBeUndefined()
   })
@@ -50,10 +50,10 @@ describe('a test made of markers', () => {
     [{ marker_ids: [1], provider_ids: ['A'] }, 'MARKERS_NAMED_TWICE'],
     [{ marker_ids: [1], provider_ids: [] }, undefined],
     [{ provider_ids: ['A'] }, undefined],
-  ])('from %j: %s', (named, refused) => expect(refusalOf(() => rules.checkNamed(named))).toBe(refused))
+  ])('from %j: %s', (named, refused) => expect(refusalOf(() => rules.checkMarkerSelection(named))).toBe(refused))
   test('refuses markers that are unknown, not orderable or not a la carte, each by its own name', () => {
-    expect(refusalOf(() => rules.checkFound({ marker_ids: [1001, 5] }, [marker()]))).toBe('UNKNOWN_MARKER')
-    expect(refusalOf(() => rules.checkFound({ provider_ids: ['QM1'] }, [marker()]))).toBeUndefined()
+    expect(refusalOf(() => rules.checkMarkersFound({ marker_ids: [1001, 5] }, [marker()]))).toBe('UNKNOWN_MARKER')
+    expect(refusalOf(() => rules.checkMarkersFound({ provider_ids: ['QM1'] }, [marker()]))).toBeUndefined()
     expect(refusalOf(() => rules.checkOrderable([marker({ is_orderable: false })]))).toBe('MARKER_NOT_ORDERABLE')
     expect(refusalOf(() => rules.checkALaCarte([marker({ a_la_carte_enabled: false })]))).toBe('MARKER_NOT_A_LA_CARTE')
   })

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { AoE } from '../../src/contract/labs/catalog.ts'
 import { NewOrder } from '../../src/contract/labs/new-order.ts'
 import { aoeFindings, resolveAoeAnswers } from '../../src/labs/orders/checks/rules-aoe.ts'
-import { abnNeeded, normalizeIcdCodes } from '../../src/labs/orders/checks/rules-billing.ts'
-import { type Context, findings } from '../../src/labs/orders/checks/rules-checks.ts'
-import { findingsOf, refusalOf } from '../../src/labs/orders/checks/rules-findings.ts'
+import { needsAbn, normalizeIcdCodes } from '../../src/labs/orders/checks/rules-billing.ts'
+import { type OrderContext, orderFindings } from '../../src/labs/orders/checks/rules-checks.ts'
+import { findingsFrom, problemFrom } from '../../src/labs/orders/checks/rules-findings.ts'
 import { ageOfConsent, isNpi, normalizePhone, transmissionName } from '../../src/labs/orders/checks/rules-people.ts'
 import { countryCode, stateCode } from '../../src/labs/orders/checks/rules-states.ts'
 import { ageOn } from '../../src/labs/results/rules.ts'
@@ -15,8 +15,8 @@ import { anAddress, people } from '../support/people.ts'
 type Json = Record<string, unknown>
 
 const catalogue = JSON.parse(readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8'))
-const labs = catalogue.labs as Context['lab'][]
-const [quillmoor, wrenfield] = labs as [Context['lab'], Context['lab'], Context['lab']]
+const labs = catalogue.labs as OrderContext['lab'][]
+const [quillmoor, wrenfield] = labs as [OrderContext['lab'], OrderContext['lab'], OrderContext['lab']]
 const aoeOf = (slug: string): AoE => catalogue.markers.find((marker: Json) => marker['slug'] === slug).aoe
 
 const proxy = { first_name: 'Ottoline', last_name: 'Quillfeather', address: anAddress(), phone_number: '+12025550111' }
@@ -34,7 +34,7 @@ const anOrder = ({ details = {}, address = {}, ...change }: Json & { details?: J
 const platform = { org_id: null, delegated_flow: 'not_delegated', allowed_billing: {} }
 const own = { org_id: 'org', delegated_flow: 'order_delegated', allowed_billing: { client_bill: ['AZ'], commercial_insurance: ['AZ'] } }
 
-const context = (change: Partial<Context> = {}): Context => ({
+const context = (change: Partial<OrderContext> = {}): OrderContext => ({
   now: '2026-03-01T18:00:00.000Z',
   zone: 'America/Phoenix',
   minor_ordering_enabled: true,
@@ -48,16 +48,16 @@ const context = (change: Partial<Context> = {}): Context => ({
   ...change,
 })
 
-const hardOf = (order: NewOrder, given: Partial<Context> = {}) =>
-  findings(order, context(given))
+const hardOf = (order: NewOrder, given: Partial<OrderContext> = {}) =>
+  orderFindings(order, context(given))
     .filter(({ severity }) => severity === 'hard')
     .map(({ code, status, path }) => `${status} ${code} ${path.join('.')}`)
-const advisoriesOf = (order: NewOrder, given: Partial<Context> = {}) =>
-  findings(order, context(given))
+const advisoriesOf = (order: NewOrder, given: Partial<OrderContext> = {}) =>
+  orderFindings(order, context(given))
     .filter(({ severity }) => severity === 'advisory')
     .map(({ code, path }) => `${code} ${path.join('.')}`)
 
-test('an ordinary order has nothing against it', () => expect(findings(anOrder(), context())).toEqual([]))
+test('an ordinary order has nothing against it', () => expect(orderFindings(anOrder(), context())).toEqual([]))
 
 describe('the age of the patient', () => {
   const WITHOUT = ['422 minor_without_proxy patient_details.medical_proxy']
@@ -272,13 +272,13 @@ describe('commercial insurance', () => {
 
 test('a notice to the beneficiary is due where Medicare has no diagnosis to pay for', () => {
   const payor_name = 'Medicare (federal, inferred by state)'
-  expect(abnNeeded({ payor_name, icd_codes: [] })).toBe(true)
-  expect(abnNeeded({ payor_name, icd_codes: ['Z1231', 'z00.00'] })).toBe(true)
-  expect(abnNeeded({ payor_name, icd_codes: ['Z12.31', 'E78.5'] })).toBe(false)
-  expect(abnNeeded({ payor_name, icd_codes: ['Z79.4'] })).toBe(false)
-  expect(abnNeeded({ payor_name: 'Oakmeadow Mutual Health', icd_codes: [] })).toBe(false)
+  expect(needsAbn({ payor_name, icd_codes: [] })).toBe(true)
+  expect(needsAbn({ payor_name, icd_codes: ['Z1231', 'z00.00'] })).toBe(true)
+  expect(needsAbn({ payor_name, icd_codes: ['Z12.31', 'E78.5'] })).toBe(false)
+  expect(needsAbn({ payor_name, icd_codes: ['Z79.4'] })).toBe(false)
+  expect(needsAbn({ payor_name: 'Oakmeadow Mutual Health', icd_codes: [] })).toBe(false)
   for (const payor_name of ['Silverpine Medicare Advantage', 'Medicare Part C', 'Medicare Part D'])
-    expect(abnNeeded({ payor_name, icd_codes: [] })).toBe(false)
+    expect(needsAbn({ payor_name, icd_codes: [] })).toBe(false)
 })
 
 test('diagnoses are kept as the code book writes them, each once', () =>
@@ -359,7 +359,7 @@ describe('a refusal', () => {
   const minor = anOrder({ details: { dob: '2015-06-01' }, billing_type: 'patient_bill_passthrough' })
 
   test('tells every fault at once, before any rule', () => {
-    const refusal = refusalOf(findings(minor, context()))
+    const refusal = problemFrom(orderFindings(minor, context()))
     expect(refusal).toMatchObject({
       kind: 'invalid',
       detail: [{ type: 'minor_without_proxy', loc: ['body', 'patient_details', 'medical_proxy'] }],
@@ -367,17 +367,17 @@ describe('a refusal', () => {
   })
 
   test('names the first rule that is broken and lists the others', () => {
-    const refusal = refusalOf(findings(anOrder({ billing_type: 'commercial_insurance' }), context()))
+    const refusal = problemFrom(orderFindings(anOrder({ billing_type: 'commercial_insurance' }), context()))
     expect(refusal).toMatchObject({
       kind: 'refused',
       detail: { error_type: 'INSURANCE_REQUIRED', errors: [{ error_type: 'INSURANCE_REQUIRED' }, { error_type: 'ICD_CODES_REQUIRED' }] },
     })
   })
 
-  test('is none where all is advice', () => expect(refusalOf(findings(anOrder({ consents: [] }), context()))).toBeUndefined())
+  test('is none where all is advice', () => expect(problemFrom(orderFindings(anOrder({ consents: [] }), context()))).toBeUndefined())
 
   test('of the tests is a finding like others', () => {
-    expect(findingsOf(problem('NO_TESTS_NAMED', 'Name some.'))).toEqual([
+    expect(findingsFrom(problem('NO_TESTS_NAMED', 'Name some.'))).toEqual([
       {
         path: ['order_set'],
         code: 'NO_TESTS_NAMED',
@@ -396,7 +396,7 @@ describe('a refusal', () => {
       aoe_answers: [{ marker_id: 9, question_id: 9, answer: 'Quillfeather' }],
       icd_codes: ['Marrowbone'],
     })
-    const texts = findings(order, context()).map(({ message, remedy }) => `${message} ${remedy}`)
+    const texts = orderFindings(order, context()).map(({ message, remedy }) => `${message} ${remedy}`)
     expect(texts).toHaveLength(6)
     expect(texts.join()).not.toMatch(/Barthol|2031|Marrowbone|Quillfeather/)
   })
@@ -407,7 +407,7 @@ test.each(['a', '1', ' ', '=', '-', '.', 'é', '1.', 'a@', '?'])('60,000 times %
   const before = process.cpuUsage()
   for (const reads of [stateCode, countryCode, normalizePhone, isNpi, (text: string) => normalizeIcdCodes([text, `${text}!`])]) reads(long)
   transmissionName(long, quillmoor)
-  abnNeeded({ payor_name: `medicare ${long}`, icd_codes: [long] })
+  needsAbn({ payor_name: `medicare ${long}`, icd_codes: [long] })
   aoeFindings([{ id: 1, aoe: aoeOf('creatinine-clearance-24h') }], [{ marker_id: 1, question_id: 700070, answer: `${long}x` }])
   NewOrder.safeParse({
     patient_details: patient({ dob: long, email: `${long}!`, first_name: long }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { countryCode, stateCode, stateOfZip, zipMatches } from '../../src/labs/orders/checks/rules-states.ts'
-import { dayIn, mayActivateOn, startOfDay, zoneOf } from '../../src/labs/orders/checks/rules-zones.ts'
+import { canActivateOn, dayIn, startOfDay, zoneOf } from '../../src/labs/orders/checks/rules-zones.ts'
 
 const inUS = (state: string, zip: string) => zoneOf({ state, zip, country: 'US' })
 
@@ -132,11 +132,11 @@ describe('activate_by', () => {
     ['2025-12-31', 'Pacific/Guam', false],
     ['2026-01-01', 'Pacific/Guam', true],
   ])('%s in %s at 02:00 UTC of the first of January 2026: %s', (day, zone, accepted) =>
-    expect(mayActivateOn(day, '2026-01-01T02:00:00.000Z', zone)).toBe(accepted),
+    expect(canActivateOn(day, '2026-01-01T02:00:00.000Z', zone)).toBe(accepted),
   )
 
   test('a day of UTC is enough where the patient is a day ahead', () => {
     expect(dayIn('Pacific/Guam', '2026-01-01T20:00:00.000Z')).toBe('2026-01-02')
-    expect(mayActivateOn('2026-01-01', '2026-01-01T20:00:00.000Z', 'Pacific/Guam')).toBe(true)
+    expect(canActivateOn('2026-01-01', '2026-01-01T20:00:00.000Z', 'Pacific/Guam')).toBe(true)
   })
 })

@@ -161,21 +161,23 @@ describe('missing results', () => {
   const reported = { slug: 'potassium', inferred_failure_type: 'collection_process_failure', note: 'Hemolysed.' } as const
 
   test('are what was expected and did not come, with the reason that the lab gave', () => {
-    expect(rules.missingOf(ordered, [glucose('90')], [reported])).toMatchObject([
+    expect(rules.missingResults(ordered, [glucose('90')], [reported])).toMatchObject([
       { slug: 'potassium', inferred_failure_type: 'collection_process_failure', note: 'Hemolysed.', source_markers: [{ marker_id: 1 }] },
       { slug: 'lead-blood', inferred_failure_type: 'unknown_failure', note: null, source_markers: [{ marker_id: 3 }] },
     ])
   })
   test('are not those that came after all', () => {
     const results = [glucose('90'), completed({ slug: 'potassium', result: '4.0' }), completed({ slug: 'lead-blood', result: '1.0' })]
-    expect(rules.missingOf(ordered, results, [reported])).toEqual([])
+    expect(rules.missingResults(ordered, results, [reported])).toEqual([])
   })
   test('include what the lab misses beyond the order', () => {
     const extra = { loinc: '3016-3', name: 'TSH', inferred_failure_type: 'internal_lab_failure' } as const
-    expect(rules.missingOf({ analytes: [], markers: [] }, [], [extra])).toMatchObject([{ name: 'TSH', slug: '', source_markers: null }])
+    expect(rules.missingResults({ analytes: [], markers: [] }, [], [extra])).toMatchObject([
+      { name: 'TSH', slug: '', source_markers: null },
+    ])
   })
   test('are unknown until the results are final', () => {
-    const missing = rules.missingOf(ordered, [], [])
+    const missing = rules.missingResults(ordered, [], [])
     expect(rules.hasMissing('partial', missing)).toBeNull()
     expect(rules.hasMissing('final', missing)).toBe(true)
     expect(rules.hasMissing('corrected', [])).toBe(false)
@@ -185,29 +187,29 @@ describe('missing results', () => {
 describe('a critical result alarms', () => {
   test('once, though the final repeats what the partial had', () => {
     const partial = [critical('500')]
-    expect(rules.newlyCritical([], partial)).toEqual(partial)
-    expect(rules.newlyCritical(partial, [critical('500'), completed({ slug: 'potassium', result: '4.0' })])).toEqual([])
+    expect(rules.findNewCritical([], partial)).toEqual(partial)
+    expect(rules.findNewCritical(partial, [critical('500'), completed({ slug: 'potassium', result: '4.0' })])).toEqual([])
   })
   test('once when a correction turns it critical, and not when it takes it back', () => {
-    expect(rules.newlyCritical([glucose('90')], [glucose('500')])).toHaveLength(1)
-    expect(rules.newlyCritical([glucose('500')], [glucose('90')])).toEqual([])
+    expect(rules.findNewCritical([glucose('90')], [glucose('500')])).toHaveLength(1)
+    expect(rules.findNewCritical([glucose('500')], [glucose('90')])).toEqual([])
   })
   test('again when its value changes, or the same text becomes critical', () => {
-    expect(rules.newlyCritical([critical('500')], [critical('520')])).toHaveLength(1)
-    expect(rules.newlyCritical([glucose('90')], [critical('90')])).toHaveLength(1)
+    expect(rules.findNewCritical([critical('500')], [critical('520')])).toHaveLength(1)
+    expect(rules.findNewCritical([glucose('90')], [critical('90')])).toHaveLength(1)
   })
   test('for another measurement of the same text', () => {
     const potassium = completed({ slug: 'potassium', result: '500' })
-    expect(rules.newlyCritical([critical('500')], [critical('500'), potassium])).toEqual([potassium])
+    expect(rules.findNewCritical([critical('500')], [critical('500'), potassium])).toEqual([potassium])
   })
 })
 
 describe('results of a redraw', () => {
-  const first = { results: [glucose('90')], missing_results: rules.missingOf(ordered, [glucose('90')], []) }
+  const first = { results: [glucose('90')], missing_results: rules.missingResults(ordered, [glucose('90')], []) }
 
   test('fill what was missing and leave the rest as it was', () => {
     const redraw = { results: [completed({ slug: 'potassium', result: '4.0' })], missing_results: [] }
-    const { results, missing_results } = rules.merge([first, redraw])
+    const { results, missing_results } = rules.mergeReports([first, redraw])
     expect(results.map(({ slug, result }) => [slug, result])).toEqual([
       ['glucose', '90'],
       ['potassium', '4.0'],
@@ -216,9 +218,9 @@ describe('results of a redraw', () => {
   })
   test('replace an older value, and one that is missing now does not take away the older one', () => {
     const again = { results: [glucose('85')], missing_results: [] }
-    const failed = { results: [], missing_results: rules.missingOf(ordered, [], []) }
-    expect(rules.merge([first, again]).results).toMatchObject([{ result: '85' }])
-    expect(rules.merge([first, failed]).results).toMatchObject([{ result: '90' }])
+    const failed = { results: [], missing_results: rules.missingResults(ordered, [], []) }
+    expect(rules.mergeReports([first, again]).results).toMatchObject([{ result: '85' }])
+    expect(rules.mergeReports([first, failed]).results).toMatchObject([{ result: '90' }])
   })
 })
 
@@ -255,7 +257,7 @@ describe('the head of a report', () => {
     const all = {
       metadata: rules.metadataOf(report),
       results: [glucose('104'), glucose('<50'), glucose('9'.repeat(400)), completed({ slug: 'novel-marker', result: 'x' })],
-      missing_results: rules.missingOf(ordered, [], []),
+      missing_results: rules.missingResults(ordered, [], []),
       sample_information: rules.sampleInformationOf(sample),
     }
     expect(labResults(z.unknown()).parse(all)).toEqual(all)

@@ -5,7 +5,7 @@ import { type Method, methods, stepsOf } from '../../src/contract/labs/lifecycle
 import { type BiomarkerResult, type Interpretation, NewResults, type ResultVersion, resultTypes } from '../../src/contract/labs/results.ts'
 import { stepDelay } from '../../src/labs/adapters/simulator/delays.ts'
 import { type Simulation, simulateResults } from '../../src/labs/adapters/simulator/values.ts'
-import { completeResults, expectedOf, hasMissing, interpretationOf, missingOf } from '../../src/labs/results/rules.ts'
+import { completeResults, expectedOf, hasMissing, interpretationOf, missingResults } from '../../src/labs/results/rules.ts'
 import { analyteOf, analytes, labTests, orderedTest } from '../support/catalog.ts'
 import { fc } from '../support/properties.ts'
 
@@ -108,7 +108,7 @@ describe('for every seed and every lab test of the catalogue', () => {
       const ordered = orderedTest(wish.test)
       const final = simulated({ ...wish, has_missing_results: true, version: 'final', share: undefined })
       const partial = simulated({ ...wish, has_missing_results: true, version: 'partial' })
-      const missing = missingOf(ordered, completeResults(ordered, wish, final), final.missing_results)
+      const missing = missingResults(ordered, completeResults(ordered, wish, final), final.missing_results)
       expect(hasMissing('final', missing)).toBe(true)
       expect(missing.map((one) => one.inferred_failure_type)).not.toContain('unknown_failure')
       expect(missing.map(({ slug }) => slug).sort()).toEqual(final.missing_results.map(({ slug }) => slug).sort())

@@ -3,7 +3,7 @@ import type { LoadedOrder } from '../orders/reading/present.ts'
 import { simulator } from './simulator/index.ts'
 
 /** What a lab answers to an order that it takes at once. */
-export type Accepted = { low_level: string; sample_id: string | null }
+export type AcceptedOrder = { low_level: string; sample_id: string | null }
 
 /**
  * The lab behind an order. Progress and results come in through actions: `reportStep` and `recordResults`.
@@ -12,14 +12,14 @@ export type Accepted = { low_level: string; sample_id: string | null }
  */
 export type Lab = {
   /** Takes the order; undefined when the lab answers later. */
-  send(app: App, order: LoadedOrder): Promise<Accepted | undefined>
+  send(app: App, order: LoadedOrder): Promise<AcceptedOrder | undefined>
   cancel(app: App, order: LoadedOrder): Promise<void>
   /** When the lab moves the order by itself. */
   nextAt(order: LoadedOrder, now: string): string | null
 }
 
 /** A partner lab sees its orders through the lab-side API and answers there, in its own time; that a kit awaits its patient we know ourselves. */
-const partner: Lab = {
+const partnerLab: Lab = {
   send: async (_, order) => (order.registrable ? { low_level: 'awaiting_registration', sample_id: null } : undefined),
   cancel: async () => {},
   nextAt: () => null,
@@ -29,4 +29,4 @@ const partner: Lab = {
 export const adapters: Record<string, Lab> = {}
 
 export const labFor = ({ config }: App, { lab_test }: Pick<LoadedOrder, 'lab_test'>): Lab =>
-  config.ENVIRONMENT === 'sandbox' ? simulator : (adapters[lab_test.lab.interface] ?? partner)
+  config.ENVIRONMENT === 'sandbox' ? simulator : (adapters[lab_test.lab.interface] ?? partnerLab)

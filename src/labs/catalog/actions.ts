@@ -6,10 +6,10 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { isInstant, pageAfter, pageOf } from '../../platform/paging.ts'
 import { problem } from '../../platform/problem.ts'
-import { labTestsOf } from './known-tests.ts'
 import { accountFor, labOfAccount, pickMarkers } from './markers.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
+import { labTestsOf } from './test-cache.ts'
 
 type Filter = z.output<typeof LabTestFilter>
 type PageQuery = Filter & {
@@ -48,9 +48,9 @@ export async function getLabTest(app: App, caller: TeamCaller, id: string, lab_a
 export const createLabTest = (app: App, caller: TeamCaller, input: z.output<typeof NewLabTest>) =>
   inTransaction(app, async (app) => {
     const { name, description, method, lab_account_id = null } = input
-    const markers = await pickMarkers(app, input, await namedLab(app, caller, input))
+    const markers = await pickMarkers(app, input, await requestedLab(app, caller, input))
     rules.checkOrderable(markers)
-    const lab_id = rules.oneLab(markers.map((marker) => marker.lab_id))
+    const lab_id = rules.requireOneLab(markers.map((marker) => marker.lab_id))
     const account = await accountFor(app, caller, lab_account_id, lab_id)
     if (account) rules.checkAccountActive(account)
     const lab = await store.findLab(app.db, lab_id)
@@ -69,8 +69,8 @@ export const createLabTest = (app: App, caller: TeamCaller, input: z.output<type
   })
 
 /** Whose codes the markers are named by: the lab that was named, or that of the account. */
-async function namedLab(app: App, caller: TeamCaller, { lab_slug, lab_account_id }: z.output<typeof NewLabTest>) {
-  if (lab_slug) return rules.knownLab(await store.findLabBySlug(app.db, lab_slug)).id
+async function requestedLab(app: App, caller: TeamCaller, { lab_slug, lab_account_id }: z.output<typeof NewLabTest>) {
+  if (lab_slug) return rules.requireLab(await store.findLabBySlug(app.db, lab_slug)).id
   return labOfAccount(app, caller, lab_account_id)
 }
 

@@ -21,7 +21,7 @@ export const findLab = (app: App, id: number) => store.findLab(app.db, id)
 export const findAutoTest = (app: App, { team_id }: TeamCaller, auto_key: string) => store.findAutoTest(app.db, team_id, auto_key)
 
 /** The team's test by its recipe. It is made of what may be ordered already, so nobody has to approve it. */
-export const autoTest = (app: App, caller: TeamCaller, recipe: Recipe, markers: { id: number }[]) =>
+export const createAutoTest = (app: App, caller: TeamCaller, recipe: Recipe, markers: { id: number }[]) =>
   inTransaction(app, async (app) => {
     const now = app.now()
     const state = { created_at: now, updated_at: now, approved_at: now, has_collection_instructions: true }
@@ -31,7 +31,7 @@ export const autoTest = (app: App, caller: TeamCaller, recipe: Recipe, markers: 
       row,
       markers.map(({ id }) => id),
     )
-    const made = await findAutoTest(app, caller, recipe.auto_key)
-    if (!made) throw new Error('the generated lab test was not found')
-    return made
+    const created = await findAutoTest(app, caller, recipe.auto_key)
+    if (!created) throw new Error('the generated lab test was not found')
+    return created
   })

@@ -3,9 +3,9 @@ import type { OrderSet } from '../../contract/labs/catalog.ts'
 import type { App } from '../../platform/app.ts'
 import type { LabCaller, TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
-import { labTestsOf } from './known-tests.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
+import { labTestsOf } from './test-cache.ts'
 
 type PageQuery = { page: number; size: number }
 type MarkerQuery = PageQuery &
@@ -18,8 +18,8 @@ type MarkerQuery = PageQuery &
 export async function listMarkers(app: App, caller: TeamCaller, query: MarkerQuery) {
   const { lab_slug, name, a_la_carte_enabled } = query
   const lab_id = await labOfAccount(app, caller, query.lab_account_id)
-  const asked = query.lab_id?.length ? query.lab_id : undefined
-  const lab_ids = lab_id === undefined ? asked : (asked ?? [lab_id]).filter((id) => id === lab_id)
+  const requestedLabs = query.lab_id?.length ? query.lab_id : undefined
+  const lab_ids = lab_id === undefined ? requestedLabs : (requestedLabs ?? [lab_id]).filter((id) => id === lab_id)
   const none = lab_ids?.length === 0
   const found = await pageOfMarkers(app, none ? { ids: [] } : { lab_ids, lab_slug, name, a_la_carte_enabled }, query)
   return query.include_pricing ? { ...found, pricing: rules.markerPricing(found.markers) } : found
@@ -45,37 +45,37 @@ export async function listOrderSetMarkers(app: App, caller: TeamCaller, set: z.o
 /** The tests and, of one lab, the markers that an order set comes to, with the accounts among which an order chooses. */
 export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_ids, add_on, lab_account_id }: z.output<typeof OrderSet>) {
   if (!lab_test_ids?.length && !add_on) throw problem('ORDER_SET_EMPTY', 'The order set is empty. Send lab_test_ids, add_on or both.')
-  if (add_on) rules.checkNamed(add_on)
+  if (add_on) rules.checkMarkerSelection(add_on)
   const [tests, accounts] = await Promise.all([
     lab_test_ids?.length ? labTestsOf(app, caller.team_id, lab_test_ids) : [],
     store.usableLabAccounts(app.db, caller),
   ])
   rules.checkAllTests(lab_test_ids ?? [], tests)
-  const account = lab_account_id ? rules.knownAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined
-  const lab_of_tests = tests.length ? rules.oneLab(tests.map((test) => test.lab_id)) : undefined
+  const account = lab_account_id ? rules.requireAccount(accounts.find(({ id }) => id === lab_account_id)) : undefined
+  const lab_of_tests = tests.length ? rules.requireOneLab(tests.map((test) => test.lab_id)) : undefined
   const added = add_on ? await pickMarkers(app, add_on, add_on.provider_ids?.length ? (lab_of_tests ?? account?.lab_id) : undefined) : []
   rules.checkALaCarte(added)
-  const markers = [...inOrder(tests, lab_test_ids).flatMap((test) => test.markers), ...added]
-  const lab_id = rules.oneLab(markers.map((marker) => marker.lab_id))
+  const markers = [...sortByIds(tests, lab_test_ids).flatMap((test) => test.markers), ...added]
+  const lab_id = rules.requireOneLab(markers.map((marker) => marker.lab_id))
   if (account) rules.checkAccount(account, lab_id)
   return { tests, lab_id, accounts, markers: [...new Map(markers.map((marker) => [marker.id, marker])).values()] }
 }
 
-const inOrder = (tests: store.LabTestRow[], ids: string[] | null | undefined) =>
+const sortByIds = (tests: store.LabTestRow[], ids: string[] | null | undefined) =>
   tests.sort((one, other) => (ids ?? []).indexOf(one.id) - (ids ?? []).indexOf(other.id))
 
 /** The markers that were named by id or by the lab's code, in the order in which they were named. */
 export async function pickMarkers(
   app: App,
-  named: { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined },
+  selection: { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined },
   lab_id: number | undefined,
 ) {
-  rules.checkNamed(named)
-  const found = await store.markersNamed(app.db, named, lab_id)
-  rules.checkFound(named, found)
-  const place = (marker: store.MarkerRow) =>
-    named.marker_ids?.length ? named.marker_ids.indexOf(marker.id) : (named.provider_ids ?? []).indexOf(marker.provider_id)
-  return found.sort((one, other) => place(one) - place(other))
+  rules.checkMarkerSelection(selection)
+  const found = await store.findMarkers(app.db, selection, lab_id)
+  rules.checkMarkersFound(selection, found)
+  const positionOf = (marker: store.MarkerRow) =>
+    selection.marker_ids?.length ? selection.marker_ids.indexOf(marker.id) : (selection.provider_ids ?? []).indexOf(marker.provider_id)
+  return found.sort((one, other) => positionOf(one) - positionOf(other))
 }
 
 export async function getMarker(app: App, caller: TeamCaller, lab_id: number, provider_id: string, lab_account_id?: string | null) {
@@ -117,16 +117,16 @@ export const accountNumber = async (app: App, id: string | null) =>
 
 /** The account that was named, if one was: one that the team may use, at this lab. */
 export async function accountFor(app: App, caller: TeamCaller, lab_account_id: string | null | undefined, lab_id: number) {
-  const account = await namedAccount(app, caller, lab_account_id)
+  const account = await findRequestedAccount(app, caller, lab_account_id)
   if (account) rules.checkAccount(account, lab_id)
   return account
 }
 
 export const labOfAccount = async (app: App, caller: TeamCaller, lab_account_id: string | null | undefined) =>
-  (await namedAccount(app, caller, lab_account_id))?.lab_id
+  (await findRequestedAccount(app, caller, lab_account_id))?.lab_id
 
-async function namedAccount(app: App, caller: TeamCaller, lab_account_id: string | null | undefined) {
+async function findRequestedAccount(app: App, caller: TeamCaller, lab_account_id: string | null | undefined) {
   if (!lab_account_id) return undefined
   const [account] = await store.listLabAccounts(app.db, caller, { lab_account_id })
-  return rules.knownAccount(account)
+  return rules.requireAccount(account)
 }

@@ -1,7 +1,7 @@
 import { usStates } from '../../contract/labs/catalog.ts'
 import { problem } from '../../platform/problem.ts'
 
-type Named = { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined }
+type MarkerSelection = { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined }
 type Marker = {
   id: number
   lab_id: number
@@ -16,7 +16,7 @@ type Marker = {
 type Lab = { id: number; name: string; collection_methods: string[]; sample_types: string[] }
 
 /** Markers are named one way, and at least one of them. */
-export function checkNamed({ marker_ids, provider_ids }: Named) {
+export function checkMarkerSelection({ marker_ids, provider_ids }: MarkerSelection) {
   if (marker_ids?.length && provider_ids?.length)
     throw problem('MARKERS_NAMED_TWICE', 'The request has both marker_ids and provider_ids. Send one of them.')
   if (!marker_ids?.length && !provider_ids?.length)
@@ -27,7 +27,7 @@ export function checkNamed({ marker_ids, provider_ids }: Named) {
 }
 
 /** Everything that was named must have been found. Ids of the catalogue are nobody's secret, so the message names them. */
-export function checkFound({ marker_ids, provider_ids }: Named, found: Marker[]) {
+export function checkMarkersFound({ marker_ids, provider_ids }: MarkerSelection, found: Marker[]) {
   const missing = [
     ...(marker_ids ?? []).filter((id) => !found.some((marker) => marker.id === id)),
     ...(provider_ids ?? []).filter((code) => !found.some((marker) => marker.provider_id === code)),
@@ -40,9 +40,9 @@ export function checkFound({ marker_ids, provider_ids }: Named, found: Marker[])
 }
 
 export function checkOrderable(markers: Marker[]) {
-  const gone = markers.filter((marker) => !marker.is_orderable)
-  if (gone.length)
-    throw problem('MARKER_NOT_ORDERABLE', `These markers can no longer be ordered: ${idsOf(gone)}. Choose markers with is_orderable.`)
+  const retired = markers.filter((marker) => !marker.is_orderable)
+  if (retired.length)
+    throw problem('MARKER_NOT_ORDERABLE', `These markers can no longer be ordered: ${idsOf(retired)}. Choose markers with is_orderable.`)
 }
 
 export function checkALaCarte(markers: Marker[]) {
@@ -57,7 +57,7 @@ export function checkALaCarte(markers: Marker[]) {
 const idsOf = (markers: Marker[]) => markers.map(({ id }) => id).join(', ')
 
 /** What is ordered together goes to one lab. */
-export function oneLab(lab_ids: number[]): number {
+export function requireOneLab(lab_ids: number[]): number {
   const [lab_id, ...others] = new Set(lab_ids)
   if (lab_id === undefined) throw new Error('no test or marker to take the lab from')
   if (others.length)
@@ -70,7 +70,7 @@ export function oneLab(lab_ids: number[]): number {
 
 type Account = { lab_id: number; status: string }
 
-export function knownAccount<A extends Account>(account: A | undefined): A {
+export function requireAccount<A extends Account>(account: A | undefined): A {
   if (account) return account
   throw problem(
     'UNKNOWN_LAB_ACCOUNT',
@@ -90,10 +90,10 @@ export function checkAccountActive({ status }: Account) {
   if (status !== 'active') throw problem('LAB_ACCOUNT_INACTIVE', `The lab account is ${status}. Name an active account.`)
 }
 
-type Choosable = Account & { id: string; org_id: string | null }
+type SelectableAccount = Account & { id: string; org_id: string | null }
 
 /** The account that an order at the lab goes through: the one that was named, the team's only active one, or the platform's. */
-export function accountToUse<A extends Choosable>(
+export function selectAccount<A extends SelectableAccount>(
   accounts: A[],
   lab_id: number,
   named: string | null | undefined,
@@ -105,13 +105,13 @@ export function accountToUse<A extends Choosable>(
   const [first, another] = active.length ? active : linked.filter(({ status }) => usable.includes(status))
   if (!named && another) throw problem('LAB_ACCOUNT_AMBIGUOUS', 'The team has several active accounts at this lab. Send lab_account_id.')
   const account = named ? accounts.find(({ id }) => id === named) : (first ?? linked[0] ?? there.find(({ org_id }) => !org_id))
-  const known = knownAccount(account)
+  const known = requireAccount(account)
   checkAccount(known, lab_id)
   if (!usable.includes(known.status)) checkAccountActive(known)
   return known
 }
 
-export function knownLab<L extends Lab>(lab: L | undefined): L {
+export function requireLab<L extends Lab>(lab: L | undefined): L {
   if (lab) return lab
   throw problem('UNKNOWN_LAB', 'There is no lab with this lab_slug. List the labs with GET /v3/lab_tests/labs.')
 }
@@ -126,7 +126,7 @@ type BillingLab = { supported_bill_types: string[]; excluded_states: string[] }
 export const servedStates = (lab: { excluded_states: string[] }) => usStates.filter((state) => !lab.excluded_states.includes(state))
 
 /** Every way of billing that the lab knows, wherever it works. */
-export const everyBilling = (lab: BillingLab) => Object.fromEntries(lab.supported_bill_types.map((type) => [type, servedStates(lab)]))
+export const allBilling = (lab: BillingLab) => Object.fromEntries(lab.supported_bill_types.map((type) => [type, servedStates(lab)]))
 
 /** The one sample that serves every marker; where several would, the one that the lab names first. */
 export function commonSample(lab: Lab, markers: Marker[]): string {
@@ -137,7 +137,7 @@ export function commonSample(lab: Lab, markers: Marker[]): string {
 
 /** What a test made of these markers costs and how long it takes: the sum, and the slowest. */
 export const termsOf = (markers: Marker[]) => ({
-  price: markers.reduce((cents, marker) => cents + minor(marker.price), 0) / 100,
+  price: markers.reduce((cents, marker) => cents + toCents(marker.price), 0) / 100,
   common_tat_days: slowest(markers.map((marker) => marker.common_tat_days)),
   worst_case_tat_days: slowest(markers.map((marker) => marker.worst_case_tat_days)),
 })
@@ -175,16 +175,16 @@ export function checkAllTests(ids: string[], found: { id: string }[]) {
 }
 
 export function checkActive(tests: { id: string; name: string; status: string }[]) {
-  const waiting = tests.filter(({ status }) => status !== 'active')
-  const [first] = waiting
+  const inactive = tests.filter(({ status }) => status !== 'active')
+  const [first] = inactive
   if (first)
     throw problem('LAB_TEST_NOT_ACTIVE', `The lab test "${first.name}" is ${first.status}. Order an active lab test.`, {
-      lab_test_ids: waiting.map(({ id }) => id),
+      lab_test_ids: inactive.map(({ id }) => id),
     })
 }
 
-const minor = (dollars: string | number) => Math.round(Number(dollars) * 100)
-const priceOf = ({ price }: { price: string | number }) => ({ base_amount_minor: minor(price), modifiers: null })
+const toCents = (dollars: string | number) => Math.round(Number(dollars) * 100)
+const priceOf = ({ price }: { price: string | number }) => ({ base_amount_minor: toCents(price), modifiers: null })
 type Priced = { id: number; price: string }
 
 export const markerPricing = (markers: Priced[]) => ({

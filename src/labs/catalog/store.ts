@@ -21,7 +21,7 @@ const ofLab = (slug: string) => sql<boolean>`lab_id = (select labs.id from labs 
 export type LabRow = Selectable<Tables['labs']>
 export type LabTestRow = NonNullable<Awaited<ReturnType<typeof findLabTest>>>
 export type AccountRow = Awaited<ReturnType<typeof listLabAccounts>>[number]
-export type MarkerRow = Awaited<ReturnType<typeof markersNamed>>[number]
+export type MarkerRow = Awaited<ReturnType<typeof findMarkers>>[number]
 
 export const findLabTest = (db: Db, team_id: string, id: string) => labTests(db, team_id).where('id', '=', id).executeTakeFirst()
 
@@ -95,7 +95,7 @@ export const insertLabTest = (db: Db, row: Insertable<Tables['lab_tests']>, mark
     .with('made', (db) => db.insertInto('lab_tests').values(row).returning('id'))
     .insertInto('lab_test_markers')
     .columns(['lab_test_id', 'marker_id', 'position'])
-    .expression(markersOfMade(marker_ids))
+    .expression(markerRowsOfInserted(marker_ids))
     .execute()
 
 export const findAutoTest = (db: Db, team_id: string, auto_key: string) =>
@@ -113,10 +113,10 @@ export const insertAutoTest = (db: Db, row: Insertable<Tables['lab_tests']>, mar
     )
     .insertInto('lab_test_markers')
     .columns(['lab_test_id', 'marker_id', 'position'])
-    .expression(markersOfMade(marker_ids))
+    .expression(markerRowsOfInserted(marker_ids))
     .execute()
 
-const markersOfMade = (marker_ids: number[]) =>
+const markerRowsOfInserted = (marker_ids: number[]) =>
   sql`select made.id, named.id, named.position from made, unnest(${marker_ids}::int[]) with ordinality as named (id, position)`
 
 export const updateLabTest = (db: Db, team_id: string, id: string, change: Updateable<Tables['lab_tests']>) =>
@@ -148,9 +148,9 @@ export const findLab = (db: Db, id: number) => db.selectFrom('labs').selectAll()
 
 export const findLabBySlug = (db: Db, slug: string) => db.selectFrom('labs').selectAll().where('slug', '=', slug).executeTakeFirst()
 
-type Named = { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined }
+type MarkerSelection = { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined }
 
-export const markersNamed = (db: Db, { marker_ids, provider_ids }: Named, lab_id: number | undefined) =>
+export const findMarkers = (db: Db, { marker_ids, provider_ids }: MarkerSelection, lab_id: number | undefined) =>
   db
     .selectFrom('markers')
     .selectAll()

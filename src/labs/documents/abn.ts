@@ -4,7 +4,7 @@ import { signatureLines } from './layout/signature.ts'
 import { writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
 import { letterhead } from './letterhead.ts'
-import { birth, type Laboratory, nameOf, type Patient } from './people.ts'
+import { birthWithAge, type Laboratory, nameOf, type Patient } from './people.ts'
 
 export type UncertainTest = { name: string; code: string | null; reason: string; estimated_cost: string | null }
 
@@ -25,7 +25,7 @@ export function abn(input: AdvanceNotice): Promise<Buffer> {
   letterhead(paper, input.laboratory, 'Advance Beneficiary Notice')
   facts(paper, 3, [
     ['Patient', nameOf(input.patient)],
-    ['Date of birth', birth(input.patient, input.created_at)],
+    ['Date of birth', birthWithAge(input.patient, input.created_at)],
     ['Order', input.order_id],
     ['Insurance', input.insurer],
     ['Member ID', input.member_id],

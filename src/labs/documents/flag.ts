@@ -24,7 +24,7 @@ export type Flag = { word: string; style: Ink; shade: string }
 /** Said by word and not by colour alone: half of all reports are read in black and white. */
 export function flagOf({ interpretation, is_above_max_range, is_below_min_range }: Result): Flag {
   const side = is_above_max_range ? 'High' : is_below_min_range ? 'Low' : ''
-  if (interpretation === 'critical') return { word: `CRITICAL ${side.toUpperCase()}`.trim(), style: ink.alarm, shade: color.alarm }
+  if (interpretation === 'critical') return { word: `CRITICAL ${side.toUpperCase()}`.trim(), style: ink.alert, shade: color.alert }
   if (side || interpretation === 'abnormal') return { word: side || 'Abnormal', style: ink.warn, shade: color.warn }
   if (interpretation === 'unknown') return { word: 'Not rated', style: ink.quiet, shade: color.quiet }
   return { word: 'Normal', style: ink.quiet, shade: color.good }

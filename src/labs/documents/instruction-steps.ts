@@ -3,10 +3,10 @@ import type { Method } from '../../contract/labs/lifecycle.ts'
 
 export type SampleType = (typeof sampleTypes)[number]
 
-type Circumstances = { method: Method; sample_type: SampleType; fasting: boolean }
+type Collection = { method: Method; sample_type: SampleType; fasting: boolean }
 
 /** What the patient does, first to last. */
-export function stepsFor({ method, sample_type, fasting }: Circumstances): string[] {
+export function stepsFor({ method, sample_type, fasting }: Collection): string[] {
   const preparation = fasting ? fastingSteps : []
   if (method === 'testkit') return [...preparation, ...opening, ...atHome[sample_type], ...sending]
   return [...before[method], ...preparation, ...(byStaff[sample_type] ?? drawnByStaff), ...after[method]]

@@ -3,7 +3,7 @@ import { drawBarcode } from './layout/barcode.ts'
 import { closePage, letter, mm, openPage, type Page } from './layout/page.ts'
 import { drawLine, linesOf, widthOf, writeLine } from './layout/text.ts'
 import { ink, lineHeight } from './layout/theme.ts'
-import { listed, type Patient } from './people.ts'
+import { lastNameFirst, type Patient } from './people.ts'
 
 export type Labels = {
   created_at: string
@@ -23,7 +23,7 @@ export function labels(input: Labels): Promise<Buffer> {
   const size: [number, number] = input.layout === 'roll' ? [label.width, label.height] : letter
   const paper = openPage({ title: 'Sample labels', subject: `Order ${input.order_id}`, created_at: input.created_at }, size, 0, 0)
   for (let index = 0; index < input.number_of_labels; index++) {
-    const { page, x, y } = placeOf(index, input.layout)
+    const { page, x, y } = positionOf(index, input.layout)
     if (index > 0 && page) paper.doc.addPage()
     drawLabel(paper, input, { x, y })
   }
@@ -31,7 +31,7 @@ export function labels(input: Labels): Promise<Buffer> {
 }
 
 /** `page` says that the label begins a page. */
-function placeOf(index: number, layout: Labels['layout']) {
+function positionOf(index: number, layout: Labels['layout']) {
   if (layout === 'roll') return { page: true, x: 0, y: 0 }
   const place = index % (sheet.columns * sheet.rows)
   const [column, line] = [place % sheet.columns, Math.floor(place / sheet.columns)]
@@ -42,7 +42,7 @@ function drawLabel(paper: Page, { patient, ...input }: Labels, { x, y }: { x: nu
   const margin = 2 * mm
   const box = { x: x + margin, width: label.width - 2 * margin }
   const text = { ...ink.body, size: 6.5 }
-  writeLine(paper, listed(patient), y + 3.5, { ...ink.strong, size: 8.5 }, box)
+  writeLine(paper, lastNameFirst(patient), y + 3.5, { ...ink.strong, size: 8.5 }, box)
   writeLine(paper, `Born ${dayInWords(patient.dob)}`, y + 15.5, text, box)
   writeLine(paper, shortId(input.order_id), y + 15.5, text, { ...box, align: 'right' })
   const drawn = drawBarcode(paper, input.sample_id, { x, y: y + 26, width: label.width, height: 22 })

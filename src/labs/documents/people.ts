@@ -32,21 +32,27 @@ export type Laboratory = {
 
 export const nameOf = ({ first_name, last_name }: { first_name: string; last_name: string }) => `${first_name} ${last_name}`
 
-export const listed = ({ first_name, last_name }: Patient) => `${last_name}, ${first_name}`
+export const lastNameFirst = ({ first_name, last_name }: Patient) => `${last_name}, ${first_name}`
 
 /** `on` is the day for which the age is told. */
-export function birth({ dob }: Patient, on: string) {
+export function birthWithAge({ dob }: Patient, on: string) {
   const age = ageInWords(dob, on)
   return age ? `${dayInWords(dob)} (${age})` : dayInWords(dob)
 }
 
 export const addressOf = (address: Address) =>
-  [address.first_line, address.second_line, [address.city, joined([address.state, address.zip], ' ')].join(', '), abroad(address)]
+  [
+    address.first_line,
+    address.second_line,
+    [address.city, joinParts([address.state, address.zip], ' ')].join(', '),
+    foreignCountry(address),
+  ]
     .filter(Boolean)
     .join('\n')
 
-export const placeOf = (lab: Laboratory) => joined([lab.first_line_address, lab.city, joined([lab.state, lab.zipcode], ' ')], ', ')
+export const labAddressOf = (lab: Laboratory) =>
+  joinParts([lab.first_line_address, lab.city, joinParts([lab.state, lab.zipcode], ' ')], ', ')
 
-export const joined = (parts: (string | null | undefined)[], by: string) => parts.filter(Boolean).join(by)
+export const joinParts = (parts: (string | null | undefined)[], by: string) => parts.filter(Boolean).join(by)
 
-const abroad = ({ country }: Address) => (country === 'US' ? null : country)
+const foreignCountry = ({ country }: Address) => (country === 'US' ? null : country)

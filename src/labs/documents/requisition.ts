@@ -6,7 +6,7 @@ import { signatureLines } from './layout/signature.ts'
 import { writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
 import { letterhead } from './letterhead.ts'
-import { addressOf, birth, type Laboratory, listed, nameOf, type Patient, type Physician } from './people.ts'
+import { addressOf, birthWithAge, type Laboratory, lastNameFirst, nameOf, type Patient, type Physician } from './people.ts'
 
 export type OrderedTest = {
   name: string
@@ -47,7 +47,7 @@ export type Requisition = {
 export function requisition(input: Requisition): Promise<Buffer> {
   const paper = openPage({ title: 'Laboratory requisition', subject: `Order ${input.order_id}`, created_at: input.created_at })
   letterhead(paper, input.laboratory, 'Laboratory requisition')
-  if (input.is_priority) banner(paper, 'STAT: process with priority.', ink.alarm, color.alarm_tint)
+  if (input.is_priority) banner(paper, 'STAT: process with priority.', ink.alert, color.alert_tint)
   writeSample(paper, input.sample_id)
   facts(paper, 3, orderFacts(input))
   writePatient(paper, input)
@@ -84,8 +84,8 @@ const orderFacts = ({ time_zone, ...input }: Requisition): Fact[] => [
 function writePatient(paper: Page, { patient, created_at }: Requisition) {
   heading(paper, 'Patient')
   facts(paper, 3, [
-    ['Name', listed(patient)],
-    ['Date of birth', birth(patient, created_at)],
+    ['Name', lastNameFirst(patient)],
+    ['Date of birth', birthWithAge(patient, created_at)],
     ['Sex', patient.gender && inWords(patient.gender)],
     ['Address', patient.address && addressOf(patient.address)],
     ['Phone', patient.phone_number],

@@ -5,7 +5,7 @@ import { closePage, openPage, type Page } from './layout/page.ts'
 import { writeText } from './layout/text.ts'
 import { color, ink } from './layout/theme.ts'
 import { letterhead } from './letterhead.ts'
-import { birth, type Laboratory, nameOf, type Patient, type Physician } from './people.ts'
+import { birthWithAge, type Laboratory, nameOf, type Patient, type Physician } from './people.ts'
 import { resultTable } from './result-table.ts'
 
 export type ReportStatus = 'partial' | 'final' | 'corrected'
@@ -36,9 +36,9 @@ export type ResultReport = {
 export function resultReport(input: ResultReport): Promise<Buffer> {
   const paper = openPage({ title: 'Laboratory report', subject: `Order ${input.order_id}`, created_at: input.created_at })
   letterhead(paper, input.laboratory, 'Laboratory report')
-  tellStatus(paper, input.status)
+  writeStatus(paper, input.status)
   facts(paper, 3, factsOf(input))
-  tellInterpretation(paper, input.interpretation)
+  writeInterpretation(paper, input.interpretation)
   for (const section of input.sections) writeSection(paper, section)
   if (input.notes) writeNotes(paper, input.notes)
   paper.y += 8
@@ -46,21 +46,21 @@ export function resultReport(input: ResultReport): Promise<Buffer> {
   return closePage(paper, footer(paper, `${nameOf(input.patient)} · Order ${input.order_id}`))
 }
 
-function tellStatus(paper: Page, status: ReportStatus) {
+function writeStatus(paper: Page, status: ReportStatus) {
   if (status === 'final') return banner(paper, 'Final report.', { ...ink.strong, color: color.accent }, color.tint)
   if (status === 'partial') return banner(paper, 'Partial report. More results will follow.', ink.warn, color.warn_tint)
   banner(
     paper,
     'Corrected report. It replaces every earlier report of this order. Do not use earlier reports.',
-    ink.alarm,
-    color.alarm_tint,
+    ink.alert,
+    color.alert_tint,
   )
 }
 
 function factsOf({ patient, time_zone, ...input }: ResultReport): [string, string | null][] {
   return [
     ['Patient', nameOf(patient)],
-    ['Date of birth', birth(patient, input.collected_at ?? input.reported_at ?? input.created_at)],
+    ['Date of birth', birthWithAge(patient, input.collected_at ?? input.reported_at ?? input.created_at)],
     ['Sex', patient.gender && inWords(patient.gender)],
     ['Ordering physician', physicianOf(input.physician)],
     ['Order', input.order_id],
@@ -76,11 +76,11 @@ const physicianOf = (physician: Physician | null) => physician && nameOf(physici
 const overall = {
   normal: { text: 'Overall: normal. All rated results are within their reference ranges.', style: { ...ink.strong, color: color.good } },
   abnormal: { text: 'Overall: abnormal. At least one result is outside its reference range.', style: ink.warn },
-  critical: { text: 'Overall: CRITICAL. At least one result needs medical attention without delay.', style: ink.alarm },
+  critical: { text: 'Overall: CRITICAL. At least one result needs medical attention without delay.', style: ink.alert },
   unknown: { text: 'Overall: not rated. The laboratory did not rate every result.', style: { ...ink.strong, color: color.quiet } },
 }
 
-function tellInterpretation(paper: Page, interpretation: Interpretation | null) {
+function writeInterpretation(paper: Page, interpretation: Interpretation | null) {
   if (!interpretation) return
   const { text, style } = overall[interpretation]
   paper.y += 2

@@ -1,6 +1,6 @@
 import { barOf, type Flag, flagOf, type Result, rangeInWords } from './flag.ts'
 import { row, rule } from './layout/blocks.ts'
-import { keep, type Page } from './layout/page.ts'
+import { keepTogether, type Page } from './layout/page.ts'
 import type { RangeBar } from './layout/range-bar.ts'
 import { linesOf, writeLine, writeText } from './layout/text.ts'
 import { color, type Ink, ink, lineHeight } from './layout/theme.ts'
@@ -16,50 +16,50 @@ const columns = {
 type Column = keyof typeof columns
 
 /** A result longer than this is a text and gets the width of the page. */
-const longestValue = 28
+const MAX_VALUE_LENGTH = 28
 
 export function resultTable(paper: Page, results: Result[]) {
-  keep(paper, 48)
-  heads(paper)
-  paper.repeat = () => heads(paper)
+  keepTogether(paper, 48)
+  drawHeader(paper)
+  paper.repeat = () => drawHeader(paper)
   for (const result of results) resultRow(paper, result)
   paper.repeat = null
 }
 
-function heads(paper: Page) {
+function drawHeader(paper: Page) {
   paper.doc.rect(paper.left, paper.y, paper.width, 16).fill(color.tint)
-  for (const name of Object.keys(columns) as Column[]) writeLine(paper, columns[name].title, paper.y + 3, ink.head, at(paper, name))
+  for (const name of Object.keys(columns) as Column[]) writeLine(paper, columns[name].title, paper.y + 3, ink.head, columnBox(paper, name))
   paper.y += 20
 }
 
 function resultRow(paper: Page, result: Result) {
   const flag = flagOf(result)
-  const isText = result.type === 'comment' || result.result.length > longestValue
+  const isText = result.type === 'comment' || result.result.length > MAX_VALUE_LENGTH
   const bar = barOf(result)
-  const below = underRow(result, isText)
-  keep(
+  const below = textsBelow(result, isText)
+  keepTogether(
     paper,
     below.reduce((sum, { text, style }) => sum + heightOf(paper, text, style), 2 * lineHeight(ink.body)),
   )
   row(paper, cellsOf(paper, result, { flag, isText }), () => bar && drawBar(paper, bar, flag))
-  for (const { text, style } of below) writeText(paper, text, style, inner(paper))
+  for (const { text, style } of below) writeText(paper, text, style, innerBox(paper))
   paper.y += 3
   rule(paper)
   paper.y += 4
 }
 
 /** What takes the whole width under the row; row and text stay on one page where they can. */
-function underRow(result: Result, isText: boolean) {
+function textsBelow(result: Result, isText: boolean) {
   return [
     { text: isText ? result.result : '', style: ink.body },
-    { text: origin(result), style: ink.small },
+    { text: panelsOf(result), style: ink.small },
     { text: result.notes ?? '', style: ink.small },
   ].filter(({ text }) => text)
 }
 
 function cellsOf(paper: Page, result: Result, { flag, isText }: { flag: Flag; isText: boolean }) {
   const value = flag.style.weight === 'bold' ? flag.style : ink.strong
-  const cell = (column: Column, text: string, style: Ink) => ({ text, style, ...at(paper, column) })
+  const cell = (column: Column, text: string, style: Ink) => ({ text, style, ...columnBox(paper, column) })
   return [
     cell('name', result.name, ink.body),
     cell('result', isText ? '' : result.result, value),
@@ -70,13 +70,13 @@ function cellsOf(paper: Page, result: Result, { flag, isText }: { flag: Flag; is
 }
 
 /** The panel that the result came with, unless it says no more than the name. */
-const origin = ({ name, source_markers }: Result) => {
+const panelsOf = ({ name, source_markers }: Result) => {
   const names = (source_markers ?? []).map((marker) => marker.name).filter((marker) => marker !== name)
   return names.length ? `Part of ${names.join(', ')}` : ''
 }
 
 function drawBar(paper: Page, bar: RangeBar, { shade }: Flag) {
-  const { x, width } = at(paper, 'bar')
+  const { x, width } = columnBox(paper, 'bar')
   const { doc } = paper
   const middle = paper.y + 6
   const marked = x + bar.at * width
@@ -87,8 +87,8 @@ function drawBar(paper: Page, bar: RangeBar, { shade }: Flag) {
   return doc.polygon([marked + tip, middle], [marked - tip, middle - 4.5], [marked - tip, middle + 4.5]).fill(shade)
 }
 
-const heightOf = (paper: Page, text: string, style: Ink) => linesOf(paper, text, inner(paper).width, style).length * lineHeight(style)
+const heightOf = (paper: Page, text: string, style: Ink) => linesOf(paper, text, innerBox(paper).width, style).length * lineHeight(style)
 
-const inner = (paper: Page) => ({ x: paper.left + columns.name.x, width: paper.width - 2 * columns.name.x })
+const innerBox = (paper: Page) => ({ x: paper.left + columns.name.x, width: paper.width - 2 * columns.name.x })
 
-const at = (paper: Page, column: Column) => ({ x: paper.left + columns[column].x, width: columns[column].width })
+const columnBox = (paper: Page, column: Column) => ({ x: paper.left + columns[column].x, width: columns[column].width })

@@ -10,16 +10,16 @@ type Filter = { lab_account_id?: string | null | undefined; team_id?: string | n
 
 /** Gap 63: an organisation's own accounts; a Team Management Key sees those that are open to its teams. */
 export async function listOrgLabAccounts(app: App, caller: ManagementCaller, { team_id, ...filter }: Filter) {
-  const shown = { ...filter, open_to: visibleTeams(caller, team_id), reach: caller.team_ids }
-  return { data: await store.listAccounts(app.db, caller.org_id, shown) }
+  const visible = { ...filter, open_to: visibleTeams(caller, team_id), reach: caller.team_ids }
+  return { data: await store.listAccounts(app.db, caller.org_id, visible) }
 }
 
 /** Opens an account to exactly these teams. */
 export const patchLabAccount = (app: App, { org_id }: ManagementCaller, id: string, team_ids: string[]) =>
   inTransaction(app, async (app) => {
-    rules.known(await store.lockAccount(app.db, org_id, id))
+    rules.requireAccount(await store.lockAccount(app.db, org_id, id))
     await openTo(app, org_id, id, team_ids)
-    return { lab_account: rules.known(await store.findAccount(app.db, org_id, id)) }
+    return { lab_account: rules.requireAccount(await store.findAccount(app.db, org_id, id)) }
   })
 
 type NewLabAccount = {
@@ -42,7 +42,7 @@ export const createLabAccount = (app: App, { billing, team_ids, ...account }: Ne
     const allowed = rules.allowedBilling(await getLab(app, lab_id), billing)
     await store.insertAccount(app.db, { ...account, id, allowed_billing: JSON.stringify(allowed), created_at: app.wall() })
     await openTo(app, org_id, id, team_ids)
-    return rules.known(await store.findAccount(app.db, org_id, id))
+    return rules.requireAccount(await store.findAccount(app.db, org_id, id))
   })
 
 /** Writes the accounts of the platform, one for each lab, in the caller's transaction. */
@@ -56,5 +56,5 @@ export const setLabAccountStatus = (app: App, id: string, status: string) =>
 
 async function openTo(app: App, org_id: string, id: string, team_ids: string[]) {
   const wanted = [...new Set(team_ids)]
-  rules.checkOpened(await store.openTo(app.db, org_id, id, wanted), wanted.length)
+  rules.checkTeamsBound(await store.openTo(app.db, org_id, id, wanted), wanted.length)
 }

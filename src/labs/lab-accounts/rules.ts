@@ -1,13 +1,13 @@
 import { problem, setupProblem } from '../../platform/problem.ts'
-import { everyBilling, servedStates } from '../catalog/rules.ts'
+import { allBilling, servedStates } from '../catalog/rules.ts'
 
 type Lab = { name: string; supported_bill_types: string[]; excluded_states: string[] }
 type Billing = Record<string, string[]>
 
 /** How and where an account may bill: as the operator says, `*` for every state; or, where nothing is said, all that the lab does. */
-export function allowedBilling(lab: Lab, given: Billing): Billing {
-  const named = Object.entries(given)
-  return named.length ? Object.fromEntries(named.map(([type, states]) => [type, statesFor(lab, type, states)])) : everyBilling(lab)
+export function allowedBilling(lab: Lab, billing: Billing): Billing {
+  const named = Object.entries(billing)
+  return named.length ? Object.fromEntries(named.map(([type, states]) => [type, statesFor(lab, type, states)])) : allBilling(lab)
 }
 
 function statesFor(lab: Lab, type: string, states: string[]) {
@@ -20,12 +20,12 @@ function statesFor(lab: Lab, type: string, states: string[]) {
   return states
 }
 
-export function known<A>(account: A | undefined): A {
+export function requireAccount<A>(account: A | undefined): A {
   if (account) return account
   throw problem('LAB_ACCOUNT_NOT_FOUND', 'The organization has no lab account with this id. List the lab accounts to find its id.')
 }
 
-export function checkOpened(opened: number, wanted: number) {
+export function checkTeamsBound(opened: number, wanted: number) {
   if (opened !== wanted)
     throw problem('UNKNOWN_TEAM', 'team_id_allowlist names a team that is not in this organization. List the teams to find their ids.')
 }

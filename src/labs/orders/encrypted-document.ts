@@ -11,20 +11,20 @@ import type {
 import type { Shipment } from '../../contract/labs/orders.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 
-type Of<S extends z.ZodType> = z.output<S>
+type Output<S extends z.ZodType> = z.output<S>
 export type Warning = { code: string; path: (string | number)[]; message: string }
 
 /** What is personal in an order, sealed as one document by the user's key. */
 export type OrderDocument = {
-  patient_details: Of<typeof PatientDetailsIn> | null
-  patient_address: Of<typeof PatientAddressIn> | null
-  shipping_details: Of<typeof ShippingDetailsIn> | null
+  patient_details: Output<typeof PatientDetailsIn> | null
+  patient_address: Output<typeof PatientAddressIn> | null
+  shipping_details: Output<typeof ShippingDetailsIn> | null
   shipment: Shipment | null
-  physician: Omit<Of<typeof PhysicianIn>, 'signature_image'> | null
-  health_insurance: Omit<Of<typeof HealthInsuranceIn>, 'front_image' | 'back_image' | 'patient_signature_image'> | null
+  physician: Omit<Output<typeof PhysicianIn>, 'signature_image'> | null
+  health_insurance: Omit<Output<typeof HealthInsuranceIn>, 'front_image' | 'back_image' | 'patient_signature_image'> | null
   icd_codes: string[] | null
-  consents: Of<typeof ConsentIn>[]
-  aoe_answers: Of<typeof AoEAnswerIn>[]
+  consents: Output<typeof ConsentIn>[]
+  aoe_answers: Output<typeof AoEAnswerIn>[]
   passthrough: string | null
   clinical_notes: string | null
   notes: string | null
@@ -32,13 +32,13 @@ export type OrderDocument = {
   warnings: Warning[]
 }
 
-type Pictured = {
+type WithImages = {
   physician?: (NonNullable<OrderDocument['physician']> & { signature_image?: unknown }) | null | undefined
-  health_insurance?: Of<typeof HealthInsuranceIn> | null | undefined
+  health_insurance?: Output<typeof HealthInsuranceIn> | null | undefined
 }
 
 /** Pictures are kept apart, so that nobody carries them who reads an order. */
-export function withoutImages({ physician, health_insurance }: Pictured): Pick<OrderDocument, 'physician' | 'health_insurance'> {
+export function withoutImages({ physician, health_insurance }: WithImages): Pick<OrderDocument, 'physician' | 'health_insurance'> {
   const { signature_image: _, ...doctor } = physician ?? {}
   const { front_image: __, back_image: ___, patient_signature_image: ____, ...insurance } = health_insurance ?? {}
   // Spreading nothing loses the fields that a physician has.

@@ -3,7 +3,7 @@ import { problem } from '../../platform/problem.ts'
 
 type Order = { method: Method; low_level: string; registrable: boolean; events: { low_level: string }[] }
 
-const passed = (order: Order, low: string) => order.events.some((event) => event.low_level === low)
+const hasPassed = (order: Order, low: string) => order.events.some((event) => event.low_level === low)
 
 const outbound = ['transit_customer', 'out_for_delivery', 'with_customer']
 
@@ -12,13 +12,13 @@ export function nextStep(order: Order): string | undefined {
   if (order.method === 'testkit') {
     if (order.low_level === 'ordered' && order.registrable) return 'awaiting_registration'
     if (order.low_level === 'with_customer' && needsRegistration(order)) return 'registered'
-    if (order.low_level === 'requisition_created' && outbound.some((low) => passed(order, low))) return 'transit_lab'
+    if (order.low_level === 'requisition_created' && outbound.some((low) => hasPassed(order, low))) return 'transit_lab'
   }
   return stepsOf(order.method)[order.low_level]?.next
 }
 
 /** A kit that nobody was named for yet. */
-export const needsRegistration = (order: Order) => order.registrable && !passed(order, 'registered')
+export const needsRegistration = (order: Order) => order.registrable && !hasPassed(order, 'registered')
 
 /** The steps from where the order stands to `final` along the usual way, or the shortest way by arrows to where that does not lead. */
 export function pathTo(order: Order, final: string): string[] {
@@ -30,7 +30,7 @@ export function pathTo(order: Order, final: string): string[] {
     at = { ...at, low_level: low, events: [...at.events, { low_level: low }] }
   }
   if (steps.at(-1) === final) return steps
-  const branch = branchOf(order, steps, final)
+  const branch = detourTo(order, steps, final)
   if (!branch)
     throw problem(
       'STATUS_NOT_REACHABLE',
@@ -40,22 +40,22 @@ export function pathTo(order: Order, final: string): string[] {
 }
 
 /** As far along the usual way as it takes for a short turn to `final`: of all such turns the shortest, and of those the latest. */
-function branchOf(order: Order, steps: string[], final: string): string[] | undefined {
+function detourTo(order: Order, steps: string[], final: string): string[] | undefined {
   const turns = [order.low_level, ...steps].flatMap((low, i) => {
     const way = wayTo(order.method, low, final)
-    return way && isOpen(order, [...steps.slice(0, i), ...way]) ? [[...steps.slice(0, i), ...way]] : []
+    return way && canTakeAll(order, [...steps.slice(0, i), ...way]) ? [[...steps.slice(0, i), ...way]] : []
   })
   const length = (turn: string[], i: number) => turn.length - i
-  return turns.sort((a, b) => length(a, common(a, steps)) - length(b, common(b, steps)) || b.length - a.length)[0]
+  return turns.sort((a, b) => length(a, sharedLength(a, steps)) - length(b, sharedLength(b, steps)) || b.length - a.length)[0]
 }
 
 /** Whether the order may take the steps one after the other. */
-function isOpen(order: Order, [low, ...rest]: string[]): boolean {
+function canTakeAll(order: Order, [low, ...rest]: string[]): boolean {
   if (low === undefined) return true
-  return mayFollow(order, low) && isOpen({ ...order, low_level: low, events: [...order.events, { low_level: low }] }, rest)
+  return canFollow(order, low) && canTakeAll({ ...order, low_level: low, events: [...order.events, { low_level: low }] }, rest)
 }
 
-const common = (turn: string[], steps: string[]) => {
+const sharedLength = (turn: string[], steps: string[]) => {
   const i = turn.findIndex((low, i) => low !== steps[i])
   return i < 0 ? turn.length : i
 }
@@ -66,46 +66,46 @@ const onlyOutbound = [...outbound, 'problem_in_transit_customer', 'failure_to_de
  * A kit that was placed with its patient is never registered, one that waits for its patient has no requisition and no results,
  * and what the patient has in hand is not brought again.
  */
-function mayTake(order: Order, low: string) {
+function canEnter(order: Order, low: string) {
   if (order.method !== 'testkit') return true
   if (['awaiting_registration', 'registered'].includes(low)) return needsRegistration(order)
   if (['requisition_created', 'completed'].includes(low)) return !needsRegistration(order)
-  return !(onlyOutbound.includes(low) && passed(order, 'with_customer'))
+  return !(onlyOutbound.includes(low) && hasPassed(order, 'with_customer'))
 }
 
 /** A scan on the way out that comes twice. Only after a problem does the courier set out once more. */
-const isAgain = (order: Order, low: string) =>
-  outbound.includes(low) && passed(order, low) && order.low_level !== 'problem_in_transit_customer'
+const isRepeatedScan = (order: Order, low: string) =>
+  outbound.includes(low) && hasPassed(order, low) && order.low_level !== 'problem_in_transit_customer'
 
 /** Whether one step may follow the other by an arrow. */
-export const mayFollow = (order: Order, low: string) =>
-  canBecome(order.method, order.low_level, low) && mayTake(order, low) && !isAgain(order, low)
+export const canFollow = (order: Order, low: string) =>
+  canBecome(order.method, order.low_level, low) && canEnter(order, low) && !isRepeatedScan(order, low)
 
 /** Whether the order is there already, at a step that is not taken twice in a row. */
-export const isAt = (order: Order, low: string) => order.low_level === low && !mayFollow(order, low)
+export const isAt = (order: Order, low: string) => order.low_level === low && !canFollow(order, low)
 
-const endings = ['cancelled', 'do_not_process']
+const cancellations = ['cancelled', 'do_not_process']
 
 /**
  * What to do with a step that a lab or courier reports: they miss scans, so it may lie several arrows ahead;
  * one that was passed already, or comes twice, is late and changes nothing.
  */
 export function classifyReport(order: Order, low: string): 'take' | 'late' {
-  if (mayFollow(order, low)) return 'take'
-  const ahead = reachableFrom(order.method, order.low_level, (step) => mayTake(order, step))
-  if (ahead.has(low) && !isAgain(order, low) && !endings.includes(low) && low !== order.low_level) return 'take'
-  if (low === order.low_level || passed(order, low) || reachableFrom(order.method, low).has(order.low_level)) return 'late'
+  if (canFollow(order, low)) return 'take'
+  const ahead = reachableFrom(order.method, order.low_level, (step) => canEnter(order, step))
+  if (ahead.has(low) && !isRepeatedScan(order, low) && !cancellations.includes(low) && low !== order.low_level) return 'take'
+  if (low === order.low_level || hasPassed(order, low) || reachableFrom(order.method, low).has(order.low_level)) return 'late'
   throw problem(
     'STATUS_NOT_REACHABLE',
     `An order in ${order.low_level} cannot reach ${low}. The lifecycle reference lists the statuses that can follow.`,
   )
 }
 
-export const isCancelled = (order: Order) => endings.includes(order.low_level)
+export const isCancelled = (order: Order) => cancellations.includes(order.low_level)
 
 /** Gap 41: an order can be cancelled as long as an arrow leads from its step to cancelled. */
 export function checkCancellable(order: Order) {
-  if (!mayFollow(order, 'cancelled'))
+  if (!canFollow(order, 'cancelled'))
     throw problem(
       'ORDER_NOT_CANCELLABLE',
       `An order in ${order.low_level} can no longer be canceled. The lifecycle reference lists the statuses that allow it.`,
@@ -135,7 +135,7 @@ export function checkReschedule(order: Scheduled, dayIsOpen: boolean) {
 export function checkDraw(order: Order) {
   if (order.method !== 'on_site_collection')
     throw problem('NOT_ON_SITE', 'Only an on_site_collection order lets you complete the draw. For other methods the lab reports it.')
-  if (!mayFollow(order, 'draw_completed'))
+  if (!canFollow(order, 'draw_completed'))
     throw problem(
       'DRAW_NOT_POSSIBLE',
       order.low_level === 'ordered'
@@ -145,24 +145,24 @@ export function checkDraw(order: Order) {
 }
 
 /** The step that tells us that the sample was taken, where the lab does not say when. */
-const collecting: Record<Method, string[]> = {
+const collectionSteps: Record<Method, string[]> = {
   walk_in_test: ['partial_results', 'completed'],
   at_home_phlebotomy: ['draw_completed', 'partial_results', 'completed'],
   testkit: ['transit_lab', 'delivered_to_lab', 'completed'],
   on_site_collection: ['draw_completed', 'partial_results', 'completed'],
 }
 
-export const isCollected = (method: Method, low: string) => collecting[method].includes(low)
+export const isCollected = (method: Method, low: string) => collectionSteps[method].includes(low)
 
 type Sibling = { id: string; method: Method; low_level: string; parent_id: string | null }
 
 /** Gap 42: cancelled if every order is; active while any goes on; a redraw that is offered goes on until its order exists. */
 export function transactionStatus(orders: Sibling[]): 'active' | 'completed' | 'cancelled' {
-  if (orders.every((order) => endings.includes(order.low_level))) return 'cancelled'
-  return orders.some((order) => goesOn(order, orders)) ? 'active' : 'completed'
+  if (orders.every((order) => cancellations.includes(order.low_level))) return 'cancelled'
+  return orders.some((order) => isActive(order, orders)) ? 'active' : 'completed'
 }
 
-function goesOn(order: Sibling, orders: Sibling[]) {
+function isActive(order: Sibling, orders: Sibling[]) {
   if (order.low_level === 'redraw_available') return !orders.some((other) => other.parent_id === order.id)
   return !isEnd(order.method, order.low_level) && !['completed', 'corrected'].includes(order.low_level)
 }
@@ -171,7 +171,7 @@ export function checkKit<T extends { method: string }>(test: T | undefined): ass
   if (test?.method !== 'testkit') throw problem('NOT_A_TESTKIT', 'The lab test is not a testkit. Name a lab test whose method is testkit.')
 }
 
-export function checkServed(lab: { name: string; excluded_states: string[] }, state: string) {
+export function checkStateServed(lab: { name: string; excluded_states: string[] }, state: string) {
   if (lab.excluded_states.includes(state))
     throw problem('LAB_DOES_NOT_SERVE_STATE', `${lab.name} does not serve this state. Order a kit from another lab.`)
 }
@@ -179,7 +179,7 @@ export function checkServed(lab: { name: string; excluded_states: string[] }, st
 export function checkRegistrable(order: Order) {
   if (!order.registrable)
     throw problem('KIT_HAS_A_PATIENT', 'The order with this sample_id already names its patient, so there is no kit to register.')
-  if (passed(order, 'registered')) throw problem('KIT_REGISTERED', 'The kit is already registered.')
+  if (hasPassed(order, 'registered')) throw problem('KIT_REGISTERED', 'The kit is already registered.')
   // Whoever has the kit in hand registers it, whether or not the courier scanned it.
   if (!reachableFrom('testkit', order.low_level).has('registered'))
     throw problem(
@@ -195,7 +195,7 @@ export function checkRedraw(order: Order & { siblings: { origin: string }[]; lab
 }
 
 /** Results are never taken in silence by an order that has ended without them. */
-export function checkOpen({ method, low_level }: Order) {
+export function checkAcceptsResults({ method, low_level }: Order) {
   if (isEnd(method, low_level))
     throw problem(
       'STATUS_NOT_REACHABLE',

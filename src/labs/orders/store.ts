@@ -118,10 +118,10 @@ export const setTerms = (db: Db, id: string, terms: string[]) => db.updateTable(
 
 export const insertImages = (db: Db, rows: Insertable<Tables['order_images']>[]) => db.insertInto('order_images').values(rows).execute()
 
-type Which = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
+type ChangeFilter = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
 
 /** Orders that were named, or that changed within a window. */
-export const listChanged = (db: Db, team_id: string, { order_ids, start_at, end_at }: Which, limit: number) =>
+export const listChanged = (db: Db, team_id: string, { order_ids, start_at, end_at }: ChangeFilter, limit: number) =>
   db
     .selectFrom('orders')
     .select('id')

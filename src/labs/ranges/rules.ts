@@ -7,7 +7,7 @@ export type Interval = { low: number; high: number; low_open: boolean; high_open
 /** A result against the range that counts for it and, in the unit of the catalogue, against the critical limits. */
 export function interpret(posted: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
   const comparable = analyte && sameUnit(posted.unit, analyte.unit) ? analyte : undefined
-  const range = saysRange(posted) ? rangeOfLab(posted) : rangeOfCatalogue(comparable, gender)
+  const range = hasRange(posted) ? labRange(posted) : catalogRange(comparable, gender)
   const measured = type === 'numeric' || type === 'range' ? readMeasured(posted.result) : null
   return {
     reference_range: range.text,
@@ -15,25 +15,29 @@ export function interpret(posted: NewResult, type: ResultType, analyte: Analyte 
     max_range_value: finite(range.interval?.high),
     is_above_max_range: measured && range.interval && isAbove(measured, range.interval),
     is_below_min_range: measured && range.interval && isBelow(measured, range.interval),
-    interpretation: verdict(posted, measured && comparable?.critical ? isCritical(measured, comparable.critical) : false, () => {
-      if (measured) return range.interval ? againstRange(measured, range.interval) : 'unknown'
-      return type === 'coded_value' ? againstCode(posted.result, range.expected) : againstText(posted.result, range.expected)
-    }),
+    interpretation: chooseInterpretation(
+      posted,
+      measured && comparable?.critical ? isCritical(measured, comparable.critical) : false,
+      () => {
+        if (measured) return range.interval ? interpretRange(measured, range.interval) : 'unknown'
+        return type === 'coded_value' ? interpretCode(posted.result, range.expected) : interpretText(posted.result, range.expected)
+      },
+    ),
   }
 }
 
 /** The lab's own word counts more than our ranges, but it cannot silence a critical limit. */
-const verdict = ({ interpretation }: NewResult, critical: boolean, told: () => Interpretation) =>
-  critical ? 'critical' : (interpretation ?? told())
+const chooseInterpretation = ({ interpretation }: NewResult, critical: boolean, interpretValue: () => Interpretation) =>
+  critical ? 'critical' : (interpretation ?? interpretValue())
 
 const finite = (bound: number | undefined) => (bound !== undefined && Number.isFinite(bound) ? bound : null)
 
 type Range = { text: string | null; interval: Interval | null; expected: string | null }
 
-const saysRange = ({ reference_range, min_range_value, max_range_value }: NewResult) =>
+const hasRange = ({ reference_range, min_range_value, max_range_value }: NewResult) =>
   [reference_range, min_range_value, max_range_value].some((part) => part !== undefined)
 
-function rangeOfLab({ reference_range, min_range_value, max_range_value }: NewResult): Range {
+function labRange({ reference_range, min_range_value, max_range_value }: NewResult): Range {
   const text = reference_range ?? null
   const read = text === null ? null : readInterval(text)
   const low = min_range_value ?? read?.low ?? -Infinity
@@ -49,7 +53,7 @@ function textOf({ low, high }: Interval) {
   return high === Infinity ? `>=${low}` : `${low}-${high}`
 }
 
-function rangeOfCatalogue(analyte: Analyte | undefined, gender: string): Range {
+function catalogRange(analyte: Analyte | undefined, gender: string): Range {
   const range = analyte ? rangeFor(analyte, gender) : null
   return { text: range?.text ?? null, interval: range && intervalOf(range), expected: analyte?.expected_value ?? null }
 }
@@ -103,9 +107,9 @@ export function isBelow(measured: Interval, range: Interval): boolean | null {
   return null
 }
 
-export const isAbove = (measured: Interval, range: Interval) => isBelow(mirrored(measured), mirrored(range))
+export const isAbove = (measured: Interval, range: Interval) => isBelow(mirror(measured), mirror(range))
 
-const mirrored = ({ low, high, low_open, high_open }: Interval): Interval => ({
+const mirror = ({ low, high, low_open, high_open }: Interval): Interval => ({
   low: -high,
   high: -low,
   low_open: high_open,
@@ -114,18 +118,18 @@ const mirrored = ({ low, high, low_open, high_open }: Interval): Interval => ({
 
 /** Only what surely lies beyond a limit is critical; the limit itself is not. */
 export function isCritical(measured: Interval, { below, above }: CriticalLimits) {
-  const bearable = between(below ?? -Infinity, above ?? Infinity)
-  return isBelow(measured, bearable) === true || isAbove(measured, bearable) === true
+  const limits = between(below ?? -Infinity, above ?? Infinity)
+  return isBelow(measured, limits) === true || isAbove(measured, limits) === true
 }
 
-export function againstRange(measured: Interval, range: Interval): Interpretation {
+export function interpretRange(measured: Interval, range: Interval): Interpretation {
   const sides = [isBelow(measured, range), isAbove(measured, range)]
   if (sides.includes(true)) return 'abnormal'
   return sides.includes(null) ? 'unknown' : 'normal'
 }
 
 /** Codes of HL7 table 0078 that carry their own meaning. */
-const verdicts: Record<string, Interpretation> = {
+const codeInterpretations: Record<string, Interpretation> = {
   N: 'normal',
   A: 'abnormal',
   H: 'abnormal',
@@ -145,26 +149,26 @@ const findings: Record<string, string> = {
   RR: 'Reactive',
 }
 
-export function againstCode(code: string, expected: string | null): Interpretation {
+export function interpretCode(code: string, expected: string | null): Interpretation {
   const known = code.trim().toUpperCase()
-  return verdicts[known] ?? againstText(findings[known] ?? code, expected)
+  return codeInterpretations[known] ?? interpretText(findings[known] ?? code, expected)
 }
 
 /** A text that differs from the expected one is abnormal only if that one is a finding: a range may also read "see comment". */
-export function againstText(text: string, expected: string | null): Interpretation {
+export function interpretText(text: string, expected: string | null): Interpretation {
   if (!expected) return 'unknown'
-  if (letters(text) === letters(expected)) return 'normal'
-  return Object.values(findings).some((finding) => letters(finding) === letters(expected)) ? 'abnormal' : 'unknown'
+  if (normalizeText(text) === normalizeText(expected)) return 'normal'
+  return Object.values(findings).some((finding) => normalizeText(finding) === normalizeText(expected)) ? 'abnormal' : 'unknown'
 }
 
 /** Labs write Nonreactive, Non-Reactive and NON REACTIVE. */
-const letters = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}+]/gu, '')
+const normalizeText = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}+]/gu, '')
 
 /** Limits of the catalogue are worth nothing in another unit. Case, brackets and the sign for micro are only spelling. */
 export const sameUnit = (one: string | null | undefined, other: string | null | undefined) =>
-  !one || !other || spelled(one) === spelled(other)
+  !one || !other || normalizeUnit(one) === normalizeUnit(other)
 
-const spelled = (unit: string) =>
+const normalizeUnit = (unit: string) =>
   unit
     .toLowerCase()
     .replace(/[µμ]/g, 'u')

@@ -8,7 +8,7 @@ import { derive, open, seal } from '../../platform/sealing/seal.ts'
 import { orderedOf } from '../catalog/actions.ts'
 import { advanceOrder, changeOrder } from '../orders/progress/advance.ts'
 import { type LoadedOrder, ordersOfTransaction, presentOrder, requireOrder } from '../orders/reading/present.ts'
-import { checkOpen, classifyReport } from '../orders/rules.ts'
+import { checkAcceptsResults, classifyReport } from '../orders/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -27,23 +27,23 @@ export type Report = {
 export async function recordResults(app: AppInTransaction, order: LoadedOrder, posted: NewResults): Promise<LoadedOrder> {
   const known = await store.findByDigest(app.db, order.id, digestOf(order, posted))
   if (known && (posted.reported_at || known.version === order.result_version)) return order
-  const faults = rules.faultsOf(await orderedOf(app, order.lab_test), posted.results)
+  const faults = rules.resultFaults(await orderedOf(app, order.lab_test), posted.results)
   if (faults.length) throw new Problem('invalid', faults)
-  return keepReport(app, order, posted)
+  return storeReport(app, order, posted)
 }
 
 const digestOf = ({ key }: LoadedOrder, posted: NewResults) =>
   createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(posted)).digest()
 
 /** Keeps a report beside the earlier ones, moves the order and alarms about what has become critical. One that comes late changes nothing. */
-export async function keepReport(app: AppInTransaction, order: LoadedOrder, posted: NewResults): Promise<LoadedOrder> {
+export async function storeReport(app: AppInTransaction, order: LoadedOrder, posted: NewResults): Promise<LoadedOrder> {
   const status = statusOf(order, posted)
-  const low = lowOf[status]
+  const low = stepOf[status]
   const stepless = status === 'partial' && order.method === 'testkit'
-  checkOpen(order)
+  checkAcceptsResults(order)
   if (classifyReport(order, stepless ? 'completed' : low) === 'late') return order
   const before = await latestReport(app, order)
-  const report = await reportOf(app, order, { ...posted, status }, before)
+  const report = await buildReport(app, order, { ...posted, status }, before)
   const version = order.result_version + 1
   const interpretation = rules.interpretationOf(report.results) ?? 'unknown'
   await store.insertVersion(app.db, {
@@ -62,13 +62,13 @@ export async function keepReport(app: AppInTransaction, order: LoadedOrder, post
     ...(posted.collected_at ? { collected_at: posted.collected_at } : {}),
   }
   const moved = stepless ? await changeOrder(app, order, change) : await advanceOrder(app, order, low, change)
-  const critical = rules.newlyCritical(before?.results ?? [], report.results)
+  const critical = rules.findNewCritical(before?.results ?? [], report.results)
   if (critical.length) await store.insertCritical(app.db, { order_id: order.id, version, team_id: order.team_id, reported_at: app.now() })
   for (const result of critical) await emitCritical(app, moved, status, result)
   return moved
 }
 
-const lowOf = { partial: 'partial_results', final: 'completed', corrected: 'corrected' }
+const stepOf = { partial: 'partial_results', final: 'completed', corrected: 'corrected' }
 
 /** Gap 44: a final report on an order that is completed already corrects it; a correction before any final report is that final report. */
 function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResults['status'] {
@@ -77,17 +77,17 @@ function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResult
   return final ? 'corrected' : 'final'
 }
 
-async function reportOf(app: App, order: LoadedOrder, posted: NewResults, before: Report | undefined): Promise<Report> {
+async function buildReport(app: App, order: LoadedOrder, posted: NewResults, before: Report | undefined): Promise<Report> {
   const ordered = await orderedOf(app, order.lab_test)
   const reported_at = posted.reported_at ?? app.now()
   const patient = { gender: order.document.patient_details?.gender ?? 'unknown', sample_id: order.sample_id }
   const fresh = rules.completeResults(ordered, patient, { ...posted, reported_at })
-  const merged = rules.merge([...(before ? [before] : []), { results: fresh, missing_results: [] }])
-  const results = rules.inOrder(ordered, merged.results)
+  const merged = rules.mergeReports([...(before ? [before] : []), { results: fresh, missing_results: [] }])
+  const results = rules.sortResults(ordered, merged.results)
   return {
     status: posted.status,
     results,
-    missing_results: rules.missingOf(ordered, results, [...(before?.missing_results ?? []), ...posted.missing_results]),
+    missing_results: rules.missingResults(ordered, results, [...(before?.missing_results ?? []), ...posted.missing_results]),
     collected_at: posted.collected_at ?? before?.collected_at ?? null,
     received_at: posted.received_at ?? before?.received_at ?? null,
     reported_at,
@@ -121,7 +121,7 @@ const associatedData = (order_id: string, version: number) => `results.sealed.${
 
 export const getResults = async (app: App, { team_id }: TeamCaller, order_id: string) => {
   const order = await requireOrder(app, team_id, order_id)
-  return resultsOf(app, order, await requireReport(app, order))
+  return presentResults(app, order, await requireReport(app, order))
 }
 
 export const getResultsMetadata = async (app: App, caller: TeamCaller, order_id: string) =>
@@ -136,7 +136,7 @@ export async function requireReport(app: App, order: LoadedOrder) {
 const noResults = () => problem('RESULTS_NOT_AVAILABLE', 'The order has no results yet. Wait for labtest.order.updated.')
 
 /** What is read of a report. */
-export function resultsOf(app: App, order: LoadedOrder, report: Report) {
+export function presentResults(app: App, order: LoadedOrder, report: Report) {
   const { document, lab_test, sample_id } = order
   const patient = document.patient_details ?? { first_name: '', last_name: '', dob: order.created_at.slice(0, 10) }
   const collected_at = report.collected_at ?? order.collected_at
@@ -169,7 +169,7 @@ export async function transactionReports(app: App, { team_id }: TeamCaller, tran
 export async function getTransactionResults(app: App, caller: TeamCaller, transaction_id: string) {
   const reported = await transactionReports(app, caller, transaction_id)
   const { order, report } = reported.at(-1) as (typeof reported)[number]
-  const combined = { ...report, ...rules.merge(reported.map((one) => one.report)) }
-  const samples = reported.map((one) => resultsOf(app, one.order, one.report).sample_information)
-  return { ...resultsOf(app, order, combined), sample_information: Object.assign({}, ...samples) }
+  const combined = { ...report, ...rules.mergeReports(reported.map((one) => one.report)) }
+  const samples = reported.map((one) => presentResults(app, one.order, one.report).sample_information)
+  return { ...presentResults(app, order, combined), sample_information: Object.assign({}, ...samples) }
 }

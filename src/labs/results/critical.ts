@@ -8,19 +8,23 @@ import * as store from './store.ts'
 
 export async function getCriticalResult(app: App, { team_id }: TeamCaller, order_id: string) {
   await requireOrder(app, team_id, order_id)
-  return shown(app, team_id, order_id)
+  return presentCritical(app, team_id, order_id)
 }
 
 /** A critical result that somebody saw to, with who and when. */
 export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: string) =>
   inTransaction(app, async (app) => {
     await requireOrder(app, caller.team_id, order_id)
-    const by = { acknowledged_at: app.now(), acknowledged_kind: kindOf(caller), acknowledged_by: caller.console?.actor_id ?? caller.key_id }
-    await store.acknowledge(app.db, caller.team_id, order_id, by)
-    return shown(app, caller.team_id, order_id)
+    const acknowledgement = {
+      acknowledged_at: app.now(),
+      acknowledged_kind: kindOf(caller),
+      acknowledged_by: caller.console?.actor_id ?? caller.key_id,
+    }
+    await store.acknowledge(app.db, caller.team_id, order_id, acknowledgement)
+    return presentCritical(app, caller.team_id, order_id)
   })
 
-async function shown(app: App, team_id: string, order_id: string) {
+async function presentCritical(app: App, team_id: string, order_id: string) {
   const row = await store.latestCritical(app.db, team_id, order_id)
   if (!row) throw problem('NOTHING_CRITICAL', 'The order has had no critical result, so there is nothing to acknowledge.')
   const { version: result_version, reported_at, acknowledged_at, acknowledged_kind: type, acknowledged_by: id } = row

@@ -20,7 +20,7 @@ export async function transactionResultsPdf(app: App, caller: TeamCaller, transa
   const titled = reported.length > 1
   const sections = reported.map((one, i) => ({
     title: titled ? `Order ${one.order.id} (${one.order.origin}), sample ${one.order.sample_id ?? 'unknown'}` : null,
-    results: rules.notIn(
+    results: rules.resultsNotIn(
       one.report.results,
       reported.slice(i + 1).flatMap((later) => later.report.results),
     ),

@@ -22,7 +22,7 @@ type Patient = { gender: string; sample_id?: string | null }
 /** What a lab posted, with all that the catalogue knows about it. */
 export const completeResults = (ordered: OrderedMeasurements, patient: Patient, { results, reported_at }: Posted): BiomarkerResult[] =>
   results.map((posted) => {
-    const analyte = analyteNamed(ordered, posted)
+    const analyte = findAnalyte(ordered, posted)
     const type = typeOf(posted, analyte)
     return {
       ...identityOf(ordered, posted, analyte),
@@ -40,10 +40,10 @@ export const completeResults = (ordered: OrderedMeasurements, patient: Patient, 
   })
 
 /** What a lab mistyped: a measurement that the catalogue does not have by that slug, or that it reports twice. */
-export function faultsOf(ordered: OrderedMeasurements, results: NewResult[]): Fault[] {
+export function resultFaults(ordered: OrderedMeasurements, results: NewResult[]): Fault[] {
   const seen = new Set<string>()
   return results.flatMap((posted, i): Fault[] => {
-    const analyte = analyteNamed(ordered, posted)
+    const analyte = findAnalyte(ordered, posted)
     const at = (field: string) => ['body', 'results', i, field]
     if (posted.slug && analyte?.slug !== posted.slug)
       return [
@@ -61,10 +61,10 @@ export function faultsOf(ordered: OrderedMeasurements, results: NewResult[]): Fa
   })
 }
 
-type Named = Pick<NewResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
+type MeasurementName = Pick<NewResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
 
 /** A code of the lab names a marker; it tells the measurement where the marker is only one. */
-function analyteNamed({ analytes, markers }: OrderedMeasurements, { slug, loinc, provider_id }: Named): Analyte | undefined {
+function findAnalyte({ analytes, markers }: OrderedMeasurements, { slug, loinc, provider_id }: MeasurementName): Analyte | undefined {
   const [only, ...others] = markers.find((marker) => provider_id && marker.provider_id === provider_id)?.expected_results ?? []
   return (
     analytes.find((analyte) => analyte.slug === slug) ??
@@ -73,7 +73,7 @@ function analyteNamed({ analytes, markers }: OrderedMeasurements, { slug, loinc,
   )
 }
 
-function identityOf({ markers }: OrderedMeasurements, posted: Named, analyte: Analyte | undefined) {
+function identityOf({ markers }: OrderedMeasurements, posted: MeasurementName, analyte: Analyte | undefined) {
   const slug = analyte?.slug ?? posted.slug ?? ''
   const asking = markers.filter(({ expected_results }) => expected_results.includes(slug))
   return {
@@ -106,7 +106,7 @@ export const expectedOf = ({ markers, analytes }: OrderedMeasurements): Analyte[
   )
 
 /** As the markers expect them; what nobody asked for comes last. */
-export function inOrder(ordered: OrderedMeasurements, results: BiomarkerResult[]) {
+export function sortResults(ordered: OrderedMeasurements, results: BiomarkerResult[]) {
   const place = new Map(expectedOf(ordered).map(({ slug }, i) => [slug, i]))
   const of = ({ slug }: BiomarkerResult) => place.get(slug) ?? place.size
   return results.toSorted((one, other) => of(one) - of(other))
@@ -115,9 +115,9 @@ export function inOrder(ordered: OrderedMeasurements, results: BiomarkerResult[]
 /** What was expected and did not come, with the lab's reason where it gave one, and what else the lab says is missing. */
 type Reported = Omit<NewMissingResult, 'inferred_failure_type'> & { inferred_failure_type: string }
 
-export function missingOf(ordered: OrderedMeasurements, results: BiomarkerResult[], reported: Reported[]): MissingResult[] {
-  const told = reported.map((one) => ({
-    ...identityOf(ordered, one, analyteNamed(ordered, one)),
+export function missingResults(ordered: OrderedMeasurements, results: BiomarkerResult[], reported: Reported[]): MissingResult[] {
+  const reportedMissing = reported.map((one) => ({
+    ...identityOf(ordered, one, findAnalyte(ordered, one)),
     inferred_failure_type: one.inferred_failure_type,
     note: one.note ?? null,
   }))
@@ -127,14 +127,14 @@ export function missingOf(ordered: OrderedMeasurements, results: BiomarkerResult
     note: null,
   }))
   const there = new Set(results.map(keyOf))
-  return latest([...expected, ...told]).filter((one) => !there.has(keyOf(one)))
+  return latestByKey([...expected, ...reportedMissing]).filter((one) => !there.has(keyOf(one)))
 }
 
 /** Null until the results are final: what is not there yet is not missing. */
 export const hasMissing = (status: string, missing: MissingResult[]) => (status === 'partial' ? null : missing.length > 0)
 
 /** Critical results that nobody has been alarmed about: the same text of the same measurement alarms once. */
-export const newlyCritical = (before: BiomarkerResult[], after: BiomarkerResult[]) =>
+export const findNewCritical = (before: BiomarkerResult[], after: BiomarkerResult[]) =>
   after.filter((one) => isCritical(one) && !before.some((old) => isCritical(old) && keyOf(old) === keyOf(one) && old.result === one.result))
 
 const isCritical = ({ interpretation }: BiomarkerResult) => interpretation === 'critical'
@@ -142,15 +142,15 @@ const isCritical = ({ interpretation }: BiomarkerResult) => interpretation === '
 type Versions = { results: BiomarkerResult[]; missing_results: MissingResult[] }[]
 
 /** Results of the orders of a transaction, oldest first: the newest of a measurement counts, and an older one stays where no newer came. */
-export function merge(versions: Versions) {
-  const results = latest(versions.flatMap((version) => version.results))
+export function mergeReports(versions: Versions) {
+  const results = latestByKey(versions.flatMap((version) => version.results))
   const there = new Set(results.map(keyOf))
-  const missing = latest(versions.flatMap((version) => version.missing_results))
+  const missing = latestByKey(versions.flatMap((version) => version.missing_results))
   return { results, missing_results: missing.filter((one) => !there.has(keyOf(one))) }
 }
 
 /** Those of the results that no later one replaces. */
-export const notIn = (results: BiomarkerResult[], later: BiomarkerResult[]) => {
+export const resultsNotIn = (results: BiomarkerResult[], later: BiomarkerResult[]) => {
   const newer = new Set(later.map(keyOf))
   return results.filter((one) => !newer.has(keyOf(one)))
 }
@@ -159,7 +159,7 @@ type Identity = Pick<BiomarkerResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
 
 const keyOf = ({ slug, loinc, provider_id, name }: Identity) => slug || loinc || provider_id || name
 
-const latest = <One extends Identity>(list: One[]) => [...new Map(list.map((one) => [keyOf(one), one])).values()]
+const latestByKey = <One extends Identity>(list: One[]) => [...new Map(list.map((one) => [keyOf(one), one])).values()]
 
 type Person = { first_name: string; last_name: string }
 type Report = {

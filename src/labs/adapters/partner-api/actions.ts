@@ -7,7 +7,7 @@ import { cursorAt, pageAfter, pageOf } from '../../../platform/paging.ts'
 import { problem } from '../../../platform/problem.ts'
 import { later, SECOND } from '../../../platform/time.ts'
 import { transmissionName } from '../../orders/checks/rules-people.ts'
-import { refuseTakenSample } from '../../orders/placing/insert.ts'
+import { rejectTakenSample } from '../../orders/placing/insert.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
 import { offerRedraw, recreateOrder } from '../../orders/progress/redraw.ts'
 import { type LoadedOrder, lockOrder, ordersById, requireOrder } from '../../orders/reading/present.ts'
@@ -19,30 +19,31 @@ type Filter = z.output<typeof LabOrderFilter>
 type Step = z.output<typeof StepReport>
 
 /** A change may commit after a later one was read, so the list ends a moment ago: a lab that reads on misses nothing. */
-const SETTLED = 2 * SECOND
+const SETTLE_MS = 2 * SECOND
 
 /** The orders that were sent to the lab, in the order of their last change. */
 export async function listLabOrders(app: App, { lab_id }: LabCaller, query: Filter) {
   const page = pageAfter(query.next_cursor, query.limit)
-  const until = later(app.wall(), -SETTLED)
+  const until = later(app.wall(), -SETTLE_MS)
   const found = await store.listSent(app.db, lab_id, { ...query, until }, page)
-  const { rows } = pageOf(found, page, markOf)
+  const { rows } = pageOf(found, page, positionOf)
   const last = rows.at(-1)
-  const orders = await inOrderOf(app, rows)
+  const orders = await loadInOrder(app, rows)
   // Also at the end of the list, so that a lab reads on from there when something has changed.
   return {
-    orders: orders.map(forLab),
-    next_cursor: last ? cursorAt(markOf(last)) : (query.next_cursor ?? beginning(query, until)),
+    orders: orders.map(presentLabOrder),
+    next_cursor: last ? cursorAt(positionOf(last)) : (query.next_cursor ?? initialCursor(query, until)),
   }
 }
 
 /** From where a lab that has nothing yet reads on; who looked for one sample does not. */
-const beginning = ({ sample_id }: Filter, at: string) => (sample_id ? null : cursorAt({ at, id: '00000000-0000-0000-0000-000000000000' }))
+const initialCursor = ({ sample_id }: Filter, at: string) =>
+  sample_id ? null : cursorAt({ at, id: '00000000-0000-0000-0000-000000000000' })
 
-const markOf = (order: { changed_at: string; id: string }) => ({ at: order.changed_at, id: order.id })
+const positionOf = (order: { changed_at: string; id: string }) => ({ at: order.changed_at, id: order.id })
 
 /** One reading for each team; whose user was erased meanwhile is not there any more. */
-async function inOrderOf(app: App, rows: { team_id: string; id: string }[]): Promise<LoadedOrder[]> {
+async function loadInOrder(app: App, rows: { team_id: string; id: string }[]): Promise<LoadedOrder[]> {
   const byTeam = Map.groupBy(rows, ({ team_id }) => team_id)
   const loaded = new Map<string, LoadedOrder>()
   for (const [team_id, its] of byTeam)
@@ -56,23 +57,23 @@ async function inOrderOf(app: App, rows: { team_id: string; id: string }[]): Pro
 }
 
 export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
-  const { team_id } = await requireSent(app, lab_id, id)
-  return forLab(await requireOrder(app, team_id, id))
+  const { team_id } = await requireSentOrder(app, lab_id, id)
+  return presentLabOrder(await requireOrder(app, team_id, id))
 }
 
 /** A step that the lab or its courier took. What comes late or twice changes nothing. */
 export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) =>
-  onOrder(app, caller, id, async (app, order) => {
-    const news = toldBy(order, step, app.now())
+  withOrder(app, caller, id, async (app, order) => {
+    const changes = changesIn(order, step, app.now())
     // A step that may follow itself is a retry unless it says something new.
-    const again = step.status === order.low_level && !Object.keys(news).length
+    const again = step.status === order.low_level && !Object.keys(changes).length
     if (again || rules.classifyReport(order, step.status) === 'late') return order
-    const change = { ...news, status_detail: step.status_detail ?? null }
+    const change = { ...changes, status_detail: step.status_detail ?? null }
     return step.status === 'redraw_available' ? offerRedraw(app, order, change) : advanceOrder(app, order, step.status, change)
   })
 
 /** What a report says besides the step: the sample's number, when it was taken, where the parcel is. */
-const toldBy = (order: LoadedOrder, { sample_id, collected_at, shipment }: Step, now: string) => ({
+const changesIn = (order: LoadedOrder, { sample_id, collected_at, shipment }: Step, now: string) => ({
   ...(sample_id && sample_id !== order.sample_id ? { sample_id } : {}),
   ...(collected_at && collected_at !== order.collected_at ? { collected_at } : {}),
   ...(shipment ? { document: { shipment: shipmentOf(order, shipment, now) } } : {}),
@@ -94,28 +95,33 @@ function shipmentOf({ document, id }: LoadedOrder, sent: NonNullable<Step['shipm
 }
 
 export const reportResults = (app: App, caller: LabCaller, id: string, posted: NewResults) =>
-  onOrder(app, caller, id, (app, order) => recordResults(app, order, posted))
+  withOrder(app, caller, id, (app, order) => recordResults(app, order, posted))
 
 /** Results came for an order that is over: a further order of its transaction takes them. */
-export const recreate = (app: App, caller: LabCaller, id: string) => onOrder(app, caller, id, recreateOrder)
+export const recreate = (app: App, caller: LabCaller, id: string) => withOrder(app, caller, id, recreateOrder)
 
-const onOrder = (app: App, { lab_id }: LabCaller, id: string, work: (app: AppInTransaction, order: LoadedOrder) => Promise<LoadedOrder>) =>
-  refuseTakenSample(() =>
+const withOrder = (
+  app: App,
+  { lab_id }: LabCaller,
+  id: string,
+  work: (app: AppInTransaction, order: LoadedOrder) => Promise<LoadedOrder>,
+) =>
+  rejectTakenSample(() =>
     inTransaction(app, async (app) => {
-      const { team_id, clock_offset_ms } = await requireSent(app, lab_id, id)
+      const { team_id, clock_offset_ms } = await requireSentOrder(app, lab_id, id)
       const timed = onTeamClock(app, { clock_offset_ms })
-      return forLab(await work(timed, await lockOrder(timed, team_id, id)))
+      return presentLabOrder(await work(timed, await lockOrder(timed, team_id, id)))
     }),
   )
 
-async function requireSent(app: App, lab_id: number, id: string) {
+async function requireSentOrder(app: App, lab_id: number, id: string) {
   const sent = await store.findSent(app.db, lab_id, id)
   if (!sent) throw problem('ORDER_NOT_FOUND', 'The lab has received no order with this id. List the orders with GET /lab/v1/orders.')
   return sent
 }
 
 /** The order as the lab needs it: names as its systems can take them, and nothing of what is only the customer's. */
-function forLab({ document, lab_test, ...order }: LoadedOrder) {
+function presentLabOrder({ document, lab_test, ...order }: LoadedOrder) {
   const { lab } = lab_test
   const patient = document.patient_details
   return {

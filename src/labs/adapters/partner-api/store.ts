@@ -4,7 +4,7 @@ import { onePage } from '../../../platform/db/page.ts'
 import type { Page } from '../../../platform/paging.ts'
 
 /** Orders of a lab that have been sent to it. The teams are the lab's own business: it works for all of them. */
-const sent = (db: Db, lab_id: number) =>
+const sentOrders = (db: Db, lab_id: number) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
@@ -13,13 +13,13 @@ const sent = (db: Db, lab_id: number) =>
     .where('orders.user_id', 'is not', null)
     .where('orders.sent_at', 'is not', null)
 
-export const findSent = (db: Db, lab_id: number, id: string) => sent(db, lab_id).where('orders.id', '=', id).executeTakeFirst()
+export const findSent = (db: Db, lab_id: number, id: string) => sentOrders(db, lab_id).where('orders.id', '=', id).executeTakeFirst()
 
 type Filter = { status?: string[] | null | undefined; sample_id?: string | null | undefined; until: string }
 
 /** In the order in which they changed last, so that a lab reads on from where it was. */
 export const listSent = (db: Db, lab_id: number, { status, sample_id, until }: Filter, page: Page) =>
-  sent(db, lab_id)
+  sentOrders(db, lab_id)
     .where('orders.changed_at', '<', until)
     .$if(!!status?.length, (query) => query.where('orders.low_level', '=', sql<string>`any(${status}::text[])`))
     .$if(!!sample_id, (query) => query.where('orders.sample_id', '=', sample_id as string))

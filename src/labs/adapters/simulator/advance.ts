@@ -8,14 +8,14 @@ import { later, SECOND } from '../../../platform/time.ts'
 import { orderedOf } from '../../catalog/actions.ts'
 import { registerKit } from '../../orders/placing/kits.ts'
 import { advanceOrder } from '../../orders/progress/advance.ts'
-import { onDueSteps, planSteps, restOrder } from '../../orders/progress/dispatch.ts'
+import { clearPlannedSteps, onDueSteps, planSteps } from '../../orders/progress/dispatch.ts'
 import { offerRedraw } from '../../orders/progress/redraw.ts'
 import { type LoadedOrder, lockOrder } from '../../orders/reading/present.ts'
 import * as rules from '../../orders/rules.ts'
-import { keepReport } from '../../results/actions.ts'
+import { storeReport } from '../../results/actions.ts'
 import { ageOn } from '../../results/rules.ts'
 import { newSampleId } from './index.ts'
-import { someone, someShipment } from './people.ts'
+import { simulatePatient, simulateShipment } from './people.ts'
 import { simulateResults } from './values.ts'
 
 type Flags = z.output<typeof SimulationFlags>
@@ -70,15 +70,15 @@ const reports: Record<string, Status> = {
 
 async function takeStep(app: AppInTransaction, order: LoadedOrder, low: string, simulation?: Simulation): Promise<LoadedOrder> {
   const report = reports[low]
-  if (report) return keepReport(app, order, await reportOf(app, order, report, simulation))
+  if (report) return storeReport(app, order, await reportOf(app, order, report, simulation))
   if (low === 'redraw_available') return offerRedraw(app, order)
-  if (low === 'registered') return registerKit(app, order, someone(order), [])
+  if (low === 'registered') return registerKit(app, order, simulatePatient(order), [])
   const last = !simulation?.steps.length
   return advanceOrder(app, order, low, {
     sent_at: order.sent_at ?? app.now(),
     sample_id: order.sample_id ?? newSampleId(),
     status_detail: last ? (simulation?.status_detail ?? usualDetail(low)) : usualDetail(low),
-    ...(low === 'transit_customer' && !order.document.shipment ? { document: { shipment: someShipment(order, app.now()) } } : {}),
+    ...(low === 'transit_customer' && !order.document.shipment ? { document: { shipment: simulateShipment(order, app.now()) } } : {}),
   })
 }
 
@@ -112,7 +112,7 @@ export const STEP = 'simulate steps'
 export const takeDueSteps = (app: App, team_id?: string) =>
   onDueSteps(app, team_id, async (app, order) => {
     const low = order.simulation?.steps[0] ?? rules.nextStep(order)
-    if (low === undefined || !rules.mayFollow(order, low)) return restOrder(app, order.id)
+    if (low === undefined || !rules.canFollow(order, low)) return clearPlannedSteps(app, order.id)
     if (order.simulation) return takeSteps(app, order, order.simulation)
     await takeStep(app, order, low)
   })

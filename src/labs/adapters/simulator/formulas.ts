@@ -1,27 +1,27 @@
-import type { Sex } from './collection-sites.ts'
+import type { Sex } from './value-bands.ts'
 
-export type Who = { sex: Sex; age: number }
+export type Traits = { sex: Sex; age: number }
 type Formula = {
   needs: string[]
   /** Null where the lab would not calculate it. */
-  value: (of: (slug: string) => number, who: Who) => number | null
+  value: (of: (slug: string) => number, who: Traits) => number | null
   /** The lab measures it; only the simulator derives it, so that it fits the others. */
   measured?: true
 }
 
 /** Above this many mg/dL of triglycerides the estimate of LDL and VLDL does not hold. */
 const TRIGLYCERIDES_TOO_HIGH = 400
-const estimated = (triglycerides: number, value: number) => (triglycerides < TRIGLYCERIDES_TOO_HIGH ? value : null)
+const estimateIfValid = (triglycerides: number, value: number) => (triglycerides < TRIGLYCERIDES_TOO_HIGH ? value : null)
 
 /** Values that follow from others, by slug. One that needs another of them stands below it. */
 export const formulas: Record<string, Formula> = {
   'vldl-cholesterol-calc': {
     needs: ['triglycerides'],
-    value: (of) => estimated(of('triglycerides'), of('triglycerides') / 5),
+    value: (of) => estimateIfValid(of('triglycerides'), of('triglycerides') / 5),
   },
   'ldl-cholesterol-calc': {
     needs: ['cholesterol-total', 'hdl-cholesterol', 'triglycerides'],
-    value: (of) => estimated(of('triglycerides'), of('cholesterol-total') - of('hdl-cholesterol') - of('triglycerides') / 5),
+    value: (of) => estimateIfValid(of('triglycerides'), of('cholesterol-total') - of('hdl-cholesterol') - of('triglycerides') / 5),
   },
   'non-hdl-cholesterol': {
     needs: ['cholesterol-total', 'hdl-cholesterol'],
@@ -31,7 +31,7 @@ export const formulas: Record<string, Formula> = {
     needs: ['cholesterol-total', 'hdl-cholesterol'],
     value: (of) => of('cholesterol-total') / of('hdl-cholesterol'),
   },
-  egfr: { needs: ['creatinine'], value: (of, who) => filtration(of('creatinine'), who) },
+  egfr: { needs: ['creatinine'], value: (of, who) => estimateGfr(of('creatinine'), who) },
   'bun-creatinine-ratio': { needs: ['bun', 'creatinine'], value: (of) => of('bun') / of('creatinine') },
   'globulin-calc': { needs: ['protein-total', 'albumin'], value: (of) => of('protein-total') - of('albumin') },
   'bilirubin-direct': { needs: ['bilirubin-total'], value: (of) => of('bilirubin-total') / 4, measured: true },
@@ -56,7 +56,7 @@ export const formulas: Record<string, Formula> = {
 }
 
 /** CKD-EPI 2021, made for adults. */
-function filtration(creatinine: number, { sex, age }: Who) {
+function estimateGfr(creatinine: number, { sex, age }: Traits) {
   const [kappa, alpha, factor] = sex === 'female' ? [0.7, -0.241, 1.012] : [0.9, -0.302, 1]
   const ratio = creatinine / kappa
   return 142 * Math.min(ratio, 1) ** alpha * Math.max(ratio, 1) ** -1.2 * 0.9938 ** Math.max(18, age) * factor

@@ -14,7 +14,7 @@ export const simulator: Lab = {
   cancel: async () => {},
   nextAt: (order, now) => {
     const low = nextStep(order)
-    return low && !isCustomers(low) ? later(now, delayTo(order, low)) : null
+    return low && !isCustomerStep(low) ? later(now, delayTo(order, low)) : null
   },
 }
 
@@ -22,7 +22,7 @@ const delayTo = ({ method, low_level, seed, lab_test }: LoadedOrder, to: string)
   stepDelay({ method, from: low_level, to, seed, common_tat_days: lab_test.common_tat_days })
 
 /** Registering a kit is for the customer to do. */
-const isCustomers = (low: string) => low === 'registered'
+const isCustomerStep = (low: string) => low === 'registered'
 
 const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

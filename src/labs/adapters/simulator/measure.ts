@@ -1,45 +1,45 @@
 import type { Analyte } from '../../../contract/labs/analyte.ts'
 import { integer, normal, type Random, seeded } from '../../../platform/seeded.ts'
-import { type Place, placeOf, scaleOf, spreadOf, stepsAt } from './collection-sites.ts'
-import { formulas, isDerived, type Who } from './formulas.ts'
+import { formulas, isDerived, type Traits } from './formulas.ts'
+import { type Band, bandOf, scaleOf, spreadOf, stepsIn } from './value-bands.ts'
 
 /** The one measurement that the wish is about, and where its value shall lie. */
-export type Target = { slug: string; place: Place }
+export type Target = { slug: string; place: Band }
 export type Measured = Map<string, number | null>
 
-type Wish = { seed: string; who: Who; target: Target; draft: string }
+type MeasureRequest = { seed: string; who: Traits; target: Target; draft: string }
 
-const TRIES = 500
+const MAX_DRAWS = 500
 
 /**
  * A value for each analyte: that of the target where it shall lie, the others in their ranges, and those that follow from others by
  * their formulas. Only what hangs together with the target depends on the draft, so another draft is a correction.
  */
-export const measure = (analytes: Analyte[], wish: Wish): Measured =>
+export const measure = (analytes: Analyte[], wish: MeasureRequest): Measured =>
   new Map(groupsOf(analytes).flatMap((group) => [...measureGroup(group, wish)]))
 
-function measureGroup(group: Analyte[], { seed, who, target, draft }: Wish): Measured {
+function measureGroup(group: Analyte[], { seed, who, target, draft }: MeasureRequest): Measured {
   const hit = group.some(({ slug }) => slug === target.slug)
   const random = seeded(seed, hit ? draft : '', ...group.map(({ slug }) => slug))
   const place = hit ? target.place : 'normal'
-  for (let tries = 0; tries < TRIES; tries++) {
-    const values = attempt(group, random, who, target)
+  for (let tries = 0; tries < MAX_DRAWS; tries++) {
+    const values = drawGroup(group, random, who, target)
     if (group.every((analyte) => fits(analyte, values.get(analyte.slug), who, place))) return values
   }
   // No draw satisfies every formula, so what was wished for counts more than that the values fit each other.
-  return new Map(group.map((analyte) => [analyte.slug, draw(analyte, random, who, target)]))
+  return new Map(group.map((analyte) => [analyte.slug, drawValue(analyte, random, who, target)]))
 }
 
-function attempt(group: Analyte[], random: Random, who: Who, target: Target): Measured {
+function drawGroup(group: Analyte[], random: Random, who: Traits, target: Target): Measured {
   const slugs = group.map(({ slug }) => slug)
   const free = group.filter(({ slug }) => !isDerived(slug, slugs))
-  const values: Measured = new Map(free.map((analyte) => [analyte.slug, draw(analyte, random, who, target)]))
+  const values: Measured = new Map(free.map((analyte) => [analyte.slug, drawValue(analyte, random, who, target)]))
   for (const [slug, { value }] of Object.entries(formulas)) {
     const analyte = group.find((one) => one.slug === slug && !values.has(slug))
     if (analyte)
       values.set(
         slug,
-        rounded(
+        roundValue(
           analyte,
           value((need) => values.get(need) ?? Number.NaN, who),
         ),
@@ -48,22 +48,22 @@ function attempt(group: Analyte[], random: Random, who: Who, target: Target): Me
   return values
 }
 
-function draw(analyte: Analyte, random: Random, { sex }: Who, target: Target) {
+function drawValue(analyte: Analyte, random: Random, { sex }: Traits, target: Target) {
   const place = analyte.slug === target.slug ? target.place : 'normal'
-  const steps = stepsAt(analyte, sex, place) ?? { from: 0, to: 0 }
+  const steps = stepsIn(analyte, sex, place) ?? { from: 0, to: 0 }
   const { mean, sd } = spreadOf(analyte, sex)
   const likely = Math.round((mean + sd * normal(random)) * scaleOf(analyte))
   const inside = place === 'normal' && likely >= steps.from && likely <= steps.to
   return (inside ? likely : integer(random, steps.from, steps.to)) / scaleOf(analyte)
 }
 
-const rounded = (analyte: Analyte, value: number | null) => value && Math.round(value * scaleOf(analyte)) / scaleOf(analyte)
+const roundValue = (analyte: Analyte, value: number | null) => value && Math.round(value * scaleOf(analyte)) / scaleOf(analyte)
 
 /** What follows from an abnormal value may be abnormal too, and what follows from a critical one critical; nothing is less than nothing. */
-function fits(analyte: Analyte, value: number | null | undefined, { sex }: Who, target: Place) {
+function fits(analyte: Analyte, value: number | null | undefined, { sex }: Traits, target: Band) {
   if (value === null || value === undefined) return true
   if (!(value >= 0)) return false
-  const place = placeOf(analyte, sex, value)
+  const place = bandOf(analyte, sex, value)
   if (target === 'normal') return place === 'normal'
   return target.startsWith('critical') || !place.startsWith('critical')
 }

@@ -4,7 +4,7 @@ import { integer, oneOf, seeded } from '../../../platform/seeded.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
 
 /** Somebody who registers the kit that was asked to be walked through: the recipient, or nobody in particular. */
-export function someone({ document: { shipping_details: sent }, seed }: LoadedOrder) {
+export function simulatePatient({ document: { shipping_details: sent }, seed }: LoadedOrder) {
   const [first_name = 'Sandbox', ...rest] = (sent?.receiver_name ?? '').split(/\s+/).filter(Boolean)
   const random = seeded(seed, 'someone')
   const two = (n: number) => String(n).padStart(2, '0')
@@ -24,7 +24,7 @@ export function someone({ document: { shipping_details: sent }, seed }: LoadedOr
 const COURIER = 'Sandbox Courier'
 
 /** A kit on its way, with the label for its way back in the box. */
-export function someShipment({ seed, id: order_id }: LoadedOrder, at: string): Shipment {
+export function simulateShipment({ seed, id: order_id }: LoadedOrder, at: string): Shipment {
   const number = (way: string) => {
     const random = seeded(seed, 'tracking', way)
     return `SC${Array.from({ length: 12 }, () => integer(random, 0, 9)).join('')}`

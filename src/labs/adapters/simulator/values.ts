@@ -2,10 +2,10 @@ import type { Analyte, OrderedMeasurements } from '../../../contract/labs/analyt
 import type { Interpretation, NewMissingResult, NewResult, NewResults, ResultType, ResultVersion } from '../../../contract/labs/results.ts'
 import { oneOf, seeded } from '../../../platform/seeded.ts'
 import { expectedOf } from '../../results/rules.ts'
-import { isText, type Place, type Sex, stepsAt } from './collection-sites.ts'
-import { formulas, isCalculated, isDerived, type Who } from './formulas.ts'
+import { formulas, isCalculated, isDerived, type Traits } from './formulas.ts'
 import { type Measured, measure } from './measure.ts'
-import { rangeStated, wordFinding, wordValue } from './wording.ts'
+import { type Band, isText, type Sex, stepsIn } from './value-bands.ts'
+import { statedRange, writeFinding, writeValue } from './wording.ts'
 
 export type Simulation = OrderedMeasurements & {
   seed: string
@@ -20,21 +20,23 @@ export type Simulation = OrderedMeasurements & {
 }
 
 /** What a lab might post for an order. The same seed gives the same values, and those of a partial come again in the final. */
-export function simulateResults(wish: Simulation): Pick<NewResults, 'status' | 'results' | 'missing_results'> {
-  const expected = expectedOf(wish)
-  const who: Who = { sex: sexOf(wish), age: wish.age }
-  const target = targetOf(wish, expected, who.sex)
-  const last = target ? missingOf(wish.seed, expected, target.slug) : []
-  const missing = wish.has_missing_results ? last : []
+export function simulateResults(simulation: Simulation): Pick<NewResults, 'status' | 'results' | 'missing_results'> {
+  const expected = expectedOf(simulation)
+  const who: Traits = { sex: sexOf(simulation), age: simulation.age }
+  const target = targetOf(simulation, expected, who.sex)
+  const last = target ? missingOf(simulation.seed, expected, target.slug) : []
+  const missing = simulation.has_missing_results ? last : []
   // What the final report may lack is not in a partial one, so that it can still be missing.
-  const absent = wish.version === 'partial' && last.length < expected.length ? last : missing
-  const values = target ? valuesOf(wish, expected, who, target) : new Map()
-  const results = expected.map((analyte, i) => word(wish, analyte, values, { who, target, type: typeAt(wish, analyte, i) }))
-  const there = results.filter(({ slug }) => !absent.some((one) => one.slug === slug))
+  const absent = simulation.version === 'partial' && last.length < expected.length ? last : missing
+  const values = target ? valuesOf(simulation, expected, who, target) : new Map()
+  const results = expected.map((analyte, i) =>
+    writeResult(simulation, analyte, values, { who, target, type: typeAt(simulation, analyte, i) }),
+  )
+  const reported = results.filter(({ slug }) => !absent.some((one) => one.slug === slug))
   return {
-    status: wish.version,
-    results: target ? arrived(wish, expected, there, target.slug) : [],
-    missing_results: wish.version === 'partial' ? [] : missing,
+    status: simulation.version,
+    results: target ? selectReported(simulation, expected, reported, target.slug) : [],
+    missing_results: simulation.version === 'partial' ? [] : missing,
   }
 }
 
@@ -43,35 +45,35 @@ const sexOf = ({ gender, seed }: Simulation): Sex =>
   gender === 'male' || gender === 'female' ? gender : (oneOf(seeded(seed, 'sex'), ['male', 'female'] as const) as Sex)
 
 /** `stated` is what the lab says where no value could show it. */
-type Target = { slug: string; place: Place | 'opposite'; stated?: Interpretation }
+type Target = { slug: string; place: Band | 'opposite'; stated?: Interpretation }
 
 function targetOf({ seed, interpretation }: Simulation, expected: Analyte[], sex: Sex): Target | undefined {
   const slugs = expected.map(({ slug }) => slug)
   const free = expected.filter(({ slug }) => !isDerived(slug, slugs))
-  const possible = free.flatMap((analyte) => placesOf(analyte, sex, interpretation).map((place) => ({ slug: analyte.slug, place })))
+  const possible = free.flatMap((analyte) => bandsFor(analyte, sex, interpretation).map((place) => ({ slug: analyte.slug, place })))
   const [first] = free
   return (
     oneOf(seeded(seed, 'target'), possible) ??
-    (first && { slug: first.slug, place: placesOf(first, sex, 'abnormal')[0] ?? 'normal', stated: interpretation })
+    (first && { slug: first.slug, place: bandsFor(first, sex, 'abnormal')[0] ?? 'normal', stated: interpretation })
   )
 }
 
-function placesOf(analyte: Analyte, sex: Sex, interpretation: Interpretation): Target['place'][] {
+function bandsFor(analyte: Analyte, sex: Sex, interpretation: Interpretation): Target['place'][] {
   if (interpretation === 'normal' || interpretation === 'unknown') return ['normal']
   if (isText(analyte)) return interpretation === 'abnormal' ? ['opposite'] : []
   const places = interpretation === 'abnormal' ? (['above', 'below'] as const) : (['critical_above', 'critical_below'] as const)
-  return places.filter((place) => stepsAt(analyte, sex, place))
+  return places.filter((place) => stepsIn(analyte, sex, place))
 }
 
-const CORRECTIONS = 20
+const MAX_CORRECTION_DRAWS = 20
 
 /** A correction has another value of the target, if there is another one. */
-function valuesOf({ seed, version }: Simulation, expected: Analyte[], who: Who, { slug, place }: Target): Measured {
+function valuesOf({ seed, version }: Simulation, expected: Analyte[], who: Traits, { slug, place }: Target): Measured {
   const numeric = expected.filter((analyte) => !isText(analyte))
   const target = { slug, place: place === 'opposite' ? ('normal' as const) : place }
   const first = measure(numeric, { seed, who, target, draft: '' })
   if (version !== 'corrected') return first
-  for (let draft = 1; draft < CORRECTIONS; draft++) {
+  for (let draft = 1; draft < MAX_CORRECTION_DRAWS; draft++) {
     const values = measure(numeric, { seed, who, target, draft: String(draft) })
     if (values.get(slug) !== first.get(slug)) return values
   }
@@ -81,21 +83,21 @@ function valuesOf({ seed, version }: Simulation, expected: Analyte[], who: Who, 
 const typeAt = ({ result_types }: Simulation, { result_type }: Analyte, i: number) =>
   (result_types?.length ? result_types[i % result_types.length] : result_type) as ResultType
 
-type Context = { who: Who; target: Target | undefined; type: ResultType }
+type Context = { who: Traits; target: Target | undefined; type: ResultType }
 
-function word(wish: Simulation, analyte: Analyte, values: Measured, { who, target, type }: Context): NewResult {
+function writeResult(simulation: Simulation, analyte: Analyte, values: Measured, { who, target, type }: Context): NewResult {
   const { slug, loinc, unit } = analyte
-  const aimed = slug === target?.slug
-  const usual = !(aimed && target.place === 'opposite')
+  const isTarget = slug === target?.slug
+  const usual = !(isTarget && target.place === 'opposite')
   return {
     slug,
     loinc,
     unit,
-    ...rangeStated(analyte, wish.gender, who.sex),
-    ...(isText(analyte) ? wordFinding(analyte, usual, type) : wordValue(analyte, who.sex, values.get(slug) ?? null, type)),
-    ...(aimed && target.stated ? { interpretation: target.stated } : {}),
-    ...(wish.interpretation === 'unknown' ? withoutRange : {}),
-    ...(aimed && wish.version === 'corrected' ? { notes: 'Corrected result.' } : {}),
+    ...statedRange(analyte, simulation.gender, who.sex),
+    ...(isText(analyte) ? writeFinding(analyte, usual, type) : writeValue(analyte, who.sex, values.get(slug) ?? null, type)),
+    ...(isTarget && target.stated ? { interpretation: target.stated } : {}),
+    ...(simulation.interpretation === 'unknown' ? withoutRange : {}),
+    ...(isTarget && simulation.version === 'corrected' ? { notes: 'Corrected result.' } : {}),
   }
 }
 
@@ -124,15 +126,15 @@ function missingOf(seed: string, expected: Analyte[], target: string): NewMissin
 }
 
 /** The target comes first and what is calculated comes after what it is calculated from, so a partial shows what was wished for. */
-function arrived({ seed, version, share }: Simulation, expected: Analyte[], results: NewResult[], target: string) {
+function selectReported({ seed, version, share }: Simulation, expected: Analyte[], results: NewResult[], target: string) {
   const part = share ?? (version === 'partial' ? 0.5 : 1)
   const count = Math.max(1, Math.round(part * results.length))
   const slugs = expected.map(({ slug }) => slug)
-  const turn = (slug: string): number => {
-    if (isCalculated(slug, slugs)) return Math.max(...(formulas[slug]?.needs ?? []).map(turn)) + 1e-9
+  const rankOf = (slug: string): number => {
+    if (isCalculated(slug, slugs)) return Math.max(...(formulas[slug]?.needs ?? []).map(rankOf)) + 1e-9
     return slug === target ? -1 : seeded(seed, 'turn', slug)()
   }
-  const turns = new Map(results.map(({ slug }) => [slug, turn(slug as string)]))
-  const last = [...turns.values()].sort((one, other) => one - other)[count - 1] ?? 1
-  return results.filter(({ slug }) => (turns.get(slug) ?? 0) <= last)
+  const ranks = new Map(results.map(({ slug }) => [slug, rankOf(slug as string)]))
+  const last = [...ranks.values()].sort((one, other) => one - other)[count - 1] ?? 1
+  return results.filter(({ slug }) => (ranks.get(slug) ?? 0) <= last)
 }

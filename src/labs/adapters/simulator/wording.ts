@@ -1,25 +1,25 @@
 import type { Analyte } from '../../../contract/labs/analyte.ts'
 import type { Interpretation, NewResult, ResultType } from '../../../contract/labs/results.ts'
 import { rangeFor } from '../../ranges/rules.ts'
-import { intervalFor, type Place, placeOf, type Sex, scaleOf, stepsAt } from './collection-sites.ts'
+import { type Band, bandOf, intervalFor, type Sex, scaleOf, stepsIn } from './value-bands.ts'
 
-type Worded = Pick<NewResult, 'type' | 'result'> & Partial<NewResult>
+type WrittenResult = Pick<NewResult, 'type' | 'result'> & Partial<NewResult>
 
 /** A value as a lab would write it in a result of this type; null is one that could not be calculated. */
-export function wordValue(analyte: Analyte, sex: Sex, value: number | null, type: ResultType): Worded {
+export function writeValue(analyte: Analyte, sex: Sex, value: number | null, type: ResultType): WrittenResult {
   if (value === null) return { type: 'comment', result: 'Not calculated', unit: null, interpretation: 'unknown' }
-  const place = placeOf(analyte, sex, value)
+  const place = bandOf(analyte, sex, value)
   // Without a range nobody else could tell what the value means.
   const stated = intervalFor(analyte, sex) || place !== 'normal' ? {} : ({ interpretation: 'normal' } as const)
-  if (type === 'numeric') return { type, result: written(analyte, value), ...stated }
+  if (type === 'numeric') return { type, result: formatValue(analyte, value), ...stated }
   if (type === 'range') return { type, result: rangeAround(analyte, sex, value, place), ...stated }
   if (type === 'coded_value') return { type, result: codes[place], unit: null }
   return { type, result: phrases[place], unit: null, interpretation: meanings[place] }
 }
 
-const codes: Record<Place, string> = { normal: 'N', above: 'H', below: 'L', critical_above: 'HH', critical_below: 'LL' }
+const codes: Record<Band, string> = { normal: 'N', above: 'H', below: 'L', critical_above: 'HH', critical_below: 'LL' }
 
-const phrases: Record<Place, string> = {
+const phrases: Record<Band, string> = {
   normal: 'Unremarkable',
   above: 'Above the reference range',
   below: 'Below the reference range',
@@ -27,7 +27,7 @@ const phrases: Record<Place, string> = {
   critical_below: 'Critically low',
 }
 
-const meanings: Record<Place, Interpretation> = {
+const meanings: Record<Band, Interpretation> = {
   normal: 'normal',
   above: 'abnormal',
   below: 'abnormal',
@@ -35,23 +35,23 @@ const meanings: Record<Place, Interpretation> = {
   critical_below: 'critical',
 }
 
-const written = ({ decimals }: Analyte, value: number) => value.toFixed(decimals ?? 0)
+const formatValue = ({ decimals }: Analyte, value: number) => value.toFixed(decimals ?? 0)
 
-function rangeAround(analyte: Analyte, sex: Sex, value: number, place: Place) {
+function rangeAround(analyte: Analyte, sex: Sex, value: number, place: Band) {
   const { low = 0, high = 0, low_open, high_open } = intervalFor(analyte, sex) ?? {}
-  if (place === 'above') return `${high_open ? '>=' : '>'}${written(analyte, high)}`
-  if (place === 'below') return `${low_open ? '<=' : '<'}${written(analyte, low)}`
-  if (place === 'critical_above') return `>${written(analyte, analyte.critical?.above ?? value)}`
-  if (place === 'critical_below') return `<${written(analyte, analyte.critical?.below ?? value)}`
+  if (place === 'above') return `${high_open ? '>=' : '>'}${formatValue(analyte, high)}`
+  if (place === 'below') return `${low_open ? '<=' : '<'}${formatValue(analyte, low)}`
+  if (place === 'critical_above') return `>${formatValue(analyte, analyte.critical?.above ?? value)}`
+  if (place === 'critical_below') return `<${formatValue(analyte, analyte.critical?.below ?? value)}`
   const scale = scaleOf(analyte)
   const step = Math.round(value * scale)
-  const { from, to } = stepsAt(analyte, sex, 'normal') ?? { from: step, to: step }
+  const { from, to } = stepsIn(analyte, sex, 'normal') ?? { from: step, to: step }
   const [least, most] = [Math.min(step, Math.max(from, step - 1)), Math.max(step, Math.min(to, step + 1))]
-  return `${written(analyte, least / scale)}-${written(analyte, most / scale)}`
+  return `${formatValue(analyte, least / scale)}-${formatValue(analyte, most / scale)}`
 }
 
 const opposites: Record<string, string> = { Negative: 'Positive', 'Not detected': 'Detected', 'Non-reactive': 'Reactive' }
-const shortened: Record<string, string> = {
+const findingCodes: Record<string, string> = {
   Negative: 'NEG',
   Positive: 'POS',
   'Not detected': 'ND',
@@ -64,18 +64,18 @@ const shortened: Record<string, string> = {
 const index = { unit: '{index}', reference_range: '<1', max_range_value: 1 }
 
 /** A finding as a lab would write it: the expected one, or its opposite. */
-export function wordFinding({ expected_value }: Analyte, usual: boolean, type: ResultType): Worded {
+export function writeFinding({ expected_value }: Analyte, usual: boolean, type: ResultType): WrittenResult {
   const expected = expected_value ?? 'Normal'
   const found = usual ? expected : (opposites[expected] ?? 'Abnormal')
   const stated = expected_value ? {} : { interpretation: usual ? ('normal' as const) : ('abnormal' as const) }
   if (type === 'numeric') return { type, result: usual ? '0' : '3', ...index }
   if (type === 'range') return { type, result: usual ? '<1' : '>=1', ...index }
-  if (type === 'coded_value') return { type, result: shortened[found] ?? (usual ? 'N' : 'A') }
+  if (type === 'coded_value') return { type, result: findingCodes[found] ?? (usual ? 'N' : 'A') }
   return { type, result: found, ...stated }
 }
 
 /** The range of the sex that the values were drawn for, where the patient's gender would not tell it. */
-export function rangeStated(analyte: Analyte, gender: string, sex: Sex): Partial<NewResult> {
+export function statedRange(analyte: Analyte, gender: string, sex: Sex): Partial<NewResult> {
   const range = rangeFor(analyte, sex)
   if (!range?.text || rangeFor(analyte, gender)) return {}
   return { reference_range: range.text, min_range_value: range.low ?? null, max_range_value: range.high ?? null }

@@ -10,7 +10,7 @@ import * as rows from './rows.ts'
 import * as store from './store.ts'
 
 const file = new URL('../../../../catalog/catalog.json', import.meta.url)
-const BATCH = 1000
+const BATCH_ROWS = 1000
 
 /** Loads the catalogue that comes with the service. A file that was loaded already costs one query. */
 export const loadCatalog = async (app: App) => loadCatalogText(app, await readFile(file, 'utf8'))
@@ -22,13 +22,13 @@ export const loadCatalog = async (app: App) => loadCatalogText(app, await readFi
 export async function loadCatalogText(app: App, text: string) {
   const version = createHash('sha256').update(text).digest('hex')
   if ((await store.findLoadedCatalog(app.db))?.version === version) return { version, loaded: null, archived_tests: 0, retired_markers: 0 }
-  const catalogue = readCatalog(text)
+  const catalog = readCatalog(text)
   return inTransaction(app, async (app) => {
     await store.lockLoading(app.db)
-    await write(app, catalogue).catch(refuseOtherIds)
-    const retired = await retire(app, catalogue)
+    await writeCatalog(app, catalog).catch(rejectChangedIds)
+    const retired = await retire(app, catalog)
     await store.upsert(app.db, 'catalogue', [{ one: true, version, loaded_at: app.wall() }], 'one')
-    return { version, loaded: countsOf(catalogue), ...retired }
+    return { version, loaded: countsOf(catalog), ...retired }
   })
 }
 
@@ -42,40 +42,47 @@ const countsOf = ({ labs, analytes, lab_markers, lab_tests, patient_service_cent
   icd_codes: icd10_starter.length,
 })
 
-async function write(app: AppInTransaction, catalogue: Catalog) {
+async function writeCatalog(app: AppInTransaction, catalog: Catalog) {
   const { db } = app
   const at = app.wall()
-  await put(app, 'labs', catalogue.labs.map(rows.labRow), 'id')
+  await upsertRows(app, 'labs', catalog.labs.map(rows.labRow), 'id')
   await putPlatformAccounts(
     app,
-    catalogue.labs.map((lab) => rows.platformAccount(lab, at)),
+    catalog.labs.map((lab) => rows.platformAccount(lab, at)),
   )
-  await put(app, 'analytes', catalogue.analytes.map(rows.analyteRow), 'slug')
-  await put(app, 'markers', rows.markerRows(catalogue), 'id')
-  await checkTestIds(app, catalogue)
-  await put(
+  await upsertRows(app, 'analytes', catalog.analytes.map(rows.analyteRow), 'slug')
+  await upsertRows(app, 'markers', rows.markerRows(catalog), 'id')
+  await checkTestIds(app, catalog)
+  await upsertRows(
     app,
     'lab_tests',
-    catalogue.lab_tests.map((test) => rows.testRow(test, at)),
+    catalog.lab_tests.map((test) => rows.testRow(test, at)),
     'id',
     ['created_at', 'approved_at'],
   )
   await store.clearTestMarkers(
     db,
-    catalogue.lab_tests.map(({ id }) => id),
+    catalog.lab_tests.map(({ id }) => id),
   )
-  for (const batch of batchesOf(rows.testMarkerRows(catalogue))) await store.insertTestMarkers(db, batch)
-  await put(app, 'service_centers', rows.centerRows(catalogue), 'site_code')
-  for (const batch of batchesOf(catalogue.payors)) await putPayors(app, batch)
-  for (const batch of batchesOf(catalogue.icd10_starter)) await putIcdCodes(app, batch)
+  for (const batch of batchesOf(rows.testMarkerRows(catalog))) await store.insertTestMarkers(db, batch)
+  await upsertRows(app, 'service_centers', rows.centerRows(catalog), 'site_code')
+  for (const batch of batchesOf(catalog.payors)) await putPayors(app, batch)
+  for (const batch of batchesOf(catalog.icd10_starter)) await putIcdCodes(app, batch)
 }
 
 /** In batches, since a statement of PostgreSQL takes 65,535 values at most. */
-async function put<T extends store.SharedTable>({ db }: App, table: T, rows: store.SharedRow<T>[], key: string, kept: string[] = []) {
+async function upsertRows<T extends store.SharedTable>(
+  { db }: App,
+  table: T,
+  rows: store.SharedRow<T>[],
+  key: string,
+  kept: string[] = [],
+) {
   for (const batch of batchesOf(rows)) await store.upsert(db, table, batch, key, kept)
 }
 
-const batchesOf = <R>(rows: R[]) => Array.from({ length: Math.ceil(rows.length / BATCH) }, (_, i) => rows.slice(i * BATCH, (i + 1) * BATCH))
+const batchesOf = <R>(rows: R[]) =>
+  Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, i) => rows.slice(i * BATCH_ROWS, (i + 1) * BATCH_ROWS))
 
 /** A test that a team made must not turn into one of the catalogue. */
 async function checkTestIds({ db }: App, { lab_tests }: Catalog) {
@@ -87,7 +94,7 @@ async function checkTestIds({ db }: App, { lab_tests }: Catalog) {
     throw setupProblem(`The catalog gives a lab test the id of a team's own lab test: ${taken.map(({ id }) => id).join(', ')}`)
 }
 
-function refuseOtherIds(error: unknown): never {
+function rejectChangedIds(error: unknown): never {
   if (!isUniqueViolation(error)) throw error
   const { table } = error as { table?: string }
   throw setupProblem(

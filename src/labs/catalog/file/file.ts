@@ -114,7 +114,7 @@ const PayorInFile = z.object({
   aliases: z.array(Text(200)),
 })
 
-const CatalogueFile = z.object({
+const CatalogFile = z.object({
   labs: z.array(LabInFile).min(1),
   analytes: z.array(AnalyteInFile),
   markers: z.array(MarkerInFile),
@@ -124,20 +124,20 @@ const CatalogueFile = z.object({
   payors: z.array(PayorInFile).default([]),
   icd10_starter: z.array(z.object({ code: Text(10), label: Text(300) })).default([]),
 })
-export type Catalog = z.output<typeof CatalogueFile>
+export type Catalog = z.output<typeof CatalogFile>
 
-const NAMED_AT_MOST = 20
+const MAX_LISTED_FAULTS = 20
 
 /** A catalogue that can be loaded, or a refusal that names every place that is wrong. */
 export function readCatalog(text: string): Catalog {
-  const parsed = CatalogueFile.safeParse(jsonOf(text))
-  if (!parsed.success) throw faulty(parsed.error.issues)
+  const parsed = CatalogFile.safeParse(parseJson(text))
+  if (!parsed.success) throw invalidCatalog(parsed.error.issues)
   const faults = referenceFaults(parsed.data)
-  if (faults.length) throw faulty(faults)
+  if (faults.length) throw invalidCatalog(faults)
   return parsed.data
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -145,12 +145,12 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function faulty(faults: Fault[]) {
-  const named = faults.slice(0, NAMED_AT_MOST).map(({ path, message }) => `  ${placeOf(path) || 'the file'}: ${message}`)
-  const more = faults.length > NAMED_AT_MOST ? [`  and ${faults.length - NAMED_AT_MOST} more`] : []
+function invalidCatalog(faults: Fault[]) {
+  const named = faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => `  ${formatPath(path) || 'the file'}: ${message}`)
+  const more = faults.length > MAX_LISTED_FAULTS ? [`  and ${faults.length - MAX_LISTED_FAULTS} more`] : []
   return setupProblem(['The catalog file is not valid:', ...named, ...more].join('\n'))
 }
 
 /** `lab_tests[3].marker_ids[0]`. */
-const placeOf = (path: PropertyKey[]) =>
+const formatPath = (path: PropertyKey[]) =>
   path.reduce<string>((place, step) => (typeof step === 'number' ? `${place}[${step}]` : `${place}${place && '.'}${String(step)}`), '')

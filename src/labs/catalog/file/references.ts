@@ -4,29 +4,29 @@ export type Fault = { path: PropertyKey[]; message: string }
 
 /** What no shape can see: ids and codes that are there twice, and names of rows that the file does not have. */
 export const referenceFaults = (file: Catalog): Fault[] => [
-  ...repetitions(file),
+  ...duplicateFaults(file),
   ...markerFaults(file),
   ...testFaults(file),
   ...centerFaults(file),
 ]
 
-function repetitions(file: Catalog): Fault[] {
+function duplicateFaults(file: Catalog): Fault[] {
   return [
-    ...repeated('labs', 'id', file.labs, (lab) => lab.id),
-    ...repeated('labs', 'slug', file.labs, (lab) => lab.slug),
-    ...repeated('analytes', 'slug', file.analytes, (analyte) => analyte.slug),
-    ...repeated('analytes', 'loinc', file.analytes, (analyte) => analyte.loinc),
-    ...repeated('markers', 'slug', file.markers, (marker) => marker.slug),
-    ...repeated('lab_markers', 'id', file.lab_markers, (marker) => marker.id),
-    ...repeated('lab_markers', 'provider_id', file.lab_markers, (marker) => `${marker.lab_id} ${marker.provider_id}`),
-    ...repeated('lab_tests', 'id', file.lab_tests, (test) => test.id),
-    ...repeated('patient_service_centers', 'site_code', file.patient_service_centers, (center) => center.site_code),
-    ...repeated('payors', 'payor_code', file.payors, (payor) => payor.payor_code),
-    ...repeated('icd10_starter', 'code', file.icd10_starter, (icd) => icd.code),
+    ...findDuplicates('labs', 'id', file.labs, (lab) => lab.id),
+    ...findDuplicates('labs', 'slug', file.labs, (lab) => lab.slug),
+    ...findDuplicates('analytes', 'slug', file.analytes, (analyte) => analyte.slug),
+    ...findDuplicates('analytes', 'loinc', file.analytes, (analyte) => analyte.loinc),
+    ...findDuplicates('markers', 'slug', file.markers, (marker) => marker.slug),
+    ...findDuplicates('lab_markers', 'id', file.lab_markers, (marker) => marker.id),
+    ...findDuplicates('lab_markers', 'provider_id', file.lab_markers, (marker) => `${marker.lab_id} ${marker.provider_id}`),
+    ...findDuplicates('lab_tests', 'id', file.lab_tests, (test) => test.id),
+    ...findDuplicates('patient_service_centers', 'site_code', file.patient_service_centers, (center) => center.site_code),
+    ...findDuplicates('payors', 'payor_code', file.payors, (payor) => payor.payor_code),
+    ...findDuplicates('icd10_starter', 'code', file.icd10_starter, (icd) => icd.code),
   ]
 }
 
-function repeated<R>(list: string, field: string, rows: R[], keyOf: (row: R) => string | number): Fault[] {
+function findDuplicates<R>(list: string, field: string, rows: R[], keyOf: (row: R) => string | number): Fault[] {
   const seen = new Set<string | number>()
   return rows.flatMap((row, i) => {
     const key = keyOf(row)
@@ -42,11 +42,11 @@ function markerFaults({ labs, analytes, markers, lab_markers }: Catalog): Fault[
   const labIds = new Set(labs.map(({ id }) => id))
   return [
     ...markers.flatMap(({ expected_results }, i) =>
-      expected_results.flatMap((slug, j) => missing(slugs.has(slug), ['markers', i, 'expected_results', j], 'analytes')),
+      expected_results.flatMap((slug, j) => missingReference(slugs.has(slug), ['markers', i, 'expected_results', j], 'analytes')),
     ),
     ...lab_markers.flatMap(({ lab_id, marker_slug }, i) => [
-      ...missing(labIds.has(lab_id), ['lab_markers', i, 'lab_id'], 'labs'),
-      ...missing(described.has(marker_slug), ['lab_markers', i, 'marker_slug'], 'markers'),
+      ...missingReference(labIds.has(lab_id), ['lab_markers', i, 'lab_id'], 'labs'),
+      ...missingReference(described.has(marker_slug), ['lab_markers', i, 'marker_slug'], 'markers'),
     ]),
   ]
 }
@@ -56,7 +56,7 @@ function testFaults({ labs, lab_markers, lab_tests }: Catalog): Fault[] {
   const labOfMarker = new Map(lab_markers.map(({ id, lab_id }) => [id, lab_id]))
   return lab_tests.flatMap(({ lab_id, method, marker_ids }, i) => {
     const lab = labOf.get(lab_id)
-    if (!lab) return missing(false, ['lab_tests', i, 'lab_id'], 'labs')
+    if (!lab) return missingReference(false, ['lab_tests', i, 'lab_id'], 'labs')
     const offered = lab.collection_methods.includes(method)
     return [
       ...(offered ? [] : [{ path: ['lab_tests', i, 'method'], message: 'Must be one of the collection_methods of the lab.' }]),
@@ -65,7 +65,7 @@ function testFaults({ labs, lab_markers, lab_tests }: Catalog): Fault[] {
           ? []
           : [{ path: ['lab_tests', i, 'marker_ids', j], message: 'Must be a marker of this lab in lab_markers.' }],
       ),
-      ...repeated('lab_tests', 'marker_ids', marker_ids, (id) => id).map(({ message }) => ({
+      ...findDuplicates('lab_tests', 'marker_ids', marker_ids, (id) => id).map(({ message }) => ({
         path: ['lab_tests', i, 'marker_ids'],
         message,
       })),
@@ -76,9 +76,9 @@ function testFaults({ labs, lab_markers, lab_tests }: Catalog): Fault[] {
 function centerFaults({ labs, patient_service_centers }: Catalog): Fault[] {
   const slugs = new Set(labs.map(({ slug }) => slug))
   return patient_service_centers.flatMap(({ lab_slug }, i) =>
-    missing(slugs.has(lab_slug), ['patient_service_centers', i, 'lab_slug'], 'labs'),
+    missingReference(slugs.has(lab_slug), ['patient_service_centers', i, 'lab_slug'], 'labs'),
   )
 }
 
-const missing = (found: boolean, path: PropertyKey[], list: string): Fault[] =>
+const missingReference = (found: boolean, path: PropertyKey[], list: string): Fault[] =>
   found ? [] : [{ path, message: `Must name an entry in ${list}.` }]

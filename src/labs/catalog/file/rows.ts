@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { everyBilling } from '../rules.ts'
+import { allBilling } from '../rules.ts'
 import type { Catalog } from './file.ts'
 
 const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value))
@@ -16,7 +16,7 @@ export const platformAccount = (lab: Lab, created_at: string) => ({
   delegated_flow: 'not_delegated',
   provider_account_id: `platform-${lab.slug}`,
   account_name: `Platform account at ${lab.name}`,
-  allowed_billing: JSON.stringify(everyBilling(lab)),
+  allowed_billing: JSON.stringify(allBilling(lab)),
   created_at,
 })
 

@@ -2,10 +2,10 @@ import { type Insertable, sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
-const LOCK = 4_117_202_604
+const LOAD_LOCK_ID = 4_117_202_604
 
 /** Replicas that start together load one after the other. */
-export const lockLoading = (db: Db) => sql`select pg_advisory_xact_lock(${LOCK})`.execute(db)
+export const lockLoading = (db: Db) => sql`select pg_advisory_xact_lock(${LOAD_LOCK_ID})`.execute(db)
 
 export const findLoadedCatalog = (db: Db) => db.selectFrom('catalogue').select(['version', 'loaded_at']).executeTakeFirst()
 
@@ -61,7 +61,7 @@ export const retireOtherMarkers = (db: Db, ids: number[]) =>
     .returning('id')
     .execute()
 
-const counted = (from: string) => sql<number>`(select count(*) from ${sql.raw(from)})`
+const countOf = (from: string) => sql<number>`(select count(*) from ${sql.raw(from)})`
 
 /** Each lab with how many markers and shared lab tests it has, and how many of them can be ordered. */
 export const countByLab = (db: Db) =>
@@ -69,10 +69,10 @@ export const countByLab = (db: Db) =>
     .selectFrom('labs')
     .select(['id', 'slug', 'name'])
     .select([
-      counted('markers where lab_id = labs.id').as('markers'),
-      counted('markers where lab_id = labs.id and is_orderable').as('orderable'),
-      counted('lab_tests where lab_id = labs.id and team_id is null').as('tests'),
-      counted("lab_tests where lab_id = labs.id and team_id is null and status = 'active'").as('active'),
+      countOf('markers where lab_id = labs.id').as('markers'),
+      countOf('markers where lab_id = labs.id and is_orderable').as('orderable'),
+      countOf('lab_tests where lab_id = labs.id and team_id is null').as('tests'),
+      countOf("lab_tests where lab_id = labs.id and team_id is null and status = 'active'").as('active'),
     ])
     .orderBy('id')
     .execute()
@@ -80,9 +80,9 @@ export const countByLab = (db: Db) =>
 export const countShared = (db: Db) =>
   db
     .selectNoFrom([
-      counted('analytes').as('analytes'),
-      counted('payors where team_id is null').as('payors'),
-      counted('icd_codes').as('icd_codes'),
-      counted('service_centers').as('service_centers'),
+      countOf('analytes').as('analytes'),
+      countOf('payors where team_id is null').as('payors'),
+      countOf('icd_codes').as('icd_codes'),
+      countOf('service_centers').as('service_centers'),
     ])
     .executeTakeFirstOrThrow()

@@ -1,4 +1,4 @@
-import { keep, type Page, right } from './page.ts'
+import { keepTogether, type Page, rightEdge } from './page.ts'
 import { drawLine, linesOf, writeLine, writeText } from './text.ts'
 import { color, type Ink, ink, lineHeight } from './theme.ts'
 
@@ -13,13 +13,13 @@ export function facts(paper: Page, columns: number, list: Fact[]) {
 
 export function heading(paper: Page, text: string, room = 40) {
   paper.y += 8
-  keep(paper, lineHeight(ink.heading) + room)
+  keepTogether(paper, lineHeight(ink.heading) + room)
   writeText(paper, text, ink.heading)
   paper.y += 2
 }
 
 export function rule(paper: Page, shade = color.rule) {
-  paper.doc.moveTo(paper.left, paper.y).lineTo(right(paper), paper.y).lineWidth(0.6).strokeColor(shade).stroke()
+  paper.doc.moveTo(paper.left, paper.y).lineTo(rightEdge(paper), paper.y).lineWidth(0.6).strokeColor(shade).stroke()
 }
 
 /** A tinted box with one message. */
@@ -27,7 +27,7 @@ export function banner(paper: Page, text: string, style: Ink, tint: string) {
   const box = { x: paper.left + 10, width: paper.width - 20 }
   const lines = linesOf(paper, text, box.width, style)
   const height = lines.length * lineHeight(style) + 10
-  keep(paper, height)
+  keepTogether(paper, height)
   paper.doc.rect(paper.left, paper.y, paper.width, height).fill(tint)
   paper.doc.rect(paper.left, paper.y, 3, height).fill(style.color)
   for (const [index, line] of lines.entries()) drawLine(paper, line, paper.y + 5 + index * lineHeight(style), style, box)
@@ -41,10 +41,10 @@ export function row(paper: Page, cells: Cell[], beside?: () => void) {
   const columns = cells.map((cell) => ({ ...cell, lines: cell.text ? linesOf(paper, cell.text, cell.width, cell.style) : [] }))
   const count = Math.max(1, ...columns.map(({ lines }) => lines.length))
   const height = Math.max(...cells.map(({ style }) => lineHeight(style)))
-  keep(paper, count * height)
+  keepTogether(paper, count * height)
   beside?.()
   for (let index = 0; index < count; index++) {
-    keep(paper, height)
+    keepTogether(paper, height)
     for (const { lines, style, x, width } of columns) drawLine(paper, lines[index] ?? '', paper.y, style, { x, width })
     paper.y += height
   }
@@ -53,15 +53,15 @@ export function row(paper: Page, cells: Cell[], beside?: () => void) {
 /** Name, page and number of pages at the foot, so that a page that got lost still says whose it is. */
 export const footer = (paper: Page, text: string) => (page: number, pages: number) => {
   const y = paper.bottom + 12
-  paper.doc.moveTo(paper.left, y).lineTo(right(paper), y).lineWidth(0.6).strokeColor(color.rule).stroke()
+  paper.doc.moveTo(paper.left, y).lineTo(rightEdge(paper), y).lineWidth(0.6).strokeColor(color.rule).stroke()
   writeLine(paper, text, y + 5, ink.small, { x: paper.left, width: paper.width - 80 })
-  writeLine(paper, `Page ${page} of ${pages}`, y + 5, ink.small, { x: right(paper) - 70, width: 70, align: 'right' })
+  writeLine(paper, `Page ${page} of ${pages}`, y + 5, ink.small, { x: rightEdge(paper) - 70, width: 70, align: 'right' })
 }
 
 function factRow(paper: Page, columns: number, list: Fact[]) {
   const width = (paper.width - gap * (columns - 1)) / columns
   const at = (index: number) => ({ x: paper.left + index * (width + gap), width })
-  keep(paper, lineHeight(ink.label) + lineHeight(ink.fact))
+  keepTogether(paper, lineHeight(ink.label) + lineHeight(ink.fact))
   for (const [index, [label]] of list.entries()) writeLine(paper, label, paper.y, ink.label, at(index))
   paper.y += lineHeight(ink.label)
   row(

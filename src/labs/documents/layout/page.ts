@@ -59,9 +59,9 @@ export function turnPage(paper: Page) {
 }
 
 /** Turns the page unless this much height is left; what is taller than a page starts where it stands. */
-export function keep(paper: Page, height: number) {
+export function keepTogether(paper: Page, height: number) {
   const whole = paper.bottom - paper.top
   if (paper.y + height > paper.bottom && paper.y > paper.top && height <= whole) turnPage(paper)
 }
 
-export const right = (paper: Page) => paper.left + paper.width
+export const rightEdge = (paper: Page) => paper.left + paper.width

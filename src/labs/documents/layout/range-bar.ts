@@ -18,7 +18,7 @@ export function rangeBar(value: number, { min, max }: Bounds): RangeBar | null {
   if (min !== null && max !== null && min > max) return null
   const side = min !== null && value < min ? 'below' : max !== null && value > max ? 'above' : 'inside'
   const { from, to } = { from: min === null ? 0 : low, to: max === null ? 1 : high }
-  const wanted = place(value, { min, max })
+  const wanted = positionOf(value, { min, max })
   const at = within(
     wanted,
     side === 'above' ? to + edge : side === 'inside' ? from : 0,
@@ -28,7 +28,7 @@ export function rangeBar(value: number, { min, max }: Bounds): RangeBar | null {
 }
 
 /** One half of the bar is as long as the range; with one bound only, as long as that bound is from zero. */
-function place(value: number, { min, max }: Bounds) {
+function positionOf(value: number, { min, max }: Bounds) {
   if (min !== null && max !== null) return low + ((high - low) * (value - min)) / (max - min || Math.abs(max) || 1)
   if (min !== null) return low + ((high - low) * (value - min)) / (Math.abs(min) || 1)
   const top = max ?? 0

@@ -12,7 +12,7 @@ export function runsOf(text: string, weight: Weight): Run[] {
   for (const grapheme of graphemesOf(text)) {
     // A space goes with the word before it, so that the words of a right-to-left name stay in one piece and in order.
     const last = runs.at(-1)
-    for (const run of grapheme === ' ' && last ? [{ face: last.face, text: ' ' }] : dress(grapheme, weight)) append(runs, run)
+    for (const run of grapheme === ' ' && last ? [{ face: last.face, text: ' ' }] : runsOfGrapheme(grapheme, weight)) append(runs, run)
   }
   return runs
 }
@@ -34,11 +34,13 @@ function append(runs: Run[], run: Run) {
   else runs.push({ ...run })
 }
 
-function dress(grapheme: string, weight: Weight): Run[] {
+function runsOfGrapheme(grapheme: string, weight: Weight): Run[] {
   const face = chains[weight].find((face) => covers(face, grapheme))
   if (face) return [{ face, text: grapheme }]
   const chars = [...grapheme]
-  return chars.length > 1 ? chars.flatMap((char) => dress(char, weight)) : [{ face: chains[weight][0] as Face, text: codePoint(grapheme) }]
+  return chars.length > 1
+    ? chars.flatMap((char) => runsOfGrapheme(char, weight))
+    : [{ face: chains[weight][0] as Face, text: codePoint(grapheme) }]
 }
 
 /** Two people whose names no font can write must still look different. */

@@ -1,4 +1,4 @@
-import { keep, type Page } from './page.ts'
+import { keepTogether, type Page } from './page.ts'
 import { writeLine } from './text.ts'
 import { color, ink, lineHeight } from './theme.ts'
 
@@ -7,7 +7,7 @@ const gap = 18
 /** Lines to write on by hand, side by side, each with what belongs there below it. */
 export function signatureLines(paper: Page, labels: string[]) {
   const width = (paper.width - gap * (labels.length - 1)) / labels.length
-  keep(paper, 44)
+  keepTogether(paper, 44)
   paper.y += 26
   for (const [index, label] of labels.entries()) {
     const x = paper.left + index * (width + gap)

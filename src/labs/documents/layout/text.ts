@@ -1,5 +1,5 @@
 import { fontOf } from './fonts.ts'
-import { keep, type Page } from './page.ts'
+import { keepTogether, type Page } from './page.ts'
 import { drawable, type Run, runsOf } from './runs.ts'
 import { type Ink, ink, lineHeight } from './theme.ts'
 import { shorten, wrap } from './wrap.ts'
@@ -28,9 +28,9 @@ export const linesOf = (paper: Page, text: string, width: number, style: Ink) =>
 export function writeText(paper: Page, text: string, style: Ink = ink.body, box: Box = { x: paper.left, width: paper.width }) {
   const lines = linesOf(paper, text, box.width, style)
   // Two lines at least stay together: one alone at the foot of a page is easily missed.
-  keep(paper, lineHeight(style) * Math.min(lines.length, 2))
+  keepTogether(paper, lineHeight(style) * Math.min(lines.length, 2))
   for (const line of lines) {
-    keep(paper, lineHeight(style))
+    keepTogether(paper, lineHeight(style))
     drawLine(paper, line, paper.y, style, box)
     paper.y += lineHeight(style)
   }
@@ -61,10 +61,10 @@ export function drawLine(paper: Page, line: string, y: number, style: Ink, box: 
 }
 
 function widthOfRun(paper: Page, { face, text }: Run, { size }: Ink) {
-  return choose(paper, face).fontSize(size).widthOfString(text, layout(text))
+  return selectFont(paper, face).fontSize(size).widthOfString(text, layout(text))
 }
 
-function choose(paper: Page, face: Run['face']) {
+function selectFont(paper: Page, face: Run['face']) {
   // pdfkit takes a parsed font as well, which its types do not tell.
   return paper.doc.font(fontOf(face) as unknown as string, face)
 }

@@ -12,8 +12,8 @@ export const color = {
   good_tint: '#a9d3bf',
   warn: '#a35200',
   warn_tint: '#fdf3e3',
-  alarm: '#b3161b',
-  alarm_tint: '#fdecec',
+  alert: '#b3161b',
+  alert_tint: '#fdecec',
   white: '#ffffff',
   black: '#000000',
 }
@@ -31,7 +31,7 @@ export const ink = {
   label: regular(7, color.quiet),
   head: bold(7.5, color.quiet),
   warn: bold(9, color.warn),
-  alarm: bold(9, color.alarm),
+  alert: bold(9, color.alert),
   quiet: regular(9, color.quiet),
 }
 

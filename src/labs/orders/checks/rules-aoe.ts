@@ -1,31 +1,35 @@
 import type { AoE } from '../../../contract/labs/catalog.ts'
-import { advised, type Finding, faulty, when } from './rules-findings.ts'
+import { type Finding, fieldError, warning, when } from './rules-findings.ts'
 
 export type Answer = { marker_id: number; question_id: number; answer: string }
 export type MarkerQuestions = { id: number; aoe: AoE | null }
 type Question = AoE['questions'][number]
-type Answered = Answer & { i: number; question: Question | undefined; known: boolean }
+type ResolvedAnswer = Answer & { i: number; question: Question | undefined; known: boolean }
 
 /** Everything about the answers that a lab would send back. */
 export function aoeFindings(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
-  const given = answers.map((answer, i) => ({ ...answer, i, ...asked(markers, answer) }))
-  return [...given.flatMap((answer) => strayFindings(answer, given)), ...given.flatMap(answerFindings), ...missing(markers, answers)]
+  const given = answers.map((answer, i) => ({ ...answer, i, ...findQuestion(markers, answer) }))
+  return [
+    ...given.flatMap((answer) => referenceFindings(answer, given)),
+    ...given.flatMap(answerFindings),
+    ...missingAnswerFindings(markers, answers),
+  ]
 }
 
-function asked(markers: MarkerQuestions[], { marker_id, question_id }: Answer) {
+function findQuestion(markers: MarkerQuestions[], { marker_id, question_id }: Answer) {
   const marker = markers.find(({ id }) => id === marker_id)
   return { known: !!marker, question: marker?.aoe?.questions.find(({ id }) => id === question_id) }
 }
 
 const sameQuestion = (one: Answer, other: Answer) => one.marker_id === other.marker_id && one.question_id === other.question_id
 
-function strayFindings(answer: Answered, all: Answered[]): Finding[] {
+function referenceFindings(answer: ResolvedAnswer, all: ResolvedAnswer[]): Finding[] {
   const path = ['aoe_answers', answer.i]
   if (!answer.known)
-    return [faulty('aoe_marker_unknown', [...path, 'marker_id'], 'The marker is not part of this order.', 'Remove the answer.')]
+    return [fieldError('aoe_marker_unknown', [...path, 'marker_id'], 'The marker is not part of this order.', 'Remove the answer.')]
   if (!answer.question)
     return [
-      faulty(
+      fieldError(
         'aoe_question_unknown',
         [...path, 'question_id'],
         'The marker does not ask this question.',
@@ -34,18 +38,19 @@ function strayFindings(answer: Answered, all: Answered[]): Finding[] {
     ]
   return when(
     all.some((other) => other.i < answer.i && sameQuestion(other, answer)),
-    () => faulty('aoe_answer_duplicate', path, 'The question is answered twice.', 'Answer it once. Separate several codes with commas.'),
+    () =>
+      fieldError('aoe_answer_duplicate', path, 'The question is answered twice.', 'Answer it once. Separate several codes with commas.'),
   )
 }
 
-function answerFindings({ i, question, answer }: Answered): Finding[] {
+function answerFindings({ i, question, answer }: ResolvedAnswer): Finding[] {
   if (!question || !answer.trim()) return []
   const path = ['aoe_answers', i, 'answer']
-  if (question.type === 'numeric') return numberFindings(path, question, answer)
+  if (question.type === 'numeric') return numericFindings(path, question, answer)
   if (question.type === 'text') return textFindings(path, question, answer)
   const codes = question.answers.map(({ code }) => code)
   return when(!codesOf(question, answer).every((code) => codes.some((known) => known.toUpperCase() === code)), () =>
-    faulty('aoe_answer_code', path, 'The question does not offer this answer.', `Send one of these codes: ${codes.join(', ')}.`),
+    fieldError('aoe_answer_code', path, 'The question does not offer this answer.', `Send one of these codes: ${codes.join(', ')}.`),
   )
 }
 
@@ -53,38 +58,38 @@ function answerFindings({ i, question, answer }: Answered): Finding[] {
 const codesOf = ({ type }: Question, answer: string) =>
   (type === 'multi_choice' ? answer.split(',') : [answer]).map((code) => code.trim().toUpperCase())
 
-function numberFindings(path: Finding['path'], { constraint }: Question, answer: string): Finding[] {
+function numericFindings(path: Finding['path'], { constraint }: Question, answer: string): Finding[] {
   if (!/^[+-]?(?:\d+(?:\.\d+)?|\.\d+)$/.test(answer.trim()))
-    return [faulty('aoe_answer_not_a_number', path, 'The answer is not a number.', 'Send digits, with a point before decimals.')]
+    return [fieldError('aoe_answer_not_a_number', path, 'The answer is not a number.', 'Send digits, with a point before decimals.')]
   const [, least, most] = /(\d+)-(\d+)/.exec(constraint ?? '') ?? []
   const value = Number(answer)
   return when(least && (value < Number(least) || value > Number(most)), () =>
-    advised('aoe_answer_out_of_range', path, 'The number is outside the range that the lab expects.', `The lab expects: ${constraint}.`),
+    warning('aoe_answer_out_of_range', path, 'The number is outside the range that the lab expects.', `The lab expects: ${constraint}.`),
   )
 }
 
-const forms: [constraint: RegExp, form: RegExp][] = [
+const formats: [constraint: RegExp, form: RegExp][] = [
   [/^YYYYMMDD/, /^\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/],
   [/^HHMM/, /^([01]\d|2[0-3])[0-5]\d$/],
 ]
 
 function textFindings(path: Finding['path'], { constraint }: Question, answer: string): Finding[] {
-  const form = forms.find(([wanted]) => wanted.test(constraint ?? ''))?.[1]
+  const form = formats.find(([wanted]) => wanted.test(constraint ?? ''))?.[1]
   const [, most] = /^up to (\d+) characters/.exec(constraint ?? '') ?? []
   const odd = (form && !form.test(answer.trim())) || (most && answer.trim().length > Number(most))
   return when(odd, () =>
-    advised('aoe_answer_form', path, 'The answer does not have the format that the lab expects.', `The lab expects: ${constraint}.`),
+    warning('aoe_answer_form', path, 'The answer does not have the format that the lab expects.', `The lab expects: ${constraint}.`),
   )
 }
 
 /** What has a default, such as fasting, is never missing. */
-function missing(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
+function missingAnswerFindings(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
   return markers.flatMap((marker) =>
     (marker.aoe?.questions ?? [])
       .filter(({ required, default: otherwise }) => required && !otherwise)
       .filter(({ id }) => !answers.some((one) => one.marker_id === marker.id && one.question_id === id && one.answer.trim()))
       .map(({ id, value, answers }) =>
-        faulty(
+        fieldError(
           'aoe_answer_missing',
           ['aoe_answers'],
           `Marker ${marker.id} requires an answer to question ${id} ("${value}").`,
@@ -94,23 +99,24 @@ function missing(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
   )
 }
 
-const FROM_TEST = 'from_lab_test.fasting'
+const FASTING_OF_TEST = 'from_lab_test.fasting'
 
 /** The answers to record: codes as the lab writes them, and the defaults of what was left open. */
 export function resolveAoeAnswers(markers: MarkerQuestions[], answers: Answer[], fasting: boolean): Answer[] {
   return markers.flatMap((marker) =>
     (marker.aoe?.questions ?? []).flatMap((question) => {
       const given = answers.find((one) => one.marker_id === marker.id && one.question_id === question.id)?.answer.trim()
-      const answer = given ? written(question, given) : defaultOf(question, fasting)
+      const answer = given ? normalizeAnswer(question, given) : defaultOf(question, fasting)
       return answer ? [{ marker_id: marker.id, question_id: question.id, answer }] : []
     }),
   )
 }
 
-function written(question: Question, answer: string) {
+function normalizeAnswer(question: Question, answer: string) {
   if (!question.answers.length) return answer
   const codes = codesOf(question, answer).map((code) => question.answers.find((one) => one.code.toUpperCase() === code)?.code ?? code)
   return [...new Set(codes)].join(',')
 }
 
-const defaultOf = ({ default: otherwise }: Question, fasting: boolean) => (otherwise === FROM_TEST ? (fasting ? 'Y' : 'N') : otherwise)
+const defaultOf = ({ default: otherwise }: Question, fasting: boolean) =>
+  otherwise === FASTING_OF_TEST ? (fasting ? 'Y' : 'N') : otherwise

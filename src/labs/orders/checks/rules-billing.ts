@@ -1,6 +1,6 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { icdCode } from '../../../tenants/insurance/rules.ts'
-import { advised, type Finding, refused, when } from './rules-findings.ts'
+import { type Finding, ruleError, warning, when } from './rules-findings.ts'
 import { stateCode } from './rules-states.ts'
 
 export type Account = { allowed_billing: Record<string, string[]>; delegated_flow: string; org_id: string | null }
@@ -20,15 +20,15 @@ export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
   const supported = lab.supported_bill_types.includes(order.billing_type)
   return [
     ...when(!supported, () =>
-      refused(
+      ruleError(
         'BILLING_TYPE_NOT_SUPPORTED',
         path,
         `${lab.name} does not support this billing_type.`,
         `Send one of ${lab.supported_bill_types.join(', ')}.`,
       ),
     ),
-    ...when(supported && !mayBill(account, order), () =>
-      refused(
+    ...when(supported && !canBill(account, order), () =>
+      ruleError(
         'BILLING_TYPE_NOT_ALLOWED',
         path,
         "The lab account may not use this billing_type in the patient's state.",
@@ -38,7 +38,7 @@ export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
     ...(insured ? insuranceFindings(order, billing) : []),
     ...codeFindings(order, insured),
     ...when(!billing.payor_known, () =>
-      advised(
+      warning(
         'payor_unknown',
         ['health_insurance', 'payor_code'],
         'Neither the catalog nor the team has a payor with this code.',
@@ -49,7 +49,7 @@ export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
 }
 
 /** The platform's account works wherever the lab does; its list has the fifty states and neither the capital nor the territories. */
-function mayBill({ org_id, allowed_billing }: Account, { billing_type, patient_address }: NewOrder) {
+function canBill({ org_id, allowed_billing }: Account, { billing_type, patient_address }: NewOrder) {
   return !org_id || !!allowed_billing[billing_type]?.includes(stateCode(patient_address.state) ?? '')
 }
 
@@ -62,7 +62,7 @@ function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
   const guaranteed = given ? given.responsible_details : insurance?.has_guarantor
   return [
     ...when(!given && !insurance, () =>
-      refused(
+      ruleError(
         'INSURANCE_REQUIRED',
         ['health_insurance'],
         'An order billed to commercial insurance requires the insurance of the patient.',
@@ -70,7 +70,7 @@ function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
       ),
     ),
     ...when(through && through !== 'Self' && !guaranteed, () =>
-      refused(
+      ruleError(
         'GUARANTOR_REQUIRED',
         ['health_insurance', 'responsible_details'],
         'The patient is insured through another person, and the order names no guarantor.',
@@ -78,7 +78,7 @@ function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
       ),
     ),
     ...when(!codesOf(order).length, () =>
-      refused(
+      ruleError(
         'ICD_CODES_REQUIRED',
         ['icd_codes'],
         'An order billed to commercial insurance requires a diagnosis code.',
@@ -100,7 +100,7 @@ const codeFindings = (order: NewOrder, insured: boolean): Finding[] =>
     .filter(({ code }) => !icdCode(code))
     .map(({ path }) => {
       const said = [path, 'The code is not in ICD-10-CM format.', 'Write it like E78.5.'] as const
-      return insured ? refused('ICD_CODE_INVALID', ...said) : advised('icd_code_malformed', ...said)
+      return insured ? ruleError('ICD_CODE_INVALID', ...said) : warning('icd_code_malformed', ...said)
     })
 
 /** Every diagnosis once, as the code book writes it; what is no code stays as it was sent. */
@@ -110,7 +110,7 @@ export const normalizeIcdCodes = (codes: string[]): string[] => [...new Set(code
 const isScreening = (code: string) => /^Z(0[01]|1[123])/.test(code)
 
 /** Whether Original Medicare may deny the order: it is the payor, and no diagnosis other than screening supports the tests. */
-export const abnNeeded = ({ payor_name, icd_codes }: { payor_name: string; icd_codes: string[] }) =>
+export const needsAbn = ({ payor_name, icd_codes }: { payor_name: string; icd_codes: string[] }) =>
   /\bmedicare\b/i.test(payor_name) &&
   !/\b(advantage|part [cd])\b/i.test(payor_name) &&
   icd_codes.flatMap((code) => icdCode(code) ?? []).every(isScreening)

@@ -1,11 +1,11 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { aoeFindings, type MarkerQuestions } from './rules-aoe.ts'
 import { type Billing, billingFindings } from './rules-billing.ts'
-import { advised, type Finding, faulty, refused, when } from './rules-findings.ts'
+import { type Finding, fieldError, ruleError, warning, when } from './rules-findings.ts'
 import { addressFindings, ageFindings, nameFindings, type PatientContext, phoneFindings, proxyFindings } from './rules-patients.ts'
 import { isNpi } from './rules-people.ts'
 import { stateCode } from './rules-states.ts'
-import { mayActivateOn } from './rules-zones.ts'
+import { canActivateOn } from './rules-zones.ts'
 
 type Lab = Billing['lab'] & {
   collection_methods: string[]
@@ -16,10 +16,10 @@ type Lab = Billing['lab'] & {
 }
 
 /** What an order is judged by, once its tests, lab and account are known. */
-export type Context = PatientContext & Billing & { lab: Lab; markers: MarkerQuestions[] }
+export type OrderContext = PatientContext & Billing & { lab: Lab; markers: MarkerQuestions[] }
 
 /** Everything that refuses an order of the right shape, or deserves a second look, in one list. */
-export const findings = (order: NewOrder, context: Context): Finding[] => [
+export const orderFindings = (order: NewOrder, context: OrderContext): Finding[] => [
   ...ageFindings(order, context),
   ...proxyFindings(order),
   ...aoeFindings(context.markers, order.aoe_answers ?? []),
@@ -39,7 +39,7 @@ export const generalFindings = (order: NewOrder, care: PatientContext): Finding[
   ...ageFindings(order, care),
   ...proxyFindings(order),
   ...scheduleFindings(order, care),
-  ...(order.physician ? doctorFindings(order.physician, order) : []),
+  ...(order.physician ? namedPhysicianFindings(order.physician, order) : []),
   ...phoneFindings(order),
   ...addressFindings(order),
   ...consentFindings(order),
@@ -47,19 +47,24 @@ export const generalFindings = (order: NewOrder, care: PatientContext): Finding[
 ]
 
 function scheduleFindings({ activate_by }: NewOrder, { now, zone }: PatientContext): Finding[] {
-  return when(activate_by && !mayActivateOn(activate_by, now, zone), () =>
-    faulty('activate_by_in_the_past', ['activate_by'], 'activate_by has passed.', 'Send today or a later day, or leave it out.'),
+  return when(activate_by && !canActivateOn(activate_by, now, zone), () =>
+    fieldError('activate_by_in_the_past', ['activate_by'], 'activate_by has passed.', 'Send today or a later day, or leave it out.'),
   )
 }
 
-function labFindings({ priority, patient_address }: NewOrder, { lab }: Context): Finding[] {
+function labFindings({ priority, patient_address }: NewOrder, { lab }: OrderContext): Finding[] {
   const state = stateCode(patient_address.state)
   return [
     ...when(state && lab.excluded_states.includes(state), () =>
-      refused('LAB_DOES_NOT_SERVE_STATE', ['patient_address', 'state'], `${lab.name} does not serve ${state}.`, 'Order from another lab.'),
+      ruleError(
+        'LAB_DOES_NOT_SERVE_STATE',
+        ['patient_address', 'state'],
+        `${lab.name} does not serve ${state}.`,
+        'Order from another lab.',
+      ),
     ),
     ...when(priority && !lab.supports_stat, () =>
-      advised(
+      warning(
         'stat_not_supported',
         ['priority'],
         `${lab.name} has no STAT orders.`,
@@ -69,38 +74,38 @@ function labFindings({ priority, patient_address }: NewOrder, { lab }: Context):
   ]
 }
 
-const bringsPhysician = ['order_delegated', 'fully_delegated']
+const physicianFlows = ['order_delegated', 'fully_delegated']
 
-function physicianFindings({ physician, patient_address }: NewOrder, { lab, account }: Context): Finding[] {
-  if (physician) return doctorFindings(physician, { patient_address })
+function physicianFindings({ physician, patient_address }: NewOrder, { lab, account }: OrderContext): Finding[] {
+  if (physician) return namedPhysicianFindings(physician, { patient_address })
   const path = ['physician']
   const state = stateCode(patient_address.state)
   const required = state && lab.physician_required_states.includes(state)
   return [
     ...when(required, () =>
-      refused('PHYSICIAN_REQUIRED', path, `${lab.name} accepts orders from ${state} only with a physician.`, 'Send physician.'),
+      ruleError('PHYSICIAN_REQUIRED', path, `${lab.name} accepts orders from ${state} only with a physician.`, 'Send physician.'),
     ),
-    ...when(!required && account.org_id && bringsPhysician.includes(account.delegated_flow), () =>
-      advised('physician_expected', path, 'Orders of this lab account are expected to name a physician.', 'Send physician.'),
+    ...when(!required && account.org_id && physicianFlows.includes(account.delegated_flow), () =>
+      warning('physician_expected', path, 'Orders of this lab account are expected to name a physician.', 'Send physician.'),
     ),
   ]
 }
 
 type Physician = NonNullable<NewOrder['physician']>
 
-function doctorFindings(physician: Physician, { patient_address }: Pick<NewOrder, 'patient_address'>): Finding[] {
+function namedPhysicianFindings(physician: Physician, { patient_address }: Pick<NewOrder, 'patient_address'>): Finding[] {
   const state = stateCode(patient_address.state)
-  return [...npiFindings(physician), ...(state ? licenceFindings(physician, state) : [])]
+  return [...npiFindings(physician), ...(state ? licenseFindings(physician, state) : [])]
 }
 
 const npiFindings = ({ npi }: Physician) =>
   when(!isNpi(npi), () =>
-    advised('npi_invalid', ['physician', 'npi'], 'The NPI is not valid.', 'Send its ten digits; the last one is a check digit.'),
+    warning('npi_invalid', ['physician', 'npi'], 'The NPI is not valid.', 'Send its ten digits; the last one is a check digit.'),
   )
 
-const licenceFindings = ({ licensed_states }: Physician, state: string) =>
+const licenseFindings = ({ licensed_states }: Physician, state: string) =>
   when(licensed_states.length && !licensed_states.some((licensed) => stateCode(licensed) === state), () =>
-    advised(
+    warning(
       'physician_not_licensed',
       ['physician', 'licensed_states'],
       "The physician is not licensed in the patient's state.",
@@ -111,7 +116,7 @@ const licenceFindings = ({ licensed_states }: Physician, state: string) =>
 /** A physician of the customer's has heard the patient's consent already. */
 const consentFindings = ({ consents, physician }: NewOrder) =>
   when(!consents.length && !physician, () =>
-    advised(
+    warning(
       'consents_missing',
       ['consents'],
       'The order has neither consents nor a physician.',
@@ -119,7 +124,7 @@ const consentFindings = ({ consents, physician }: NewOrder) =>
     ),
   )
 
-const beginnings = { 'image/jpeg': '/9j/', 'image/png': 'iVBORw0KGgo' }
+const imagePrefixes = { 'image/jpeg': '/9j/', 'image/png': 'iVBORw0KGgo' }
 
 function imageFindings({ physician, health_insurance }: NewOrder): Finding[] {
   const images = {
@@ -129,9 +134,9 @@ function imageFindings({ physician, health_insurance }: NewOrder): Finding[] {
     'health_insurance.patient_signature_image': health_insurance?.patient_signature_image,
   }
   return Object.entries(images)
-    .filter(([, image]) => image && !image.content.startsWith(beginnings[image.content_type]))
+    .filter(([, image]) => image && !image.content.startsWith(imagePrefixes[image.content_type]))
     .map(([place]) =>
-      advised(
+      warning(
         'image_unlike_its_type',
         place.split('.'),
         'The bytes of the image do not match its content_type.',

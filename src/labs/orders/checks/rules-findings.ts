@@ -16,50 +16,62 @@ export type Finding = {
   status?: 400 | 404 | 422
 }
 
-type Said = [path: Finding['path'], message: string, remedy: string]
+type FindingText = [path: Finding['path'], message: string, remedy: string]
 
-const found = (code: Finding['code'], [path, message, remedy]: Said) => ({ path, code, message, remedy })
+const newFinding = (code: Finding['code'], [path, message, remedy]: FindingText) => ({ path, code, message, remedy })
 
-export const refused = (code: OrderRefusal, ...said: Said): Finding => ({ ...found(code, said), severity: 'hard', status: 400 })
+export const ruleError = (code: OrderRefusal, ...said: FindingText): Finding => ({
+  ...newFinding(code, said),
+  severity: 'hard',
+  status: 400,
+})
 
-export const faulty = (code: OrderFaultCode, ...said: Said): Finding => ({ ...found(code, said), severity: 'hard', status: 422 })
+export const fieldError = (code: OrderFaultCode, ...said: FindingText): Finding => ({
+  ...newFinding(code, said),
+  severity: 'hard',
+  status: 422,
+})
 
-export const advised = (code: OrderWarningCode, ...said: Said): Finding => ({ ...found(code, said), severity: 'advisory' })
+export const warning = (code: OrderWarningCode, ...said: FindingText): Finding => ({ ...newFinding(code, said), severity: 'advisory' })
 
 /** The same, where it does not refuse. */
-export const asAdvice = ({ status: _, ...found }: Finding): Finding => ({ ...found, severity: 'advisory' })
+export const asWarning = ({ status: _, ...newFinding }: Finding): Finding => ({ ...newFinding, severity: 'advisory' })
 
 /** The finding where the condition holds. */
 export const when = (condition: unknown, finding: () => Finding): Finding[] => (condition ? [finding()] : [])
 
-export const textOf = ({ message, remedy }: Finding) => `${message} ${remedy}`
+export const messageOf = ({ message, remedy }: Finding) => `${message} ${remedy}`
 
 /** The refusal that hard findings come to: every fault at once, or else the first rule that is broken, with all of them in `errors`. */
-export function refusalOf(findings: Finding[]): Problem | undefined {
+export function problemFrom(findings: Finding[]): Problem | undefined {
   const hard = findings.filter(({ severity }) => severity === 'hard')
   const faults = hard.filter(({ status }) => status === 422)
   if (faults.length) return new Problem('invalid', faults.map(faultOf))
   const [first] = hard
   if (!first) return undefined
-  const errors = hard.map((finding) => ({ error_type: finding.code, error_message: textOf(finding), loc: ['body', ...finding.path] }))
+  const errors = hard.map((finding) => ({ error_type: finding.code, error_message: messageOf(finding), loc: ['body', ...finding.path] }))
   // Findings with another status than 422 are made with an ErrorName only.
-  return problem(first.code as ErrorName, textOf(first), errors.length > 1 ? { errors } : {})
+  return problem(first.code as ErrorName, messageOf(first), errors.length > 1 ? { errors } : {})
 }
 
-const faultOf = (finding: Finding): Fault => ({ type: finding.code as Fault['type'], loc: ['body', ...finding.path], msg: textOf(finding) })
+const faultOf = (finding: Finding): Fault => ({
+  type: finding.code as Fault['type'],
+  loc: ['body', ...finding.path],
+  msg: messageOf(finding),
+})
 
 /** A refusal that came before the findings, as one of them: what it means, and what it says to do. */
-export function findingsOf({ kind, detail, message }: Problem): Finding[] {
+export function findingsFrom({ kind, detail, message }: Problem): Finding[] {
   const status = statusOf[kind] as Finding['status'] & number
   const hard = { severity: 'hard', status } as const
   if (Array.isArray(detail))
     return detail.map(({ type, loc, msg }) => ({
-      ...found(type, [loc.slice(1), meaningOfFault(type), type === 'missing' ? faultTypes.missing.remedy : msg]),
+      ...newFinding(type, [loc.slice(1), meaningOfFault(type), type === 'missing' ? faultTypes.missing.remedy : msg]),
       ...hard,
     }))
   // What reads an order refuses by an error_type, never by mere text.
   const code = (detail as { error_type: ErrorName }).error_type
-  return [{ ...found(code, [fieldOf(code), errorTypes[code].meaning, message]), ...hard }]
+  return [{ ...newFinding(code, [fieldOf(code), errorTypes[code].meaning, message]), ...hard }]
 }
 
 const fieldOf = (code: ErrorName): Finding['path'] => (code in orderRefusals ? [...orderRefusals[code as OrderRefusal]] : [])
@@ -68,4 +80,4 @@ const fieldOf = (code: ErrorName): Finding['path'] => (code in orderRefusals ? [
 export const warningsOf = (findings: Finding[]) =>
   findings
     .filter(({ severity }) => severity === 'advisory')
-    .map((one) => ({ code: one.code, path: ['body', ...one.path], message: textOf(one) }))
+    .map((one) => ({ code: one.code, path: ['body', ...one.path], message: messageOf(one) }))

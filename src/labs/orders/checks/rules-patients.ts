@@ -1,7 +1,7 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { ageOn } from '../../results/rules.ts'
-import { advised, type Finding, faulty, refused, when } from './rules-findings.ts'
-import { ADULT, ageOfConsent, type ConsentAges, longest, normalizePhone, transmissionName } from './rules-people.ts'
+import { type Finding, fieldError, ruleError, warning, when } from './rules-findings.ts'
+import { ADULT_AGE_YEARS, ageOfConsent, type ConsentAges, maxNameLength, normalizePhone, transmissionName } from './rules-people.ts'
 import { isUnitedStates, stateCode, zipMatches } from './rules-states.ts'
 import { dayIn } from './rules-zones.ts'
 
@@ -19,7 +19,7 @@ export type PatientContext = {
 type Patient = Pick<NewOrder, 'patient_details' | 'patient_address'>
 type Lab = { name: string; name_rules: Record<string, unknown> }
 
-const OLDEST = 125
+const MAX_AGE_YEARS = 125
 
 /** Whether the patient may be tested, and who speaks for one who is too young. */
 export const personFindings = (patient: Patient, care: PatientContext): Finding[] => [
@@ -32,12 +32,12 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
   const path = ['patient_details', 'dob']
   // A child born today is not from the future because UTC is a day behind or ahead.
   if (dob > today && dob > care.now.slice(0, 10))
-    return [faulty('birth_date_in_the_future', path, 'The birth date is in the future.', 'Send the day on which the patient was born.')]
+    return [fieldError('birth_date_in_the_future', path, 'The birth date is in the future.', 'Send the day on which the patient was born.')]
   const age = ageOn(dob, today)
   const minor = age < ageOfConsent(stateCode(patient_address.state), care.consent_ages)
   return [
     ...when(minor && !care.minor_ordering_enabled, () =>
-      refused(
+      ruleError(
         'MINORS_NOT_ALLOWED',
         path,
         'The patient is a minor, and this team does not order for minors.',
@@ -45,18 +45,18 @@ export function ageFindings({ patient_details: { dob, medical_proxy }, patient_a
       ),
     ),
     ...when(minor && !medical_proxy && !care.known_proxy, () =>
-      faulty(
+      fieldError(
         'minor_without_proxy',
         ['patient_details', 'medical_proxy'],
         'The patient is a minor and requires a medical proxy.',
         'Send medical_proxy, or record it with PATCH /v2/user/{user_id}/info.',
       ),
     ),
-    ...when(age < ADULT && care.method === 'at_home_phlebotomy', () =>
-      advised('minor_at_home', ['collection_method'], 'Phlebotomists do not visit minors at home.', 'Choose another collection_method.'),
+    ...when(age < ADULT_AGE_YEARS && care.method === 'at_home_phlebotomy', () =>
+      warning('minor_at_home', ['collection_method'], 'Phlebotomists do not visit minors at home.', 'Choose another collection_method.'),
     ),
-    ...when(age > OLDEST, () =>
-      advised('birth_date_implausible', path, `The patient would be older than ${OLDEST} years.`, 'Check the birth date.'),
+    ...when(age > MAX_AGE_YEARS, () =>
+      warning('birth_date_implausible', path, `The patient would be older than ${MAX_AGE_YEARS} years.`, 'Check the birth date.'),
     ),
   ]
 }
@@ -66,7 +66,7 @@ export function proxyFindings({ patient_details }: Patient): Finding[] {
   const nameOf = (person: { first_name: string; last_name: string }) =>
     `${person.first_name.trim()} ${person.last_name.trim()}`.toLowerCase()
   return when(proxy && nameOf(proxy) === nameOf(patient_details), () =>
-    advised(
+    warning(
       'proxy_is_patient',
       ['patient_details', 'medical_proxy'],
       'The medical proxy has the same name as the patient.',
@@ -77,12 +77,12 @@ export function proxyFindings({ patient_details }: Patient): Finding[] {
 
 /** A lab that takes names its own way gets them that way; only a strict one has them sent back. */
 export function nameFindings({ patient_details }: Patient, lab: Lab): Finding[] {
-  const say = lab.name_rules['strict'] === true ? faulty : advised
+  const say = lab.name_rules['strict'] === true ? fieldError : warning
   return (['first_name', 'last_name'] as const).flatMap((field) => {
     const path = ['patient_details', field]
     const name = patient_details[field]
     const sent = transmissionName(name, lab)
-    const max = longest(lab, field) ?? Number.POSITIVE_INFINITY
+    const max = maxNameLength(lab, field) ?? Number.POSITIVE_INFINITY
     return [
       ...when(sent.split('?').length > name.split('?').length, () =>
         say('name_not_transmissible', path, `${lab.name} cannot store some letters of the name.`, 'Send the name in Latin letters.'),
@@ -110,14 +110,14 @@ export function phoneFindings({ patient_details, patient_address }: Patient): Fi
   ]
   return phones
     .filter(([, phone]) => phone?.trim() && !normalizePhone(phone))
-    .map(([path]) => advised('phone_unusual', path, 'Messages may not reach this number.', 'Write it like +14155550123.'))
+    .map(([path]) => warning('phone_unusual', path, 'Messages may not reach this number.', 'Write it like +14155550123.'))
 }
 
 export function addressFindings({ patient_address: { state, zip, country } }: Patient): Finding[] {
   const at = (field: string) => ['patient_address', field]
   if (!isUnitedStates(country))
     return [
-      advised(
+      warning(
         'country_not_us',
         at('country'),
         'The address is outside the United States, where the labs work.',
@@ -126,13 +126,13 @@ export function addressFindings({ patient_address: { state, zip, country } }: Pa
     ]
   const code = stateCode(state)
   if (!code)
-    return [advised('state_unknown', at('state'), 'The state is not a US state or territory.', 'Send its two-letter code, such as CA.')]
+    return [warning('state_unknown', at('state'), 'The state is not a US state or territory.', 'Send its two-letter code, such as CA.')]
   return [
     ...when(code !== state, () =>
-      advised('state_normalised', at('state'), 'The state is stored as its two-letter code.', 'Send the two-letter code, such as CA.'),
+      warning('state_normalised', at('state'), 'The state is stored as its two-letter code.', 'Send the two-letter code, such as CA.'),
     ),
     ...when(!zipMatches(code, zip), () =>
-      advised('zip_not_in_state', at('zip'), 'The ZIP code belongs to another state.', 'Check the state and the ZIP code.'),
+      warning('zip_not_in_state', at('zip'), 'The ZIP code belongs to another state.', 'Check the state and the ZIP code.'),
     ),
   ]
 }

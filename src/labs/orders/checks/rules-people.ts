@@ -1,12 +1,12 @@
 type Lab = { name_rules: Record<string, unknown> }
 type NameField = 'first_name' | 'last_name'
 
-export const ADULT = 18
+export const ADULT_AGE_YEARS = 18
 
 /** State → the age from which a patient there needs no proxy, where it is not that of adults elsewhere. */
 export type ConsentAges = Record<string, number>
 
-export const ageOfConsent = (state: string | undefined, ages: ConsentAges) => ages[state ?? ''] ?? ADULT
+export const ageOfConsent = (state: string | undefined, ages: ConsentAges) => ages[state ?? ''] ?? ADULT_AGE_YEARS
 
 const plainLetters: Record<string, string> = {
   ß: 'ss',
@@ -39,18 +39,18 @@ const plainLetters: Record<string, string> = {
 
 const charsets: Record<string, RegExp> = { latin_ascii: /[\x20-\x7e]/, latin_1: /[\x20-\x7e\xa0-\xff]/ }
 
-const unmarked = (letter: string) => letter.normalize('NFD').replace(/\p{M}/gu, '')
+const stripMarks = (letter: string) => letter.normalize('NFD').replace(/\p{M}/gu, '')
 
 /** The name as the lab can hold it: its own letters stay, others become the nearest, and a question mark where there is none. */
 export function transmissionName(text: string, lab: Lab, field?: NameField): string {
   const charset = charsets[String(lab.name_rules['charset'])]
   const fits = (text: string) => [...text].every((letter) => !charset || charset.test(letter))
-  const plain = (letter: string) => [letter, plainLetters[letter] ?? unmarked(letter)].find((one) => one && fits(one)) ?? '?'
+  const plain = (letter: string) => [letter, plainLetters[letter] ?? stripMarks(letter)].find((one) => one && fits(one)) ?? '?'
   const name = [...text.normalize('NFC')].map(plain).join('')
-  return field ? name.slice(0, longest(lab, field)) : name
+  return field ? name.slice(0, maxNameLength(lab, field)) : name
 }
 
-export const longest = ({ name_rules }: Lab, field: NameField) => {
+export const maxNameLength = ({ name_rules }: Lab, field: NameField) => {
   const max = name_rules[`max_${field}`]
   return typeof max === 'number' ? max : undefined
 }
@@ -64,9 +64,9 @@ export function normalizePhone(text: string): string | undefined {
 }
 
 /** Ten digits that begin with 1 or 2, the last of them the Luhn check digit over the prefix 80840. */
-export const isNpi = (text: string) => /^[12]\d{9}$/.test(text) && luhn(`80840${text}`)
+export const isNpi = (text: string) => /^[12]\d{9}$/.test(text) && passesLuhn(`80840${text}`)
 
-function luhn(digits: string) {
+function passesLuhn(digits: string) {
   const sum = [...digits].reverse().reduce((sum, digit, i) => {
     const value = Number(digit) * (i % 2 ? 2 : 1)
     return sum + (value > 9 ? value - 9 : value)

@@ -1,12 +1,12 @@
 import type { Problem } from '../../../platform/problem.ts'
-import { type Finding, findingsOf } from './rules-findings.ts'
-import type { Named } from './rules-tests.ts'
+import { type Finding, findingsFrom } from './rules-findings.ts'
+import type { TestSelection } from './rules-tests.ts'
 
 type Json = Record<string, unknown>
-type Place = Finding['path']
+type Path = Finding['path']
 
 /** What no rule minds, for the parts that an order cannot do without. */
-const harmless: Json = {
+const placeholders: Json = {
   user_id: '00000000-0000-4000-8000-000000000000',
   patient_details: {
     first_name: 'A',
@@ -22,14 +22,14 @@ const harmless: Json = {
 /** The body with its faulty parts left out, or replaced where something must be there. */
 export function correctOrder(sent: Json, faults: Finding[]): Json {
   const body = structuredClone(sent)
-  for (const { path } of faults) mend(body, harmless, path)
+  for (const { path } of faults) correctField(body, placeholders, path)
   return body
 }
 
-function mend(body: Json, good: Json, [name, ...rest]: Place) {
+function correctField(body: Json, good: Json, [name, ...rest]: Path) {
   if (typeof name !== 'string') return
   const inside = good[name]
-  if (isObject(inside) && isObject(body[name]) && rest.length) mend(body[name], inside, rest)
+  if (isObject(inside) && isObject(body[name]) && rest.length) correctField(body[name], inside, rest)
   else if (inside === undefined) delete body[name]
   else body[name] = structuredClone(inside)
 }
@@ -40,14 +40,17 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 export const besideFaults = (findings: Finding[], faults: Finding[]) =>
   findings.filter(
     (found) =>
-      !faults.some(({ path }) => within(found.path, path) || within(path, found.path) || (!found.status && found.path[0] === path[0])),
+      !faults.some(({ path }) => isWithin(found.path, path) || isWithin(path, found.path) || (!found.status && found.path[0] === path[0])),
   )
 
-const within = (inner: Place, outer: Place) => outer.every((step, i) => inner[i] === step)
+const isWithin = (inner: Path, outer: Path) => outer.every((step, i) => inner[i] === step)
 
 /** What an order names but for the part that was refused; undefined where nothing is left that could be looked up. */
-export function withoutRefused({ lab_test_id, order_set, collection_method, lab_account_id }: Named, refusal: Problem): Named | undefined {
-  const part = findingsOf(refusal)[0]?.path.join('.')
+export function withoutRejectedPart(
+  { lab_test_id, order_set, collection_method, lab_account_id }: TestSelection,
+  refusal: Problem,
+): TestSelection | undefined {
+  const part = findingsFrom(refusal)[0]?.path.join('.')
   const account = lab_account_id ?? order_set?.lab_account_id
   if (part === 'lab_account_id')
     return account ? { lab_test_id, order_set: order_set && { ...order_set, lab_account_id: null }, collection_method } : undefined

@@ -1,5 +1,5 @@
 /** Code, name, main time zone, and the first three digits of its ZIP codes. */
-const table = `
+const stateTable = `
 AL Alabama|Chicago|350-369
 AK Alaska|Anchorage|995-999
 AZ Arizona|Phoenix|850-865
@@ -60,14 +60,14 @@ AS American Samoa|Pacific/Pago_Pago|967`
 type State = { code: string; name: string; zone: string; zips: [first: string, last: string][] }
 
 const states = new Map(
-  table
+  stateTable
     .trim()
     .split('\n')
-    .map(stateOf)
+    .map(parseState)
     .map((state) => [state.code, state]),
 )
 
-function stateOf(line: string): State {
+function parseState(line: string): State {
   const [what = '', zone = '', zips = ''] = line.split('|')
   const ranges = zips.split(' ').map((range): [string, string] => [range.slice(0, 3), range.slice(-3)])
   return { code: what.slice(0, 2), name: what.slice(3), zone: /^Pacific/.test(zone) ? zone : `America/${zone}`, zips: ranges }
@@ -84,7 +84,7 @@ const codes = new Map([
   ...Object.entries(otherNames),
 ])
 
-const words = (text: string) =>
+const normalizeWords = (text: string) =>
   text
     .toLowerCase()
     .replaceAll('.', '')
@@ -92,7 +92,8 @@ const words = (text: string) =>
     .trim()
 
 /** The USPS code of a state or territory by its code or full name, in any case. */
-export const stateCode = (text: string): string | undefined => codes.get(words(text)) ?? codes.get(words(text).replace(/^us /, ''))
+export const stateCode = (text: string): string | undefined =>
+  codes.get(normalizeWords(text)) ?? codes.get(normalizeWords(text).replace(/^us /, ''))
 
 export const mainZone = (state: string) => states.get(state)?.zone
 
@@ -103,19 +104,19 @@ const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }
 
 /** The ISO 3166 code of a country: the ways to write the United States, and two letters that are a code already. */
 export function countryCode(text: string): string | undefined {
-  if (unitedStates.includes(words(text))) return 'US'
+  if (unitedStates.includes(normalizeWords(text))) return 'US'
   const code = text.trim().toUpperCase()
   return /^[A-Z]{2}$/.test(code) && regions.of(code) ? code : undefined
 }
 
 export const isUnitedStates = (country: string) => ['US', ...territories].includes(countryCode(country) ?? '')
 
-const has = ({ zips }: State, prefix: string) => zips.some(([first, last]) => first <= prefix && prefix <= last)
+const hasZipPrefix = ({ zips }: State, prefix: string) => zips.some(([first, last]) => first <= prefix && prefix <= last)
 
 /** False only where the ZIP code is known to lie in another state. */
 export function zipMatches(state: string, zip: string): boolean {
   const known = states.get(state)
-  return !known || has(known, zip.slice(0, 3))
+  return !known || hasZipPrefix(known, zip.slice(0, 3))
 }
 
-export const stateOfZip = (zip: string) => [...states.values()].find((state) => has(state, zip.slice(0, 3)))?.code
+export const stateOfZip = (zip: string) => [...states.values()].find((state) => hasZipPrefix(state, zip.slice(0, 3)))?.code

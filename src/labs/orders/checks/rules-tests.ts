@@ -3,12 +3,12 @@ import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { problem } from '../../../platform/problem.ts'
 import { termsOf } from '../../catalog/rules.ts'
 
-export type Named = Pick<NewOrder, 'lab_test_id' | 'order_set' | 'collection_method' | 'lab_account_id'>
+export type TestSelection = Pick<NewOrder, 'lab_test_id' | 'order_set' | 'collection_method' | 'lab_account_id'>
 type Marker = Parameters<typeof termsOf>[0][number] & { name: string; fasting: boolean }
 type Test = { id: string; name: string; method: string; sample_type: string; fasting: boolean; markers: { id: number }[] }
 
 /** One set of what an order names: lab_test_id is an older way to name a test, and adds to the set. */
-export function orderSetOf({ lab_test_id, order_set, collection_method, lab_account_id }: Named) {
+export function orderSetOf({ lab_test_id, order_set, collection_method, lab_account_id }: TestSelection) {
   const lab_test_ids = [...new Set([...(lab_test_id ? [lab_test_id] : []), ...(order_set?.lab_test_ids ?? [])])]
   const add_on = order_set?.add_on
   if (!lab_test_ids.length && !add_on)
@@ -20,7 +20,7 @@ export function orderSetOf({ lab_test_id, order_set, collection_method, lab_acco
   return { lab_test_ids, add_on, lab_account_id: lab_account_id ?? order_set?.lab_account_id }
 }
 
-export function methodFor(tests: Test[], collection_method: Named['collection_method']): string {
+export function methodFor(tests: Test[], collection_method: TestSelection['collection_method']): string {
   if (collection_method) return collection_method
   const [method, ...others] = new Set(tests.map((test) => test.method))
   if (others.length) throw problem('SEVERAL_METHODS', 'The tests have different collection methods. Choose one with collection_method.')
@@ -29,7 +29,7 @@ export function methodFor(tests: Test[], collection_method: Named['collection_me
 }
 
 /** The test that needs no other to be made: it stands alone, has every marker, and is collected that way. */
-export const isStandalone = <T extends Test>(tests: T[], markers: { id: number }[], method: string): T | undefined =>
+export const findStandaloneTest = <T extends Test>(tests: T[], markers: { id: number }[], method: string): T | undefined =>
   tests.find((test) => tests.length === 1 && test.method === method && test.markers.length === markers.length)
 
 type Recipe = { lab: { id: number; sample_types: string[] }; tests: Test[]; markers: Marker[]; method: string }
@@ -37,7 +37,7 @@ type Recipe = { lab: { id: number; sample_types: string[] }; tests: Test[]; mark
 /** What several tests or single markers come to on an order: one test of their markers. */
 export function recipeOf({ lab, tests, markers, method }: Recipe) {
   const fasting = tests.length ? tests.some((test) => test.fasting) : markers.some((marker) => marker.fasting)
-  const names = [...tests.map(({ name }) => name), ...namesBeyond(tests, markers)]
+  const names = [...tests.map(({ name }) => name), ...namesOfOtherMarkers(tests, markers)]
   return {
     lab_id: lab.id,
     name: names.join(' + ').slice(0, 200),
@@ -49,7 +49,7 @@ export function recipeOf({ lab, tests, markers, method }: Recipe) {
   }
 }
 
-const namesBeyond = (tests: Test[], markers: Marker[]) =>
+const namesOfOtherMarkers = (tests: Test[], markers: Marker[]) =>
   markers.filter(({ id }) => !tests.some((test) => test.markers.some((marker) => marker.id === id))).map(({ name }) => name)
 
 /** One sample for all where there is one; otherwise the first that is needed, since a test names only one. */

@@ -20,10 +20,10 @@ const exceptions: Record<string, Record<string, string[]>> = {
   TX: { 'America/Denver': ['798', '799', '885'] },
 }
 
-type Place = { state: string; zip: string; country: string }
+type Location = { state: string; zip: string; country: string }
 
 /** The zone that the days of an order are counted in: that of the ZIP code, of its state, of the team, UTC. */
-export function zoneOf({ state, zip, country }: Place, team_zone?: string | null): string {
+export function zoneOf({ state, zip, country }: Location, team_zone?: string | null): string {
   const abroad = countryCode(country) !== undefined && !isUnitedStates(country)
   const known = abroad ? undefined : (stateCode(state) ?? (isUnitedStates(country) ? stateOfZip(zip) : undefined))
   return zoneWithin(known, zip) ?? team_zone ?? 'UTC'
@@ -35,12 +35,12 @@ function zoneWithin(state: string | undefined, zip: string) {
   return other?.[0] ?? mainZone(state)
 }
 
-const clocks = new Map<string, Intl.DateTimeFormat>()
+const formatters = new Map<string, Intl.DateTimeFormat>()
 
 /** A formatter is dear to make and never changes. */
-function clockOf(timeZone: string) {
+function formatterFor(timeZone: string) {
   const clock =
-    clocks.get(timeZone) ??
+    formatters.get(timeZone) ??
     new Intl.DateTimeFormat('en-US', {
       timeZone,
       hourCycle: 'h23',
@@ -51,13 +51,13 @@ function clockOf(timeZone: string) {
       minute: '2-digit',
       second: '2-digit',
     })
-  clocks.set(timeZone, clock)
+  formatters.set(timeZone, clock)
   return clock
 }
 
 /** What a clock on the wall shows there, as if it were UTC. */
 function wallTime(zone: string, ms: number) {
-  const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = clockOf(zone).format(ms).split(/\D+/).map(Number)
+  const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = formatterFor(zone).format(ms).split(/\D+/).map(Number)
   return Date.UTC(year, month - 1, day, hour, minute, second)
 }
 
@@ -66,17 +66,17 @@ export const dayIn = (zone: string, instant: string) => dayAt(zone, Date.parse(i
 
 const dayAt = (zone: string, ms: number) => new Date(wallTime(zone, ms)).toISOString().slice(0, 10)
 
-const DAY = 24 * 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The first moment of a day there. Both offsets around it are tried, since the clocks may change on that day, even at midnight. */
 export function startOfDay(day: string, zone: string): string {
   const utc = Date.parse(`${day}T00:00:00Z`)
-  const tries = [utc - DAY, utc + DAY].map((ms) => utc - (wallTime(zone, ms) - ms))
+  const tries = [utc - DAY_MS, utc + DAY_MS].map((ms) => utc - (wallTime(zone, ms) - ms))
   return new Date(Math.min(...tries.filter((ms) => dayAt(zone, ms) >= day))).toISOString()
 }
 
 /** Today or later, here or there: whoever counts days in UTC and whoever counts them at the patient's both mean well. */
-export const mayActivateOn = (day: string, now: string, zone: string) => day >= now.slice(0, 10) || day >= dayIn(zone, now)
+export const canActivateOn = (day: string, now: string, zone: string) => day >= now.slice(0, 10) || day >= dayIn(zone, now)
 
 type Clocks = { now(): string; wall(): string }
 
@@ -84,7 +84,7 @@ type Clocks = { now(): string; wall(): string }
  * When an order goes to the lab: at the beginning of its day there, or at once.
  * At once is real time, which a team's clock never runs behind, so that it stays due however the clock is moved.
  */
-export function dispatchAt(activate_by: string | null, clocks: Clocks, zone: string) {
+export function dispatchAt(activate_by: string | null, formatters: Clocks, zone: string) {
   const begins = activate_by && startOfDay(activate_by, zone)
-  return begins && begins > clocks.now() ? begins : clocks.wall()
+  return begins && begins > formatters.now() ? begins : formatters.wall()
 }

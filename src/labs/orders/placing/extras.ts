@@ -9,7 +9,7 @@ type Image = z.output<typeof ImageIn>
 type WithImages = Pick<NewOrder, 'physician' | 'health_insurance'>
 
 /** Keeps the pictures that came with an order, each sealed for itself. */
-export async function keepImages(app: App, order: { id: string; key: SealingKey }, { physician, health_insurance }: WithImages) {
+export async function storeImages(app: App, order: { id: string; key: SealingKey }, { physician, health_insurance }: WithImages) {
   const images: Record<string, Image | null | undefined> = {
     physician_signature: physician?.signature_image,
     insurance_front: health_insurance?.front_image,

@@ -4,20 +4,20 @@ import type { ImportOrder } from '../../../contract/labs/new-order.ts'
 import { type App, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { patientOf, recordInfo } from '../../../tenants/users/records.ts'
-import { refusalOf, warningsOf } from '../checks/rules-findings.ts'
+import { problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { personFindings } from '../checks/rules-patients.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
 import { emptyDocument, withoutImages } from '../encrypted-document.ts'
 import { advanceOrder } from '../progress/advance.ts'
-import { keepImages } from './extras.ts'
-import { insertOrder, newOrder, orderReply, refuseTakenSample, seedOf } from './insert.ts'
+import { storeImages } from './extras.ts'
+import { insertOrder, newOrder, orderReply, rejectTakenSample, seedOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf } from './review.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
 /** Takes over an order that the lab has already: it was accepted there, so its answers and address are not judged again. */
 export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof ImportOrder>) =>
-  refuseTakenSample(() =>
+  rejectTakenSample(() =>
     inTransaction(app, async (app) => {
       const patient = await patientOf(app, caller.team_id, sent.user_id)
       const resolved = await resolveTests(app, caller, sent, ['active', 'pending'])
@@ -25,7 +25,7 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
       const { patient_details, patient_address } = body
       const zone = zoneOf(patient_address, patient.team_zone)
       const found = personFindings(sent, patientContextOf(app, patient, zone, resolved.method))
-      const refusal = refusalOf(found)
+      const refusal = problemFrom(found)
       if (refusal) throw refusal
       await recordInfo(app, patient, infoOf(body, patient.info))
       const now = app.now()
@@ -53,7 +53,7 @@ export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof 
         now,
       )
       await insertOrder(app, order)
-      await keepImages(app, order, sent)
+      await storeImages(app, order, sent)
       return orderReply(app, await advanceOrder(app, order, 'requisition_bypassed'), 'Order imported successfully')
     }),
   )

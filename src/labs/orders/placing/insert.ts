@@ -31,49 +31,53 @@ export type NewOrderFields = Pick<
   }
 
 /** An order at its first step. */
-export function newOrder({ parent, origin, ...draft }: NewOrderFields, at: string): LoadedOrder {
+export function newOrder({ parent, origin, ...fields }: NewOrderFields, at: string): LoadedOrder {
   const id = randomUUID()
   const transaction_id = parent?.transaction_id ?? randomUUID()
   const row = {
-    ...draft,
+    ...fields,
     id,
     transaction_id,
     parent_id: parent?.id ?? null,
     origin: origin ?? 'initial',
-    lab_id: draft.lab_test.lab_id,
-    lab_test_id: draft.lab_test.id,
+    lab_id: fields.lab_test.lab_id,
+    lab_test_id: fields.lab_test.id,
     low_level: 'ordered',
     last_event: 1,
     last_event_at: at,
     created_at: at,
     updated_at: at,
-    registrable: draft.registrable ?? false,
-    scheduled: draft.activate_by !== null,
-    sent_at: draft.sent_at ?? null,
+    registrable: fields.registrable ?? false,
+    scheduled: fields.activate_by !== null,
+    sent_at: fields.sent_at ?? null,
     step_at: null,
     simulation: null,
-    sample_id: draft.sample_id ?? null,
-    billing_type: draft.billing_type ?? 'client_bill',
-    priority: draft.priority ?? false,
-    has_abn: draft.has_abn ?? false,
-    health_insurance_id: draft.health_insurance_id ?? null,
+    sample_id: fields.sample_id ?? null,
+    billing_type: fields.billing_type ?? 'client_bill',
+    priority: fields.priority ?? false,
+    has_abn: fields.has_abn ?? false,
+    health_insurance_id: fields.health_insurance_id ?? null,
     collected_at: null,
     expected_result_by_date: null,
     worst_case_result_by_date: null,
     interpretation: null,
     has_missing_results: null,
     result_version: 0,
-    sealed: sealDocument(draft.key, id, draft.document),
+    sealed: sealDocument(fields.key, id, fields.document),
     events: [{ id: 1, low_level: 'ordered', status_detail: null, created_at: at }],
   }
   return { ...row, siblings: [...(parent?.siblings ?? []), row] }
 }
 
 /** `data`: the order as it is shown, where that is known already. */
-type Extra = { data?: ReturnType<typeof presentOrder>; info?: write.Placing['info']; requestRows?: write.Placing['requestRows'] }
+type InsertOptions = {
+  data?: ReturnType<typeof presentOrder>
+  info?: write.OrderInsert['info']
+  requestRows?: write.OrderInsert['requestRows']
+}
 
 /** Writes a drafted order with its first event and tells the customer, in one statement. */
-export async function insertOrder(app: App, order: LoadedOrder, { data, info, requestRows }: Extra = {}) {
+export async function insertOrder(app: App, order: LoadedOrder, { data, info, requestRows }: InsertOptions = {}) {
   const terms = await termsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
   const webhooks = await write.insertPlaced(app.db, { row: { ...order, simulation: null, terms }, event, info, requestRows })
@@ -105,7 +109,7 @@ export const orderReply = (app: App, order: LoadedOrder, message: string) => ({
 })
 
 /** A sample is one order's: the unique index decides, also between two requests of the same moment. */
-export async function refuseTakenSample<T>(write: () => Promise<T>) {
+export async function rejectTakenSample<T>(write: () => Promise<T>) {
   try {
     return await write()
   } catch (error) {

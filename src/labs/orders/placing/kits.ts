@@ -5,17 +5,17 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { patientOf, recordInfo } from '../../../tenants/users/records.ts'
 import { aoeFindings, resolveAoeAnswers } from '../checks/rules-aoe.ts'
-import { asAdvice, refusalOf, warningsOf } from '../checks/rules-findings.ts'
+import { asWarning, problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { personFindings } from '../checks/rules-patients.ts'
 import { stateCode } from '../checks/rules-states.ts'
-import { dispatchAt, mayActivateOn, zoneOf } from '../checks/rules-zones.ts'
+import { canActivateOn, dispatchAt, zoneOf } from '../checks/rules-zones.ts'
 import { emptyDocument, type OrderDocument, type Warning, withoutImages } from '../encrypted-document.ts'
 import { advanceOrder } from '../progress/advance.ts'
 import { DISPATCH } from '../progress/dispatch.ts'
 import { type LoadedOrder, lockOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
-import { keepImages, recordInsurance } from './extras.ts'
+import { recordInsurance, storeImages } from './extras.ts'
 import { insertOrder, newOrder, orderReply, seedOf, termsOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf } from './review.ts'
@@ -32,9 +32,9 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
   rules.checkKit(lab_test)
   const zone = zoneOf(shipping_details, patient.team_zone)
   const now = app.now()
-  if (activate_by && !mayActivateOn(activate_by, now, zone))
+  if (activate_by && !canActivateOn(activate_by, now, zone))
     throw invalid(['body', 'activate_by'], 'activate_by has passed. Send today or a later day, or leave it out.', 'activate_by_in_the_past')
-  rules.checkServed(lab, stateCode(shipping_details.state) ?? '')
+  rules.checkStateServed(lab, stateCode(shipping_details.state) ?? '')
   const order = newOrder(
     {
       ...patient,
@@ -72,21 +72,21 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
     rules.checkRegistrable(order)
     const patient = await patientOf(app, caller.team_id, body.user_id ?? order.user_id)
     const { patient_details, patient_address } = normalizeOrder(body, patient.info)
-    rules.checkServed(order.lab_test.lab, patient_address.state)
+    rules.checkStateServed(order.lab_test.lab, patient_address.state)
     const zone = zoneOf(patient_address, patient.team_zone)
     const answers = body.aoe_answers ?? []
     const findings = [
       ...personFindings(body, patientContextOf(app, patient, zone, 'testkit')),
-      ...aoeFindings(order.lab_test.markers, answers).map((found) => (answers.length ? found : asAdvice(found))),
+      ...aoeFindings(order.lab_test.markers, answers).map((found) => (answers.length ? found : asWarning(found))),
     ]
-    const refusal = refusalOf(findings)
+    const refusal = problemFrom(findings)
     if (refusal) throw refusal
     await recordInfo(app, patient, infoOf({ patient_details, patient_address }, patient.info))
     const health_insurance_id = (await recordInsurance(app, patient, body)) ?? null
     const { key, user_id, client_user_id } = patient
     const bound = { ...order, key, user_id, client_user_id, health_insurance_id, zone }
     const registered = await registerKit(app, bound, { ...body, patient_details, patient_address }, warningsOf(findings))
-    await keepImages(app, registered, body)
+    await storeImages(app, registered, body)
     const ready = app.config.ENVIRONMENT === 'sandbox' ? await advanceOrder(app, registered, 'requisition_created') : registered
     return orderReply(app, ready, 'Kit registered successfully')
   })

@@ -4,10 +4,10 @@ import { normalizeIcdCodes } from '../checks/rules-billing.ts'
 import { normalizePhone } from '../checks/rules-people.ts'
 import { countryCode, stateCode } from '../checks/rules-states.ts'
 
-type Given = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
+type PatientFields = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
 
 /** Gap 45: as given, but for what a lab reads in one way only: state, country, phone, diagnosis codes; with the proxy that is known already. */
-export function normalizeOrder<O extends Given>(order: O, known: Info | undefined): O {
+export function normalizeOrder<O extends PatientFields>(order: O, known: Info | undefined): O {
   const { patient_details: patient, patient_address: address, icd_codes } = order
   return {
     ...order,
@@ -26,7 +26,7 @@ export function normalizeOrder<O extends Given>(order: O, known: Info | undefine
 }
 
 /** The demographics that an order brings. */
-export function infoOf({ patient_details, patient_address }: Given, known: Info | undefined): Info {
+export function infoOf({ patient_details, patient_address }: PatientFields, known: Info | undefined): Info {
   const { first_name, last_name, email, phone_number, gender, dob, race, ethnicity, sexual_orientation, gender_identity } = patient_details
   const { first_line, second_line, country, zip, city, state, access_notes } = patient_address
   return {

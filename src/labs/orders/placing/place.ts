@@ -4,37 +4,37 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { infoRow, patientOf } from '../../../tenants/users/records.ts'
 import { resolveAoeAnswers } from '../checks/rules-aoe.ts'
-import { abnNeeded } from '../checks/rules-billing.ts'
+import { needsAbn } from '../checks/rules-billing.ts'
 import { generalFindings } from '../checks/rules-checks.ts'
-import { type Finding, refusalOf, warningsOf } from '../checks/rules-findings.ts'
+import { type Finding, problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { dispatchAt, zoneOf } from '../checks/rules-zones.ts'
 import { type OrderDocument, withoutImages } from '../encrypted-document.ts'
 import { DISPATCH } from '../progress/dispatch.ts'
-import { keepImages, recordInsurance } from './extras.ts'
+import { recordInsurance, storeImages } from './extras.ts'
 import { insertOrder, newOrder, orderReply, seedOf } from './insert.ts'
 import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf, reviewOrder } from './review.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
-type Plan = Awaited<ReturnType<typeof planOf>>
+type Plan = Awaited<ReturnType<typeof planOrder>>
 
 /** Places an order: one statement, unless pictures, an insurance or a new combination of tests come with it. */
 export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
-  const plan = await planOf(app, caller, body)
-  const refusal = refusalOf(plan.findings)
+  const plan = await planOrder(app, caller, body)
+  const refusal = problemFrom(plan.findings)
   if (refusal) throw refusal
   const alone = plan.resolved.lab_test && !body.health_insurance && !body.physician?.signature_image
-  const reply = alone ? await placeAtOnce(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
+  const reply = alone ? await placeInOneStatement(app, plan) : await inTransaction(app, (app) => placeWithExtras(app, caller, plan))
   if (!plan.body.activate_by) app.wake(DISPATCH)
   return reply
 }
 
-async function placeAtOnce(app: App, plan: Plan) {
+async function placeInOneStatement(app: App, plan: Plan) {
   const order = newOrder(
-    { ...draftOf(app, plan), lab_test: plan.resolved.lab_test as NonNullable<Plan['resolved']['lab_test']> },
+    { ...orderFieldsOf(app, plan), lab_test: plan.resolved.lab_test as NonNullable<Plan['resolved']['lab_test']> },
     app.now(),
   )
-  const reply = orderReply(app, order, PLACED)
+  const reply = orderReply(app, order, CREATED_MESSAGE)
   await insertOrder(app, order, {
     data: reply.order,
     info: await changedInfo(app, plan),
@@ -45,40 +45,40 @@ async function placeAtOnce(app: App, plan: Plan) {
 
 async function placeWithExtras(app: AppInTransaction, caller: TeamCaller, plan: Plan) {
   const lab_test = await labTestOf(app, caller, plan.resolved)
-  const draft = draftOf(app, plan)
+  const fields = orderFieldsOf(app, plan)
   const health_insurance_id = plan.body.health_insurance
     ? ((await recordInsurance(app, plan.patient, plan.body)) ?? null)
-    : draft.health_insurance_id
-  const order = newOrder({ ...draft, lab_test, health_insurance_id }, app.now())
+    : fields.health_insurance_id
+  const order = newOrder({ ...fields, lab_test, health_insurance_id }, app.now())
   await insertOrder(app, order, { info: await changedInfo(app, plan) })
-  await keepImages(app, order, plan.body)
-  return orderReply(app, order, PLACED)
+  await storeImages(app, order, plan.body)
+  return orderReply(app, order, CREATED_MESSAGE)
 }
 
-const PLACED = 'Order created successfully'
+const CREATED_MESSAGE = 'Order created successfully'
 
 const isInsured = ({ billing_type, health_insurance }: NewOrder) => billing_type === 'commercial_insurance' || Boolean(health_insurance)
 
 /** What an order comes to and what is to be said about it. */
-async function planOf(app: App, caller: TeamCaller, sent: NewOrder) {
+async function planOrder(app: App, caller: TeamCaller, sent: NewOrder) {
   const tests = resolveTests(app, caller, sent)
   // Who the order is for is judged first; what becomes of the tests is awaited below.
   tests.catch(() => {})
   const patient = await patientOf(app, caller.team_id, sent.user_id)
   const resolved = await tests.catch((error) => {
-    throw faultsBeside(app, sent, patient) ?? error
+    throw fieldErrorsOf(app, sent, patient) ?? error
   })
   return { body: normalizeOrder(sent, patient.info), patient, resolved, ...(await reviewOrder(app, caller, sent, { patient, resolved })) }
 }
 
 /** What is wrong with the request itself is told before that its tests do not fit together. */
-function faultsBeside(app: App, sent: NewOrder, patient: Awaited<ReturnType<typeof patientOf>>) {
+function fieldErrorsOf(app: App, sent: NewOrder, patient: Awaited<ReturnType<typeof patientOf>>) {
   const zone = zoneOf(sent.patient_address, patient.team_zone)
   const found = generalFindings(sent, patientContextOf(app, patient, zone, sent.collection_method ?? ''))
-  return refusalOf(found.filter(({ status }) => status === 422))
+  return problemFrom(found.filter(({ status }) => status === 422))
 }
 
-function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: Plan) {
+function orderFieldsOf(app: App, { body, patient, resolved, zone, payor, findings }: Plan) {
   const activate_by = body.activate_by ?? null
   return {
     team_id: patient.team_id,
@@ -94,7 +94,7 @@ function draftOf(app: App, { body, patient, resolved, zone, payor, findings }: P
     seed: seedOf(patient, resolved.lab_test?.slug ?? resolved.recipe.name),
     billing_type: body.billing_type,
     priority: body.priority,
-    has_abn: abnNeeded({
+    has_abn: needsAbn({
       payor_name: payor?.name ?? '',
       icd_codes: [...(body.icd_codes ?? []), ...(body.health_insurance?.diagnosis_codes ?? [])],
     }),

@@ -5,9 +5,9 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { patientOf } from '../../../tenants/users/records.ts'
 import { generalFindings } from '../checks/rules-checks.ts'
-import { type Finding, findingsOf } from '../checks/rules-findings.ts'
-import { besideFaults, correctOrder, withoutRefused } from '../checks/rules-preflight.ts'
-import type { Named } from '../checks/rules-tests.ts'
+import { type Finding, findingsFrom } from '../checks/rules-findings.ts'
+import { besideFaults, correctOrder, withoutRejectedPart } from '../checks/rules-preflight.ts'
+import type { TestSelection } from '../checks/rules-tests.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
 import { patientContextOf, reviewOrder } from './review.ts'
 import { type Resolved, resolveTests } from './tests.ts'
@@ -24,23 +24,23 @@ export async function validateOrder(app: App, caller: TeamCaller, sent: Record<s
 /** A part of the wrong shape is told, and the rest judged as if that part were in order. */
 async function preflight(app: App, caller: TeamCaller, sent: Record<string, unknown>): Promise<Finding[]> {
   const parsed = NewOrder.safeParse(sent)
-  if (parsed.success) return judgedAll(app, caller, parsed.data)
-  const faults = findingsOf(new Problem('invalid', faultsOf(parsed.error, 'body', sent)))
+  if (parsed.success) return reviewAll(app, caller, parsed.data)
+  const faults = findingsFrom(new Problem('invalid', faultsOf(parsed.error, 'body', sent)))
   const rest = NewOrder.safeParse(correctOrder(sent, faults))
-  return [...faults, ...(rest.success ? besideFaults(await judgedAll(app, caller, rest.data), faults) : [])]
+  return [...faults, ...(rest.success ? besideFaults(await reviewAll(app, caller, rest.data), faults) : [])]
 }
 
 /** Somebody of whom nothing is known. */
-const nobody = { team_zone: null, minor_ordering_enabled: true, info: undefined, insurance: undefined }
+const unknownPatient = { team_zone: null, minor_ordering_enabled: true, info: undefined, insurance: undefined }
 
 /** Looks on where placing would stop: at a user or tests that are not there. */
-async function judgedAll(app: App, caller: TeamCaller, order: NewOrder): Promise<Finding[]> {
+async function reviewAll(app: App, caller: TeamCaller, order: NewOrder): Promise<Finding[]> {
   const [known, { resolved, refused }] = await Promise.all([
-    attempt(patientOf(app, caller.team_id, order.user_id)),
+    orProblem(patientOf(app, caller.team_id, order.user_id)),
     resolveAll(app, caller, order),
   ])
-  const patient = known instanceof Problem ? nobody : known
-  const refusals = [...(known instanceof Problem ? findingsOf(known) : []), ...refused]
+  const patient = known instanceof Problem ? unknownPatient : known
+  const refusals = [...(known instanceof Problem ? findingsFrom(known) : []), ...refused]
   if (resolved && !refused.length) return [...refusals, ...(await reviewOrder(app, caller, order, { patient, resolved })).findings]
   const care = patientContextOf(app, patient, zoneOf(order.patient_address, patient.team_zone), order.collection_method ?? '')
   return [...refusals, ...generalFindings(order, care)]
@@ -51,19 +51,19 @@ const isAboutAccount = ({ path }: Finding) => path[0] === 'lab_account_id'
 /** What is refused about tests, markers, method and account: each part is told, and the rest looked up as if that part had not been named. */
 async function resolveAll(app: App, caller: TeamCaller, order: NewOrder) {
   const refused: Finding[] = []
-  let named: Named | undefined = order
+  let named: TestSelection | undefined = order
   while (named) {
-    const resolved: Resolved | Problem = await attempt(resolveTests(app, caller, named))
+    const resolved: Resolved | Problem = await orProblem(resolveTests(app, caller, named))
     if (!(resolved instanceof Problem)) return { resolved, refused }
-    const findings = findingsOf(resolved)
+    const findings = findingsFrom(resolved)
     // Without the account that was named there may be several; to whoever named one that says nothing.
     if (!refused.some(isAboutAccount) || !findings.some(isAboutAccount)) refused.push(...findings)
-    named = withoutRefused(named, resolved)
+    named = withoutRejectedPart(named, resolved)
   }
   return { refused }
 }
 
-const attempt = <T>(work: Promise<T>): Promise<T | Problem> =>
+const orProblem = <T>(work: Promise<T>): Promise<T | Problem> =>
   work.catch((error) => {
     if (error instanceof Problem) return error
     throw error

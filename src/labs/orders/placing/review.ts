@@ -3,7 +3,7 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { findPayor } from '../../../tenants/insurance/actions.ts'
 import type { patientOf } from '../../../tenants/users/records.ts'
-import { findings } from '../checks/rules-checks.ts'
+import { orderFindings } from '../checks/rules-checks.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
 import type { Resolved } from './tests.ts'
 
@@ -19,20 +19,20 @@ export async function reviewOrder(
   const { lab, markers, method, account } = resolved
   const zone = zoneOf(order.patient_address, patient.team_zone)
   const payor_code = order.health_insurance?.payor_code ?? patient.insurance?.payor_code
-  const payor = payor_code && isBilled(order) ? await findPayor(app, caller.team_id, payor_code) : undefined
+  const payor = payor_code && usesPayor(order) ? await findPayor(app, caller.team_id, payor_code) : undefined
   const context = {
     ...patientContextOf(app, patient, zone, method),
     lab,
     markers,
     account,
     insurance: patient.insurance && { relationship: patient.insurance.relationship, has_guarantor: Boolean(patient.insurance.guarantor) },
-    payor_known: !payor_code || !isBilled(order) || Boolean(payor),
+    payor_known: !payor_code || !usesPayor(order) || Boolean(payor),
   }
-  return { zone, payor, findings: findings(order, context) }
+  return { zone, payor, findings: orderFindings(order, context) }
 }
 
 /** With client_bill the customer pays, so nobody asks a payor. */
-const isBilled = ({ billing_type }: NewOrder) => billing_type !== 'client_bill'
+const usesPayor = ({ billing_type }: NewOrder) => billing_type !== 'client_bill'
 
 /** What a patient is judged by, whoever does the test. */
 export const patientContextOf = (app: App, patient: Pick<Patient, 'minor_ordering_enabled' | 'info'>, zone: string, method: string) => ({

@@ -51,26 +51,26 @@ type NewEvent = { id: string; event_type: string; key: string; partial: boolean;
 type Info = { sealed: Buffer; terms: string[] }
 
 /** Everything that placing an order writes. */
-export type Placing = { row: NewRow; event: NewEvent; info?: Info | undefined; requestRows?: RequestRows | undefined }
+export type OrderInsert = { row: NewRow; event: NewEvent; info?: Info | undefined; requestRows?: RequestRows | undefined }
 
-const at = (i: number) => `$${i + 1}`
+const parameterAt = (i: number) => `$${i + 1}`
 const ORDER = columns.length
-const place = (column: (typeof columns)[number]) => at(columns.indexOf(column))
+const parameter = (column: (typeof columns)[number]) => parameterAt(columns.indexOf(column))
 /** Where the parameters of the event, the demographics and the request's rows begin. */
 const EVENT = ORDER
 const INFO = EVENT + 4
 const REQUEST_ROWS = INFO + 2
 
 const insertOrder = `
-with placed as (insert into orders (${columns.join(', ')}) values (${columns.map((_, i) => at(i)).join(', ')})),
+with placed as (insert into orders (${columns.join(', ')}) values (${columns.map((_, i) => parameterAt(i)).join(', ')})),
 first as (insert into order_events (order_id, id, low_level, created_at)
-  values (${place('id')}, ${place('last_event')}, ${place('low_level')}, ${place('last_event_at')}))`
+  values (${parameter('id')}, ${parameter('last_event')}, ${parameter('low_level')}, ${parameter('last_event_at')}))`
 
-const tell = `
-select emit(${at(EVENT)}, ${place('team_id')}, ${place('user_id')}, ${place('id')}, ${at(EVENT + 1)}, ${at(EVENT + 2)}, ${at(EVENT + 3)},
-  ${place('created_at')}, false) as told`
+const emitCreated = `
+select emit(${parameterAt(EVENT)}, ${parameter('team_id')}, ${parameter('user_id')}, ${parameter('id')}, ${parameterAt(EVENT + 1)}, ${parameterAt(EVENT + 2)}, ${parameterAt(EVENT + 3)},
+  ${parameter('created_at')}, false) as told`
 
-const putInfo = `, put_user_info(${place('user_id')}, ${place('team_id')}, ${at(INFO)}, ${at(INFO + 1)}, ${place('created_at')})`
+const putInfo = `, put_user_info(${parameter('user_id')}, ${parameter('team_id')}, ${parameterAt(INFO)}, ${parameterAt(INFO + 1)}, ${parameter('created_at')})`
 
 /** What the parameters are of an order that is placed together with its audit row, for benchmarks of the bare statement. */
 export const placeParameters = [
@@ -81,17 +81,20 @@ export const placeParameters = [
 ]
 
 /** The hot write: one round trip, prepared once for each connection. */
-const placeAlone = prepared('place_order', insertOrder + tell + putInfo)
-export const placeAudited = prepared('place_order_audited', `${insertOrder + tell + putInfo}, ${auditText(REQUEST_ROWS)}`)
-const placeKept = prepared('place_order_kept', `${insertOrder + tell + putInfo}, ${auditText(REQUEST_ROWS)}, ${keptText(REQUEST_ROWS)}`)
+const placeAlone = prepared('place_order', insertOrder + emitCreated + putInfo)
+export const placeAudited = prepared('place_order_audited', `${insertOrder + emitCreated + putInfo}, ${auditText(REQUEST_ROWS)}`)
+const placeKept = prepared(
+  'place_order_kept',
+  `${insertOrder + emitCreated + putInfo}, ${auditText(REQUEST_ROWS)}, ${keptText(REQUEST_ROWS)}`,
+)
 
 /** Writes the order, its first event, the demographics, the log entry and the request's rows, in one statement. */
-export function insertPlaced(db: Db, { row, event, info, requestRows }: Placing) {
+export function insertPlaced(db: Db, { row, event, info, requestRows }: OrderInsert) {
   const values: unknown[] = columns.map((column) => row[column])
   values.push(event.id, event.event_type, event.key, event.sealed, info?.sealed ?? null, info?.terms ?? null)
   if (requestRows) values.push(...requestRowValues(requestRows))
   const text = requestRows?.kept ? placeKept : requestRows ? placeAudited : placeAlone
-  return toldBy(db, text, values)
+  return runEmitting(db, text, values)
 }
 
 const mutable = [
@@ -118,29 +121,29 @@ const mutable = [
   'sealed',
 ] as const satisfies (keyof Tables['orders'])[]
 
-const M = mutable.length + 1
+const EVENT_OF_CHANGE = mutable.length + 1
 
 const changeOrder = `
-with changed as (update orders set changed_at = date_trunc('milliseconds', now()), ${mutable.map((column, i) => `${column} = ${at(i + 1)}`).join(', ')} where id = $1)`
+with changed as (update orders set changed_at = date_trunc('milliseconds', now()), ${mutable.map((column, i) => `${column} = ${parameterAt(i + 1)}`).join(', ')} where id = $1)`
 const appendEvent = `,
 event as (insert into order_events (order_id, id, low_level, status_detail, created_at)
-  values ($1, ${at(mutable.indexOf('last_event') + 1)}, ${at(mutable.indexOf('low_level') + 1)}, ${at(M + 7)}, ${at(mutable.indexOf('last_event_at') + 1)}))`
-const tellChange = `
-select emit(${at(M)}, ${at(M + 1)}, ${at(mutable.indexOf('user_id') + 1)}, $1, ${at(M + 2)}, ${at(M + 3)}, ${at(M + 4)}, ${at(M + 5)}, ${at(M + 6)}) as told`
+  values ($1, ${parameterAt(mutable.indexOf('last_event') + 1)}, ${parameterAt(mutable.indexOf('low_level') + 1)}, ${parameterAt(EVENT_OF_CHANGE + 7)}, ${parameterAt(mutable.indexOf('last_event_at') + 1)}))`
+const emitUpdated = `
+select emit(${parameterAt(EVENT_OF_CHANGE)}, ${parameterAt(EVENT_OF_CHANGE + 1)}, ${parameterAt(mutable.indexOf('user_id') + 1)}, $1, ${parameterAt(EVENT_OF_CHANGE + 2)}, ${parameterAt(EVENT_OF_CHANGE + 3)}, ${parameterAt(EVENT_OF_CHANGE + 4)}, ${parameterAt(EVENT_OF_CHANGE + 5)}, ${parameterAt(EVENT_OF_CHANGE + 6)}) as told`
 
-const advance = prepared('advance_order', changeOrder + appendEvent + tellChange)
-const change = prepared('change_order', changeOrder + tellChange)
+const advance = prepared('advance_order', changeOrder + appendEvent + emitUpdated)
+const change = prepared('change_order', changeOrder + emitUpdated)
 
 /** A change of a locked order and the log entry that tells of it, with the step it took if it took one. */
 export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: string }, step?: { status_detail: string | null }) {
   const values: unknown[] = [row.id, ...mutable.map((column) => (column === 'simulation' ? json(row.simulation) : row[column]))]
   values.push(event.id, row.team_id, event.event_type, event.key, event.sealed, event.at, event.partial)
   if (step) values.push(step.status_detail)
-  return toldBy(db, step ? advance : change, values)
+  return runEmitting(db, step ? advance : change, values)
 }
 
 /** The webhooks that a statement has something for. */
-async function toldBy(db: Db, text: string, values: unknown[]) {
+async function runEmitting(db: Db, text: string, values: unknown[]) {
   const [row] = await runPrepared<{ told: string[] }>(db, text, values, 'writing')
   return row?.told ?? []
 }

@@ -1,14 +1,14 @@
 import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
-import { autoTest, findAutoTest, findLab } from '../../catalog/auto-tests.ts'
+import { createAutoTest, findAutoTest, findLab } from '../../catalog/auto-tests.ts'
 import { resolveOrderSet } from '../../catalog/markers.ts'
-import { accountToUse, checkActive, checkMethod, checkOrderable } from '../../catalog/rules.ts'
-import { isStandalone, methodFor, type Named, orderSetOf, recipeOf } from '../checks/rules-tests.ts'
+import { checkActive, checkMethod, checkOrderable, selectAccount } from '../../catalog/rules.ts'
+import { findStandaloneTest, methodFor, orderSetOf, recipeOf, type TestSelection } from '../checks/rules-tests.ts'
 
 export type Resolved = Awaited<ReturnType<typeof resolveTests>>
 
 /** What an order comes to: tests and markers of one lab, how they are collected and through which account. Writes nothing. */
-export async function resolveTests(app: App, caller: TeamCaller, named: Named, usableAccounts?: readonly string[]) {
+export async function resolveTests(app: App, caller: TeamCaller, named: TestSelection, usableAccounts?: readonly string[]) {
   const set = orderSetOf(named)
   const { tests, markers, lab_id, accounts } = await resolveOrderSet(app, caller, set)
   checkActive(tests)
@@ -16,13 +16,13 @@ export async function resolveTests(app: App, caller: TeamCaller, named: Named, u
   const method = methodFor(tests, named.collection_method)
   const lab = tests[0]?.lab ?? (await findLab(app, lab_id))
   checkMethod(lab, method)
-  const account = accountToUse(accounts, lab_id, set.lab_account_id, usableAccounts)
-  const alone = isStandalone(tests, markers, method)
+  const account = selectAccount(accounts, lab_id, set.lab_account_id, usableAccounts)
+  const standalone = findStandaloneTest(tests, markers, method)
   const recipe = recipeOf({ lab, tests, markers, method })
-  const lab_test = alone ?? (await findAutoTest(app, caller, recipe.auto_key))
+  const lab_test = standalone ?? (await findAutoTest(app, caller, recipe.auto_key))
   return { lab, tests, markers, method, account, lab_test, recipe }
 }
 
 /** The lab test of the order; one that several tests or markers come to is made when it is ordered first. */
 export const labTestOf = async (app: App, caller: TeamCaller, { lab_test, recipe, markers }: Resolved) =>
-  lab_test ?? (await autoTest(app, caller, recipe, markers))
+  lab_test ?? (await createAutoTest(app, caller, recipe, markers))

@@ -4,7 +4,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
-import { dispatchAt, mayActivateOn } from '../checks/rules-zones.ts'
+import { canActivateOn, dispatchAt } from '../checks/rules-zones.ts'
 import { orderReply } from '../placing/insert.ts'
 import { lockOrder, lockOrders, ordersOfTransaction, presentOrder, requireOrder } from '../reading/present.ts'
 import * as rules from '../rules.ts'
@@ -19,7 +19,7 @@ export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: str
   const reply = await inTransaction(app, async (app) => {
     const order = await lockOrder(app, team_id, id)
     const now = app.now()
-    rules.checkReschedule(order, activate_by === null || mayActivateOn(activate_by, now, order.zone))
+    rules.checkReschedule(order, activate_by === null || canActivateOn(activate_by, now, order.zone))
     if (activate_by === order.activate_by) return orderReply(app, order, 'order updated')
     const held = order.low_level === 'ordered'
     const moved = await changeOrder(app, order, { activate_by, dispatch_at: held ? dispatchAt(activate_by, app, order.zone) : null })
@@ -56,21 +56,21 @@ export async function getOrderTransaction(app: App, { team_id }: TeamCaller, id:
   }
 }
 
-const LONGEST_WINDOW = 60 * DAY
-const RESENT_AT_ONCE = 1000
+const MAX_WINDOW_MS = 60 * DAY
+const MAX_RESENT_ORDERS = 1000
 
-type Which = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
+type ResendFilter = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
 
 /** Tells the latest event of orders once more, as they are now. */
-export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids, start_at, end_at }: Which) =>
+export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids, start_at, end_at }: ResendFilter) =>
   inTransaction(app, async (app) => {
     const until = end_at ?? app.now()
     if (!order_ids?.length && !start_at) throw invalid(['body'], 'Send order_ids or start_at.')
-    if (start_at && (start_at > until || until > later(start_at, LONGEST_WINDOW)))
+    if (start_at && (start_at > until || until > later(start_at, MAX_WINDOW_MS)))
       throw invalid(['body', 'end_at'], 'Must be after start_at, by at most 60 days.')
-    const rows = await store.listChanged(app.db, team_id, { order_ids, start_at, end_at: start_at ? until : null }, RESENT_AT_ONCE + 1)
-    if (rows.length > RESENT_AT_ONCE)
-      throw problem('TOO_MANY_TO_RESEND', `More than ${RESENT_AT_ONCE} orders match. Send a shorter window.`)
+    const rows = await store.listChanged(app.db, team_id, { order_ids, start_at, end_at: start_at ? until : null }, MAX_RESENT_ORDERS + 1)
+    if (rows.length > MAX_RESENT_ORDERS)
+      throw problem('TOO_MANY_TO_RESEND', `More than ${MAX_RESENT_ORDERS} orders match. Send a shorter window.`)
     const orders = await lockOrders(
       app,
       team_id,

@@ -36,9 +36,9 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, lo
   if (rules.classifyReport(order, low) !== 'take') throw problem('STATUS_NOT_REACHABLE', `The order is already past ${low}.`)
   const at = app.now()
   const step = { id: order.last_event + 1, low_level: low, status_detail, created_at: at }
-  const moved = changed(
+  const moved = applyChange(
     { ...order, low_level: low, last_event: step.id, last_event_at: at, events: [...order.events, step] },
-    { dispatch_at: null, ...collectedBy(order, low, at), ...rest },
+    { dispatch_at: null, ...collectionChange(order, low, at), ...rest },
     at,
   )
   if (rest.step_at === undefined) moved.step_at = labFor(app, moved).nextAt(moved, at)
@@ -50,12 +50,12 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, lo
 /** A change without a step, told all the same. */
 export async function changeOrder(app: App, order: LoadedOrder, change: Omit<Change, 'status_detail'>) {
   const at = app.now()
-  const moved = changed(order, change, at)
+  const moved = applyChange(order, change, at)
   wakeAfterCommit(app, await updateOrder(app.db, moved, orderEvent(app, moved, 'labtest.order.updated', at)))
   return moved
 }
 
-function changed(order: LoadedOrder, { document, ...change }: Omit<Change, 'status_detail'>, at: string): LoadedOrder {
+function applyChange(order: LoadedOrder, { document, ...change }: Omit<Change, 'status_detail'>, at: string): LoadedOrder {
   const next = { ...order, ...(change as Partial<LoadedOrder>), updated_at: at, document: { ...order.document, ...document } }
   const dated = { ...next, ...resultDates(next) }
   const siblings = order.siblings.map((sibling) =>
@@ -65,7 +65,7 @@ function changed(order: LoadedOrder, { document, ...change }: Omit<Change, 'stat
 }
 
 /** The moment of collection: what the lab said, else the first step that shows that the sample was taken. */
-const collectedBy = (order: LoadedOrder, low: string, at: string): Change =>
+const collectionChange = (order: LoadedOrder, low: string, at: string): Change =>
   !order.collected_at && rules.isCollected(order.method, low) ? { collected_at: at } : {}
 
 function resultDates({ collected_at, zone, lab_test }: LoadedOrder) {
@@ -74,10 +74,16 @@ function resultDates({ collected_at, zone, lab_test }: LoadedOrder) {
 }
 
 type OrderEventName = 'labtest.order.created' | 'labtest.order.updated'
-type Telling = { data?: ReturnType<typeof presentOrder> | undefined; partial?: boolean }
+type EventOptions = { data?: ReturnType<typeof presentOrder> | undefined; partial?: boolean }
 
 /** The log entry that tells of an order as it is now. */
-export const orderEvent = (app: App, order: LoadedOrder, event_type: OrderEventName, at: string, { data, partial = false }: Telling = {}) =>
+export const orderEvent = (
+  app: App,
+  order: LoadedOrder,
+  event_type: OrderEventName,
+  at: string,
+  { data, partial = false }: EventOptions = {},
+) =>
   eventRow(app, order.key, {
     team_id: order.team_id,
     user_id: order.user_id,

@@ -9,25 +9,25 @@ import * as store from '../store.ts'
 import { advanceOrder } from './advance.ts'
 import * as dueStore from './store-due.ts'
 
-const AT_ONCE = 100
+const BATCH_SIZE = 100
 
 export const DISPATCH = 'dispatch orders'
 
 /** Sends to the lab what is due on its team's clock, of one team or of any; answers whether there may be more. */
 export async function dispatchDue(app: App, team_id?: string) {
-  const due = await dueStore.dueDispatches(app.db, app.wall(), { limit: AT_ONCE, team_id, except: stillPostponed(app) })
-  await forEach(app, due, (order) => dispatch(inTeamTime(app, order.clock_offset_ms), order))
-  return due.length === AT_ONCE
+  const due = await dueStore.dueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
+  await forEachOrder(app, due, (order) => dispatch(onOrderClock(app, order.clock_offset_ms), order))
+  return due.length === BATCH_SIZE
 }
 
-const POSTPONED_MS = MINUTE
+const POSTPONE_MS = MINUTE
 /** Orders whose step failed, by id, with the time of their next attempt. */
 const postponed = declareCache(() => new Map<string, string>())
 
 const stillPostponed = (app: App) => [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id)
 
 /** An order that fails holds up no other: it is put off for a while, and its failure is told in the end. */
-async function forEach<T extends { id: string }>(app: App, due: T[], work: (one: T) => Promise<unknown>) {
+async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: (one: T) => Promise<unknown>) {
   const failures: unknown[] = []
   for (const one of due)
     await work(one).then(
@@ -36,7 +36,7 @@ async function forEach<T extends { id: string }>(app: App, due: T[], work: (one:
         // No order's fault: the whole turn comes again.
         if (isDatabaseAway(error)) throw error
         failures.push(error)
-        if (!app.transaction) postponed(app).set(one.id, later(app.wall(), POSTPONED_MS))
+        if (!app.transaction) postponed(app).set(one.id, later(app.wall(), POSTPONE_MS))
       },
     )
   if (failures.length) throw failures[0]
@@ -45,13 +45,13 @@ async function forEach<T extends { id: string }>(app: App, due: T[], work: (one:
 export const nextDispatch = async (app: App, team_id: string) => (await dueStore.nextDispatch(app.db, team_id))?.at ?? undefined
 
 /** In a journey of the clock, time stands still at the due moment already. */
-export const inTeamTime = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
+export const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
 
 /**
  * Work on an order that is in our hands. What somebody else has is left to them; a journey of the clock, which is a transaction already,
  * waits for it, since it goes on only from there.
  */
-function onClaimed(
+function withLockedOrder(
   app: App,
   { id, team_id }: Due,
   work: (app: AppInTransaction, locked: { dispatch_at: string | null; step_at: string | null }) => Promise<unknown>,
@@ -66,7 +66,7 @@ function onClaimed(
 type Due = { id: string; team_id: string }
 
 const dispatch = (app: App, due: Due) =>
-  onClaimed(app, due, async (app, { dispatch_at }) => {
+  withLockedOrder(app, due, async (app, { dispatch_at }) => {
     if (dispatch_at && dispatch_at <= app.now()) await sendOrder(app, await lockOrder(app, due.team_id, due.id))
   })
 
@@ -86,13 +86,13 @@ export async function onDueSteps(
   team_id: string | undefined,
   work: (app: AppInTransaction, order: LoadedOrder) => Promise<unknown>,
 ) {
-  const due = await dueStore.dueSteps(app.db, app.wall(), { limit: AT_ONCE, team_id, except: stillPostponed(app) })
-  await forEach(app, due, (one) =>
-    onClaimed(inTeamTime(app, one.clock_offset_ms), one, async (app, { step_at }) => {
+  const due = await dueStore.dueSteps(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
+  await forEachOrder(app, due, (one) =>
+    withLockedOrder(onOrderClock(app, one.clock_offset_ms), one, async (app, { step_at }) => {
       if (step_at && step_at <= app.now()) await work(app, await lockOrder(app, one.team_id, one.id))
     }),
   )
-  return due.length === AT_ONCE
+  return due.length === BATCH_SIZE
 }
 
 export const nextDueStep = async (app: App, team_id: string) => (await dueStore.nextStep(app.db, team_id))?.at ?? undefined
@@ -102,4 +102,4 @@ export const planSteps = (app: App, id: string, step_at: string, simulation: Sim
   store.setWithoutEvent(app.db, id, { step_at, simulation: JSON.stringify(simulation) })
 
 /** The order stays where it is until somebody moves it. */
-export const restOrder = (app: App, id: string) => store.setWithoutEvent(app.db, id, { step_at: null, simulation: null })
+export const clearPlannedSteps = (app: App, id: string) => store.setWithoutEvent(app.db, id, { step_at: null, simulation: null })

@@ -11,7 +11,7 @@ import { sendOrder } from './dispatch.ts'
 export async function offerRedraw(app: AppInTransaction, order: LoadedOrder, change: Change = {}): Promise<LoadedOrder> {
   rules.checkRedraw(order)
   const offered = await advanceOrder(app, order, 'redraw_available', change)
-  await follow(app, offered, 'redraw')
+  await insertFollowUp(app, offered, 'redraw')
   return offered
 }
 
@@ -22,12 +22,12 @@ export async function offerRedraw(app: AppInTransaction, order: LoadedOrder, cha
 export async function recreateOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
   if (!isEnd(order.method, order.low_level))
     throw problem('ORDER_GOES_ON', `The order is in ${order.low_level} and still accepts results. Report them on this order.`)
-  const made = order.siblings.find((sibling) => sibling.parent_id === order.id && sibling.origin === 'recreation')
-  if (made) return requireOrder(app, order.team_id, made.id)
-  return sendOrder(app, await follow(app, order, 'recreation'))
+  const recreated = order.siblings.find((sibling) => sibling.parent_id === order.id && sibling.origin === 'recreation')
+  if (recreated) return requireOrder(app, order.team_id, recreated.id)
+  return sendOrder(app, await insertFollowUp(app, order, 'recreation'))
 }
 
-async function follow(app: App, parent: LoadedOrder, origin: 'redraw' | 'recreation') {
+async function insertFollowUp(app: App, parent: LoadedOrder, origin: 'redraw' | 'recreation') {
   const now = app.now()
   const { team_id, user_id, client_user_id, key, document, lab_test, lab_account_id, method, zone } = parent
   const { billing_type, priority, has_abn, health_insurance_id } = parent

@@ -1,22 +1,22 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 
-const moment = (wall: string) => sql`${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
+const teamTime = (wall: string) => sql`${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
 
 /** The latest moment on any team's clock: nothing is due beyond it, so what is held for later is not even looked at. */
-const latestMoment = (wall: string) =>
+const latestTeamTime = (wall: string) =>
   sql<string>`(select ${wall}::timestamptz + max(clock_offset_ms) * interval '1 millisecond' from teams)`
 
 /** Orders that go to the lab by now, on their team's clock. */
-type Looking = { limit: number; team_id?: string | undefined; except: string[] }
+type DueQuery = { limit: number; team_id?: string | undefined; except: string[] }
 
-export const dueDispatches = (db: Db, wall: string, { limit, team_id, except }: Looking) =>
+export const dueDispatches = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
     .select(['orders.id', 'orders.team_id', 'orders.dispatch_at as at', 'teams.clock_offset_ms'])
-    .where('orders.dispatch_at', '<=', latestMoment(wall))
-    .where(sql<boolean>`orders.dispatch_at <= ${moment(wall)} and orders.id <> all(${except}::uuid[])`)
+    .where('orders.dispatch_at', '<=', latestTeamTime(wall))
+    .where(sql<boolean>`orders.dispatch_at <= ${teamTime(wall)} and orders.id <> all(${except}::uuid[])`)
     .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
     .orderBy('orders.dispatch_at')
     .orderBy('orders.created_at')
@@ -24,12 +24,12 @@ export const dueDispatches = (db: Db, wall: string, { limit, team_id, except }: 
     .limit(limit)
     .execute()
 
-const steps = (db: Db, wall: string, { limit, team_id, except }: Looking) =>
+const dueStepQuery = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
   db
     .selectFrom('orders')
     .innerJoin('teams', 'teams.id', 'orders.team_id')
     .select(['orders.id', 'orders.team_id', 'orders.step_at as at', 'teams.clock_offset_ms', 'orders.created_at'])
-    .where(sql<boolean>`orders.step_at <= ${moment(wall)} and orders.id <> all(${except}::uuid[])`)
+    .where(sql<boolean>`orders.step_at <= ${teamTime(wall)} and orders.id <> all(${except}::uuid[])`)
     .$if(team_id !== undefined, (query) => query.where('orders.team_id', '=', team_id as string))
     .orderBy('orders.step_at')
     .orderBy('orders.created_at')
@@ -40,21 +40,21 @@ const steps = (db: Db, wall: string, { limit, team_id, except }: Looking) =>
  * Orders whose simulator takes a step by now: all of a team whose simulator runs by itself, and those that simulate asked for.
  * Apart, so that the many that rest in other teams are not looked at.
  */
-export function dueSteps(db: Db, wall: string, looking: Looking) {
-  const all = steps(db, wall, looking)
-  const byItself = all.where('teams.simulator', '=', 'auto')
-  const askedFor = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
+export function dueSteps(db: Db, wall: string, query: DueQuery) {
+  const all = dueStepQuery(db, wall, query)
+  const automatic = all.where('teams.simulator', '=', 'auto')
+  const requested = all.where('teams.simulator', '<>', 'auto').where('orders.simulation', 'is not', null)
   const either = db
-    .selectFrom(byItself.as('one'))
+    .selectFrom(automatic.as('one'))
     .selectAll()
-    .unionAll(db.selectFrom(askedFor.as('other')).selectAll())
+    .unionAll(db.selectFrom(requested.as('other')).selectAll())
   return db
     .selectFrom(either.as('due'))
     .select(['id', 'team_id', 'at', 'clock_offset_ms'])
     .orderBy('at')
     .orderBy('created_at')
     .orderBy('id')
-    .limit(looking.limit)
+    .limit(query.limit)
     .execute()
 }
 

@@ -13,16 +13,16 @@ import * as store from './store-list.ts'
 type Query = z.output<typeof OrderFilter>
 
 /** Counted and sorted by name up to here; an honest lower bound beyond it. */
-const MOST = 10_000
+const MAX_COUNTED_ORDERS = 10_000
 
 export async function listOrders(app: App, caller: TeamCaller, query: Query) {
   if (query.user_id) await requireUser(app, caller.team_id, query.user_id)
   const filter = await filterOf(app, caller, query)
   const { page, size } = query
-  const found = await store.countMatching(app.db, caller.team_id, filter, MOST)
+  const found = await store.countMatching(app.db, caller.team_id, filter, MAX_COUNTED_ORDERS)
   const ids = await idsOf(app, caller, query, filter, found)
   const orders = (await ordersById(app, caller.team_id, ids)).map((order) => presentOrder(app, order))
-  return { orders, total: Math.min(found, MOST), total_is_lower_bound: found > MOST, page, size }
+  return { orders, total: Math.min(found, MAX_COUNTED_ORDERS), total_is_lower_bound: found > MAX_COUNTED_ORDERS, page, size }
 }
 
 async function idsOf(app: App, caller: TeamCaller, query: Query, filter: store.ListFilter, found: number) {
@@ -36,34 +36,36 @@ async function idsOf(app: App, caller: TeamCaller, query: Query, filter: store.L
 
 /** Names are sealed, so they are opened to be sorted. */
 async function idsByName(app: App, { team_id }: TeamCaller, filter: store.ListFilter, direction: 'asc' | 'desc', found: number) {
-  if (found > MOST)
+  if (found > MAX_COUNTED_ORDERS)
     throw problem(
       'TOO_MANY_TO_SORT',
-      `More than ${MOST} orders match, which is the limit for sorting by patient_name. Narrow the filter, for example by date.`,
+      `More than ${MAX_COUNTED_ORDERS} orders match, which is the limit for sorting by patient_name. Narrow the filter, for example by date.`,
     )
-  const by = await teamSealingKey(app, team_id)
-  const named = (await store.sealedNames(app.db, team_id, filter, MOST)).map(({ id, user_id, sealed, created_at, key_id, wrapped_key }) => {
-    const key = unwrap(by, { team_id, user_id: user_id as string }, { id: key_id, wrapped: wrapped_key })
-    const { last_name, first_name } = openDocument(key, id, sealed as Buffer).patient_details ?? nobody
-    return { id, created_at, last_name: last_name.toLowerCase(), first_name: first_name.toLowerCase() }
-  })
+  const teamKey = await teamSealingKey(app, team_id)
+  const entries = (await store.encryptedDocuments(app.db, team_id, filter, MAX_COUNTED_ORDERS)).map(
+    ({ id, user_id, sealed, created_at, key_id, wrapped_key }) => {
+      const key = unwrap(teamKey, { team_id, user_id: user_id as string }, { id: key_id, wrapped: wrapped_key })
+      const { last_name, first_name } = openDocument(key, id, sealed as Buffer).patient_details ?? noName
+      return { id, created_at, last_name: last_name.toLowerCase(), first_name: first_name.toLowerCase() }
+    },
+  )
   const { compare } = new Intl.Collator('en')
   const sign = direction === 'asc' ? 1 : -1
-  named.sort(
+  entries.sort(
     (a, b) =>
       sign * (compare(a.last_name, b.last_name) || compare(a.first_name, b.first_name)) ||
       b.created_at.localeCompare(a.created_at) ||
       a.id.localeCompare(b.id),
   )
-  return named.map(({ id }) => id)
+  return entries.map(({ id }) => id)
 }
 
 /** An unregistered kit has no patient; it stands where a name without letters would. */
-const nobody = { first_name: '', last_name: '' }
+const noName = { first_name: '', last_name: '' }
 
 async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promise<store.ListFilter> {
   const team = await teamSealingKey(app, team_id)
-  const terms = (text: string | null | undefined, field: string) => (text ? orNothing(queryTerms(team, text, field)) : undefined)
+  const terms = (text: string | null | undefined, field: string) => (text ? orNoMatch(queryTerms(team, text, field)) : undefined)
   const { search_input: search, order_activation_types: activation } = query
   const filled = <T>(list: T[] | null | undefined) => (list?.length ? list : undefined)
   return {
@@ -88,7 +90,7 @@ async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promis
 }
 
 /** A text without a word that could be looked for finds nobody, rather than everybody. */
-const orNothing = (terms: string[]) => (terms.length ? terms : ['\u0001'])
+const orNoMatch = (terms: string[]) => (terms.length ? terms : ['\u0001'])
 
 /** A text of spaces begins nothing. */
 const likeText = (text: string) => text.trim().replace(/[\\%_]/g, '\\$&') || '\u0001'

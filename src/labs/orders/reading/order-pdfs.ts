@@ -9,13 +9,13 @@ import { draw } from '../../documents/draw.ts'
 import { dayIn } from '../checks/rules-zones.ts'
 import { hasRequisition, type LoadedOrder, requireOrder } from './present.ts'
 
-const notThere = (message: string) => problem('DOCUMENT_NOT_AVAILABLE', message)
+const notAvailable = (message: string) => problem('DOCUMENT_NOT_AVAILABLE', message)
 
 /** What the lab works from, once it has accepted the order. */
 export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id: string) {
   const order = await requireOrder(app, team_id, order_id)
   if (!hasRequisition(order))
-    throw notThere('The order has no requisition. Orders that reach requisition_created have one; imported orders do not.')
+    throw notAvailable('The order has no requisition. Orders that reach requisition_created have one; imported orders do not.')
   const { document, lab_test } = order
   return draw(app, 'requisition', {
     ...documentHeader(order),
@@ -47,8 +47,8 @@ type LabelQuery = { number_of_labels: number; collection_date: string }
 
 export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: string, { number_of_labels, collection_date }: LabelQuery) {
   const order = await requireOrder(app, team_id, order_id)
-  if (!order.sample_id) throw notThere('The order has no sample_id yet. The lab assigns it.')
-  if (!order.document.patient_details) throw notThere('The kit has no patient to print on a label. Register the kit first.')
+  if (!order.sample_id) throw notAvailable('The order has no sample_id yet. The lab assigns it.')
+  if (!order.document.patient_details) throw notAvailable('The kit has no patient to print on a label. Register the kit first.')
   const day = dayOfCollection(collection_date, order.zone)
   return draw(app, 'labels', {
     ...documentHeader(order),
@@ -63,14 +63,14 @@ export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: str
 const dayOfCollection = (date: string, zone: string) => (/^[\d-]+(T00:00:00\.000Z)?$/.test(date) ? date.slice(0, 10) : dayIn(zone, date))
 
 export async function orderInstructionsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
-  return instructions(app, await requireOrder(app, team_id, order_id).then(({ lab_test }) => lab_test))
+  return drawInstructions(app, await requireOrder(app, team_id, order_id).then(({ lab_test }) => lab_test))
 }
 
 export async function labTestInstructionsPdf(app: App, { team_id }: TeamCaller, lab_test_id: string) {
-  return instructions(app, await catalog.requireLabTest(app, team_id, lab_test_id))
+  return drawInstructions(app, await catalog.requireLabTest(app, team_id, lab_test_id))
 }
 
-const instructions = (app: App, test: catalog.LabTestRow) =>
+const drawInstructions = (app: App, test: catalog.LabTestRow) =>
   draw(app, 'collectionInstructions', {
     created_at: test.updated_at,
     id: test.id,
@@ -85,7 +85,7 @@ const instructions = (app: App, test: catalog.LabTestRow) =>
 
 export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string) {
   const order = await requireOrder(app, team_id, order_id)
-  if (!order.has_abn) throw notThere('The order has no advance beneficiary notice. Only an order with has_abn set to true has one.')
+  if (!order.has_abn) throw notAvailable('The order has no advance beneficiary notice. Only an order with has_abn set to true has one.')
   const { markers, price } = order.lab_test
   const coverage = await coverageOf(app, order)
   return draw(app, 'abn', {
@@ -114,7 +114,7 @@ export function documentHeader(order: LoadedOrder) {
   const { document, lab_test, id: order_id, created_at } = order
   const { patient_details: patient, patient_address: home, shipping_details: sent } = document
   const [first_name = 'Unregistered', last_name = 'kit'] = patient ? [patient.first_name, patient.last_name] : []
-  const place = home ?? sent
+  const address = home ?? sent
   return {
     created_at,
     order_id,
@@ -124,7 +124,7 @@ export function documentHeader(order: LoadedOrder) {
       last_name,
       dob: patient?.dob ?? '',
       gender: patient?.gender ?? null,
-      address: place && { ...place, second_line: place.second_line ?? null },
+      address: address && { ...address, second_line: address.second_line ?? null },
       phone_number: patient?.phone_number ?? null,
     },
   }

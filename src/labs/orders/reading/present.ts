@@ -51,8 +51,8 @@ export async function ordersOfTransaction(app: App, team_id: string, transaction
 /** Rows of one team with their tests and transactions: three queries for any number of orders. */
 export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Promise<LoadedOrder[]> {
   if (!rows.length) return []
-  const by = await teamSealingKey(app, team_id)
-  const unique = (of: (row: store.LoadedRow) => string) => [...new Set(rows.map(of))]
+  const teamKey = await teamSealingKey(app, team_id)
+  const unique = (keyOf: (row: store.LoadedRow) => string) => [...new Set(rows.map(keyOf))]
   const tests = await catalog.labTestsById(
     app,
     team_id,
@@ -64,7 +64,7 @@ export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]
     unique((row) => row.transaction_id),
   )
   return rows.map(({ key_id, wrapped_key, ...row }) => {
-    const key = unwrap(by, { team_id, user_id: row.user_id }, { id: key_id, wrapped: wrapped_key })
+    const key = unwrap(teamKey, { team_id, user_id: row.user_id }, { id: key_id, wrapped: wrapped_key })
     return {
       ...row,
       key,
@@ -82,7 +82,7 @@ export function presentOrder(app: App, order: LoadedOrder) {
   return Order.parse({
     ...row,
     ...document,
-    patient_details: patientShown(document.patient_details),
+    patient_details: presentPatient(document.patient_details),
     patient_address: document.patient_address && { ...noAddress, ...document.patient_address },
     lab_test: catalog.presentLabTest(lab_test),
     details: detailsOf(order),
@@ -111,7 +111,7 @@ const optionals = ['race', 'ethnicity', 'sexual_orientation', 'gender_identity']
 const noAddress = { second_line: null, access_notes: null, phone_number: null }
 
 /** The spec records what was left out as Not Specified; it has a birth date as a date-time. */
-function patientShown(patient: OrderDocument['patient_details']) {
+function presentPatient(patient: OrderDocument['patient_details']) {
   if (!patient) return null
   const given = Object.fromEntries(optionals.map((name) => [name, patient[name] ?? 'Not Specified']))
   return { household_income: null, household_size: null, ...patient, ...given, dob: `${patient.dob}T00:00:00+00:00` }

@@ -42,12 +42,12 @@ const matching = (db: Db, team_id: string, filter: ListFilter): Matching => {
   if (critical !== undefined)
     query = critical ? query.where('interpretation', '=', 'critical') : query.where('interpretation', 'is distinct from', 'critical')
   if (scheduled) query = query.where(sql<boolean>`coalesce(activate_by > ${scheduled.after}::date, false) = ${scheduled.is}`)
-  if (patient) query = query.where(has(patient))
-  if (recipient) query = query.where(has(recipient))
+  if (patient) query = query.where(hasTerms(patient))
+  if (recipient) query = query.where(hasTerms(recipient))
   if (search)
     query = query.where((eb) =>
       eb.or([
-        ...(search.patient.length ? [has(search.patient), has(search.recipient)] : []),
+        ...(search.patient.length ? [hasTerms(search.patient), hasTerms(search.recipient)] : []),
         eb(sql`id::text`, 'like', `${search.beginning.toLowerCase()}%`),
         eb(sql`user_id::text`, 'like', `${search.beginning.toLowerCase()}%`),
         eb(sql`upper(sample_id)`, 'like', `${search.beginning.toUpperCase()}%`),
@@ -56,14 +56,14 @@ const matching = (db: Db, team_id: string, filter: ListFilter): Matching => {
   return query
 }
 
-const has = (terms: string[]) => sql<boolean>`terms @> ${terms}::text[]`
+const hasTerms = (terms: string[]) => sql<boolean>`terms @> ${terms}::text[]`
 
-export const countMatching = async (db: Db, team_id: string, filter: ListFilter, most: number) => {
+export const countMatching = async (db: Db, team_id: string, filter: ListFilter, limit: number) => {
   const { count } = await db
     .selectFrom(
       matching(db, team_id, filter)
         .select('id')
-        .limit(most + 1)
+        .limit(limit + 1)
         .as('found'),
     )
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -82,7 +82,7 @@ export const pageOfIds = (db: Db, team_id: string, filter: ListFilter, { key, di
     .execute()
 
 /** What the names are in, of every order that matches. */
-export const sealedNames = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
+export const encryptedDocuments = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
   db
     .selectFrom(matching(db, team_id, filter).select(['id', 'user_id', 'sealed', 'created_at']).limit(limit).as('found'))
     .innerJoin('sealing_keys', 'sealing_keys.user_id', 'found.user_id')

@@ -3,7 +3,7 @@ import * as ranges from '../../ranges/rules.ts'
 
 export type Sex = 'male' | 'female'
 /** Where a value lies: in its range, outside of it, or beyond a critical limit. */
-export type Place = 'normal' | 'above' | 'below' | 'critical_above' | 'critical_below'
+export type Band = 'normal' | 'above' | 'below' | 'critical_above' | 'critical_below'
 /** Values in steps of the last decimal that the lab reports, so that 4.5 with one decimal is 45. */
 export type Steps = { from: number; to: number }
 
@@ -17,18 +17,18 @@ export function intervalFor(analyte: Analyte, sex: Sex) {
 }
 
 /** The values that lie at a place; null where there are none. */
-export function stepsAt(analyte: Analyte, sex: Sex, place: Place): Steps | null {
-  const steps = roomAt(analyte, sex, place)
+export function stepsIn(analyte: Analyte, sex: Sex, place: Band): Steps | null {
+  const steps = stepRange(analyte, sex, place)
   return steps && steps.from <= steps.to ? steps : null
 }
 
-function roomAt(analyte: Analyte, sex: Sex, place: Place): Steps | null {
+function stepRange(analyte: Analyte, sex: Sex, place: Band): Steps | null {
   const scale = scaleOf(analyte)
   const normal = normalSteps(analyte, sex)
   const width = normal.to - normal.from
   const range = intervalFor(analyte, sex)
   const { below, above } = analyte.critical ?? { below: null, above: null }
-  const [lowest, highest] = [up((below ?? 0) * scale), down((above ?? Infinity) * scale)]
+  const [lowest, highest] = [roundUp((below ?? 0) * scale), roundDown((above ?? Infinity) * scale)]
   if (place === 'normal') return normal
   if (place === 'above' && range && range.high < Infinity)
     return { from: normal.to + 1, to: Math.min(highest, normal.to + Math.max(1, Math.floor(width * 0.4))) }
@@ -45,10 +45,10 @@ function normalSteps(analyte: Analyte, sex: Sex): Steps {
   const scale = scaleOf(analyte)
   const { mean, sd } = spreadOf(analyte, sex)
   const range = intervalFor(analyte, sex) ?? { low: -Infinity, high: Infinity, low_open: true, high_open: true }
-  const first = range.low_open ? down(range.low * scale) + 1 : up(range.low * scale)
-  const last = range.high_open ? up(range.high * scale) - 1 : down(range.high * scale)
-  const to = last < Infinity ? last : Math.max(first, down((mean + 2.5 * sd) * scale))
-  return { from: first > -Infinity ? first : Math.max(0, Math.min(to, up((mean - 2.5 * sd) * scale))), to }
+  const first = range.low_open ? roundDown(range.low * scale) + 1 : roundUp(range.low * scale)
+  const last = range.high_open ? roundUp(range.high * scale) - 1 : roundDown(range.high * scale)
+  const to = last < Infinity ? last : Math.max(first, roundDown((mean + 2.5 * sd) * scale))
+  return { from: first > -Infinity ? first : Math.max(0, Math.min(to, roundUp((mean - 2.5 * sd) * scale))), to }
 }
 
 /** Where the values of a healthy crowd gather. */
@@ -61,11 +61,11 @@ export function spreadOf(analyte: Analyte, sex: Sex) {
 }
 
 /** Products such as 4.35 * 100 miss their whole number by a hair. */
-const HAIR = 1e-6
-const up = (number: number) => Math.ceil(number - HAIR)
-const down = (number: number) => Math.floor(number + HAIR)
+const ROUNDING_TOLERANCE = 1e-6
+const roundUp = (number: number) => Math.ceil(number - ROUNDING_TOLERANCE)
+const roundDown = (number: number) => Math.floor(number + ROUNDING_TOLERANCE)
 
-export function placeOf(analyte: Analyte, sex: Sex, value: number): Place {
+export function bandOf(analyte: Analyte, sex: Sex, value: number): Band {
   const point = { low: value, high: value, low_open: false, high_open: false }
   const range = intervalFor(analyte, sex)
   if (analyte.critical && ranges.isCritical(point, analyte.critical))

@@ -2,7 +2,7 @@ import type { App } from '../../platform/app.ts'
 import { declareCache } from '../../platform/caches.ts'
 import * as store from './store.ts'
 
-const MOST = 2000
+const MAX_CACHED_TESTS = 2000
 
 /** Tests by id and version. */
 const labTestCache = declareCache(() => new Map<string, store.LabTestRow>())
@@ -12,25 +12,25 @@ const labTestCache = declareCache(() => new Map<string, store.LabTestRow>())
  * so it is kept until the test or the catalogue changes; which version counts is asked each time.
  */
 export async function labTestsOf(app: App, team_id: string, ids: string[]): Promise<store.LabTestRow[]> {
-  const tests = labTestCache(app)
-  const wanted = await store.testVersions(app.db, team_id, ids)
+  const cache = labTestCache(app)
+  const versions = await store.testVersions(app.db, team_id, ids)
   // What the call needs is its own: others may empty the memory while it waits.
-  const here = new Map(wanted.map((one) => [one.id, tests.get(keyOf(one))]))
-  const missing = wanted.filter(({ id }) => !here.get(id))
-  if (tests.size + missing.length > MOST) tests.clear()
+  const testsById = new Map(versions.map((one) => [one.id, cache.get(keyOf(one))]))
+  const missing = versions.filter(({ id }) => !testsById.get(id))
+  if (cache.size + missing.length > MAX_CACHED_TESTS) cache.clear()
   if (missing.length) {
     const found = await store.findLabTests(
       app.db,
       team_id,
       missing.map(({ id }) => id),
     )
-    for (const test of found) here.set(test.id, test)
+    for (const test of found) testsById.set(test.id, test)
     for (const one of missing) {
-      const test = here.get(one.id)
-      if (test) tests.set(keyOf(one), test)
+      const test = testsById.get(one.id)
+      if (test) cache.set(keyOf(one), test)
     }
   }
-  return wanted.flatMap(({ id }) => here.get(id) ?? [])
+  return versions.flatMap(({ id }) => testsById.get(id) ?? [])
 }
 
 const keyOf = ({ id, version }: { id: string; version: string }) => `${id} ${version}`
