@@ -2,30 +2,30 @@ import type { App } from '../../platform/app.ts'
 import type { LoadedOrder } from '../orders/reading/present.ts'
 import { simulator } from './simulator/index.ts'
 
-/** What a lab answers to an order that it takes at once. */
+/** The response of a lab that accepts an order immediately. */
 export type AcceptedOrder = { low_level: string; sample_id: string | null }
 
 /**
  * The lab behind an order. Progress and results come in through actions: `reportStep` and `recordResults`.
- * The calls are made inside the transaction of the change: an adapter that needs the network puts the work into a table of its own
+ * The calls run inside the transaction of the change, so an adapter that needs the network queues the work in its own table
  * and does it in a job.
  */
 export type Lab = {
-  /** Takes the order; undefined when the lab answers later. */
+  /** Sends the order; undefined if the lab accepts it later. */
   send(app: App, order: LoadedOrder): Promise<AcceptedOrder | undefined>
   cancel(app: App, order: LoadedOrder): Promise<void>
-  /** When the lab moves the order by itself. */
+  /** When the lab advances the order without a report. */
   nextAt(order: LoadedOrder, now: string): string | null
 }
 
-/** A partner lab sees its orders through the lab-side API and answers there, in its own time; that a kit awaits its patient we know ourselves. */
+/** A partner lab reads its orders and reports through the partner lab API. A kit without a patient awaits registration right away. */
 const partnerLab: Lab = {
   send: async (_, order) => (order.registrable ? { low_level: 'awaiting_registration', sample_id: null } : undefined),
   cancel: async () => {},
   nextAt: () => null,
 }
 
-/** Adapters by the interface that the catalogue names for a lab; a lab whose interface has none is a partner at the lab-side API. */
+/** Adapters by the lab's `interface` in the catalog; a lab without an adapter uses the partner lab API. */
 export const adapters: Record<string, Lab> = {}
 
 export const labFor = ({ config }: App, { lab_test }: Pick<LoadedOrder, 'lab_test'>): Lab =>

@@ -44,7 +44,7 @@ export async function getLabTest(app: App, caller: TeamCaller, id: string, lab_a
   return presentLabTest(test)
 }
 
-/** A test made of markers of one lab. Gap 32: the operator approves it, except in the sandbox, where nobody would. */
+/** Creates a test from markers of one lab. Gap 32: the operator approves it; the sandbox approves it automatically. */
 export const createLabTest = (app: App, caller: TeamCaller, input: z.output<typeof NewLabTest>) =>
   inTransaction(app, async (app) => {
     const { name, description, method, lab_account_id = null } = input
@@ -68,7 +68,7 @@ export const createLabTest = (app: App, caller: TeamCaller, input: z.output<type
     return presentLabTest(await requireLabTest(app, caller.team_id, id))
   })
 
-/** Whose codes the markers are named by: the lab that was named, or that of the account. */
+/** The lab that the provider_ids belong to: from lab_slug, or else from the account. */
 async function requestedLab(app: App, caller: TeamCaller, { lab_slug, lab_account_id }: z.output<typeof NewLabTest>) {
   if (lab_slug) return rules.requireLab(await store.findLabBySlug(app.db, lab_slug)).id
   return labOfAccount(app, caller, lab_account_id)
@@ -91,7 +91,7 @@ export const patchLabTest = (app: App, { team_id }: TeamCaller, id: string, { na
     return presentLabTest(await requireLabTest(app, team_id, id))
   })
 
-/** What waits for the operator, of every team. */
+/** Tests of all teams that are pending approval. */
 export const pendingLabTests = (app: App) => store.listPending(app.db)
 
 export const approveLabTest = (app: App, id: string) => inTransaction(app, (app) => store.approveLabTest(app.db, id, app.wall()))
@@ -108,7 +108,7 @@ export async function labTestsById(app: App, team_id: string, ids: string[]): Pr
   return new Map((await labTestsOf(app, team_id, ids)).map((test) => [test.id, test]))
 }
 
-/** What the lab measures for a test: its markers, and everything that it knows to measure. */
+/** The markers of a test, with all analytes of the catalog. */
 export const orderedOf = async (app: App, { markers }: Pick<LabTestRow, 'markers'>): Promise<OrderedMeasurements> => ({
   markers,
   analytes: await store.listAnalytes(app.db),

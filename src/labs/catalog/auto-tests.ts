@@ -20,7 +20,7 @@ export const findLab = (app: App, id: number) => store.findLab(app.db, id)
 
 export const findAutoTest = (app: App, { team_id }: TeamCaller, auto_key: string) => store.findAutoTest(app.db, team_id, auto_key)
 
-/** The team's test by its recipe. It is made of what may be ordered already, so nobody has to approve it. */
+/** Creates the team's combined test. Its parts are already orderable, so it needs no approval. */
 export const createAutoTest = (app: App, caller: TeamCaller, recipe: Recipe, markers: { id: number }[]) =>
   inTransaction(app, async (app) => {
     const now = app.now()

@@ -42,7 +42,7 @@ export async function listOrderSetMarkers(app: App, caller: TeamCaller, set: z.o
   return pageOfMarkers(app, { ids: markers.map((marker) => marker.id) }, query)
 }
 
-/** The tests and, of one lab, the markers that an order set comes to, with the accounts among which an order chooses. */
+/** Resolves an order set to tests and markers of one lab, with the accounts that the team can use. */
 export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_ids, add_on, lab_account_id }: z.output<typeof OrderSet>) {
   if (!lab_test_ids?.length && !add_on) throw problem('ORDER_SET_EMPTY', 'The order set is empty. Send lab_test_ids, add_on or both.')
   if (add_on) rules.checkMarkerSelection(add_on)
@@ -64,7 +64,7 @@ export async function resolveOrderSet(app: App, caller: TeamCaller, { lab_test_i
 const sortByIds = (tests: store.LabTestRow[], ids: string[] | null | undefined) =>
   tests.sort((one, other) => (ids ?? []).indexOf(one.id) - (ids ?? []).indexOf(other.id))
 
-/** The markers that were named by id or by the lab's code, in the order in which they were named. */
+/** Finds the markers by marker_ids or provider_ids, in the order of the request. */
 export async function pickMarkers(
   app: App,
   selection: { marker_ids?: number[] | null | undefined; provider_ids?: string[] | null | undefined },
@@ -102,20 +102,18 @@ export const getLab = (app: App, id: number) => store.findLab(app.db, id)
 
 export const getOwnLab = (app: App, { lab_id }: LabCaller) => getLab(app, lab_id)
 
-/** For the operator, who names labs by their slug. */
 export const findLabBySlug = (app: App, slug: string) => store.findLabBySlug(app.db, slug)
 
-/** Gap 34: the accounts of the platform are listed too; they have no organisation. */
+/** Gap 34: the list includes the platform accounts, which have no organization. */
 export async function listLabAccounts(app: App, caller: TeamCaller, filter: Parameters<typeof store.listLabAccounts>[2]) {
   const accounts = await store.listLabAccounts(app.db, caller, filter)
   return { data: accounts.map(({ team_id, ...account }) => ({ ...account, team_id_allowlist: team_id ? [team_id] : [] })) }
 }
 
-/** The number by which the lab knows an account. */
 export const accountNumber = async (app: App, id: string | null) =>
   id ? ((await store.findAccount(app.db, id))?.provider_account_id ?? null) : null
 
-/** The account that was named, if one was: one that the team may use, at this lab. */
+/** Returns the named account, which must be usable by the team and belong to the lab. */
 export async function accountFor(app: App, caller: TeamCaller, lab_account_id: string | null | undefined, lab_id: number) {
   const account = await findRequestedAccount(app, caller, lab_account_id)
   if (account) rules.checkAccount(account, lab_id)

@@ -15,7 +15,6 @@ type Marker = {
 }
 type Lab = { id: number; name: string; collection_methods: string[]; sample_types: string[] }
 
-/** Markers are named one way, and at least one of them. */
 export function checkMarkerSelection({ marker_ids, provider_ids }: MarkerSelection) {
   if (marker_ids?.length && provider_ids?.length)
     throw problem('MARKERS_NAMED_TWICE', 'The request has both marker_ids and provider_ids. Send one of them.')
@@ -26,7 +25,7 @@ export function checkMarkerSelection({ marker_ids, provider_ids }: MarkerSelecti
     )
 }
 
-/** Everything that was named must have been found. Ids of the catalogue are nobody's secret, so the message names them. */
+/** Catalog ids are public, so the message names them. */
 export function checkMarkersFound({ marker_ids, provider_ids }: MarkerSelection, found: Marker[]) {
   const missing = [
     ...(marker_ids ?? []).filter((id) => !found.some((marker) => marker.id === id)),
@@ -56,7 +55,7 @@ export function checkALaCarte(markers: Marker[]) {
 
 const idsOf = (markers: Marker[]) => markers.map(({ id }) => id).join(', ')
 
-/** What is ordered together goes to one lab. */
+/** An order goes to exactly one lab. */
 export function requireOneLab(lab_ids: number[]): number {
   const [lab_id, ...others] = new Set(lab_ids)
   if (lab_id === undefined) throw new Error('no test or marker to take the lab from')
@@ -92,7 +91,7 @@ export function checkAccountActive({ status }: Account) {
 
 type SelectableAccount = Account & { id: string; org_id: string | null }
 
-/** The account that an order at the lab goes through: the one that was named, the team's only active one, or the platform's. */
+/** Selects the named account, the team's only active account, or the platform account. */
 export function selectAccount<A extends SelectableAccount>(
   accounts: A[],
   lab_id: number,
@@ -125,17 +124,17 @@ type BillingLab = { supported_bill_types: string[]; excluded_states: string[] }
 
 export const servedStates = (lab: { excluded_states: string[] }) => usStates.filter((state) => !lab.excluded_states.includes(state))
 
-/** Every way of billing that the lab knows, wherever it works. */
+/** Every billing type of the lab, in every state that it serves. */
 export const allBilling = (lab: BillingLab) => Object.fromEntries(lab.supported_bill_types.map((type) => [type, servedStates(lab)]))
 
-/** The one sample that serves every marker; where several would, the one that the lab names first. */
+/** The first sample type of the lab that serves every marker. */
 export function commonSample(lab: Lab, markers: Marker[]): string {
   const common = lab.sample_types.find((type) => markers.every((marker) => marker.sample_types.includes(type)))
   if (common) return common
   throw problem('NO_COMMON_SAMPLE_TYPE', 'The markers need different sample types. Create one lab test per sample type.')
 }
 
-/** What a test made of these markers costs and how long it takes: the sum, and the slowest. */
+/** The price is the sum of the markers; the turnaround is that of the slowest. */
 export const termsOf = (markers: Marker[]) => ({
   price: markers.reduce((cents, marker) => cents + toCents(marker.price), 0) / 100,
   common_tat_days: slowest(markers.map((marker) => marker.common_tat_days)),
@@ -152,7 +151,7 @@ export const slugOf = (name: string) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '') || 'lab-test'
 
-/** Gap 33: a test of the catalogue belongs to everybody, so nobody changes it. */
+/** Gap 33: all teams share the catalog, so a team cannot change its tests. */
 export function checkOwn(test: { team_id: string | null }) {
   if (!test.team_id)
     throw problem(

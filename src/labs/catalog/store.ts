@@ -39,7 +39,7 @@ const versions = (db: Db, team_id: string) =>
     .select(['id', sql<string>`updated_at || ' ' || coalesce((select version from catalogue), '')`.as('version')])
     .where((eb) => eb.or([eb('team_id', 'is', null), eb('team_id', '=', team_id)]))
 
-/** Which tests of these a team sees, and as of when. Of a list of unknown length PostgreSQL would make a new plan each time. */
+/** The versions of the tests that a team sees. One id uses a prepared statement; PostgreSQL plans a list anew each time. */
 export const testVersions = (db: Db, team_id: string, ids: string[]) =>
   ids.length === 1
     ? oneVersion(db, team_id, ids[0] as string)
@@ -58,7 +58,7 @@ export type LabTestFilter = {
 }
 export type LabTestOrder = { key: 'price' | 'created_at' | 'updated_at'; direction: 'asc' | 'desc' }
 
-/** Matching tests in order; with a page, from its place on and one more than it takes. */
+/** Matching tests in order; with a page, from its cursor and one row more than its limit. */
 export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { key, direction }: LabTestOrder, page?: Page) =>
   labTests(db, team_id)
     .$if(filter.generation_method !== 'all', (query) => query.where('auto_generated', '=', filter.generation_method === 'auto'))
@@ -89,7 +89,7 @@ export const listLabTests = (db: Db, team_id: string, filter: LabTestFilter, { k
     .$if(!!page, (query) => query.limit((page as Page).limit + 1))
     .execute()
 
-/** The test and its markers, in the order that they were named in. */
+/** Inserts the test and its markers in the order of the request. */
 export const insertLabTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
   db
     .with('made', (db) => db.insertInto('lab_tests').values(row).returning('id'))
@@ -101,7 +101,7 @@ export const insertLabTest = (db: Db, row: Insertable<Tables['lab_tests']>, mark
 export const findAutoTest = (db: Db, team_id: string, auto_key: string) =>
   labTests(db, team_id).where('auto_key', '=', auto_key).executeTakeFirst()
 
-/** Leaves a test alone that another order made meanwhile: whoever waited for it then finds it. */
+/** Does nothing if a concurrent order has already created the test. */
 export const insertAutoTest = (db: Db, row: Insertable<Tables['lab_tests']>, marker_ids: number[]) =>
   db
     .with('made', (db) =>
@@ -239,7 +239,7 @@ const labAccounts = (db: Db, org_id: string, team_id: string) =>
 
 const allLabAccounts = preparedRead('list_lab_accounts', labAccounts)
 
-/** The accounts of the platform, and those of the team's organisation that are open to the team. */
+/** The platform accounts, and the organization's accounts that are open to the team. */
 export const usableLabAccounts = (db: Db, { org_id, team_id }: Team) => allLabAccounts(db, org_id, team_id)
 
 export const listLabAccounts = (

@@ -8,13 +8,13 @@ const MAX_CACHED_TESTS = 2000
 const labTestCache = declareCache(() => new Map<string, store.LabTestRow>())
 
 /**
- * The tests that a team sees, with lab and markers. Putting one together costs more than all else that an order reads,
- * so it is kept until the test or the catalogue changes; which version counts is asked each time.
+ * The tests that a team sees, with lab and markers. Loading one costs more than anything else an order reads,
+ * so it is cached until the test or the catalog changes; each call checks the version.
  */
 export async function labTestsOf(app: App, team_id: string, ids: string[]): Promise<store.LabTestRow[]> {
   const cache = labTestCache(app)
   const versions = await store.testVersions(app.db, team_id, ids)
-  // What the call needs is its own: others may empty the memory while it waits.
+  // The call keeps its own references, because another call may clear the cache while it waits.
   const testsById = new Map(versions.map((one) => [one.id, cache.get(keyOf(one))]))
   const missing = versions.filter(({ id }) => !testsById.get(id))
   if (cache.size + missing.length > MAX_CACHED_TESTS) cache.clear()

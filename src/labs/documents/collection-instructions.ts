@@ -16,7 +16,7 @@ export type CollectionInstructions = {
   sample_type: SampleType
   fasting: boolean
   laboratory_name: string | null
-  /** Where a patient can ask; left out when null. */
+  /** Contact for patient questions; null leaves it out. */
   contact: string | null
 }
 

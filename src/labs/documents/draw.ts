@@ -2,14 +2,14 @@ import { Worker } from 'node:worker_threads'
 import { type Caches, declareCache } from '../../platform/caches.ts'
 import type { Documents, DrawRequest, DrawResponse } from './thread.ts'
 
-/** The thread that draws, from the first paper on, and what it was asked for. */
+/** The worker thread, started with the first document, and its pending requests. */
 type DrawingThread = { thread: Worker; pending: Map<number, PromiseWithResolvers<Buffer>> }
 
 type ThreadState = { current?: DrawingThread | undefined; last: number }
 
 const threadState = declareCache((): ThreadState => ({ last: 0 }))
 
-/** Draws a document as a PDF. A long one takes seconds, so a thread of its own draws it while the process serves other requests. */
+/** Draws a document as a PDF. A long one takes seconds, so a worker thread draws it while the process serves requests. */
 export function draw<P extends keyof Documents>(
   service: { caches: Caches },
   paper: P,
@@ -21,7 +21,7 @@ export function draw<P extends keyof Documents>(
   const id = ++state.last
   const drawn = Promise.withResolvers<Buffer>()
   pending.set(id, drawn)
-  // A process that has nothing else to do waits for a paper, but not for the thread.
+  // A pending document keeps the process alive; an idle thread does not.
   thread.ref()
   thread.postMessage({ id, paper, input: input as never } satisfies DrawRequest)
   return drawn.promise
@@ -45,5 +45,5 @@ function startThread(state: ThreadState): DrawingThread {
   return { thread, pending: pending }
 }
 
-/** Where it failed, without its message: that may quote what was to be drawn. */
+/** Keeps the stack but drops the message, which may quote personal data. */
 const drawingError = (stack: string | undefined) => Object.assign(new Error('drawing a PDF failed'), { stack })

@@ -21,7 +21,7 @@ export type Result = {
 
 export type Flag = { word: string; style: Ink; shade: string }
 
-/** Said by word and not by colour alone: half of all reports are read in black and white. */
+/** Uses words as well as color, because reports are often printed in black and white. */
 export function flagOf({ interpretation, is_above_max_range, is_below_min_range }: Result): Flag {
   const side = is_above_max_range ? 'High' : is_below_min_range ? 'Low' : ''
   if (interpretation === 'critical') return { word: `CRITICAL ${side.toUpperCase()}`.trim(), style: ink.alert, shade: color.alert }
@@ -30,7 +30,7 @@ export function flagOf({ interpretation, is_above_max_range, is_below_min_range 
   return { word: 'Normal', style: ink.quiet, shade: color.good }
 }
 
-/** Where the laboratory's own flag says otherwise than the numbers, there is no picture: the flag is what counts. */
+/** No bar if the laboratory's flag contradicts the numbers, because the flag wins. */
 export function barOf(result: Result): RangeBar | null {
   const value = result.type === 'numeric' && /^\s*[+-]?\d/.test(result.result) ? Number(result.result) : Number.NaN
   const bar = rangeBar(value, { min: result.min_range_value, max: result.max_range_value })
@@ -40,7 +40,6 @@ export function barOf(result: Result): RangeBar | null {
   return silent || said === bar.side ? bar : null
 }
 
-/** The bounds as the laboratory wrote them, or from the numbers. */
 export function rangeInWords({ reference_range, min_range_value: min, max_range_value: max }: Result) {
   if (reference_range) return reference_range
   if (min !== null && max !== null) return `${min} – ${max}`

@@ -5,7 +5,6 @@ export type SampleType = (typeof sampleTypes)[number]
 
 type Collection = { method: Method; sample_type: SampleType; fasting: boolean }
 
-/** What the patient does, first to last. */
 export function stepsFor({ method, sample_type, fasting }: Collection): string[] {
   const preparation = fasting ? fastingSteps : []
   if (method === 'testkit') return [...preparation, ...opening, ...atHome[sample_type], ...sending]
@@ -85,7 +84,7 @@ const drawnByStaff = [
   'Press on the puncture site for a few minutes afterward. Do not lift anything heavy with that arm for an hour.',
 ]
 
-/** What is not drawn from the patient is given by the patient, wherever that happens. */
+/** Samples that the patient provides even at a collection site. */
 const byStaff: Partial<Record<SampleType, string[]>> = {
   saliva: [...spit.slice(0, 2), 'Let saliva run into the tube that the staff gives you, up to the mark. Close it and hand it back.'],
   urine: [

@@ -1,4 +1,4 @@
-/** How codes of the interface are told to people; a code that is not listed is told by its own letters. */
+/** Plain-language texts for wire codes; other codes show their own words. */
 const words: Record<string, string> = {
   client_bill: 'Ordering organization',
   commercial_insurance: 'Insurance',
@@ -32,14 +32,14 @@ export function dayInWords(day: string) {
   return new Date(`${day.slice(0, 10)}T00:00:00Z`).toLocaleDateString('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
 }
 
-/** Always with its zone: laboratory, physician and patient may live in three. */
+/** Always with its time zone: laboratory, physician and patient may be in different zones. */
 export function instantInWords(instant: string | null, time_zone: string | null) {
   if (!instant) return null
   const format = { month: 'short', day: 'numeric', year: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
   return new Date(instant).toLocaleString('en-US', { ...format, timeZone: time_zone ?? 'UTC', timeZoneName: 'short' })
 }
 
-/** Full years on a day, months below two years, as medicine counts. */
+/** Full years, or months below two years of age. */
 export function ageInWords(dob: string, on: string) {
   const [year = 0, month = 0, day = 0] = on.slice(0, 10).split('-').map(Number)
   const [bornYear = 0, bornMonth = 0, bornDay = 0] = dob.slice(0, 10).split('-').map(Number)

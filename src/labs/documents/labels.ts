@@ -12,7 +12,7 @@ export type Labels = {
   sample_id: string
   collection_date: string
   number_of_labels: number
-  /** On a roll each label is a page of its own size; a sheet is a Letter page to be cut. */
+  /** On a roll each label is a page; a sheet is a Letter page with many labels. */
   layout: 'roll' | 'sheet'
 }
 
@@ -30,7 +30,7 @@ export function labels(input: Labels): Promise<Buffer> {
   return closePage(paper)
 }
 
-/** `page` says that the label begins a page. */
+/** `page` is true if the label starts a new page. */
 function positionOf(index: number, layout: Labels['layout']) {
   if (layout === 'roll') return { page: true, x: 0, y: 0 }
   const place = index % (sheet.columns * sheet.rows)
@@ -50,7 +50,7 @@ function drawLabel(paper: Page, { patient, ...input }: Labels, { x, y }: { x: nu
   writeLine(paper, `Collected ${dayInWords(input.collection_date)}`, y + 59.5, text, { ...box, align: 'center' })
 }
 
-/** A sample id is never cut off: it shrinks to its line, or takes up to three where no barcode needs the room. */
+/** A sample id is never truncated: it shrinks to one line, or takes up to three lines without a barcode. */
 function writeId(paper: Page, sample_id: string, { x, y, width, most }: { x: number; y: number; width: number; most: number }) {
   const style = { ...ink.strong, size: most > 1 ? 8 : 7.5 }
   const room = (width * (most > 1 ? most - 0.5 : most)) / widthOf(paper, sample_id, style)
@@ -59,5 +59,5 @@ function writeId(paper: Page, sample_id: string, { x, y, width, most }: { x: num
     drawLine(paper, line, y + index * lineHeight(fitting), fitting, { x, width, align: 'center' })
 }
 
-/** Enough to tell the orders of a clinic's day apart. */
+/** Long enough to distinguish the orders of one clinic day. */
 const shortId = (order_id: string) => `Order ${order_id.slice(0, 8)}`

@@ -4,7 +4,6 @@ import { writeLine, writeText } from './layout/text.ts'
 import { color, ink, lineHeight } from './layout/theme.ts'
 import { joinParts, type Laboratory, labAddressOf } from './people.ts'
 
-/** The laboratory at the left, what the document is at the right. */
 export function letterhead(paper: Page, lab: Laboratory, title: string) {
   const width = paper.width * 0.62
   writeLine(paper, title, paper.y + 4, ink.heading, { x: rightEdge(paper) - paper.width * 0.36, width: paper.width * 0.36, align: 'right' })

@@ -34,7 +34,7 @@ export const nameOf = ({ first_name, last_name }: { first_name: string; last_nam
 
 export const lastNameFirst = ({ first_name, last_name }: Patient) => `${last_name}, ${first_name}`
 
-/** `on` is the day for which the age is told. */
+/** `on` is the day for which the age is calculated. */
 export function birthWithAge({ dob }: Patient, on: string) {
   const age = ageInWords(dob, on)
   return age ? `${dayInWords(dob)} (${age})` : dayInWords(dob)

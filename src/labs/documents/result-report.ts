@@ -16,7 +16,7 @@ export type ReportSection = { title?: string | null; results: Result[]; missing:
 
 export type ResultReport = {
   created_at: string
-  /** IANA name in which moments are shown; null is UTC. */
+  /** IANA zone of the printed times; null is UTC. */
   time_zone: string | null
   laboratory: Laboratory
   patient: Patient
@@ -29,7 +29,7 @@ export type ResultReport = {
   status: ReportStatus
   interpretation: Interpretation | null
   notes: string | null
-  /** One for each order of a transaction, in the order in which they are read. */
+  /** One per order of a transaction, in print order. */
   sections: ReportSection[]
 }
 

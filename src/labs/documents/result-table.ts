@@ -15,7 +15,7 @@ const columns = {
 }
 type Column = keyof typeof columns
 
-/** A result longer than this is a text and gets the width of the page. */
+/** A longer result is printed as text across the page. */
 const MAX_VALUE_LENGTH = 28
 
 export function resultTable(paper: Page, results: Result[]) {
@@ -48,7 +48,7 @@ function resultRow(paper: Page, result: Result) {
   paper.y += 4
 }
 
-/** What takes the whole width under the row; row and text stay on one page where they can. */
+/** Full-width texts under the row; they stay on the row's page if they fit. */
 function textsBelow(result: Result, isText: boolean) {
   return [
     { text: isText ? result.result : '', style: ink.body },
@@ -69,7 +69,7 @@ function cellsOf(paper: Page, result: Result, { flag, isText }: { flag: Flag; is
   ]
 }
 
-/** The panel that the result came with, unless it says no more than the name. */
+/** The panel of the result, unless it has the same name. */
 const panelsOf = ({ name, source_markers }: Result) => {
   const names = (source_markers ?? []).map((marker) => marker.name).filter((marker) => marker !== name)
   return names.length ? `Part of ${names.join(', ')}` : ''

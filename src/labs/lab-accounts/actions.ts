@@ -8,7 +8,7 @@ import * as store from './store.ts'
 
 type Filter = { lab_account_id?: string | null | undefined; team_id?: string | null | undefined; status?: string | null | undefined }
 
-/** Gap 63: an organisation's own accounts; a Team Management Key sees those that are open to its teams. */
+/** Gap 63: an organization's own accounts; a Team Management Key sees the accounts that are open to its teams. */
 export async function listOrgLabAccounts(app: App, caller: ManagementCaller, { team_id, ...filter }: Filter) {
   const visible = { ...filter, open_to: visibleTeams(caller, team_id), reach: caller.team_ids }
   return { data: await store.listAccounts(app.db, caller.org_id, visible) }
@@ -34,7 +34,7 @@ type NewLabAccount = {
   team_ids: string[]
 }
 
-/** The operator's ways with accounts; the API only opens them to teams. */
+/** Only the operator creates accounts; the API opens them to teams. */
 export const createLabAccount = (app: App, { billing, team_ids, ...account }: NewLabAccount) =>
   inTransaction(app, async (app) => {
     const { org_id, lab_id } = account
@@ -50,7 +50,7 @@ export const putPlatformAccounts = (app: AppInTransaction, rows: store.PlatformA
 
 export const listAllLabAccounts = (app: App) => store.listAllAccounts(app.db)
 
-/** Undefined where there is no such account. */
+/** Undefined if the account does not exist. */
 export const setLabAccountStatus = (app: App, id: string, status: string) =>
   inTransaction(app, (app) => store.setStatus(app.db, id, status))
 

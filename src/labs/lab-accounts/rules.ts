@@ -4,7 +4,7 @@ import { allBilling, servedStates } from '../catalog/rules.ts'
 type Lab = { name: string; supported_bill_types: string[]; excluded_states: string[] }
 type Billing = Record<string, string[]>
 
-/** How and where an account may bill: as the operator says, `*` for every state; or, where nothing is said, all that the lab does. */
+/** The billing types and states of an account: as the operator states them (`*` is every state), or else all that the lab supports. */
 export function allowedBilling(lab: Lab, billing: Billing): Billing {
   const named = Object.entries(billing)
   return named.length ? Object.fromEntries(named.map(([type, states]) => [type, statesFor(lab, type, states)])) : allBilling(lab)

@@ -3,7 +3,7 @@ import { liveTeams } from '../../platform/db/live-teams.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-/** Accounts with the live teams that they are open to; of those only the ones in `reach`, if it is given. */
+/** Accounts with the live teams that they are open to, limited to `reach` if it is set. */
 const accounts = (db: Db, reach?: string[]) =>
   db
     .selectFrom('lab_accounts')
@@ -24,7 +24,7 @@ export type AccountFilter = {
   status?: string | null | undefined
   /** Accounts that are open to one of these. */
   open_to: string[] | undefined
-  /** The teams that the caller may know of. */
+  /** The teams that the caller can see. */
   reach: string[] | undefined
 }
 
@@ -47,7 +47,7 @@ export const findAccount = (db: Db, org_id: string, id: string) =>
 export const lockAccount = (db: Db, org_id: string, id: string) =>
   db.selectFrom('lab_accounts').select('id').where('org_id', '=', org_id).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 
-/** Of every organisation and of the platform, for the operator. */
+/** All accounts, for the operator. */
 export const listAllAccounts = (db: Db) => accounts(db).execute()
 
 export const insertAccount = (db: Db, row: Insertable<Tables['lab_accounts']>) => db.insertInto('lab_accounts').values(row).execute()

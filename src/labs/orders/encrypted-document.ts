@@ -14,7 +14,7 @@ import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 type Output<S extends z.ZodType> = z.output<S>
 export type Warning = { code: string; path: (string | number)[]; message: string }
 
-/** What is personal in an order, sealed as one document by the user's key. */
+/** The personal data of an order, encrypted as one document with the user's key. */
 export type OrderDocument = {
   patient_details: Output<typeof PatientDetailsIn> | null
   patient_address: Output<typeof PatientAddressIn> | null
@@ -37,11 +37,11 @@ type WithImages = {
   health_insurance?: Output<typeof HealthInsuranceIn> | null | undefined
 }
 
-/** Pictures are kept apart, so that nobody carries them who reads an order. */
+/** Images are stored separately, so that reading an order does not load them. */
 export function withoutImages({ physician, health_insurance }: WithImages): Pick<OrderDocument, 'physician' | 'health_insurance'> {
   const { signature_image: _, ...doctor } = physician ?? {}
   const { front_image: __, back_image: ___, patient_signature_image: ____, ...insurance } = health_insurance ?? {}
-  // Spreading nothing loses the fields that a physician has.
+  // The spread of an absent physician widens the type.
   return { physician: physician ? (doctor as OrderDocument['physician']) : null, health_insurance: health_insurance ? insurance : null }
 }
 

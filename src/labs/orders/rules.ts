@@ -7,7 +7,7 @@ const hasPassed = (order: Order, low: string) => order.events.some((event) => ev
 
 const outbound = ['transit_customer', 'out_for_delivery', 'with_customer']
 
-/** Where the sample goes next on the way to results. A kit depends on whether it was sent out before its patient was known. */
+/** The next step toward results. For a kit it depends on whether the kit shipped before it had a patient. */
 export function nextStep(order: Order): string | undefined {
   if (order.method === 'testkit') {
     if (order.low_level === 'ordered' && order.registrable) return 'awaiting_registration'
@@ -17,10 +17,9 @@ export function nextStep(order: Order): string | undefined {
   return stepsOf(order.method)[order.low_level]?.next
 }
 
-/** A kit that nobody was named for yet. */
 export const needsRegistration = (order: Order) => order.registrable && !hasPassed(order, 'registered')
 
-/** The steps from where the order stands to `final` along the usual way, or the shortest way by arrows to where that does not lead. */
+/** The steps from the current one to `final`: along the usual path, or by the shortest transitions if it is off that path. */
 export function pathTo(order: Order, final: string): string[] {
   const steps: string[] = []
   for (let at = order; at.low_level !== final; ) {
@@ -39,7 +38,7 @@ export function pathTo(order: Order, final: string): string[] {
   return branch
 }
 
-/** As far along the usual way as it takes for a short turn to `final`: of all such turns the shortest, and of those the latest. */
+/** Leaves the usual path for `final` with the shortest detour; of equal detours, the latest. */
 function detourTo(order: Order, steps: string[], final: string): string[] | undefined {
   const turns = [order.low_level, ...steps].flatMap((low, i) => {
     const way = wayTo(order.method, low, final)
@@ -49,7 +48,6 @@ function detourTo(order: Order, steps: string[], final: string): string[] | unde
   return turns.sort((a, b) => length(a, sharedLength(a, steps)) - length(b, sharedLength(b, steps)) || b.length - a.length)[0]
 }
 
-/** Whether the order may take the steps one after the other. */
 function canTakeAll(order: Order, [low, ...rest]: string[]): boolean {
   if (low === undefined) return true
   return canFollow(order, low) && canTakeAll({ ...order, low_level: low, events: [...order.events, { low_level: low }] }, rest)
@@ -63,8 +61,8 @@ const sharedLength = (turn: string[], steps: string[]) => {
 const onlyOutbound = [...outbound, 'problem_in_transit_customer', 'failure_to_deliver_to_customer']
 
 /**
- * A kit that was placed with its patient is never registered, one that waits for its patient has no requisition and no results,
- * and what the patient has in hand is not brought again.
+ * A kit placed with its patient is never registered. A kit without a patient has no requisition and no results.
+ * A kit that was delivered to the patient does not ship again.
  */
 function canEnter(order: Order, low: string) {
   if (order.method !== 'testkit') return true
@@ -73,22 +71,22 @@ function canEnter(order: Order, low: string) {
   return !(onlyOutbound.includes(low) && hasPassed(order, 'with_customer'))
 }
 
-/** A scan on the way out that comes twice. Only after a problem does the courier set out once more. */
+/** An outbound scan that was already reported. A kit ships again only after a problem in transit. */
 const isRepeatedScan = (order: Order, low: string) =>
   outbound.includes(low) && hasPassed(order, low) && order.low_level !== 'problem_in_transit_customer'
 
-/** Whether one step may follow the other by an arrow. */
+/** Whether one transition leads from the current step to this one. */
 export const canFollow = (order: Order, low: string) =>
   canBecome(order.method, order.low_level, low) && canEnter(order, low) && !isRepeatedScan(order, low)
 
-/** Whether the order is there already, at a step that is not taken twice in a row. */
+/** Whether the order is already at this step and cannot enter it again. */
 export const isAt = (order: Order, low: string) => order.low_level === low && !canFollow(order, low)
 
 const cancellations = ['cancelled', 'do_not_process']
 
 /**
- * What to do with a step that a lab or courier reports: they miss scans, so it may lie several arrows ahead;
- * one that was passed already, or comes twice, is late and changes nothing.
+ * Classifies a step that a lab or courier reports. Scans can be missing, so it may be several transitions ahead.
+ * A step that the order already passed is late and changes nothing.
  */
 export function classifyReport(order: Order, low: string): 'take' | 'late' {
   if (canFollow(order, low)) return 'take'
@@ -103,7 +101,7 @@ export function classifyReport(order: Order, low: string): 'take' | 'late' {
 
 export const isCancelled = (order: Order) => cancellations.includes(order.low_level)
 
-/** Gap 41: an order can be cancelled as long as an arrow leads from its step to cancelled. */
+/** Gap 41: an order can be canceled while a transition leads from its step to cancelled. */
 export function checkCancellable(order: Order) {
   if (!canFollow(order, 'cancelled'))
     throw problem(
@@ -112,7 +110,7 @@ export function checkCancellable(order: Order) {
     )
 }
 
-/** A lab that answers later has an order in ordered already; nobody calls it back. */
+/** An order in ordered may already be at a partner lab, which has not reported yet; it is no longer held. */
 const isHeld = ({ low_level, dispatch_at }: Scheduled) =>
   low_level === 'ordered' ? dispatch_at !== null : low_level === 'awaiting_registration'
 
@@ -144,7 +142,7 @@ export function checkDraw(order: Order) {
     )
 }
 
-/** The step that tells us that the sample was taken, where the lab does not say when. */
+/** The steps that imply a collected sample, if the lab does not report collected_at. */
 const collectionSteps: Record<Method, string[]> = {
   walk_in_test: ['partial_results', 'completed'],
   at_home_phlebotomy: ['draw_completed', 'partial_results', 'completed'],
@@ -156,7 +154,7 @@ export const isCollected = (method: Method, low: string) => collectionSteps[meth
 
 type Sibling = { id: string; method: Method; low_level: string; parent_id: string | null }
 
-/** Gap 42: cancelled if every order is; active while any goes on; a redraw that is offered goes on until its order exists. */
+/** Gap 42: cancelled if every order is; active while any order is. An offered redraw is active until its order exists. */
 export function transactionStatus(orders: Sibling[]): 'active' | 'completed' | 'cancelled' {
   if (orders.every((order) => cancellations.includes(order.low_level))) return 'cancelled'
   return orders.some((order) => isActive(order, orders)) ? 'active' : 'completed'
@@ -180,7 +178,7 @@ export function checkRegistrable(order: Order) {
   if (!order.registrable)
     throw problem('KIT_HAS_A_PATIENT', 'The order with this sample_id already names its patient, so there is no kit to register.')
   if (hasPassed(order, 'registered')) throw problem('KIT_REGISTERED', 'The kit is already registered.')
-  // Whoever has the kit in hand registers it, whether or not the courier scanned it.
+  // The patient may register a delivered kit before the courier's scan arrives.
   if (!reachableFrom('testkit', order.low_level).has('registered'))
     throw problem(
       'KIT_NOT_REGISTRABLE',
@@ -194,7 +192,7 @@ export function checkRedraw(order: Order & { siblings: { origin: string }[]; lab
     throw problem('REDRAW_NOT_OFFERED', 'The lab cannot offer a redraw: it does not support redraws, or the transaction already has one.')
 }
 
-/** Results are never taken in silence by an order that has ended without them. */
+/** An order that ended without results rejects them, so that no result is lost. */
 export function checkAcceptsResults({ method, low_level }: Order) {
   if (isEnd(method, low_level))
     throw problem(

@@ -4,7 +4,6 @@ import type { Tables } from '../../platform/db/tables.ts'
 
 export type OrderRow = Omit<Selectable<Tables['orders']>, 'terms' | 'changed_at'>
 export type EventRow = { id: number; low_level: string; status_detail: string | null; created_at: string }
-/** An order as its transaction lists it. */
 export type Sibling = Pick<
   OrderRow,
   'id' | 'method' | 'low_level' | 'last_event_at' | 'origin' | 'parent_id' | 'created_at' | 'updated_at' | 'transaction_id'
@@ -23,7 +22,7 @@ const siblingColumns = [
   'transaction_id',
 ] as const
 
-/** Orders whose user is there, with the user's wrapped key and their events. */
+/** Orders of users that still exist, with the user's wrapped key and the events. */
 export const loadedOrders = (db: Db) =>
   db
     .selectFrom('orders')
@@ -58,7 +57,7 @@ export const findByTransaction = (db: Db, team_id: string, transaction_id: strin
     .$castTo<LoadedRow>()
     .execute()
 
-/** Locks the order until the transaction ends. What it looks like is read afterwards: a lock that waited reads old events. */
+/** Locks the orders until the transaction ends. Read them afterward: the locking query itself may return old events. */
 export const lockOrders = (db: Db, team_id: string, ids: string[]) =>
   db
     .selectFrom('orders')
@@ -69,7 +68,7 @@ export const lockOrders = (db: Db, team_id: string, ids: string[]) =>
     .forUpdate()
     .execute()
 
-/** The same of one order, unless somebody else has it in hand. */
+/** Locks one order unless another transaction holds it. */
 export const tryLockOrder = (db: Db, team_id: string, id: string) =>
   db
     .selectFrom('orders')
@@ -90,7 +89,7 @@ export const siblings = (db: Db, team_id: string, transaction_ids: string[]) =>
     .orderBy('id')
     .execute()
 
-/** Another lab may have given the same number to something that is no kit. */
+/** Prefers a kit, because another lab may use the same sample_id for an order that is not one. */
 export const findBySample = (db: Db, team_id: string, sample_id: string) =>
   db
     .selectFrom('orders')
@@ -102,11 +101,11 @@ export const findBySample = (db: Db, team_id: string, sample_id: string) =>
     .limit(1)
     .executeTakeFirst()
 
-/** What the simulator does next; nobody is told. */
+/** Sets the simulator's next step without emitting an event. */
 export const setWithoutEvent = (db: Db, id: string, change: { step_at: string | null; simulation: string | null }) =>
   db.updateTable('orders').set(change).where('id', '=', id).execute()
 
-/** The order is at the disposal of a lab that answers later; it is new among those that the lab lists. */
+/** Marks the order as sent to a partner lab, so that the lab's list shows it as changed. */
 export const setSent = (db: Db, id: string, updated_at: string) =>
   db
     .updateTable('orders')
@@ -120,7 +119,6 @@ export const insertImages = (db: Db, rows: Insertable<Tables['order_images']>[])
 
 type ChangeFilter = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
 
-/** Orders that were named, or that changed within a window. */
 export const listChanged = (db: Db, team_id: string, { order_ids, start_at, end_at }: ChangeFilter, limit: number) =>
   db
     .selectFrom('orders')

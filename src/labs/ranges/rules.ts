@@ -1,10 +1,10 @@
 import type { Analyte, CriticalLimits, ReferenceRange } from '../../contract/labs/analyte.ts'
 import { type Interpretation, type NewResult, numberText, type ResultType, rangeText } from '../../contract/labs/results.ts'
 
-/** Everything between two numbers; an open end does not belong to it. */
+/** An open end is not part of the interval. */
 export type Interval = { low: number; high: number; low_open: boolean; high_open: boolean }
 
-/** A result against the range that counts for it and, in the unit of the catalogue, against the critical limits. */
+/** Interprets a result by its range and, if the unit matches the catalog, by the critical limits. */
 export function interpret(posted: NewResult, type: ResultType, analyte: Analyte | undefined, gender: string) {
   const comparable = analyte && sameUnit(posted.unit, analyte.unit) ? analyte : undefined
   const range = hasRange(posted) ? labRange(posted) : catalogRange(comparable, gender)
@@ -26,7 +26,7 @@ export function interpret(posted: NewResult, type: ResultType, analyte: Analyte 
   }
 }
 
-/** The lab's own word counts more than our ranges, but it cannot silence a critical limit. */
+/** The lab's interpretation wins over the range, but never over a critical limit. */
 const chooseInterpretation = ({ interpretation }: NewResult, critical: boolean, interpretValue: () => Interpretation) =>
   critical ? 'critical' : (interpretation ?? interpretValue())
 
@@ -43,7 +43,7 @@ function labRange({ reference_range, min_range_value, max_range_value }: NewResu
   const low = min_range_value ?? read?.low ?? -Infinity
   const high = max_range_value ?? read?.high ?? Infinity
   if (low === -Infinity && high === Infinity) return { text, interval: null, expected: text }
-  // The text decides whether a bound belongs to the range, as the numbers alone cannot say it.
+  // Only the text says whether a bound is part of the range.
   const interval = { low, high, low_open: read?.low === low && read.low_open, high_open: read?.high === high && read.high_open }
   return { text: text ?? textOf(interval), interval, expected: null }
 }
@@ -75,7 +75,7 @@ export function readInterval(text: string): Interval | null {
 
 const between = (low: number, high: number): Interval => ({ low, high, low_open: false, high_open: false })
 
-/** What a lab measured: nothing is less than nothing, so `<5` begins at 0. */
+/** Measured values are never negative, so `<5` starts at 0. */
 export function readMeasured(text: string): Interval | null {
   const read = readInterval(text)
   return read && read.low === -Infinity && read.high >= 0 ? { ...read, low: 0, low_open: false } : read
@@ -91,7 +91,7 @@ export function intervalOf({ low, high, low_inclusive, high_inclusive }: Referen
   }
 }
 
-/** Where the sexes differ and we know none of the two, there is no range. */
+/** Without a known sex there is no range if the two ranges differ. */
 export function rangeFor({ reference_range }: Pick<Analyte, 'reference_range'>, gender: string): ReferenceRange | null {
   const { male, female } = reference_range ?? {}
   if (gender === 'male') return male ?? null
@@ -99,7 +99,7 @@ export function rangeFor({ reference_range }: Pick<Analyte, 'reference_range'>, 
   return male?.text === female?.text ? (male ?? null) : null
 }
 
-/** Whether all of it lies below the range; null where a part of it does. */
+/** Whether the whole interval is below the range; null if only a part is. */
 export function isBelow(measured: Interval, range: Interval): boolean | null {
   const { low, low_open } = range
   if (measured.high < low || (measured.high === low && (measured.high_open || low_open))) return true
@@ -116,7 +116,7 @@ const mirror = ({ low, high, low_open, high_open }: Interval): Interval => ({
   high_open: low_open,
 })
 
-/** Only what surely lies beyond a limit is critical; the limit itself is not. */
+/** Critical only if the whole interval is beyond a limit; the limit itself is not critical. */
 export function isCritical(measured: Interval, { below, above }: CriticalLimits) {
   const limits = between(below ?? -Infinity, above ?? Infinity)
   return isBelow(measured, limits) === true || isAbove(measured, limits) === true
@@ -128,7 +128,7 @@ export function interpretRange(measured: Interval, range: Interval): Interpretat
   return sides.includes(null) ? 'unknown' : 'normal'
 }
 
-/** Codes of HL7 table 0078 that carry their own meaning. */
+/** Codes of HL7 table 0078 with an interpretation. */
 const codeInterpretations: Record<string, Interpretation> = {
   N: 'normal',
   A: 'abnormal',
@@ -139,7 +139,7 @@ const codeInterpretations: Record<string, Interpretation> = {
   LL: 'critical',
 }
 
-/** Codes of the same table that only say what was found. */
+/** Codes of the same table that state only a finding. */
 const findings: Record<string, string> = {
   NEG: 'Negative',
   POS: 'Positive',
@@ -154,7 +154,7 @@ export function interpretCode(code: string, expected: string | null): Interpreta
   return codeInterpretations[known] ?? interpretText(findings[known] ?? code, expected)
 }
 
-/** A text that differs from the expected one is abnormal only if that one is a finding: a range may also read "see comment". */
+/** A different text is abnormal only if the expected text is a finding: a range may also read "see comment". */
 export function interpretText(text: string, expected: string | null): Interpretation {
   if (!expected) return 'unknown'
   if (normalizeText(text) === normalizeText(expected)) return 'normal'
@@ -164,7 +164,7 @@ export function interpretText(text: string, expected: string | null): Interpreta
 /** Labs write Nonreactive, Non-Reactive and NON REACTIVE. */
 const normalizeText = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}+]/gu, '')
 
-/** Limits of the catalogue are worth nothing in another unit. Case, brackets and the sign for micro are only spelling. */
+/** Catalog limits apply only in the same unit. Case, brackets and the micro sign do not matter. */
 export const sameUnit = (one: string | null | undefined, other: string | null | undefined) =>
   !one || !other || normalizeUnit(one) === normalizeUnit(other)
 

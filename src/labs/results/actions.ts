@@ -12,7 +12,7 @@ import { checkAcceptsResults, classifyReport } from '../orders/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** One report of the lab, as it is kept. What an earlier one had and this one lacks is in it too. */
+/** One stored lab report, including results of earlier reports that this one lacks. */
 export type Report = {
   status: NewResults['status']
   results: BiomarkerResult[]
@@ -23,7 +23,7 @@ export type Report = {
   notes: string | null
 }
 
-/** Keeps a report of a lab, unless it came before. One that does not say when it was made may return to what an earlier one said. */
+/** Stores a lab report unless it is a repeat. A report without reported_at may restore the values of an earlier report. */
 export async function recordResults(app: AppInTransaction, order: LoadedOrder, posted: NewResults): Promise<LoadedOrder> {
   const known = await store.findByDigest(app.db, order.id, digestOf(order, posted))
   if (known && (posted.reported_at || known.version === order.result_version)) return order
@@ -35,7 +35,7 @@ export async function recordResults(app: AppInTransaction, order: LoadedOrder, p
 const digestOf = ({ key }: LoadedOrder, posted: NewResults) =>
   createHmac('sha256', derive(key, 'report digest')).update(JSON.stringify(posted)).digest()
 
-/** Keeps a report beside the earlier ones, moves the order and alarms about what has become critical. One that comes late changes nothing. */
+/** Stores a new report version, advances the order and emits new critical results. A late report changes nothing. */
 export async function storeReport(app: AppInTransaction, order: LoadedOrder, posted: NewResults): Promise<LoadedOrder> {
   const status = statusOf(order, posted)
   const low = stepOf[status]
@@ -70,7 +70,7 @@ export async function storeReport(app: AppInTransaction, order: LoadedOrder, pos
 
 const stepOf = { partial: 'partial_results', final: 'completed', corrected: 'corrected' }
 
-/** Gap 44: a final report on an order that is completed already corrects it; a correction before any final report is that final report. */
+/** Gap 44: a final report on a completed order is a correction; a correction before any final report is the final report. */
 function statusOf({ low_level }: LoadedOrder, { status }: NewResults): NewResults['status'] {
   const final = ['completed', 'corrected'].includes(low_level)
   if (status === 'partial') return status
@@ -95,7 +95,7 @@ async function buildReport(app: App, order: LoadedOrder, posted: NewResults, bef
   }
 }
 
-/** Told under a key of its own, so that nothing ever waits in front of it. It says which marker, never the value. */
+/** The event has its own key, so that no other event delays it. It names the marker, never the value. */
 const emitCritical = (app: AppInTransaction, order: LoadedOrder, status: string, { name, slug }: BiomarkerResult) => {
   const at = app.now()
   const { id: order_id, team_id, user_id, client_user_id, sample_id, created_at } = order
@@ -135,14 +135,13 @@ export async function requireReport(app: App, order: LoadedOrder) {
 
 const noResults = () => problem('RESULTS_NOT_AVAILABLE', 'The order has no results yet. Wait for labtest.order.updated.')
 
-/** What is read of a report. */
 export function presentResults(app: App, order: LoadedOrder, report: Report) {
   const { document, lab_test, sample_id } = order
   const patient = document.patient_details ?? { first_name: '', last_name: '', dob: order.created_at.slice(0, 10) }
   const collected_at = report.collected_at ?? order.collected_at
   return {
     ...report,
-    // What is not there yet is not missing.
+    // A partial report has no missing results, because they may still arrive.
     missing_results: report.status === 'partial' ? [] : report.missing_results,
     metadata: {
       ...rules.metadataOf({ ...report, patient, physician: document.physician, lab: lab_test.lab, sample_id, collected_at }),
@@ -165,7 +164,7 @@ export async function transactionReports(app: App, { team_id }: TeamCaller, tran
   return reported
 }
 
-/** Of each measurement the newest; what describes the whole is that of the latest order. */
+/** The newest result of each measurement, with the metadata of the latest order. */
 export async function getTransactionResults(app: App, caller: TeamCaller, transaction_id: string) {
   const reported = await transactionReports(app, caller, transaction_id)
   const { order, report } = reported.at(-1) as (typeof reported)[number]

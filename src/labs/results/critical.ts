@@ -11,7 +11,6 @@ export async function getCriticalResult(app: App, { team_id }: TeamCaller, order
   return presentCritical(app, team_id, order_id)
 }
 
-/** A critical result that somebody saw to, with who and when. */
 export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: string) =>
   inTransaction(app, async (app) => {
     await requireOrder(app, caller.team_id, order_id)

@@ -13,7 +13,7 @@ export async function resultsPdf(app: App, { team_id }: TeamCaller, order_id: st
   return reportPdf(app, order, report, [{ results: report.results, missing: missingOf(report) }])
 }
 
-/** One section for each order: a reader sees which sample a value came from, and of each measurement the newest only. */
+/** One section per order, so that a reader sees the sample of each value; only the newest value of a measurement appears. */
 export async function transactionResultsPdf(app: App, caller: TeamCaller, transaction_id: string) {
   const reported = await transactionReports(app, caller, transaction_id)
   const { order, report } = reported.at(-1) as (typeof reported)[number]
@@ -29,7 +29,7 @@ export async function transactionResultsPdf(app: App, caller: TeamCaller, transa
   return reportPdf(app, order, report, sections)
 }
 
-/** What is not there yet in a partial report is not missing. */
+/** A partial report has no missing results, because they may still arrive. */
 const missingOf = ({ status, missing_results }: Report) => (status === 'partial' ? [] : missing_results)
 
 const reportPdf = (
@@ -50,6 +50,6 @@ const reportPdf = (
     status: report.status,
     interpretation: rules.interpretationOf(sections.flatMap(({ results }) => results)),
     notes: report.notes,
-    // Enumerations that we write ourselves, read back from what was sealed.
+    // The service itself wrote these enum values before they were encrypted.
     sections: sections as ReportSection[],
   })

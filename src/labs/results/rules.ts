@@ -19,7 +19,7 @@ import { interpret } from '../ranges/rules.ts'
 type Posted = Pick<NewResults, 'results' | 'reported_at'>
 type Patient = { gender: string; sample_id?: string | null }
 
-/** What a lab posted, with all that the catalogue knows about it. */
+/** Completes posted results with the data of the catalog. */
 export const completeResults = (ordered: OrderedMeasurements, patient: Patient, { results, reported_at }: Posted): BiomarkerResult[] =>
   results.map((posted) => {
     const analyte = findAnalyte(ordered, posted)
@@ -39,7 +39,7 @@ export const completeResults = (ordered: OrderedMeasurements, patient: Patient, 
     }
   })
 
-/** What a lab mistyped: a measurement that the catalogue does not have by that slug, or that it reports twice. */
+/** Finds unknown slugs and measurements that are reported twice. */
 export function resultFaults(ordered: OrderedMeasurements, results: NewResult[]): Fault[] {
   const seen = new Set<string>()
   return results.flatMap((posted, i): Fault[] => {
@@ -63,7 +63,7 @@ export function resultFaults(ordered: OrderedMeasurements, results: NewResult[])
 
 type MeasurementName = Pick<NewResult, 'slug' | 'loinc' | 'provider_id' | 'name'>
 
-/** A code of the lab names a marker; it tells the measurement where the marker is only one. */
+/** A provider_id names a marker; it identifies the measurement only if the marker has one expected result. */
 function findAnalyte({ analytes, markers }: OrderedMeasurements, { slug, loinc, provider_id }: MeasurementName): Analyte | undefined {
   const [only, ...others] = markers.find((marker) => provider_id && marker.provider_id === provider_id)?.expected_results ?? []
   return (
@@ -93,26 +93,25 @@ function typeOf({ type, result }: NewResult, analyte: Analyte | undefined): Resu
   return analyte?.result_type === 'coded_value' ? 'coded_value' : 'comment'
 }
 
-/** The worst of them; null where there is none. */
+/** The worst interpretation; null without results. */
 export function interpretationOf(results: Pick<BiomarkerResult, 'interpretation'>[]): Interpretation | null {
   const worst = interpretations.findLast((one) => results.some(({ interpretation }) => interpretation === one))
   return worst ?? null
 }
 
-/** Everything that the markers promise, once each, in the order of the report. */
+/** Every expected result of the markers, once, in report order. */
 export const expectedOf = ({ markers, analytes }: OrderedMeasurements): Analyte[] =>
   [...new Set(markers.flatMap(({ expected_results }) => expected_results))].flatMap(
     (slug) => analytes.find((one) => one.slug === slug) ?? [],
   )
 
-/** As the markers expect them; what nobody asked for comes last. */
+/** Sorts by the order of the markers; results that were not ordered come last. */
 export function sortResults(ordered: OrderedMeasurements, results: BiomarkerResult[]) {
   const place = new Map(expectedOf(ordered).map(({ slug }, i) => [slug, i]))
   const of = ({ slug }: BiomarkerResult) => place.get(slug) ?? place.size
   return results.toSorted((one, other) => of(one) - of(other))
 }
 
-/** What was expected and did not come, with the lab's reason where it gave one, and what else the lab says is missing. */
 type Reported = Omit<NewMissingResult, 'inferred_failure_type'> & { inferred_failure_type: string }
 
 export function missingResults(ordered: OrderedMeasurements, results: BiomarkerResult[], reported: Reported[]): MissingResult[] {
@@ -130,10 +129,10 @@ export function missingResults(ordered: OrderedMeasurements, results: BiomarkerR
   return latestByKey([...expected, ...reportedMissing]).filter((one) => !there.has(keyOf(one)))
 }
 
-/** Null until the results are final: what is not there yet is not missing. */
+/** Null until the results are final, because results may still arrive. */
 export const hasMissing = (status: string, missing: MissingResult[]) => (status === 'partial' ? null : missing.length > 0)
 
-/** Critical results that nobody has been alarmed about: the same text of the same measurement alarms once. */
+/** Critical results without an earlier alert: the same value of the same measurement alerts once. */
 export const findNewCritical = (before: BiomarkerResult[], after: BiomarkerResult[]) =>
   after.filter((one) => isCritical(one) && !before.some((old) => isCritical(old) && keyOf(old) === keyOf(one) && old.result === one.result))
 
@@ -141,7 +140,7 @@ const isCritical = ({ interpretation }: BiomarkerResult) => interpretation === '
 
 type Versions = { results: BiomarkerResult[]; missing_results: MissingResult[] }[]
 
-/** Results of the orders of a transaction, oldest first: the newest of a measurement counts, and an older one stays where no newer came. */
+/** Merges reports, oldest first: the newest result of each measurement wins. */
 export function mergeReports(versions: Versions) {
   const results = latestByKey(versions.flatMap((version) => version.results))
   const there = new Set(results.map(keyOf))
@@ -149,7 +148,7 @@ export function mergeReports(versions: Versions) {
   return { results, missing_results: missing.filter((one) => !there.has(keyOf(one))) }
 }
 
-/** Those of the results that no later one replaces. */
+/** Returns the results that no later result replaces. */
 export const resultsNotIn = (results: BiomarkerResult[], later: BiomarkerResult[]) => {
   const newer = new Set(later.map(keyOf))
   return results.filter((one) => !newer.has(keyOf(one)))
@@ -206,7 +205,7 @@ export const sampleInformationOf = (sample: Sample): Record<string, SampleData> 
       }
     : null
 
-/** Full years on a day. Who was born on 29 February turns older on 1 March where there is no such day. */
+/** Full years on a day. A birthday on February 29 counts as March 1 in other years. */
 export function ageOn(dob: string, day: string) {
   const years = Number(day.slice(0, 4)) - Number(dob.slice(0, 4))
   return day.slice(5, 10) < dob.slice(5, 10) ? years - 1 : years

@@ -33,7 +33,7 @@ export const latestCritical = (db: Db, team_id: string, order_id: string) =>
 
 type Acknowledgement = { acknowledged_at: string; acknowledged_kind: string; acknowledged_by: string | null }
 
-/** Whoever is first stays. */
+/** The first acknowledgement stays. */
 export const acknowledge = (db: Db, team_id: string, order_id: string, by: Acknowledgement) =>
   db
     .updateTable('critical_results')

@@ -18,7 +18,7 @@ import * as store from './store.ts'
 type Filter = z.output<typeof LabOrderFilter>
 type Step = z.output<typeof StepReport>
 
-/** A change may commit after a later one was read, so the list ends a moment ago: a lab that reads on misses nothing. */
+/** A change may commit after a later one was read, so the list leaves out the last moments and a lab misses nothing. */
 const SETTLE_MS = 2 * SECOND
 
 /** The orders that were sent to the lab, in the order of their last change. */
@@ -29,20 +29,20 @@ export async function listLabOrders(app: App, { lab_id }: LabCaller, query: Filt
   const { rows } = pageOf(found, page, positionOf)
   const last = rows.at(-1)
   const orders = await loadInOrder(app, rows)
-  // Also at the end of the list, so that a lab reads on from there when something has changed.
+  // The last page has a cursor too, so that a lab can continue from it later.
   return {
     orders: orders.map(presentLabOrder),
     next_cursor: last ? cursorAt(positionOf(last)) : (query.next_cursor ?? initialCursor(query, until)),
   }
 }
 
-/** From where a lab that has nothing yet reads on; who looked for one sample does not. */
+/** The cursor of an empty list; a search for one sample has none. */
 const initialCursor = ({ sample_id }: Filter, at: string) =>
   sample_id ? null : cursorAt({ at, id: '00000000-0000-0000-0000-000000000000' })
 
 const positionOf = (order: { changed_at: string; id: string }) => ({ at: order.changed_at, id: order.id })
 
-/** One reading for each team; whose user was erased meanwhile is not there any more. */
+/** One query per team. Orders of users erased in the meantime are left out. */
 async function loadInOrder(app: App, rows: { team_id: string; id: string }[]): Promise<LoadedOrder[]> {
   const byTeam = Map.groupBy(rows, ({ team_id }) => team_id)
   const loaded = new Map<string, LoadedOrder>()
@@ -61,18 +61,18 @@ export async function getLabOrder(app: App, { lab_id }: LabCaller, id: string) {
   return presentLabOrder(await requireOrder(app, team_id, id))
 }
 
-/** A step that the lab or its courier took. What comes late or twice changes nothing. */
+/** Records a step that the lab or its courier reports. A late or repeated report changes nothing. */
 export const reportStep = (app: App, caller: LabCaller, id: string, step: Step) =>
   withOrder(app, caller, id, async (app, order) => {
     const changes = changesIn(order, step, app.now())
-    // A step that may follow itself is a retry unless it says something new.
+    // The same step again is a retry unless it carries new data.
     const again = step.status === order.low_level && !Object.keys(changes).length
     if (again || rules.classifyReport(order, step.status) === 'late') return order
     const change = { ...changes, status_detail: step.status_detail ?? null }
     return step.status === 'redraw_available' ? offerRedraw(app, order, change) : advanceOrder(app, order, step.status, change)
   })
 
-/** What a report says besides the step: the sample's number, when it was taken, where the parcel is. */
+/** The new sample_id, collected_at and shipment of a report. */
 const changesIn = (order: LoadedOrder, { sample_id, collected_at, shipment }: Step, now: string) => ({
   ...(sample_id && sample_id !== order.sample_id ? { sample_id } : {}),
   ...(collected_at && collected_at !== order.collected_at ? { collected_at } : {}),
@@ -97,7 +97,7 @@ function shipmentOf({ document, id }: LoadedOrder, sent: NonNullable<Step['shipm
 export const reportResults = (app: App, caller: LabCaller, id: string, posted: NewResults) =>
   withOrder(app, caller, id, (app, order) => recordResults(app, order, posted))
 
-/** Results came for an order that is over: a further order of its transaction takes them. */
+/** Results arrived for an order that ended, so a new order of its transaction accepts them. */
 export const recreate = (app: App, caller: LabCaller, id: string) => withOrder(app, caller, id, recreateOrder)
 
 const withOrder = (
@@ -120,7 +120,7 @@ async function requireSentOrder(app: App, lab_id: number, id: string) {
   return sent
 }
 
-/** The order as the lab needs it: names as its systems can take them, and nothing of what is only the customer's. */
+/** The order for the lab: names in the lab's charset, without the customer's internal fields. */
 function presentLabOrder({ document, lab_test, ...order }: LoadedOrder) {
   const { lab } = lab_test
   const patient = document.patient_details

@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/open.ts'
 import { onePage } from '../../../platform/db/page.ts'
 import type { Page } from '../../../platform/paging.ts'
 
-/** Orders of a lab that have been sent to it. The teams are the lab's own business: it works for all of them. */
+/** Orders that were sent to the lab, across all teams. */
 const sentOrders = (db: Db, lab_id: number) =>
   db
     .selectFrom('orders')
@@ -17,7 +17,7 @@ export const findSent = (db: Db, lab_id: number, id: string) => sentOrders(db, l
 
 type Filter = { status?: string[] | null | undefined; sample_id?: string | null | undefined; until: string }
 
-/** In the order in which they changed last, so that a lab reads on from where it was. */
+/** Sorted by last change, so that a lab can continue from its cursor. */
 export const listSent = (db: Db, lab_id: number, { status, sample_id, until }: Filter, page: Page) =>
   sentOrders(db, lab_id)
     .where('orders.changed_at', '<', until)

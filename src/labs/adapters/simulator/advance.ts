@@ -21,13 +21,13 @@ import { simulateResults } from './values.ts'
 type Flags = z.output<typeof SimulationFlags>
 type Query = { final_status?: string | null | undefined; delay?: number | null | undefined }
 
-/** Walks an order to where it was asked to go: at once, or a step every so many seconds. */
+/** Advances an order to the requested status, immediately or one step per delay. */
 export const simulateOrder = (app: App, { team_id }: TeamCaller, order_id: string, query: Query, sent: Flags | null | undefined) =>
   inTransaction(app, async (app) => {
     const order = await lockOrder(app, team_id, order_id)
     const flags = sent ?? SimulationFlags.parse({})
     const steps = withPartials(stepsTo(order, query.final_status), flags.partials)
-    // A step that comes later has nobody to be refused to.
+    // A delayed step has no caller to reject, so the redraw is checked now.
     if (steps.includes('redraw_available')) rules.checkRedraw(order)
     const delay_seconds = query.delay ?? 0
     await takeSteps(app, order, { ...flags, steps, delay_seconds })
@@ -44,14 +44,14 @@ function stepsTo(order: LoadedOrder, final_status: string | null | undefined): s
   return rules.pathTo(order, 'completed')
 }
 
-/** As many partial reports as were asked for, where the method knows them. */
+/** Repeats the partial report as requested, if the method has one. */
 function withPartials(steps: string[], partials: number | null | undefined) {
   const i = steps.indexOf('partial_results')
   if (i < 0 || typeof partials !== 'number' || i === steps.length - 1) return steps
   return [...steps.slice(0, i), ...Array.from({ length: partials }, () => 'partial_results'), ...steps.slice(i + 1)]
 }
 
-/** Takes the first step, and the others too unless they come later. */
+/** Takes the first step, and the others too unless they are delayed. */
 async function takeSteps(app: AppInTransaction, order: LoadedOrder, { steps, ...simulation }: Simulation): Promise<void> {
   const [low, ...rest] = steps
   if (low === undefined) return

@@ -7,7 +7,7 @@ const DAY = 24 * HOUR
 
 type Span = readonly [least: number, most: number]
 
-/** How long it takes to come to a step, whatever was before. */
+/** How long it takes to reach a step, whatever the step before. */
 const spans: Record<string, Span> = {
   awaiting_registration: [1 * MINUTE, 10 * MINUTE],
   requisition_created: [2 * MINUTE, 20 * MINUTE],
@@ -35,7 +35,7 @@ const spans: Record<string, Span> = {
   do_not_process: [1 * MINUTE, 30 * MINUTE],
 }
 
-/** Where what was before matters. */
+/** Durations that depend on the step before. */
 const exceptions: Record<string, Span> = {
   'on_site_collection: requisition_created → draw_completed': [1 * HOUR, 1 * DAY],
   'on_site_collection: requisition_bypassed → draw_completed': [1 * HOUR, 1 * DAY],
@@ -44,10 +44,10 @@ const exceptions: Record<string, Span> = {
   'testkit: lab_processing_blocked → delivered_to_lab': [4 * HOUR, 2 * DAY],
 }
 
-/** Parts of the usual turnaround; a partial and the rest after it stay within the whole. */
+/** Shares of the usual turnaround; a partial and the rest together stay within it. */
 const labWork = { partial: [0.35, 0.55], rest: [0.25, 0.45], all: [0.6, 1] } as const
 
-/** The patient comes to the lab first. */
+/** The time until the patient visits the lab. */
 const untilVisit: Span = [4 * HOUR, 4 * DAY]
 const withLab = ['partial_results', 'draw_completed', 'delivered_to_lab', 'lab_processing_blocked']
 

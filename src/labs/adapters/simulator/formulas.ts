@@ -3,17 +3,17 @@ import type { Sex } from './value-bands.ts'
 export type Traits = { sex: Sex; age: number }
 type Formula = {
   needs: string[]
-  /** Null where the lab would not calculate it. */
+  /** Null if a lab would not calculate it. */
   value: (of: (slug: string) => number, who: Traits) => number | null
-  /** The lab measures it; only the simulator derives it, so that it fits the others. */
+  /** Labs measure it; only the simulator derives it, so that the values are consistent. */
   measured?: true
 }
 
-/** Above this many mg/dL of triglycerides the estimate of LDL and VLDL does not hold. */
+/** The LDL and VLDL estimates are not valid above this many mg/dL of triglycerides. */
 const TRIGLYCERIDES_TOO_HIGH = 400
 const estimateIfValid = (triglycerides: number, value: number) => (triglycerides < TRIGLYCERIDES_TOO_HIGH ? value : null)
 
-/** Values that follow from others, by slug. One that needs another of them stands below it. */
+/** Derived values by slug. A formula comes after the formulas that it needs. */
 export const formulas: Record<string, Formula> = {
   'vldl-cholesterol-calc': {
     needs: ['triglycerides'],
@@ -55,7 +55,7 @@ export const formulas: Record<string, Formula> = {
   },
 }
 
-/** CKD-EPI 2021, made for adults. */
+/** CKD-EPI 2021, which is defined for adults. */
 function estimateGfr(creatinine: number, { sex, age }: Traits) {
   const [kappa, alpha, factor] = sex === 'female' ? [0.7, -0.241, 1.012] : [0.9, -0.302, 1]
   const ratio = creatinine / kappa
@@ -64,5 +64,5 @@ function estimateGfr(creatinine: number, { sex, age }: Traits) {
 
 export const isDerived = (slug: string, slugs: string[]) => formulas[slug]?.needs.every((need) => slugs.includes(need)) ?? false
 
-/** Whether the lab works it out from the others, so that it cannot come without them. */
+/** Whether the lab calculates it from other results, so that it cannot exist without them. */
 export const isCalculated = (slug: string, slugs: string[]) => isDerived(slug, slugs) && !formulas[slug]?.measured

@@ -5,7 +5,7 @@ import { nextStep } from '../../orders/rules.ts'
 import type { Lab } from '../index.ts'
 import { stepDelay } from './delays.ts'
 
-/** The sandbox's lab: takes every order at once. What it does next is asked for, or left to its clock. */
+/** The sandbox lab accepts every order immediately. Later steps are requested or follow the clock. */
 export const simulator: Lab = {
   send: async (_, order) => ({
     low_level: order.registrable ? 'awaiting_registration' : 'requisition_created',
@@ -21,10 +21,10 @@ export const simulator: Lab = {
 const delayTo = ({ method, low_level, seed, lab_test }: LoadedOrder, to: string) =>
   stepDelay({ method, from: low_level, to, seed, common_tat_days: lab_test.common_tat_days })
 
-/** Registering a kit is for the customer to do. */
+/** The customer registers a kit, not the lab. */
 const isCustomerStep = (low: string) => low === 'registered'
 
 const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** Sixty bits that nobody can foretell, in letters and digits that nobody mistakes for each other. */
+/** Sixty random bits in letters and digits that are hard to confuse. */
 export const newSampleId = () => Array.from(randomBytes(12), (byte) => digits[byte & 31]).join('')

@@ -3,7 +3,7 @@ import { integer, normal, type Random, seeded } from '../../../platform/seeded.t
 import { formulas, isDerived, type Traits } from './formulas.ts'
 import { type Band, bandOf, scaleOf, spreadOf, stepsIn } from './value-bands.ts'
 
-/** The one measurement that the wish is about, and where its value shall lie. */
+/** The measurement that gets the requested interpretation, and the band of its value. */
 export type Target = { slug: string; place: Band }
 export type Measured = Map<string, number | null>
 
@@ -12,8 +12,8 @@ type MeasureRequest = { seed: string; who: Traits; target: Target; draft: string
 const MAX_DRAWS = 500
 
 /**
- * A value for each analyte: that of the target where it shall lie, the others in their ranges, and those that follow from others by
- * their formulas. Only what hangs together with the target depends on the draft, so another draft is a correction.
+ * Draws a value for each analyte: the target in its band, the others in their ranges, derived values by formula.
+ * Only the target and the values derived from it depend on `draft`, so another draft is a correction.
  */
 export const measure = (analytes: Analyte[], wish: MeasureRequest): Measured =>
   new Map(groupsOf(analytes).flatMap((group) => [...measureGroup(group, wish)]))
@@ -26,7 +26,7 @@ function measureGroup(group: Analyte[], { seed, who, target, draft }: MeasureReq
     const values = drawGroup(group, random, who, target)
     if (group.every((analyte) => fits(analyte, values.get(analyte.slug), who, place))) return values
   }
-  // No draw satisfies every formula, so what was wished for counts more than that the values fit each other.
+  // No draw satisfied every formula, so the requested bands win over consistent values.
   return new Map(group.map((analyte) => [analyte.slug, drawValue(analyte, random, who, target)]))
 }
 
@@ -59,7 +59,7 @@ function drawValue(analyte: Analyte, random: Random, { sex }: Traits, target: Ta
 
 const roundValue = (analyte: Analyte, value: number | null) => value && Math.round(value * scaleOf(analyte)) / scaleOf(analyte)
 
-/** What follows from an abnormal value may be abnormal too, and what follows from a critical one critical; nothing is less than nothing. */
+/** Values derived from an abnormal or critical value may be so too; no value is negative. */
 function fits(analyte: Analyte, value: number | null | undefined, { sex }: Traits, target: Band) {
   if (value === null || value === undefined) return true
   if (!(value >= 0)) return false
@@ -68,7 +68,7 @@ function fits(analyte: Analyte, value: number | null | undefined, { sex }: Trait
   return target.startsWith('critical') || !place.startsWith('critical')
 }
 
-/** Analytes that hang together by formulas, in one group each. */
+/** Groups the analytes that formulas connect. */
 function groupsOf(analytes: Analyte[]): Analyte[][] {
   const slugs = analytes.map(({ slug }) => slug)
   const bonds = slugs.filter((slug) => isDerived(slug, slugs)).map((slug) => [slug, ...(formulas[slug]?.needs ?? [])])

@@ -3,7 +3,7 @@ import type { Shipment } from '../../../contract/labs/orders.ts'
 import { integer, oneOf, seeded } from '../../../platform/seeded.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
 
-/** Somebody who registers the kit that was asked to be walked through: the recipient, or nobody in particular. */
+/** A fictitious patient for a simulated kit registration, named after the recipient if there is one. */
 export function simulatePatient({ document: { shipping_details: sent }, seed }: LoadedOrder) {
   const [first_name = 'Sandbox', ...rest] = (sent?.receiver_name ?? '').split(/\s+/).filter(Boolean)
   const random = seeded(seed, 'someone')
@@ -23,7 +23,7 @@ export function simulatePatient({ document: { shipping_details: sent }, seed }: 
 
 const COURIER = 'Sandbox Courier'
 
-/** A kit on its way, with the label for its way back in the box. */
+/** A shipped kit with its return label. */
 export function simulateShipment({ seed, id: order_id }: LoadedOrder, at: string): Shipment {
   const number = (way: string) => {
     const random = seeded(seed, 'tracking', way)

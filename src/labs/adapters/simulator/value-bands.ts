@@ -2,9 +2,9 @@ import type { Analyte } from '../../../contract/labs/analyte.ts'
 import * as ranges from '../../ranges/rules.ts'
 
 export type Sex = 'male' | 'female'
-/** Where a value lies: in its range, outside of it, or beyond a critical limit. */
+/** Where a value is: in its range, outside it, or beyond a critical limit. */
 export type Band = 'normal' | 'above' | 'below' | 'critical_above' | 'critical_below'
-/** Values in steps of the last decimal that the lab reports, so that 4.5 with one decimal is 45. */
+/** Values as integers of the last reported decimal: 4.5 with one decimal is 45. */
 export type Steps = { from: number; to: number }
 
 export const isText = ({ result_type }: Analyte) => result_type === 'comment' || result_type === 'coded_value'
@@ -16,7 +16,7 @@ export function intervalFor(analyte: Analyte, sex: Sex) {
   return range && ranges.intervalOf(range)
 }
 
-/** The values that lie at a place; null where there are none. */
+/** The values in a band; null if there are none. */
 export function stepsIn(analyte: Analyte, sex: Sex, place: Band): Steps | null {
   const steps = stepRange(analyte, sex, place)
   return steps && steps.from <= steps.to ? steps : null
@@ -51,7 +51,7 @@ function normalSteps(analyte: Analyte, sex: Sex): Steps {
   return { from: first > -Infinity ? first : Math.max(0, Math.min(to, roundUp((mean - 2.5 * sd) * scale))), to }
 }
 
-/** Where the values of a healthy crowd gather. */
+/** Mean and standard deviation of a healthy population. */
 export function spreadOf(analyte: Analyte, sex: Sex) {
   const { sim } = analyte
   if (sim) return { mean: sex === 'male' ? sim.mean_male : sim.mean_female, sd: sim.sd }
@@ -60,7 +60,7 @@ export function spreadOf(analyte: Analyte, sex: Sex) {
   return { mean: (from + to) / 2, sd: (to - from) / 6 }
 }
 
-/** Products such as 4.35 * 100 miss their whole number by a hair. */
+/** Floating-point products such as 4.35 * 100 are slightly off the integer. */
 const ROUNDING_TOLERANCE = 1e-6
 const roundUp = (number: number) => Math.ceil(number - ROUNDING_TOLERANCE)
 const roundDown = (number: number) => Math.floor(number + ROUNDING_TOLERANCE)

@@ -15,18 +15,18 @@ export type Simulation = OrderedMeasurements & {
   version: ResultVersion
   result_types?: ResultType[] | null | undefined
   has_missing_results?: boolean | null | undefined
-  /** Which part of the results a partial has; half of them unless told. */
+  /** The share of the results that a partial has; half by default. */
   share?: number | undefined
 }
 
-/** What a lab might post for an order. The same seed gives the same values, and those of a partial come again in the final. */
+/** Simulates the report of a lab. The same seed gives the same values, so a final report repeats the values of its partials. */
 export function simulateResults(simulation: Simulation): Pick<NewResults, 'status' | 'results' | 'missing_results'> {
   const expected = expectedOf(simulation)
   const who: Traits = { sex: sexOf(simulation), age: simulation.age }
   const target = targetOf(simulation, expected, who.sex)
   const last = target ? missingOf(simulation.seed, expected, target.slug) : []
   const missing = simulation.has_missing_results ? last : []
-  // What the final report may lack is not in a partial one, so that it can still be missing.
+  // A partial report leaves out the results that the final report may lack.
   const absent = simulation.version === 'partial' && last.length < expected.length ? last : missing
   const values = target ? valuesOf(simulation, expected, who, target) : new Map()
   const results = expected.map((analyte, i) =>
@@ -40,11 +40,11 @@ export function simulateResults(simulation: Simulation): Pick<NewResults, 'statu
   }
 }
 
-/** Ranges are known for two sexes; whoever has given another gets the values of one of them. */
+/** Ranges exist for two sexes; any other gender gets the values of one of them. */
 const sexOf = ({ gender, seed }: Simulation): Sex =>
   gender === 'male' || gender === 'female' ? gender : (oneOf(seeded(seed, 'sex'), ['male', 'female'] as const) as Sex)
 
-/** `stated` is what the lab says where no value could show it. */
+/** `stated` is the lab's own interpretation, for analytes without a fitting value. */
 type Target = { slug: string; place: Band | 'opposite'; stated?: Interpretation }
 
 function targetOf({ seed, interpretation }: Simulation, expected: Analyte[], sex: Sex): Target | undefined {
@@ -67,7 +67,7 @@ function bandsFor(analyte: Analyte, sex: Sex, interpretation: Interpretation): T
 
 const MAX_CORRECTION_DRAWS = 20
 
-/** A correction has another value of the target, if there is another one. */
+/** A correction changes the value of the target if another value exists. */
 function valuesOf({ seed, version }: Simulation, expected: Analyte[], who: Traits, { slug, place }: Target): Measured {
   const numeric = expected.filter((analyte) => !isText(analyte))
   const target = { slug, place: place === 'opposite' ? ('normal' as const) : place }
@@ -110,7 +110,7 @@ const failures = [
   { inferred_failure_type: 'insufficient_volume', note: 'The tube was not full.' },
 ] as const
 
-/** One that failed, and what cannot be calculated without it; the target only where there is nothing else. */
+/** A failed result and the results calculated from it; the target fails only if it is the only one. */
 function missingOf(seed: string, expected: Analyte[], target: string): NewMissingResult[] {
   const random = seeded(seed, 'missing')
   const slugs = expected.map(({ slug }) => slug)
@@ -125,7 +125,7 @@ function missingOf(seed: string, expected: Analyte[], target: string): NewMissin
   return missing
 }
 
-/** The target comes first and what is calculated comes after what it is calculated from, so a partial shows what was wished for. */
+/** The target comes first and calculated results after their inputs, so a partial shows the requested interpretation. */
 function selectReported({ seed, version, share }: Simulation, expected: Analyte[], results: NewResult[], target: string) {
   const part = share ?? (version === 'partial' ? 0.5 : 1)
   const count = Math.max(1, Math.round(part * results.length))

@@ -5,11 +5,11 @@ import { type Band, bandOf, intervalFor, type Sex, scaleOf, stepsIn } from './va
 
 type WrittenResult = Pick<NewResult, 'type' | 'result'> & Partial<NewResult>
 
-/** A value as a lab would write it in a result of this type; null is one that could not be calculated. */
+/** Writes a value like a lab for this result type; null means not calculable. */
 export function writeValue(analyte: Analyte, sex: Sex, value: number | null, type: ResultType): WrittenResult {
   if (value === null) return { type: 'comment', result: 'Not calculated', unit: null, interpretation: 'unknown' }
   const place = bandOf(analyte, sex, value)
-  // Without a range nobody else could tell what the value means.
+  // Without a range the value alone has no interpretation.
   const stated = intervalFor(analyte, sex) || place !== 'normal' ? {} : ({ interpretation: 'normal' } as const)
   if (type === 'numeric') return { type, result: formatValue(analyte, value), ...stated }
   if (type === 'range') return { type, result: rangeAround(analyte, sex, value, place), ...stated }
@@ -60,10 +60,10 @@ const findingCodes: Record<string, string> = {
   Reactive: 'RR',
 }
 
-/** As numbers, findings are an index that is below 1 where nothing was found. */
+/** A numeric finding is an index, below 1 if negative. */
 const index = { unit: '{index}', reference_range: '<1', max_range_value: 1 }
 
-/** A finding as a lab would write it: the expected one, or its opposite. */
+/** Writes the expected finding, or its opposite. */
 export function writeFinding({ expected_value }: Analyte, usual: boolean, type: ResultType): WrittenResult {
   const expected = expected_value ?? 'Normal'
   const found = usual ? expected : (opposites[expected] ?? 'Abnormal')
@@ -74,7 +74,7 @@ export function writeFinding({ expected_value }: Analyte, usual: boolean, type: 
   return { type, result: found, ...stated }
 }
 
-/** The range of the sex that the values were drawn for, where the patient's gender would not tell it. */
+/** States the range explicitly if the patient's gender does not determine it. */
 export function statedRange(analyte: Analyte, gender: string, sex: Sex): Partial<NewResult> {
   const range = rangeFor(analyte, sex)
   if (!range?.text || rangeFor(analyte, gender)) return {}

@@ -12,12 +12,12 @@ import * as store from './store.ts'
 const file = new URL('../../../../catalog/catalog.json', import.meta.url)
 const BATCH_ROWS = 1000
 
-/** Loads the catalogue that comes with the service. A file that was loaded already costs one query. */
+/** Loads the built-in catalog. A file that is already loaded costs one query. */
 export const loadCatalog = async (app: App) => loadCatalogText(app, await readFile(file, 'utf8'))
 
 /**
- * Loads the catalogue that every team shares, and answers how many rows of each kind it wrote; null where the very file was loaded before. What the file no longer has stays known to orders:
- * its lab tests are archived and its markers cannot be ordered any more.
+ * Loads the shared catalog and returns how many rows of each kind it wrote, or null if this file is already loaded.
+ * Lab tests that the file no longer has are archived, and its removed markers can no longer be ordered.
  */
 export async function loadCatalogText(app: App, text: string) {
   const version = createHash('sha256').update(text).digest('hex')
@@ -70,7 +70,7 @@ async function writeCatalog(app: AppInTransaction, catalog: Catalog) {
   for (const batch of batchesOf(catalog.icd10_starter)) await putIcdCodes(app, batch)
 }
 
-/** In batches, since a statement of PostgreSQL takes 65,535 values at most. */
+/** Writes in batches, because a PostgreSQL statement takes at most 65,535 parameters. */
 async function upsertRows<T extends store.SharedTable>(
   { db }: App,
   table: T,
@@ -84,7 +84,7 @@ async function upsertRows<T extends store.SharedTable>(
 const batchesOf = <R>(rows: R[]) =>
   Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, i) => rows.slice(i * BATCH_ROWS, (i + 1) * BATCH_ROWS))
 
-/** A test that a team made must not turn into one of the catalogue. */
+/** The catalog must not take over a team's own test. */
 async function checkTestIds({ db }: App, { lab_tests }: Catalog) {
   const taken = await store.findTeamTests(
     db,
@@ -115,7 +115,7 @@ async function retire({ db, wall }: App, { lab_tests, lab_markers }: Catalog) {
   return { archived_tests: archived.length, retired_markers: retired.length }
 }
 
-/** What is loaded, for the operator; undefined before the first load. */
+/** Undefined before the first load. */
 export async function summarizeCatalog(app: App) {
   const loaded = await store.findLoadedCatalog(app.db)
   if (!loaded) return undefined

@@ -128,7 +128,7 @@ export type Catalog = z.output<typeof CatalogFile>
 
 const MAX_LISTED_FAULTS = 20
 
-/** A catalogue that can be loaded, or a refusal that names every place that is wrong. */
+/** Parses a catalog file; throws a problem that names every invalid field. */
 export function readCatalog(text: string): Catalog {
   const parsed = CatalogFile.safeParse(parseJson(text))
   if (!parsed.success) throw invalidCatalog(parsed.error.issues)

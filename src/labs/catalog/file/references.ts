@@ -2,7 +2,7 @@ import type { Catalog } from './file.ts'
 
 export type Fault = { path: PropertyKey[]; message: string }
 
-/** What no shape can see: ids and codes that are there twice, and names of rows that the file does not have. */
+/** Finds duplicate ids and codes, and references to entries that the file does not have. */
 export const referenceFaults = (file: Catalog): Fault[] => [
   ...duplicateFaults(file),
   ...markerFaults(file),

@@ -8,7 +8,7 @@ type Lab = Catalog['labs'][number]
 
 export const labRow = ({ name_rules, ...lab }: Lab) => ({ ...lab, name_rules: json(name_rules) })
 
-/** Used by teams that have no account of their own at the lab. */
+/** For teams without their own account at the lab. */
 export const platformAccount = (lab: Lab, created_at: string) => ({
   id: randomUUID(),
   lab_id: lab.id,
@@ -20,7 +20,7 @@ export const platformAccount = (lab: Lab, created_at: string) => ({
   created_at,
 })
 
-/** A LOINC code is unique among analytes and never changes, so its digits make a stable number. */
+/** A LOINC code is unique and never changes, so its digits are a stable id. */
 export const analyteRow = ({ reference_range, critical, sim, expected_value, decimals, ...analyte }: Catalog['analytes'][number]) => ({
   ...analyte,
   id: Number(analyte.loinc.replace('-', '')),
@@ -31,11 +31,11 @@ export const analyteRow = ({ reference_range, critical, sim, expected_value, dec
   decimals: decimals ?? null,
 })
 
-/** What a marker is, and at each lab that sells it: its code, price, samples and turnaround there. */
+/** One row per lab and marker: the description with the lab's code, price, samples and turnaround. */
 export function markerRows({ markers, lab_markers }: Catalog) {
   const described = new Map(markers.map((marker) => [marker.slug, marker]))
   return lab_markers.map(({ marker_slug, ...there }) => {
-    // The file was refused if it named a marker that it does not describe.
+    // readCatalog rejects a file with an undescribed marker.
     const { aoe, ...what } = described.get(marker_slug) as Catalog['markers'][number]
     return { ...what, aoe: json(aoe), ...there }
   })

@@ -4,7 +4,7 @@ import type { Tables } from '../../../platform/db/tables.ts'
 
 const LOAD_LOCK_ID = 4_117_202_604
 
-/** Replicas that start together load one after the other. */
+/** Serializes replicas that start at the same time. */
 export const lockLoading = (db: Db) => sql`select pg_advisory_xact_lock(${LOAD_LOCK_ID})`.execute(db)
 
 export const findLoadedCatalog = (db: Db) => db.selectFrom('catalogue').select(['version', 'loaded_at']).executeTakeFirst()
@@ -12,7 +12,7 @@ export const findLoadedCatalog = (db: Db) => db.selectFrom('catalogue').select([
 export type SharedTable = 'labs' | 'analytes' | 'markers' | 'lab_tests' | 'service_centers' | 'catalogue'
 export type SharedRow<T extends SharedTable> = Insertable<Tables[T]>
 
-/** Writes rows of the catalogue over those that are there by their key; columns in `kept` stay as they are there, unless they are empty. */
+/** Upserts catalog rows by key; existing non-null values of the columns in `kept` stay. */
 export const upsert = <T extends SharedTable>(db: Db, table: T, rows: SharedRow<T>[], key: string, kept: string[] = []) => {
   const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== key)
   const newValue = (column: string) =>
@@ -22,7 +22,7 @@ export const upsert = <T extends SharedTable>(db: Db, table: T, rows: SharedRow<
   return (
     db
       .insertInto(table as SharedTable)
-      // The builder cannot see that the rows are those of the table once the table is a parameter.
+      // With a generic table the builder cannot match the rows to the table.
       .values(rows as never)
       .onConflict((conflict) =>
         conflict.column(key as never).doUpdateSet(Object.fromEntries(columns.map((column) => [column, newValue(column)])) as never),
@@ -37,11 +37,11 @@ export const clearTestMarkers = (db: Db, test_ids: string[]) =>
 export const insertTestMarkers = (db: Db, rows: Insertable<Tables['lab_test_markers']>[]) =>
   db.insertInto('lab_test_markers').values(rows).execute()
 
-/** Those of the tests that belong to a team. */
+/** Returns the tests that belong to a team. */
 export const findTeamTests = (db: Db, ids: string[]) =>
   db.selectFrom('lab_tests').select('id').where('team_id', 'is not', null).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
 
-/** Archives what the catalogue had and has no more. */
+/** Archives shared tests that the catalog no longer has. */
 export const archiveOtherTests = (db: Db, ids: string[], at: string) =>
   db
     .updateTable('lab_tests')
@@ -63,7 +63,7 @@ export const retireOtherMarkers = (db: Db, ids: number[]) =>
 
 const countOf = (from: string) => sql<number>`(select count(*) from ${sql.raw(from)})`
 
-/** Each lab with how many markers and shared lab tests it has, and how many of them can be ordered. */
+/** Marker and shared lab test counts per lab, in total and orderable. */
 export const countByLab = (db: Db) =>
   db
     .selectFrom('labs')

@@ -4,12 +4,12 @@ import { color } from './theme.ts'
 
 type Area = { x: number; y: number; width: number; height: number }
 
-/** Points. Narrower bars are lost in print; wider ones only waste the label. */
+/** In points. Narrower bars do not print reliably; wider bars waste space. */
 const narrowest = 0.54
 const widest = 1.4
 const quietModules = 10
 
-/** Draws the barcode in the middle of the area. False where the text cannot be written as one that a scanner would read. */
+/** Draws the barcode centered in the area. False if the text does not fit as a readable barcode. */
 export function drawBarcode(paper: Page, text: string, area: Area) {
   const widths = code128(text) ?? []
   const modules = widths.reduce((sum, width) => sum + width, 2 * quietModules)

@@ -33,18 +33,18 @@ export function fontOf(face: Face) {
 export const covers = (face: Face, text: string) => [...text].every((char) => fontOf(face).hasGlyphForCodePoint(char.codePointAt(0) ?? 0))
 
 /**
- * A font remembers with each glyph the character that first asked for it, or none if it was asked for as a part of another
- * glyph, and that becomes the text of the file. So that a document does not depend on those before it, each starts without
- * these memories; it is drawn in one go, and no other comes between.
+ * fontkit caches each glyph with the character that first requested it, and that character becomes the text in the file.
+ * Clearing the cache before each document keeps its text independent of earlier documents. Drawing is synchronous, so no
+ * other document interferes.
  */
 export function forgetGlyphs() {
-  // The memory is private to fontkit, whose version is pinned. The tests of names notice when this stops working.
+  // The cache is private to fontkit, whose version is pinned; test/documents/any-name.test.ts fails if this stops working.
   for (const font of loaded.values()) (font as unknown as { _glyphs: object })._glyphs = {}
 }
 
 function load(face: Face) {
   const file = readFileSync(createRequire(import.meta.url).resolve(files[face]))
-  // fontkit would inflate whole tables of a compressed font again for each glyph.
+  // fontkit would inflate the tables of a compressed font again for each glyph.
   const font = create(file.toString('latin1', 0, 4) === 'wOFF' ? unpackWoff(file) : file)
   if (!('hasGlyphForCodePoint' in font)) throw new Error(`${files[face]} is a collection, not a font.`)
   return font

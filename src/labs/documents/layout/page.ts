@@ -13,15 +13,15 @@ export type Page = {
   top: number
   width: number
   bottom: number
-  /** Where the next thing goes, from the top of the page. */
+  /** The current position from the top of the page. */
   y: number
-  /** Drawn again at the top of each further page, such as the heads of a table. */
+  /** Draws the table header again on each new page. */
   repeat: (() => void) | null
-  /** How wide texts are that were measured already. */
+  /** Cache of measured text widths. */
   widths: Map<string, number>
 }
 
-/** `subject` stands in the properties of the file: an id, never a person. */
+/** `subject` goes into the file properties: an id, never a person's name. */
 export type About = { title: string; subject: string; created_at: string }
 
 export function openPage(about: About, size = letter, margin = 48, foot = 24): Page {
@@ -41,7 +41,7 @@ export function openPage(about: About, size = letter, margin = 48, foot = 24): P
   return { doc, ...room, y: margin, repeat: null, widths: new Map() }
 }
 
-/** The bytes. `foot` is drawn on every page, once their number is known. */
+/** Returns the bytes. `foot` is drawn on every page once the page count is known. */
 export function closePage(paper: Page, foot?: (page: number, pages: number) => void): Promise<Buffer> {
   const pages = paper.doc.bufferedPageRange().count
   for (let page = 0; page < pages && foot; page++) {
@@ -58,7 +58,7 @@ export function turnPage(paper: Page) {
   paper.repeat?.()
 }
 
-/** Turns the page unless this much height is left; what is taller than a page starts where it stands. */
+/** Starts a new page unless this height is left; content taller than a page starts at the current position. */
 export function keepTogether(paper: Page, height: number) {
   const whole = paper.bottom - paper.top
   if (paper.y + height > paper.bottom && paper.y > paper.top && height <= whole) turnPage(paper)

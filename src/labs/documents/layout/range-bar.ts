@@ -1,10 +1,10 @@
 export type RangeBar = {
-  /** Parts of the bar's width: where the reference range begins and ends, and where the value is. */
+  /** Fractions of the bar's width: start and end of the reference range, and the value. */
   from: number
   to: number
   at: number
   side: 'below' | 'inside' | 'above'
-  /** The value lies outside of what the bar can show. */
+  /** The value is outside the bar. */
   beyond: boolean
 }
 
@@ -12,7 +12,7 @@ type Bounds = { min: number | null; max: number | null }
 
 const [edge, low, high] = [0.03, 0.25, 0.75]
 
-/** The range takes the middle half of the bar, or runs to the end that has no bound. Null where there is nothing to show. */
+/** The range takes the middle half of the bar, or extends to an open end. Null if there is nothing to draw. */
 export function rangeBar(value: number, { min, max }: Bounds): RangeBar | null {
   if (![value, min ?? 0, max ?? 0].every(Number.isFinite) || (min === null && max === null)) return null
   if (min !== null && max !== null && min > max) return null
@@ -27,7 +27,7 @@ export function rangeBar(value: number, { min, max }: Bounds): RangeBar | null {
   return { from, to, side, at: within(at, edge, 1 - edge), beyond: wanted < 0 || wanted > 1 }
 }
 
-/** One half of the bar is as long as the range; with one bound only, as long as that bound is from zero. */
+/** Half of the bar is as long as the range, or with one bound as long as its distance from zero. */
 function positionOf(value: number, { min, max }: Bounds) {
   if (min !== null && max !== null) return low + ((high - low) * (value - min)) / (max - min || Math.abs(max) || 1)
   if (min !== null) return low + ((high - low) * (value - min)) / (Math.abs(min) || 1)

@@ -4,13 +4,13 @@ export type Run = { face: Face; text: string }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** A text in pieces, each in the first font that has all its characters. What no font has is named by its code point. */
+/** Splits a text into runs by the first font that has the characters. Characters without a font print as code points. */
 export function runsOf(text: string, weight: Weight): Run[] {
   const first = chains[weight][0] as Face
   if (covers(first, text)) return [{ face: first, text }]
   const runs: Run[] = []
   for (const grapheme of graphemesOf(text)) {
-    // A space goes with the word before it, so that the words of a right-to-left name stay in one piece and in order.
+    // A space joins the run before it, so that a right-to-left name stays in one run and in order.
     const last = runs.at(-1)
     for (const run of grapheme === ' ' && last ? [{ face: last.face, text: ' ' }] : runsOfGrapheme(grapheme, weight)) append(runs, run)
   }
@@ -19,7 +19,7 @@ export function runsOf(text: string, weight: Weight): Run[] {
 
 export const graphemesOf = (text: string) => Array.from(graphemes.segment(text), ({ segment }) => segment)
 
-/** What can be drawn: composed, on known line ends, without controls, direction marks and variation selectors. */
+/** Normalizes a text: NFC, \\n line ends, no control characters, direction marks or variation selectors. */
 export const drawable = (text: string) =>
   text
     .toWellFormed()
@@ -43,5 +43,5 @@ function runsOfGrapheme(grapheme: string, weight: Weight): Run[] {
     : [{ face: chains[weight][0] as Face, text: codePoint(grapheme) }]
 }
 
-/** Two people whose names no font can write must still look different. */
+/** Names without a font must still differ from each other. */
 const codePoint = (char: string) => `[U+${char.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`

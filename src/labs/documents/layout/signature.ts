@@ -4,7 +4,7 @@ import { color, ink, lineHeight } from './theme.ts'
 
 const gap = 18
 
-/** Lines to write on by hand, side by side, each with what belongs there below it. */
+/** Draws signature lines side by side, each with its label below. */
 export function signatureLines(paper: Page, labels: string[]) {
   const width = (paper.width - gap * (labels.length - 1)) / labels.length
   keepTogether(paper, 44)

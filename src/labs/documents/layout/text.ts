@@ -7,10 +7,10 @@ import { shorten, wrap } from './wrap.ts'
 export type Align = 'left' | 'right' | 'center'
 type Box = { x: number; width: number; align?: Align }
 
-/** Words of a right-to-left script stand in another order than they are written, so such a run is laid out as a whole. */
+/** A right-to-left run is laid out as a whole, because its words are drawn in another order. */
 const layout = (text: string) => (/[\u0590-\u08ff\ufb1d-\ufefc]/.test(text) ? { features: [] } : {})
 
-/** One line at the given height, cut off with an ellipsis where it does not fit. */
+/** Writes one line, truncated with an ellipsis if it does not fit. */
 export function writeLine(paper: Page, text: string, y: number, style: Ink, box: Box) {
   drawLine(
     paper,
@@ -24,10 +24,10 @@ export function writeLine(paper: Page, text: string, y: number, style: Ink, box:
 export const linesOf = (paper: Page, text: string, width: number, style: Ink) =>
   wrap(drawable(text), width, (part) => widthOf(paper, part, style))
 
-/** As many lines as it takes, from where the paper stands and over as many pages. */
+/** Writes wrapped lines from the current position, across pages if needed. */
 export function writeText(paper: Page, text: string, style: Ink = ink.body, box: Box = { x: paper.left, width: paper.width }) {
   const lines = linesOf(paper, text, box.width, style)
-  // Two lines at least stay together: one alone at the foot of a page is easily missed.
+  // At least two lines stay together, because a single line at the foot of a page is easily missed.
   keepTogether(paper, lineHeight(style) * Math.min(lines.length, 2))
   for (const line of lines) {
     keepTogether(paper, lineHeight(style))
@@ -36,7 +36,7 @@ export function writeText(paper: Page, text: string, style: Ink = ink.body, box:
   }
 }
 
-/** Measuring is most of the work, and the words and signs of a long text come again and again. */
+/** Measuring is most of the work and words repeat, so widths are cached. */
 export function widthOf(paper: Page, text: string, style: Ink) {
   const key = `${style.weight} ${style.size} ${text}`
   const known = paper.widths.get(key)
@@ -46,7 +46,6 @@ export function widthOf(paper: Page, text: string, style: Ink) {
   return width
 }
 
-/** One line of drawable text, as it is. */
 export function drawLine(paper: Page, line: string, y: number, style: Ink, box: Box) {
   if (!line) return
   const slack = box.align === undefined || box.align === 'left' ? 0 : box.width - widthOf(paper, line, style)
@@ -65,6 +64,6 @@ function widthOfRun(paper: Page, { face, text }: Run, { size }: Ink) {
 }
 
 function selectFont(paper: Page, face: Run['face']) {
-  // pdfkit takes a parsed font as well, which its types do not tell.
+  // pdfkit also accepts a parsed font, which its types do not declare.
   return paper.doc.font(fontOf(face) as unknown as string, face)
 }

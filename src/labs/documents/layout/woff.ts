@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib'
 
-/** The plain font inside a WOFF 1 file: its tables, inflated, behind an ordinary directory. */
+/** Converts a WOFF 1 file to a plain font: inflated tables behind an ordinary directory. */
 export function unpackWoff(woff: Buffer) {
   const tables = tablesOf(woff)
   const head = Buffer.alloc(12 + 16 * tables.length)

@@ -2,12 +2,12 @@ import { graphemesOf } from './runs.ts'
 
 type WidthOf = (text: string) => number
 
-/** Lines that fit into the width: broken at spaces, and inside a word that is wider than a line. */
+/** Breaks lines at spaces, and inside a word only if it is wider than a line. */
 export function wrap(text: string, width: number, widthOf: WidthOf): string[] {
   return text.split('\n').flatMap((paragraph) => wrapParagraph(paragraph, width, widthOf))
 }
 
-/** The text, or as much of its beginning as fits, with an ellipsis. */
+/** Truncates the text with an ellipsis if it does not fit. */
 export function shorten(text: string, width: number, widthOf: WidthOf) {
   const line = text.replaceAll('\n', ' ')
   if (widthOf(line) <= width) return line

@@ -6,7 +6,7 @@ export type MarkerQuestions = { id: number; aoe: AoE | null }
 type Question = AoE['questions'][number]
 type ResolvedAnswer = Answer & { i: number; question: Question | undefined; known: boolean }
 
-/** Everything about the answers that a lab would send back. */
+/** Finds every error and warning in the AoE answers. */
 export function aoeFindings(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
   const given = answers.map((answer, i) => ({ ...answer, i, ...findQuestion(markers, answer) }))
   return [
@@ -54,7 +54,7 @@ function answerFindings({ i, question, answer }: ResolvedAnswer): Finding[] {
   )
 }
 
-/** The codes as they are compared; several, divided by commas, where the question takes several. */
+/** A multi_choice answer holds several codes separated by commas. */
 const codesOf = ({ type }: Question, answer: string) =>
   (type === 'multi_choice' ? answer.split(',') : [answer]).map((code) => code.trim().toUpperCase())
 
@@ -82,7 +82,7 @@ function textFindings(path: Finding['path'], { constraint }: Question, answer: s
   )
 }
 
-/** What has a default, such as fasting, is never missing. */
+/** A question with a default, such as fasting, never needs an answer. */
 function missingAnswerFindings(markers: MarkerQuestions[], answers: Answer[]): Finding[] {
   return markers.flatMap((marker) =>
     (marker.aoe?.questions ?? [])
@@ -101,7 +101,7 @@ function missingAnswerFindings(markers: MarkerQuestions[], answers: Answer[]): F
 
 const FASTING_OF_TEST = 'from_lab_test.fasting'
 
-/** The answers to record: codes as the lab writes them, and the defaults of what was left open. */
+/** Returns the answers to store: codes in the lab's spelling, and defaults for unanswered questions. */
 export function resolveAoeAnswers(markers: MarkerQuestions[], answers: Answer[], fasting: boolean): Answer[] {
   return markers.flatMap((marker) =>
     (marker.aoe?.questions ?? []).flatMap((question) => {

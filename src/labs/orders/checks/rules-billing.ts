@@ -9,7 +9,7 @@ export type Billing = {
   account: Account
   /** The user's latest primary insurance. */
   insurance?: { relationship: string; has_guarantor: boolean } | undefined
-  /** False where an insurance names a payor that neither the catalogue nor the team has. */
+  /** False if the insurance names a payor that neither the catalog nor the team has. */
   payor_known: boolean
 }
 
@@ -48,12 +48,12 @@ export function billingFindings(order: NewOrder, billing: Billing): Finding[] {
   ]
 }
 
-/** The platform's account works wherever the lab does; its list has the fifty states and neither the capital nor the territories. */
+/** The platform account can bill wherever the lab works; its list has only the fifty states, without DC and the territories. */
 function canBill({ org_id, allowed_billing }: Account, { billing_type, patient_address }: NewOrder) {
   return !org_id || !!allowed_billing[billing_type]?.includes(stateCode(patient_address.state) ?? '')
 }
 
-/** Enough to find the policy: the payor with the member's number, or the card itself. */
+/** The payor with the member ID, or an image of the card, identifies the policy. */
 const namesPolicy = (given: NewOrder['health_insurance']) => !!(given?.front_image || (given?.payor_code && given.insurance_id))
 
 function insuranceFindings(order: NewOrder, { insurance }: Billing): Finding[] {
@@ -103,7 +103,7 @@ const codeFindings = (order: NewOrder, insured: boolean): Finding[] =>
       return insured ? ruleError('ICD_CODE_INVALID', ...said) : warning('icd_code_malformed', ...said)
     })
 
-/** Every diagnosis once, as the code book writes it; what is no code stays as it was sent. */
+/** Removes duplicates and normalizes valid codes; an invalid code stays unchanged. */
 export const normalizeIcdCodes = (codes: string[]): string[] => [...new Set(codes.map((code) => icdCode(code) ?? code))]
 
 /** Codes for examinations and screening without symptoms. Medicare covers some of these tests; the code alone does not show which. */

@@ -15,10 +15,10 @@ type Lab = Billing['lab'] & {
   name_rules: Record<string, unknown>
 }
 
-/** What an order is judged by, once its tests, lab and account are known. */
+/** Everything the checks need once the tests, lab and account of the order are resolved. */
 export type OrderContext = PatientContext & Billing & { lab: Lab; markers: MarkerQuestions[] }
 
-/** Everything that refuses an order of the right shape, or deserves a second look, in one list. */
+/** Collects the findings (errors and warnings) for an order whose tests are resolved. */
 export const orderFindings = (order: NewOrder, context: OrderContext): Finding[] => [
   ...ageFindings(order, context),
   ...proxyFindings(order),
@@ -34,7 +34,7 @@ export const orderFindings = (order: NewOrder, context: OrderContext): Finding[]
   ...imageFindings(order),
 ]
 
-/** The part of it that can be said before tests, lab and account are known. */
+/** Collects the findings that do not depend on the tests, lab and account. */
 export const generalFindings = (order: NewOrder, care: PatientContext): Finding[] => [
   ...ageFindings(order, care),
   ...proxyFindings(order),
@@ -113,7 +113,7 @@ const licenseFindings = ({ licensed_states }: Physician, state: string) =>
     ),
   )
 
-/** A physician of the customer's has heard the patient's consent already. */
+/** An order with a physician needs no consents, because the physician obtained them. */
 const consentFindings = ({ consents, physician }: NewOrder) =>
   when(!consents.length && !physician, () =>
     warning(

@@ -34,15 +34,14 @@ export const fieldError = (code: OrderFaultCode, ...said: FindingText): Finding 
 
 export const warning = (code: OrderWarningCode, ...said: FindingText): Finding => ({ ...newFinding(code, said), severity: 'advisory' })
 
-/** The same, where it does not refuse. */
+/** Turns an error into a warning. */
 export const asWarning = ({ status: _, ...newFinding }: Finding): Finding => ({ ...newFinding, severity: 'advisory' })
 
-/** The finding where the condition holds. */
 export const when = (condition: unknown, finding: () => Finding): Finding[] => (condition ? [finding()] : [])
 
 export const messageOf = ({ message, remedy }: Finding) => `${message} ${remedy}`
 
-/** The refusal that hard findings come to: every fault at once, or else the first rule that is broken, with all of them in `errors`. */
+/** Builds the problem for the errors: all 422 faults together, or else the first broken rule with every rule in `errors`. */
 export function problemFrom(findings: Finding[]): Problem | undefined {
   const hard = findings.filter(({ severity }) => severity === 'hard')
   const faults = hard.filter(({ status }) => status === 422)
@@ -50,7 +49,7 @@ export function problemFrom(findings: Finding[]): Problem | undefined {
   const [first] = hard
   if (!first) return undefined
   const errors = hard.map((finding) => ({ error_type: finding.code, error_message: messageOf(finding), loc: ['body', ...finding.path] }))
-  // Findings with another status than 422 are made with an ErrorName only.
+  // Only ruleError and findingsFrom set a status other than 422, and their codes are ErrorNames.
   return problem(first.code as ErrorName, messageOf(first), errors.length > 1 ? { errors } : {})
 }
 
@@ -60,7 +59,7 @@ const faultOf = (finding: Finding): Fault => ({
   msg: messageOf(finding),
 })
 
-/** A refusal that came before the findings, as one of them: what it means, and what it says to do. */
+/** Converts a problem thrown before the checks into findings with its meaning and remedy. */
 export function findingsFrom({ kind, detail, message }: Problem): Finding[] {
   const status = statusOf[kind] as Finding['status'] & number
   const hard = { severity: 'hard', status } as const
@@ -69,14 +68,13 @@ export function findingsFrom({ kind, detail, message }: Problem): Finding[] {
       ...newFinding(type, [loc.slice(1), meaningOfFault(type), type === 'missing' ? faultTypes.missing.remedy : msg]),
       ...hard,
     }))
-  // What reads an order refuses by an error_type, never by mere text.
+  // Problems thrown while an order is read always have an error_type.
   const code = (detail as { error_type: ErrorName }).error_type
   return [{ ...newFinding(code, [fieldOf(code), errorTypes[code].meaning, message]), ...hard }]
 }
 
 const fieldOf = (code: ErrorName): Finding['path'] => (code in orderRefusals ? [...orderRefusals[code as OrderRefusal]] : [])
 
-/** What is said about an order that was accepted all the same. */
 export const warningsOf = (findings: Finding[]) =>
   findings
     .filter(({ severity }) => severity === 'advisory')

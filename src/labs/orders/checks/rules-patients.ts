@@ -11,9 +11,9 @@ export type PatientContext = {
   zone: string
   method: string
   minor_ordering_enabled: boolean
-  /** The operator's table, where a state has an age of its own. */
+  /** The operator's table of states with their own age of consent. */
   consent_ages: ConsentAges
-  /** The user's demographics name a medical proxy already. */
+  /** Whether the user's demographics name a medical proxy. */
   known_proxy: boolean
 }
 type Patient = Pick<NewOrder, 'patient_details' | 'patient_address'>
@@ -21,7 +21,6 @@ type Lab = { name: string; name_rules: Record<string, unknown> }
 
 const MAX_AGE_YEARS = 125
 
-/** Whether the patient may be tested, and who speaks for one who is too young. */
 export const personFindings = (patient: Patient, care: PatientContext): Finding[] => [
   ...ageFindings(patient, care),
   ...proxyFindings(patient),
@@ -30,7 +29,7 @@ export const personFindings = (patient: Patient, care: PatientContext): Finding[
 export function ageFindings({ patient_details: { dob, medical_proxy }, patient_address }: Patient, care: PatientContext): Finding[] {
   const today = dayIn(care.zone, care.now)
   const path = ['patient_details', 'dob']
-  // A child born today is not from the future because UTC is a day behind or ahead.
+  // The birth date must be in the future both in UTC and in the patient's zone, so that a newborn is accepted.
   if (dob > today && dob > care.now.slice(0, 10))
     return [fieldError('birth_date_in_the_future', path, 'The birth date is in the future.', 'Send the day on which the patient was born.')]
   const age = ageOn(dob, today)
@@ -75,7 +74,7 @@ export function proxyFindings({ patient_details }: Patient): Finding[] {
   )
 }
 
-/** A lab that takes names its own way gets them that way; only a strict one has them sent back. */
+/** Names that the lab must alter are warnings, or errors at labs with strict name rules. */
 export function nameFindings({ patient_details }: Patient, lab: Lab): Finding[] {
   const say = lab.name_rules['strict'] === true ? fieldError : warning
   return (['first_name', 'last_name'] as const).flatMap((field) => {

@@ -3,7 +3,7 @@ type NameField = 'first_name' | 'last_name'
 
 export const ADULT_AGE_YEARS = 18
 
-/** State → the age from which a patient there needs no proxy, where it is not that of adults elsewhere. */
+/** Age from which a patient needs no proxy, for states where it is not 18. */
 export type ConsentAges = Record<string, number>
 
 export const ageOfConsent = (state: string | undefined, ages: ConsentAges) => ages[state ?? ''] ?? ADULT_AGE_YEARS
@@ -41,7 +41,7 @@ const charsets: Record<string, RegExp> = { latin_ascii: /[\x20-\x7e]/, latin_1: 
 
 const stripMarks = (letter: string) => letter.normalize('NFD').replace(/\p{M}/gu, '')
 
-/** The name as the lab can hold it: its own letters stay, others become the nearest, and a question mark where there is none. */
+/** Writes a name in the lab's charset: unsupported letters become the nearest plain letter, or a question mark. */
 export function transmissionName(text: string, lab: Lab, field?: NameField): string {
   const charset = charsets[String(lab.name_rules['charset'])]
   const fits = (text: string) => [...text].every((letter) => !charset || charset.test(letter))
@@ -55,7 +55,7 @@ export const maxNameLength = ({ name_rules }: Lab, field: NameField) => {
   return typeof max === 'number' ? max : undefined
 }
 
-/** E.164, with +1 for ten digits; undefined where the number is written in no form that we know. */
+/** E.164, with +1 for ten digits; undefined if the format is unknown. */
 export function normalizePhone(text: string): string | undefined {
   const digits = text.replace(/[\s().-]+/g, '')
   if (/^\+[1-9]\d{6,14}$/.test(digits)) return digits

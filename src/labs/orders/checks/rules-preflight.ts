@@ -5,7 +5,7 @@ import type { TestSelection } from './rules-tests.ts'
 type Json = Record<string, unknown>
 type Path = Finding['path']
 
-/** What no rule minds, for the parts that an order cannot do without. */
+/** Values that pass every check, for the required parts of an order. */
 const placeholders: Json = {
   user_id: '00000000-0000-4000-8000-000000000000',
   patient_details: {
@@ -19,7 +19,7 @@ const placeholders: Json = {
   patient_address: { first_line: '1', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' },
 }
 
-/** The body with its faulty parts left out, or replaced where something must be there. */
+/** Returns the body with its invalid parts removed, or replaced by placeholders if they are required. */
 export function correctOrder(sent: Json, faults: Finding[]): Json {
   const body = structuredClone(sent)
   for (const { path } of faults) correctField(body, placeholders, path)
@@ -36,7 +36,7 @@ function correctField(body: Json, good: Json, [name, ...rest]: Path) {
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What is worth saying although parts are faulty: nothing that leans on one of them. */
+/** Keeps the findings that do not depend on an invalid part. */
 export const besideFaults = (findings: Finding[], faults: Finding[]) =>
   findings.filter(
     (found) =>
@@ -45,7 +45,7 @@ export const besideFaults = (findings: Finding[], faults: Finding[]) =>
 
 const isWithin = (inner: Path, outer: Path) => outer.every((step, i) => inner[i] === step)
 
-/** What an order names but for the part that was refused; undefined where nothing is left that could be looked up. */
+/** Returns the selection without the rejected part; undefined if nothing is left to resolve. */
 export function withoutRejectedPart(
   { lab_test_id, order_set, collection_method, lab_account_id }: TestSelection,
   refusal: Problem,

@@ -97,12 +97,12 @@ export const stateCode = (text: string): string | undefined =>
 
 export const mainZone = (state: string) => states.get(state)?.zone
 
-/** The territories have country codes of their own, and are as much a part of the United States here as any state. */
+/** The territories have their own country codes but count as part of the United States. */
 const territories = ['PR', 'VI', 'GU', 'MP', 'AS']
 const unitedStates = ['us', 'usa', 'u s', 'u s a', 'united states', 'united states of america', 'the united states']
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 
-/** The ISO 3166 code of a country: the ways to write the United States, and two letters that are a code already. */
+/** The ISO 3166 code of a country, from a code or from a name of the United States. */
 export function countryCode(text: string): string | undefined {
   if (unitedStates.includes(normalizeWords(text))) return 'US'
   const code = text.trim().toUpperCase()
@@ -113,7 +113,7 @@ export const isUnitedStates = (country: string) => ['US', ...territories].includ
 
 const hasZipPrefix = ({ zips }: State, prefix: string) => zips.some(([first, last]) => first <= prefix && prefix <= last)
 
-/** False only where the ZIP code is known to lie in another state. */
+/** False only if the ZIP code is known to belong to another state. */
 export function zipMatches(state: string, zip: string): boolean {
   const known = states.get(state)
   return !known || hasZipPrefix(known, zip.slice(0, 3))

@@ -7,7 +7,7 @@ export type TestSelection = Pick<NewOrder, 'lab_test_id' | 'order_set' | 'collec
 type Marker = Parameters<typeof termsOf>[0][number] & { name: string; fasting: boolean }
 type Test = { id: string; name: string; method: string; sample_type: string; fasting: boolean; markers: { id: number }[] }
 
-/** One set of what an order names: lab_test_id is an older way to name a test, and adds to the set. */
+/** Combines order_set with the deprecated lab_test_id, which adds a test to the set. */
 export function orderSetOf({ lab_test_id, order_set, collection_method, lab_account_id }: TestSelection) {
   const lab_test_ids = [...new Set([...(lab_test_id ? [lab_test_id] : []), ...(order_set?.lab_test_ids ?? [])])]
   const add_on = order_set?.add_on
@@ -28,13 +28,13 @@ export function methodFor(tests: Test[], collection_method: TestSelection['colle
   return method
 }
 
-/** The test that needs no other to be made: it stands alone, has every marker, and is collected that way. */
+/** Returns the only test of the order if it has every marker and the right method, so that no combined test is needed. */
 export const findStandaloneTest = <T extends Test>(tests: T[], markers: { id: number }[], method: string): T | undefined =>
   tests.find((test) => tests.length === 1 && test.method === method && test.markers.length === markers.length)
 
 type Recipe = { lab: { id: number; sample_types: string[] }; tests: Test[]; markers: Marker[]; method: string }
 
-/** What several tests or single markers come to on an order: one test of their markers. */
+/** Describes the combined test for several tests or single markers. */
 export function recipeOf({ lab, tests, markers, method }: Recipe) {
   const fasting = tests.length ? tests.some((test) => test.fasting) : markers.some((marker) => marker.fasting)
   const names = [...tests.map(({ name }) => name), ...namesOfOtherMarkers(tests, markers)]
@@ -52,7 +52,7 @@ export function recipeOf({ lab, tests, markers, method }: Recipe) {
 const namesOfOtherMarkers = (tests: Test[], markers: Marker[]) =>
   markers.filter(({ id }) => !tests.some((test) => test.markers.some((marker) => marker.id === id))).map(({ name }) => name)
 
-/** One sample for all where there is one; otherwise the first that is needed, since a test names only one. */
+/** Picks a sample type that serves all markers, or else the first one, because a test has only one. */
 function sampleOf(lab: Recipe['lab'], tests: Test[], markers: Marker[]): string {
   const serving = (type: string) => markers.every((marker) => marker.sample_types.includes(type))
   const wanted = [...tests.map(({ sample_type }) => sample_type), ...lab.sample_types]

@@ -1,9 +1,9 @@
 import { countryCode, isUnitedStates, mainZone, stateCode, stateOfZip } from './rules-states.ts'
 
-/** Where a state keeps several times: the beginnings of the ZIP codes that differ from most of it. */
+/** ZIP code prefixes whose time zone differs from the main zone of the state. */
 const exceptions: Record<string, Record<string, string[]>> = {
   AK: { 'America/Adak': ['99546', '99547'] },
-  // The Navajo Nation keeps summer time, unlike the rest of Arizona.
+  // The Navajo Nation observes daylight saving time, unlike the rest of Arizona.
   AZ: { 'America/Denver': ['865', '86033', '86045'] },
   FL: { 'America/Chicago': ['324', '325'] },
   ID: { 'America/Los_Angeles': ['835', '838'] },
@@ -22,7 +22,7 @@ const exceptions: Record<string, Record<string, string[]>> = {
 
 type Location = { state: string; zip: string; country: string }
 
-/** The zone that the days of an order are counted in: that of the ZIP code, of its state, of the team, UTC. */
+/** The time zone of an order: from the ZIP code, the state or the team, else UTC. */
 export function zoneOf({ state, zip, country }: Location, team_zone?: string | null): string {
   const abroad = countryCode(country) !== undefined && !isUnitedStates(country)
   const known = abroad ? undefined : (stateCode(state) ?? (isUnitedStates(country) ? stateOfZip(zip) : undefined))
@@ -37,7 +37,7 @@ function zoneWithin(state: string | undefined, zip: string) {
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
-/** A formatter is dear to make and never changes. */
+/** Creating a formatter is slow, so each zone keeps one. */
 function formatterFor(timeZone: string) {
   const clock =
     formatters.get(timeZone) ??
@@ -55,34 +55,33 @@ function formatterFor(timeZone: string) {
   return clock
 }
 
-/** What a clock on the wall shows there, as if it were UTC. */
+/** Local time in the zone, as milliseconds of the same digits in UTC. */
 function wallTime(zone: string, ms: number) {
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = formatterFor(zone).format(ms).split(/\D+/).map(Number)
   return Date.UTC(year, month - 1, day, hour, minute, second)
 }
 
-/** The day that it is there. */
 export const dayIn = (zone: string, instant: string) => dayAt(zone, Date.parse(instant))
 
 const dayAt = (zone: string, ms: number) => new Date(wallTime(zone, ms)).toISOString().slice(0, 10)
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The first moment of a day there. Both offsets around it are tried, since the clocks may change on that day, even at midnight. */
+/** Local midnight. Both offsets around it are tried, because daylight saving time may change on that day. */
 export function startOfDay(day: string, zone: string): string {
   const utc = Date.parse(`${day}T00:00:00Z`)
   const tries = [utc - DAY_MS, utc + DAY_MS].map((ms) => utc - (wallTime(zone, ms) - ms))
   return new Date(Math.min(...tries.filter((ms) => dayAt(zone, ms) >= day))).toISOString()
 }
 
-/** Today or later, here or there: whoever counts days in UTC and whoever counts them at the patient's both mean well. */
+/** Accepts today or later, in UTC or in the patient's zone. */
 export const canActivateOn = (day: string, now: string, zone: string) => day >= now.slice(0, 10) || day >= dayIn(zone, now)
 
 type Clocks = { now(): string; wall(): string }
 
 /**
- * When an order goes to the lab: at the beginning of its day there, or at once.
- * At once is real time, which a team's clock never runs behind, so that it stays due however the clock is moved.
+ * When an order goes to the lab: at local midnight of activate_by, or immediately.
+ * Immediately means real time: a team's clock never runs behind it, so the order stays due however the clock moves.
  */
 export function dispatchAt(activate_by: string | null, formatters: Clocks, zone: string) {
   const begins = activate_by && startOfDay(activate_by, zone)

@@ -8,7 +8,7 @@ import * as store from '../store.ts'
 type Image = z.output<typeof ImageIn>
 type WithImages = Pick<NewOrder, 'physician' | 'health_insurance'>
 
-/** Keeps the pictures that came with an order, each sealed for itself. */
+/** Stores the images of an order, each encrypted on its own. */
 export async function storeImages(app: App, order: { id: string; key: SealingKey }, { physician, health_insurance }: WithImages) {
   const images: Record<string, Image | null | undefined> = {
     physician_signature: physician?.signature_image,
@@ -25,7 +25,7 @@ export async function storeImages(app: App, order: { id: string; key: SealingKey
 type Patient = { team_id: string; user_id: string; key: SealingKey }
 type Insured = Pick<NewOrder, 'health_insurance' | 'patient_details' | 'patient_address'>
 
-/** The deprecated health_insurance becomes an insurance of the user where it names payor and member; answers its id. */
+/** Records the deprecated health_insurance as an insurance of the user if it names payor and member; returns its id. */
 export async function recordInsurance(
   app: AppInTransaction,
   patient: Patient,

@@ -15,7 +15,7 @@ import { infoOf, normalizeOrder } from './patient.ts'
 import { patientContextOf } from './review.ts'
 import { labTestOf, resolveTests } from './tests.ts'
 
-/** Takes over an order that the lab has already: it was accepted there, so its answers and address are not judged again. */
+/** Imports an order that the lab already accepted, so its AoE answers and address are not checked again. */
 export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof ImportOrder>) =>
   rejectTakenSample(() =>
     inTransaction(app, async (app) => {

@@ -9,7 +9,6 @@ import { orderEvent } from '../progress/advance.ts'
 import { type LoadedOrder, presentOrder } from '../reading/present.ts'
 import * as write from './store-write.ts'
 
-/** What a new order is made of; the rest follows. */
 export type NewOrderFields = Pick<
   LoadedOrder,
   | 'team_id'
@@ -30,7 +29,6 @@ export type NewOrderFields = Pick<
     origin?: 'redraw' | 'recreation'
   }
 
-/** An order at its first step. */
 export function newOrder({ parent, origin, ...fields }: NewOrderFields, at: string): LoadedOrder {
   const id = randomUUID()
   const transaction_id = parent?.transaction_id ?? randomUUID()
@@ -69,14 +67,14 @@ export function newOrder({ parent, origin, ...fields }: NewOrderFields, at: stri
   return { ...row, siblings: [...(parent?.siblings ?? []), row] }
 }
 
-/** `data`: the order as it is shown, where that is known already. */
+/** `data`: the presented order, if the caller already has it. */
 type InsertOptions = {
   data?: ReturnType<typeof presentOrder>
   info?: write.OrderInsert['info']
   requestRows?: write.OrderInsert['requestRows']
 }
 
-/** Writes a drafted order with its first event and tells the customer, in one statement. */
+/** Writes a new order, its first event and the outgoing event in one statement. */
 export async function insertOrder(app: App, order: LoadedOrder, { data, info, requestRows }: InsertOptions = {}) {
   const terms = await termsOf(app, order.team_id, order.document)
   const event = orderEvent(app, order, 'labtest.order.created', order.created_at, { data })
@@ -85,7 +83,7 @@ export async function insertOrder(app: App, order: LoadedOrder, { data, info, re
   return order
 }
 
-/** What an order is found by: the names of the patient and of the recipient, kept apart. */
+/** Search terms: the names of the patient and of the recipient, kept apart. */
 export async function termsOf(app: App, team_id: string, { patient_details: patient, shipping_details, patient_address }: OrderDocument) {
   const team = await teamSealingKey(app, team_id)
   const recipients = [shipping_details?.receiver_name, patient_address?.receiver_name].filter((name) => name !== undefined)
@@ -95,7 +93,7 @@ export async function termsOf(app: App, team_id: string, { patient_details: pati
   ]
 }
 
-/** What a simulation is drawn from: the same calls give the same. Hashed, since a client's id is nothing to leave behind. */
+/** The seed makes simulations reproducible. It is a hash, so that the client_user_id does not stay in the row. */
 export const seedOf = ({ client_user_id, orders }: { client_user_id: string; orders: number | null }, test: string) =>
   createHash('sha256')
     .update(`${client_user_id}/${test}/${orders ?? 0}`)
@@ -108,7 +106,7 @@ export const orderReply = (app: App, order: LoadedOrder, message: string) => ({
   message,
 })
 
-/** A sample is one order's: the unique index decides, also between two requests of the same moment. */
+/** The unique index on sample_id decides, even between concurrent requests. */
 export async function rejectTakenSample<T>(write: () => Promise<T>) {
   try {
     return await write()

@@ -24,7 +24,7 @@ import { resolveTests } from './tests.ts'
 type NewKit = z.output<typeof NewTestkitOrder>
 type Registration = z.output<typeof RegisterTestkit>
 
-/** Sends out a kit whose patient is named when it is registered. */
+/** Orders a kit whose patient is named later, at registration. */
 export async function createTestkitOrder(app: App, caller: TeamCaller, body: NewKit) {
   const { shipping_details, passthrough = null, activate_by = null } = body
   const patient = await patientOf(app, caller.team_id, body.user_id)
@@ -61,8 +61,8 @@ export async function createTestkitOrder(app: App, caller: TeamCaller, body: New
 }
 
 /**
- * Tells whose kit it is; the sandbox's lab writes the requisition at once.
- * It may bind the order to another user of the team; what was told before stays with the first.
+ * Names the patient of a kit. In the sandbox the requisition follows immediately.
+ * Registration may move the order to another user of the team; earlier events stay with the first user.
  */
 export const registerTestkit = (app: App, caller: TeamCaller, body: Registration) =>
   inTransaction(app, async (app) => {
@@ -91,7 +91,6 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
     return orderReply(app, ready, 'Kit registered successfully')
   })
 
-/** The kit has a patient now. */
 export async function registerKit(
   app: AppInTransaction,
   order: LoadedOrder,

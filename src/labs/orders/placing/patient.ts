@@ -6,7 +6,7 @@ import { countryCode, stateCode } from '../checks/rules-states.ts'
 
 type PatientFields = Pick<NewOrder, 'patient_details' | 'patient_address'> & { icd_codes?: string[] | null | undefined }
 
-/** Gap 45: as given, but for what a lab reads in one way only: state, country, phone, diagnosis codes; with the proxy that is known already. */
+/** Gap 45: normalizes state, country, phone and diagnosis codes, and fills in the known proxy; everything else stays as sent. */
 export function normalizeOrder<O extends PatientFields>(order: O, known: Info | undefined): O {
   const { patient_details: patient, patient_address: address, icd_codes } = order
   return {
@@ -25,7 +25,7 @@ export function normalizeOrder<O extends PatientFields>(order: O, known: Info | 
   }
 }
 
-/** The demographics that an order brings. */
+/** The demographics that an order carries. */
 export function infoOf({ patient_details, patient_address }: PatientFields, known: Info | undefined): Info {
   const { first_name, last_name, email, phone_number, gender, dob, race, ethnicity, sexual_orientation, gender_identity } = patient_details
   const { first_line, second_line, country, zip, city, state, access_notes } = patient_address

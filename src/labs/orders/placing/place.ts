@@ -18,7 +18,7 @@ import { labTestOf, resolveTests } from './tests.ts'
 
 type Plan = Awaited<ReturnType<typeof planOrder>>
 
-/** Places an order: one statement, unless pictures, an insurance or a new combination of tests come with it. */
+/** Places an order in one statement, unless it has images, an insurance or a new combination of tests. */
 export async function placeOrder(app: App, caller: TeamCaller, body: NewOrder) {
   const plan = await planOrder(app, caller, body)
   const refusal = problemFrom(plan.findings)
@@ -59,10 +59,10 @@ const CREATED_MESSAGE = 'Order created successfully'
 
 const isInsured = ({ billing_type, health_insurance }: NewOrder) => billing_type === 'commercial_insurance' || Boolean(health_insurance)
 
-/** What an order comes to and what is to be said about it. */
+/** Resolves and reviews an order without writing anything. */
 async function planOrder(app: App, caller: TeamCaller, sent: NewOrder) {
   const tests = resolveTests(app, caller, sent)
-  // Who the order is for is judged first; what becomes of the tests is awaited below.
+  // An unknown patient is reported first; a rejection of the tests is awaited below.
   tests.catch(() => {})
   const patient = await patientOf(app, caller.team_id, sent.user_id)
   const resolved = await tests.catch((error) => {
@@ -71,7 +71,7 @@ async function planOrder(app: App, caller: TeamCaller, sent: NewOrder) {
   return { body: normalizeOrder(sent, patient.info), patient, resolved, ...(await reviewOrder(app, caller, sent, { patient, resolved })) }
 }
 
-/** What is wrong with the request itself is told before that its tests do not fit together. */
+/** Errors in the fields take precedence over tests that cannot be resolved. */
 function fieldErrorsOf(app: App, sent: NewOrder, patient: Awaited<ReturnType<typeof patientOf>>) {
   const zone = zoneOf(sent.patient_address, patient.team_zone)
   const found = generalFindings(sent, patientContextOf(app, patient, zone, sent.collection_method ?? ''))
@@ -125,7 +125,7 @@ function documentOf(body: NewOrder, { markers, tests, account }: Plan['resolved'
   }
 }
 
-/** The demographics that an order brings, unless they are known already. */
+/** The demographics of the order, if they differ from the stored ones. */
 async function changedInfo(app: App, { body, patient }: Plan) {
   const info = infoOf(body, patient.info)
   if (JSON.stringify(info) === JSON.stringify(patient.info)) return undefined

@@ -12,7 +12,7 @@ import { zoneOf } from '../checks/rules-zones.ts'
 import { patientContextOf, reviewOrder } from './review.ts'
 import { type Resolved, resolveTests } from './tests.ts'
 
-/** Everything that placing would stumble over or warn of, without writing anything. */
+/** Returns every error and warning that placing the order would raise, without writing anything. */
 export async function validateOrder(app: App, caller: TeamCaller, sent: Record<string, unknown>) {
   const problems = await preflight(app, caller, sent)
   return {
@@ -21,7 +21,7 @@ export async function validateOrder(app: App, caller: TeamCaller, sent: Record<s
   }
 }
 
-/** A part of the wrong shape is told, and the rest judged as if that part were in order. */
+/** Reports invalid parts, and checks the rest as if those parts were valid. */
 async function preflight(app: App, caller: TeamCaller, sent: Record<string, unknown>): Promise<Finding[]> {
   const parsed = NewOrder.safeParse(sent)
   if (parsed.success) return reviewAll(app, caller, parsed.data)
@@ -30,10 +30,9 @@ async function preflight(app: App, caller: TeamCaller, sent: Record<string, unkn
   return [...faults, ...(rest.success ? besideFaults(await reviewAll(app, caller, rest.data), faults) : [])]
 }
 
-/** Somebody of whom nothing is known. */
 const unknownPatient = { team_zone: null, minor_ordering_enabled: true, info: undefined, insurance: undefined }
 
-/** Looks on where placing would stop: at a user or tests that are not there. */
+/** Continues where placing stops: at an unknown user or unknown tests. */
 async function reviewAll(app: App, caller: TeamCaller, order: NewOrder): Promise<Finding[]> {
   const [known, { resolved, refused }] = await Promise.all([
     orProblem(patientOf(app, caller.team_id, order.user_id)),
@@ -48,7 +47,7 @@ async function reviewAll(app: App, caller: TeamCaller, order: NewOrder): Promise
 
 const isAboutAccount = ({ path }: Finding) => path[0] === 'lab_account_id'
 
-/** What is refused about tests, markers, method and account: each part is told, and the rest looked up as if that part had not been named. */
+/** Collects the rejected parts of the selection, and resolves the rest without them. */
 async function resolveAll(app: App, caller: TeamCaller, order: NewOrder) {
   const refused: Finding[] = []
   let named: TestSelection | undefined = order
@@ -56,7 +55,7 @@ async function resolveAll(app: App, caller: TeamCaller, order: NewOrder) {
     const resolved: Resolved | Problem = await orProblem(resolveTests(app, caller, named))
     if (!(resolved instanceof Problem)) return { resolved, refused }
     const findings = findingsFrom(resolved)
-    // Without the account that was named there may be several; to whoever named one that says nothing.
+    // Without the named account the choice may be ambiguous, which says nothing to a caller who named one.
     if (!refused.some(isAboutAccount) || !findings.some(isAboutAccount)) refused.push(...findings)
     named = withoutRejectedPart(named, resolved)
   }

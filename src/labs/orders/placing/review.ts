@@ -9,7 +9,7 @@ import type { Resolved } from './tests.ts'
 
 type Patient = Pick<Awaited<ReturnType<typeof patientOf>>, 'team_zone' | 'minor_ordering_enabled' | 'info' | 'insurance'>
 
-/** What is to be said about an order of a patient for tests that are known. */
+/** Collects the findings (errors and warnings) for an order whose patient and tests are resolved. */
 export async function reviewOrder(
   app: App,
   caller: TeamCaller,
@@ -31,10 +31,9 @@ export async function reviewOrder(
   return { zone, payor, findings: orderFindings(order, context) }
 }
 
-/** With client_bill the customer pays, so nobody asks a payor. */
+/** With client_bill the customer pays, so no payor is involved. */
 const usesPayor = ({ billing_type }: NewOrder) => billing_type !== 'client_bill'
 
-/** What a patient is judged by, whoever does the test. */
 export const patientContextOf = (app: App, patient: Pick<Patient, 'minor_ordering_enabled' | 'info'>, zone: string, method: string) => ({
   now: app.now(),
   zone,

@@ -50,7 +50,6 @@ type NewRow = {
 type NewEvent = { id: string; event_type: string; key: string; partial: boolean; sealed: Buffer }
 type Info = { sealed: Buffer; terms: string[] }
 
-/** Everything that placing an order writes. */
 export type OrderInsert = { row: NewRow; event: NewEvent; info?: Info | undefined; requestRows?: RequestRows | undefined }
 
 const parameterAt = (i: number) => `$${i + 1}`
@@ -72,7 +71,7 @@ select emit(${parameterAt(EVENT)}, ${parameter('team_id')}, ${parameter('user_id
 
 const putInfo = `, put_user_info(${parameter('user_id')}, ${parameter('team_id')}, ${parameterAt(INFO)}, ${parameterAt(INFO + 1)}, ${parameter('created_at')})`
 
-/** What the parameters are of an order that is placed together with its audit row, for benchmarks of the bare statement. */
+/** The parameter names of placeAudited, for benchmarks of the bare statement. */
 export const placeParameters = [
   ...columns,
   ...['id', 'event_type', 'key', 'sealed'].map((column) => `event.${column}`),
@@ -80,7 +79,7 @@ export const placeParameters = [
   ...auditColumns.map((column) => `audit.${column}`),
 ]
 
-/** The hot write: one round trip, prepared once for each connection. */
+/** One round trip, prepared once per connection. */
 const placeAlone = prepared('place_order', insertOrder + emitCreated + putInfo)
 export const placeAudited = prepared('place_order_audited', `${insertOrder + emitCreated + putInfo}, ${auditText(REQUEST_ROWS)}`)
 const placeKept = prepared(
@@ -134,7 +133,7 @@ select emit(${parameterAt(EVENT_OF_CHANGE)}, ${parameterAt(EVENT_OF_CHANGE + 1)}
 const advance = prepared('advance_order', changeOrder + appendEvent + emitUpdated)
 const change = prepared('change_order', changeOrder + emitUpdated)
 
-/** A change of a locked order and the log entry that tells of it, with the step it took if it took one. */
+/** Writes a change of a locked order and its event, with the new step if there is one. */
 export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: string }, step?: { status_detail: string | null }) {
   const values: unknown[] = [row.id, ...mutable.map((column) => (column === 'simulation' ? json(row.simulation) : row[column]))]
   values.push(event.id, row.team_id, event.event_type, event.key, event.sealed, event.at, event.partial)
@@ -142,7 +141,7 @@ export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: strin
   return runEmitting(db, step ? advance : change, values)
 }
 
-/** The webhooks that a statement has something for. */
+/** Returns the webhooks that have a new message. */
 async function runEmitting(db: Db, text: string, values: unknown[]) {
   const [row] = await runPrepared<{ told: string[] }>(db, text, values, 'writing')
   return row?.told ?? []

@@ -7,7 +7,7 @@ import { findStandaloneTest, methodFor, orderSetOf, recipeOf, type TestSelection
 
 export type Resolved = Awaited<ReturnType<typeof resolveTests>>
 
-/** What an order comes to: tests and markers of one lab, how they are collected and through which account. Writes nothing. */
+/** Resolves the tests, markers, lab, method and account of an order. Writes nothing. */
 export async function resolveTests(app: App, caller: TeamCaller, named: TestSelection, usableAccounts?: readonly string[]) {
   const set = orderSetOf(named)
   const { tests, markers, lab_id, accounts } = await resolveOrderSet(app, caller, set)
@@ -23,6 +23,6 @@ export async function resolveTests(app: App, caller: TeamCaller, named: TestSele
   return { lab, tests, markers, method, account, lab_test, recipe }
 }
 
-/** The lab test of the order; one that several tests or markers come to is made when it is ordered first. */
+/** Returns the lab test of the order; creates the combined test when it is first ordered. */
 export const labTestOf = async (app: App, caller: TeamCaller, { lab_test, recipe, markers }: Resolved) =>
   lab_test ?? (await createAutoTest(app, caller, recipe, markers))

@@ -14,7 +14,7 @@ import { DISPATCH } from './dispatch.ts'
 
 export const getOrder = async (app: App, { team_id }: TeamCaller, id: string) => presentOrder(app, await requireOrder(app, team_id, id))
 
-/** Changes the day on which a held order goes to the lab; without one it goes at once. */
+/** Changes the day on which a held order goes to the lab; null sends it now. */
 export async function rescheduleOrder(app: App, { team_id }: TeamCaller, id: string, activate_by: string | null) {
   const reply = await inTransaction(app, async (app) => {
     const order = await lockOrder(app, team_id, id)
@@ -61,7 +61,7 @@ const MAX_RESENT_ORDERS = 1000
 
 type ResendFilter = { order_ids?: string[] | null | undefined; start_at?: string | null | undefined; end_at?: string | null | undefined }
 
-/** Tells the latest event of orders once more, as they are now. */
+/** Emits the latest event of the orders again, with their current state. */
 export const resendOrderEvents = (app: App, { team_id }: TeamCaller, { order_ids, start_at, end_at }: ResendFilter) =>
   inTransaction(app, async (app) => {
     const until = end_at ?? app.now()

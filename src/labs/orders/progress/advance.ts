@@ -28,8 +28,8 @@ export type Change = Partial<
 > & { document?: Partial<OrderDocument>; status_detail?: StatusDetail | null }
 
 /**
- * The only way to a later status: appends the step with the next id, changes the row and tells the customer, in the caller's
- * transaction, on an order that is locked. Whoever calls has judged the step; that arrows lead there is checked once more.
+ * The only way to a later status: appends the step, changes the row and emits the event in the caller's transaction.
+ * The caller holds the lock and has classified the step; the transition is checked again.
  */
 export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, low: string, change: Change = {}) {
   const { status_detail = null, ...rest } = change
@@ -47,7 +47,7 @@ export async function advanceOrder(app: AppInTransaction, order: LoadedOrder, lo
   return moved
 }
 
-/** A change without a step, told all the same. */
+/** Changes the order without a new step and emits the update. */
 export async function changeOrder(app: App, order: LoadedOrder, change: Omit<Change, 'status_detail'>) {
   const at = app.now()
   const moved = applyChange(order, change, at)
@@ -64,7 +64,7 @@ function applyChange(order: LoadedOrder, { document, ...change }: Omit<Change, '
   return { ...dated, siblings, sealed: document ? sealDocument(order.key, order.id, next.document) : order.sealed }
 }
 
-/** The moment of collection: what the lab said, else the first step that shows that the sample was taken. */
+/** The lab's collected_at wins; otherwise the first step that implies collection sets it. */
 const collectionChange = (order: LoadedOrder, low: string, at: string): Change =>
   !order.collected_at && rules.isCollected(order.method, low) ? { collected_at: at } : {}
 
@@ -76,7 +76,7 @@ function resultDates({ collected_at, zone, lab_test }: LoadedOrder) {
 type OrderEventName = 'labtest.order.created' | 'labtest.order.updated'
 type EventOptions = { data?: ReturnType<typeof presentOrder> | undefined; partial?: boolean }
 
-/** The log entry that tells of an order as it is now. */
+/** The event with the current state of the order. */
 export const orderEvent = (
   app: App,
   order: LoadedOrder,

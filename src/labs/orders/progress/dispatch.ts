@@ -13,7 +13,7 @@ const BATCH_SIZE = 100
 
 export const DISPATCH = 'dispatch orders'
 
-/** Sends to the lab what is due on its team's clock, of one team or of any; answers whether there may be more. */
+/** Sends the orders that are due on their team's clock; returns whether there may be more. */
 export async function dispatchDue(app: App, team_id?: string) {
   const due = await dueStore.dueDispatches(app.db, app.wall(), { limit: BATCH_SIZE, team_id, except: stillPostponed(app) })
   await forEachOrder(app, due, (order) => dispatch(onOrderClock(app, order.clock_offset_ms), order))
@@ -26,14 +26,14 @@ const postponed = declareCache(() => new Map<string, string>())
 
 const stillPostponed = (app: App) => [...postponed(app)].filter(([, until]) => until > app.wall()).map(([id]) => id)
 
-/** An order that fails holds up no other: it is put off for a while, and its failure is told in the end. */
+/** An order that fails does not block the others: it is postponed, and the first error is thrown at the end. */
 async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: (one: T) => Promise<unknown>) {
   const failures: unknown[] = []
   for (const one of due)
     await work(one).then(
       () => postponed(app).delete(one.id),
       (error) => {
-        // No order's fault: the whole turn comes again.
+        // The database is unavailable, so the whole run is retried.
         if (isDatabaseAway(error)) throw error
         failures.push(error)
         if (!app.transaction) postponed(app).set(one.id, later(app.wall(), POSTPONE_MS))
@@ -44,12 +44,12 @@ async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: 
 
 export const nextDispatch = async (app: App, team_id: string) => (await dueStore.nextDispatch(app.db, team_id))?.at ?? undefined
 
-/** In a journey of the clock, time stands still at the due moment already. */
+/** While a team's clock advances, time already stands at the due moment. */
 export const onOrderClock = (app: App, clock_offset_ms: number): App => (app.transaction ? app : onTeamClock(app, { clock_offset_ms }))
 
 /**
- * Work on an order that is in our hands. What somebody else has is left to them; a journey of the clock, which is a transaction already,
- * waits for it, since it goes on only from there.
+ * Runs the work on a locked order and skips an order that another process holds.
+ * While a team's clock advances, which is already a transaction, it waits for the lock instead.
  */
 function withLockedOrder(
   app: App,
@@ -70,7 +70,7 @@ const dispatch = (app: App, due: Due) =>
     if (dispatch_at && dispatch_at <= app.now()) await sendOrder(app, await lockOrder(app, due.team_id, due.id))
   })
 
-/** Hands an order that is locked, or nobody knows of yet, to the lab. */
+/** Sends a locked or new order to the lab. */
 export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
   const accepted = await labFor(app, order).send(app, order)
   const sent_at = app.now()
@@ -80,7 +80,7 @@ export async function sendOrder(app: AppInTransaction, order: LoadedOrder): Prom
   return sent
 }
 
-/** Does the work on every order whose next simulated step is due; answers whether there may be more. */
+/** Runs the work on every order whose next simulated step is due; returns whether there may be more. */
 export async function onDueSteps(
   app: App,
   team_id: string | undefined,
@@ -97,9 +97,8 @@ export async function onDueSteps(
 
 export const nextDueStep = async (app: App, team_id: string) => (await dueStore.nextStep(app.db, team_id))?.at ?? undefined
 
-/** The steps that an order takes one after the other, the first of them then. */
+/** Plans the steps of an order; the first is due at `step_at`. */
 export const planSteps = (app: App, id: string, step_at: string, simulation: Simulation) =>
   store.setWithoutEvent(app.db, id, { step_at, simulation: JSON.stringify(simulation) })
 
-/** The order stays where it is until somebody moves it. */
 export const clearPlannedSteps = (app: App, id: string) => store.setWithoutEvent(app.db, id, { step_at: null, simulation: null })

@@ -7,7 +7,7 @@ import * as rules from '../rules.ts'
 import { advanceOrder, type Change } from './advance.ts'
 import { sendOrder } from './dispatch.ts'
 
-/** The lab needs another sample: the order ends here, and a further one joins its transaction. */
+/** The lab needs another sample: this order ends, and a new order joins its transaction. */
 export async function offerRedraw(app: AppInTransaction, order: LoadedOrder, change: Change = {}): Promise<LoadedOrder> {
   rules.checkRedraw(order)
   const offered = await advanceOrder(app, order, 'redraw_available', change)
@@ -16,8 +16,8 @@ export async function offerRedraw(app: AppInTransaction, order: LoadedOrder, cha
 }
 
 /**
- * The lab has results of an order that can no longer take them: a further order does, and has gone to the lab already.
- * There is one such order; asked again, it is the answer.
+ * The lab has results for an order that ended, so a new order, already sent to the lab, accepts them.
+ * There is one such order per ended order; a repeated call returns it.
  */
 export async function recreateOrder(app: AppInTransaction, order: LoadedOrder): Promise<LoadedOrder> {
   if (!isEnd(order.method, order.low_level))

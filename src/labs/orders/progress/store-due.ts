@@ -3,11 +3,10 @@ import type { Db } from '../../../platform/db/open.ts'
 
 const teamTime = (wall: string) => sql`${wall}::timestamptz + teams.clock_offset_ms * interval '1 millisecond'`
 
-/** The latest moment on any team's clock: nothing is due beyond it, so what is held for later is not even looked at. */
+/** The latest time on any team's clock. Nothing is due after it, so the index skips orders held for later. */
 const latestTeamTime = (wall: string) =>
   sql<string>`(select ${wall}::timestamptz + max(clock_offset_ms) * interval '1 millisecond' from teams)`
 
-/** Orders that go to the lab by now, on their team's clock. */
 type DueQuery = { limit: number; team_id?: string | undefined; except: string[] }
 
 export const dueDispatches = (db: Db, wall: string, { limit, team_id, except }: DueQuery) =>
@@ -37,8 +36,8 @@ const dueStepQuery = (db: Db, wall: string, { limit, team_id, except }: DueQuery
     .limit(limit)
 
 /**
- * Orders whose simulator takes a step by now: all of a team whose simulator runs by itself, and those that simulate asked for.
- * Apart, so that the many that rest in other teams are not looked at.
+ * Orders with a due simulator step: all orders of teams with the automatic simulator, and orders with a requested simulation.
+ * Two queries, so that the idle orders of other teams are not scanned.
  */
 export function dueSteps(db: Db, wall: string, query: DueQuery) {
   const all = dueStepQuery(db, wall, query)
@@ -58,7 +57,7 @@ export function dueSteps(db: Db, wall: string, query: DueQuery) {
     .execute()
 }
 
-/** On the team's clock: no order goes before it was placed. */
+/** On the team's clock. No order is due before it was placed. */
 export const nextDispatch = (db: Db, team_id: string) =>
   db
     .selectFrom('orders')

@@ -12,7 +12,7 @@ import * as store from './store-list.ts'
 
 type Query = z.output<typeof OrderFilter>
 
-/** Counted and sorted by name up to here; an honest lower bound beyond it. */
+/** Beyond this limit `total` is a lower bound and sorting by name is rejected. */
 const MAX_COUNTED_ORDERS = 10_000
 
 export async function listOrders(app: App, caller: TeamCaller, query: Query) {
@@ -34,7 +34,7 @@ async function idsOf(app: App, caller: TeamCaller, query: Query, filter: store.L
   return (await store.pageOfIds(app.db, caller.team_id, filter, order, size, offset)).map(({ id }) => id)
 }
 
-/** Names are sealed, so they are opened to be sorted. */
+/** Names are encrypted, so sorting decrypts every match. */
 async function idsByName(app: App, { team_id }: TeamCaller, filter: store.ListFilter, direction: 'asc' | 'desc', found: number) {
   if (found > MAX_COUNTED_ORDERS)
     throw problem(
@@ -60,7 +60,7 @@ async function idsByName(app: App, { team_id }: TeamCaller, filter: store.ListFi
   return entries.map(({ id }) => id)
 }
 
-/** An unregistered kit has no patient; it stands where a name without letters would. */
+/** An unregistered kit has no patient and sorts like an empty name. */
 const noName = { first_name: '', last_name: '' }
 
 async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promise<store.ListFilter> {
@@ -89,10 +89,10 @@ async function filterOf(app: App, { team_id }: TeamCaller, query: Query): Promis
   }
 }
 
-/** A text without a word that could be looked for finds nobody, rather than everybody. */
+/** A text without a searchable word matches nothing instead of everything. */
 const orNoMatch = (terms: string[]) => (terms.length ? terms : ['\u0001'])
 
-/** A text of spaces begins nothing. */
+/** A blank text matches nothing. */
 const likeText = (text: string) => text.trim().replace(/[\\%_]/g, '\\$&') || '\u0001'
 
 const isDay = (text: string) => text.length === 10

@@ -11,7 +11,6 @@ import { hasRequisition, type LoadedOrder, requireOrder } from './present.ts'
 
 const notAvailable = (message: string) => problem('DOCUMENT_NOT_AVAILABLE', message)
 
-/** What the lab works from, once it has accepted the order. */
 export async function requisitionPdf(app: App, { team_id }: TeamCaller, order_id: string) {
   const order = await requireOrder(app, team_id, order_id)
   if (!hasRequisition(order))
@@ -59,7 +58,7 @@ export async function labelsPdf(app: App, { team_id }: TeamCaller, order_id: str
   })
 }
 
-/** The day where the patient lives. Midnight in UTC is how clients write a day that only know moments. */
+/** The day in the patient's zone. Midnight UTC counts as a plain date, because some clients can send only timestamps. */
 const dayOfCollection = (date: string, zone: string) => (/^[\d-]+(T00:00:00\.000Z)?$/.test(date) ? date.slice(0, 10) : dayIn(zone, date))
 
 export async function orderInstructionsPdf(app: App, { team_id }: TeamCaller, order_id: string) {
@@ -109,7 +108,7 @@ async function coverageOf(app: App, order: LoadedOrder) {
   return { payor_name: company.name, member_id, group_id, relationship, insured_name: `${insured.first_name} ${insured.last_name}` }
 }
 
-/** What every paper of an order has. */
+/** The fields that every document of an order shares. */
 export function documentHeader(order: LoadedOrder) {
   const { document, lab_test, id: order_id, created_at } = order
   const { patient_details: patient, patient_address: home, shipping_details: sent } = document

@@ -9,7 +9,7 @@ import { type OrderDocument, openDocument } from '../encrypted-document.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
 
-/** An order with all that belongs to it, its sealed part opened. */
+/** An order with its decrypted document, lab test and siblings. */
 export type LoadedOrder = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
   document: OrderDocument
   key: SealingKey
@@ -17,7 +17,6 @@ export type LoadedOrder = Omit<store.LoadedRow, 'key_id' | 'wrapped_key'> & {
   lab_test: catalog.LabTestRow
 }
 
-/** The order of a team, or 404. */
 export async function requireOrder(app: App, team_id: string, id: string): Promise<LoadedOrder> {
   const row = await store.findOrder(app.db, team_id, id)
   if (!row) throw rules.orderNotFound()
@@ -31,7 +30,7 @@ export async function lockOrder(app: AppInTransaction, team_id: string, id: stri
   return requireOrder(app, team_id, id)
 }
 
-/** Those of the orders that are there, in the order of the ids. */
+/** Returns the orders that exist, in the order of the ids. */
 export const ordersById = async (app: App, team_id: string, ids: string[]): Promise<LoadedOrder[]> =>
   ids.length ? loadAll(app, team_id, await store.findOrders(app.db, team_id, ids)) : []
 
@@ -41,14 +40,14 @@ export async function lockOrders(app: AppInTransaction, team_id: string, ids: st
   return ordersById(app, team_id, ids)
 }
 
-/** The orders of a transaction, oldest first, or 404. */
+/** The orders of a transaction, oldest first. */
 export async function ordersOfTransaction(app: App, team_id: string, transaction_id: string): Promise<LoadedOrder[]> {
   const rows = await store.findByTransaction(app.db, team_id, transaction_id)
   if (!rows.length) throw rules.transactionNotFound()
   return loadAll(app, team_id, rows)
 }
 
-/** Rows of one team with their tests and transactions: three queries for any number of orders. */
+/** Loads tests and siblings with a fixed number of queries for any number of orders. */
 export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]): Promise<LoadedOrder[]> {
   if (!rows.length) return []
   const teamKey = await teamSealingKey(app, team_id)
@@ -75,7 +74,7 @@ export async function loadAll(app: App, team_id: string, rows: store.LoadedRow[]
   })
 }
 
-/** The order as customers read it, in an answer and in an event alike. */
+/** The order as responses and events carry it. */
 export function presentOrder(app: App, order: LoadedOrder) {
   const { document, siblings, lab_test, ...row } = order
   const events = row.events.map((event) => ({ ...event, status: statusOfStep(row.method, event.low_level) }))
@@ -103,21 +102,21 @@ export function presentOrder(app: App, order: LoadedOrder) {
   })
 }
 
-/** What is due at once is due by real time, which the team's clock may have left behind. */
+/** An immediate order is due in real time, which may be earlier than the team's clock. */
 const latest = (one: string, other: string) => (one > other ? one : other)
 
 const optionals = ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'] as const
 
 const noAddress = { second_line: null, access_notes: null, phone_number: null }
 
-/** The spec records what was left out as Not Specified; it has a birth date as a date-time. */
+/** The interface reports absent fields as Not Specified and the birth date as a date-time. */
 function presentPatient(patient: OrderDocument['patient_details']) {
   if (!patient) return null
   const given = Object.fromEntries(optionals.map((name) => [name, patient[name] ?? 'Not Specified']))
   return { household_income: null, household_size: null, ...patient, ...given, dob: `${patient.dob}T00:00:00+00:00` }
 }
 
-/** Gap 43: the details are the order's own, so they carry its id and times. */
+/** Gap 43: the details carry the id and times of the order. */
 function detailsOf({ id, created_at, updated_at, method, document }: LoadedOrder) {
   const data = { id, created_at, updated_at }
   if (method === 'testkit') return { type: method, data: { ...data, shipment: document.shipment } }

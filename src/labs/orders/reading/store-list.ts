@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 
-/** What a list is narrowed to. Names come as terms of the blind index. */
+/** Names are terms of the blind index. */
 export type ListFilter = {
   search?: { patient: string[]; recipient: string[]; beginning: string } | undefined
   patient?: string[] | undefined
@@ -15,7 +15,7 @@ export type ListFilter = {
   methods?: string[] | undefined
   critical?: boolean | undefined
   interpretation?: string | undefined
-  /** Whether activate_by lies after this day. */
+  /** Whether activate_by is after this day. */
   scheduled?: { after: string; is: boolean } | undefined
   user_id?: string | undefined
   order_ids?: string[] | undefined
@@ -81,7 +81,7 @@ export const pageOfIds = (db: Db, team_id: string, filter: ListFilter, { key, di
     .offset(offset)
     .execute()
 
-/** What the names are in, of every order that matches. */
+/** The encrypted documents of every matching order. */
 export const encryptedDocuments = (db: Db, team_id: string, filter: ListFilter, limit: number) =>
   db
     .selectFrom(matching(db, team_id, filter).select(['id', 'user_id', 'sealed', 'created_at']).limit(limit).as('found'))
