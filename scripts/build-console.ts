@@ -64,7 +64,7 @@ async function bundle(outDir: string) {
 async function ofContract() {
   const { rows } = await import('../src/contract/index.ts')
   const { series } = await import('../src/contract/wearables/series.ts')
-  const says = Object.fromEntries(Object.entries(series).map(([name, { says }]) => [name, says]))
+  const says = Object.fromEntries(Object.entries(series).map(([name, { valueKind: says }]) => [name, says]))
   const table = Object.fromEntries(rows.map(([name, { method, path, media }]) => [name, [method, path, ...(media ? [media] : [])]]))
   const modules: Record<string, string> = {
     'virtual:rows': `export const rows = ${JSON.stringify(table)}`,

@@ -54,13 +54,16 @@ export function wearablesPage() {
     '| Resource | Is | Fields as it is pushed | Fields as it is read |',
     '|---|---|---|---|',
     ...Object.entries(summaries).map(
-      ([name, { what, fields }]) => `| \`${name}\` | ${what.toLowerCase()} | ${pushed(name)} | ${code(Object.keys(fields))} |`,
+      ([name, { noun: what, fields }]) => `| \`${name}\` | ${what.toLowerCase()} | ${pushed(name)} | ${code(Object.keys(fields))} |`,
     ),
     '',
   ].join('\n')
 }
 
-function rowOf(name: string, { event, aliases, unit, takes, interval, says, least, most, types, extra }: Series) {
+function rowOf(
+  name: string,
+  { event, aliases, unit, unitFactors: takes, interval, valueKind: says, least, most, types, extraFields: extra }: Series,
+) {
   const others = Object.keys(takes).filter((spelling) => spelling !== unit.toLowerCase())
   const bounds = says === 'text' ? 'text' : `${least} and ${most}`
   const spelled = aliases.length ? `\`${name}\` (${code(aliases)})` : `\`${name}\``

@@ -78,7 +78,7 @@ test.each(Object.entries(units))(
   (name, [unit, others]) => {
     const row = series[name as keyof typeof series]
     expect(row.unit).toBe(unit)
-    expect(Object.keys(row.takes).toSorted()).toEqual([...words(unit.toLowerCase()), ...words(others)].toSorted())
+    expect(Object.keys(row.unitFactors).toSorted()).toEqual([...words(unit.toLowerCase()), ...words(others)].toSorted())
   },
 )
 

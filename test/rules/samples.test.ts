@@ -192,7 +192,7 @@ describe('versions of samples', () => {
 
 test('every series has a unit that it takes itself, bounds that take its example, and one name in events', () => {
   for (const name of seriesNames) {
-    const { unit, takes, least, most, example, says } = series[name]
+    const { unit, unitFactors: takes, least, most, example, valueKind: says } = series[name]
     if (says !== 'text') expect([name, takes[unit.toLowerCase()]]).toEqual([name, 1])
     const values = [example['value'], example['systolic'], example['diastolic']].filter((value) => typeof value === 'number')
     expect([name, values.every((value) => value >= least && value <= most)]).toEqual([name, true])

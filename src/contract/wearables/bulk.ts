@@ -7,7 +7,7 @@ import { OAuthSourceIn } from '../tenants/sources.ts'
 const MAX_ITEMS = 1000
 const MAX_TOKEN_CHARACTERS = 16_384
 
-const recipe = {
+const importedConnection = {
   user_id: Id,
   access_token: Text(MAX_TOKEN_CHARACTERS),
   refresh_token: z.string().max(MAX_TOKEN_CHARACTERS).describe('Empty if the source issued none.'),
@@ -21,7 +21,7 @@ const recipe = {
 }
 
 const UserIds = z.array(Id).min(1).max(MAX_ITEMS)
-const Waits = z.boolean().default(false).describe('Waits up to 20 seconds for completion.')
+const WaitForCompletion = z.boolean().default(false).describe('Waits up to 20 seconds for completion.')
 const isStillRunning = (result: unknown) => (result as { isRunning: boolean }).isRunning
 
 const BulkOp = z
@@ -37,7 +37,7 @@ const BulkOp = z
   .meta({ id: 'BulkOperation' })
 
 const bulk = { auth: 'team', tag: 'Connections' } as const
-const notHere = { 400: 'The source is not set up for the team.' }
+const sourceNotSetUp = { 400: 'The source is not set up for the team.' }
 
 export const bulkEndpoints = {
   listBulkOps: endpoint({
@@ -60,13 +60,13 @@ export const bulkEndpoints = {
     body: z
       .object({
         provider: OAuthSourceIn,
-        connections: z.array(z.object(recipe)).min(1).max(MAX_ITEMS),
-        wait_for_completion: Waits,
+        connections: z.array(z.object(importedConnection)).min(1).max(MAX_ITEMS),
+        wait_for_completion: WaitForCompletion,
       })
       .meta({ id: 'ConnectionsToImport' }),
     returns: z.object({ user_ids_imported: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'ConnectionsImported' }),
     isStillRunning,
-    refusals: notHere,
+    refusals: sourceNotSetUp,
   }),
   bulkTriggerHistoricalPull: endpoint({
     ...bulk,
@@ -76,7 +76,7 @@ export const bulkEndpoints = {
     subjects: { user_id: 'body.user_ids[]' },
     description:
       'Fetches the history of a source again. A user fails if the source is not connected or cannot be fetched. With status 202 the pull continues.',
-    body: z.object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: Waits }).meta({ id: 'HistoryToPull' }),
+    body: z.object({ user_ids: UserIds, provider: OAuthSourceIn, wait_for_completion: WaitForCompletion }).meta({ id: 'HistoryToPull' }),
     returns: z.object({ user_ids_triggered: z.array(Id), user_ids_failed: z.array(Id) }).meta({ id: 'HistoryPulled' }),
     isStillRunning,
   }),

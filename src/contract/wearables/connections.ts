@@ -44,7 +44,7 @@ const Device = z
   .meta({ id: 'Device' })
 
 const connection = { auth: 'team', tag: 'Connections', subjects: { user_id: 'path.user_id' } } as const
-const unknown = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
+const userNotFound = { 404: 'No such user in this team, or the user is scheduled for deletion.' }
 
 export const connectionEndpoints = {
   listConnections: endpoint({
@@ -54,7 +54,7 @@ export const connectionEndpoints = {
     summary: 'List the connections of a user',
     params: UserId,
     returns: z.object({ providers: z.array(Connection) }).meta({ id: 'Connections' }),
-    refusals: unknown,
+    refusals: userNotFound,
   }),
   endConnection: endpoint({
     ...connection,
@@ -80,7 +80,7 @@ export const connectionEndpoints = {
       .object({ user_id: Id, provider_id: Text(200).nullish().describe("The ID of the user's account at the source, if there is one.") })
       .meta({ id: 'NewPushConnection' }),
     returns: Success,
-    refusals: unknown,
+    refusals: userNotFound,
   }),
   refreshUser: endpoint({
     ...connection,
@@ -102,7 +102,7 @@ export const connectionEndpoints = {
       .meta({ id: 'Refreshed' }),
     isStillRunning: (result) => (result as { in_progress_sources: string[] }).in_progress_sources.length > 0,
     refusals: {
-      ...unknown,
+      ...userNotFound,
       400: 'No source could be refreshed. `success`, `user_id`, `error` and `failed_sources` are next to `detail`.',
       429: 'The sources of this user were already refreshed 8 times in the last hour.',
     },
@@ -118,7 +118,7 @@ export const connectionEndpoints = {
     returns: z
       .object({ user_id: Id, sign_in_token: Safe, expires_in: z.int().describe('The lifetime in seconds.') })
       .meta({ id: 'UserToken' }),
-    refusals: unknown,
+    refusals: userNotFound,
   }),
   listDevices: endpoint({
     ...connection,
@@ -127,7 +127,7 @@ export const connectionEndpoints = {
     summary: 'List the devices of a user',
     params: UserId,
     returns: z.array(Device),
-    refusals: unknown,
+    refusals: userNotFound,
   }),
   getDevice: endpoint({
     ...connection,

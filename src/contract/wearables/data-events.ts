@@ -74,7 +74,7 @@ const stamps = { created_at: sample.at, updated_at: sample.at }
 type Verb = 'created' | 'updated'
 type Live = { when: Record<Verb, string>; more: string; data: z.ZodType; example: unknown }
 
-const summaryEvents = Object.entries(summaries).map(([name, { what, fields, example }]): [string, Live] => [
+const summaryEvents = Object.entries(summaries).map(([name, { noun: what, fields, example }]): [string, Live] => [
   name,
   {
     when: { created: `${what} arrives`, updated: `${what} changes` },
@@ -85,7 +85,7 @@ const summaryEvents = Object.entries(summaries).map(([name, { what, fields, exam
 ])
 
 /** The value fields of a sample, by the kind of its resource. */
-export const saidBy: Record<Series['says'], z.ZodRawShape> = {
+export const valueFields: Record<Series['valueKind'], z.ZodRawShape> = {
   number: { value: z.number() },
   pair: { systolic: z.number(), diastolic: z.number() },
   text: { value: PersonalText },
@@ -93,12 +93,12 @@ export const saidBy: Record<Series['says'], z.ZodRawShape> = {
 
 const emitted = Object.values(series).flatMap((row) => (row.event === null ? [] : [{ ...row, event: row.event }]))
 
-const seriesEvents = emitted.map(({ event, unit, says, extra, types, example }): [string, Live] => [
+const seriesEvents = emitted.map(({ event, unit, valueKind: says, extraFields: extra, types, example }): [string, Live] => [
   event,
   {
     when: { created: 'samples arrive', updated: 'samples change' },
     more: 'The latest value for a provider, source type and timestamp replaces earlier ones.',
-    data: Batch({ ...saidBy[says], ...extra.shape }),
+    data: Batch({ ...valueFields[says], ...extra.shape }),
     example: {
       ...about,
       source_id: 17,

@@ -6,13 +6,13 @@ import { Safe } from '../personal.ts'
 import { EmailSourceIn, PasswordSourceIn, SourceIn } from '../tenants/sources.ts'
 import { LinkOutcome, Region, StartedSource, signIn } from './link.ts'
 
-const older = (instead: string) => ({ tag: 'Link', deprecated: { since: FIRST_RELEASE, instead } }) as const
-const notHere = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
+const olderRoute = (instead: string) => ({ tag: 'Link', deprecated: { since: FIRST_RELEASE, instead } }) as const
+const sourceNotAvailable = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
 
 /** Routes for older clients. Each names its replacement. */
 export const olderLinkEndpoints = {
   startLink: endpoint({
-    ...older('Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.'),
+    ...olderRoute('Use `GET /v2/link/provider/oauth/{oauth_provider}` with the link token.'),
     auth: 'team',
     method: 'post',
     path: '/v2/link/start',
@@ -20,10 +20,10 @@ export const olderLinkEndpoints = {
     subjects: {},
     body: z.object({ link_token: Text(200), provider: SourceIn }).meta({ id: 'LinkToStart' }),
     returns: StartedSource,
-    refusals: { ...notHere, 429: 'The token was used to start a connection too often.' },
+    refusals: { ...sourceNotAvailable, 429: 'The token was used to start a connection too often.' },
   }),
   getLinkState: endpoint({
-    ...older('Use `GET /v2/link/providers`.'),
+    ...olderRoute('Use `GET /v2/link/providers`.'),
     auth: 'link',
     method: 'get',
     path: '/v2/link/state',
@@ -39,7 +39,7 @@ export const olderLinkEndpoints = {
       .meta({ id: 'LinkState' }),
   }),
   authByPassword: endpoint({
-    ...older('Use `POST /v2/link/provider/password/{provider}`.'),
+    ...olderRoute('Use `POST /v2/link/provider/password/{provider}`.'),
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth',
@@ -47,10 +47,10 @@ export const olderLinkEndpoints = {
     subjects: { user_id: 'caller.user_id' },
     body: z.object({ ...signIn, provider: PasswordSourceIn, auth_type: z.string().nullish() }).meta({ id: 'OlderSourceSignIn' }),
     returns: LinkOutcome,
-    refusals: notHere,
+    refusals: sourceNotAvailable,
   }),
   authByEmail: endpoint({
-    ...older('Use `POST /v2/link/provider/email/{provider}`.'),
+    ...olderRoute('Use `POST /v2/link/provider/email/{provider}`.'),
     auth: 'link',
     method: 'post',
     path: '/v2/link/auth/email',
@@ -60,6 +60,6 @@ export const olderLinkEndpoints = {
       .object({ email: Email, provider: EmailSourceIn, auth_type: z.string().nullish(), region: Region })
       .meta({ id: 'OlderSourceEmail' }),
     returns: LinkOutcome,
-    refusals: notHere,
+    refusals: sourceNotAvailable,
   }),
 }

@@ -78,7 +78,7 @@ export const signIn = { username: Text(320), password: Text(1000) }
 export const Region = Text(10).nullish().describe('The country of the account, as a two-letter code.')
 
 const link = { auth: 'link', tag: 'Link', subjects: { user_id: 'caller.user_id' } } as const
-const notHere = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
+const sourceNotAvailable = { 400: 'The token does not cover this source, or the source is not set up in this deployment.' }
 
 export const linkEndpoints = {
   createLinkToken: endpoint({
@@ -124,7 +124,7 @@ export const linkEndpoints = {
       'Send the user to `oauth_url`. Afterwards the browser goes to the redirect_url of the token with `state=success`, or with `state=error`, `error_type` and `error`. A connection emits `provider.connection.created`.',
     params: z.object({ oauth_provider: OAuthSourceIn }),
     returns: StartedSource,
-    refusals: { ...notHere, 429: 'The token was used to start a connection too often.' },
+    refusals: { ...sourceNotAvailable, 429: 'The token was used to start a connection too often.' },
   }),
   connectByPassword: endpoint({
     ...link,
@@ -136,7 +136,7 @@ export const linkEndpoints = {
     params: z.object({ provider: PasswordSourceIn }),
     body: z.object({ ...signIn, region: Region }).meta({ id: 'SourceSignIn' }),
     returns: LinkOutcome,
-    refusals: notHere,
+    refusals: sourceNotAvailable,
   }),
   completeMfa: endpoint({
     ...link,
@@ -159,6 +159,6 @@ export const linkEndpoints = {
     params: z.object({ provider: EmailSourceIn }),
     body: z.object({ email: Email, provider: z.string().nullish(), region: Region }).meta({ id: 'SourceEmail' }),
     returns: LinkOutcome,
-    refusals: notHere,
+    refusals: sourceNotAvailable,
   }),
 }

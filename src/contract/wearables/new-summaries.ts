@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { Day, Text } from '../common.ts'
 import type { SeriesName } from './series.ts'
-import { cycleDays, cycleEntries, foodOf, type SummaryName } from './summaries.ts'
+import { cycleDays, cycleEntries, nutritionFields, type SummaryName } from './summaries.ts'
 
-/** A moment as it was written: its offset says where the user was. */
-const Moment = z.iso.datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
+/** A time that keeps its offset, because the offset gives the time zone of the user. */
+const ZonedInstant = z.iso.datetime({ offset: true, error: 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.' })
 
-/** The day on the user's calendar; of a date-time only its first ten letters count, whatever its zone. */
+/** A day in the calendar of the user. Only the date part of a date-time counts, regardless of its zone. */
 const CalendarDay = z
   .string()
   .max(40)
@@ -14,25 +14,25 @@ const CalendarDay = z
   .pipe(Day)
 
 const amount = (most: number, least = 0) => z.number().min(least).max(most).nullish()
-const whole = (most: number) => z.int().min(0).max(most).nullish()
+const wholeNumber = (most: number) => z.int().min(0).max(most).nullish()
 const text = (length: number) => Text(length).nullish()
 const samples = z.array(z.unknown()).nullish()
 
-const BPM = 500
-const KCAL = 100_000
-const METRES = 10_000_000
-const SECONDS = 31 * 86_400
+const MAX_BPM = 500
+const MAX_KCAL = 100_000
+const MAX_METERS = 10_000_000
+const MAX_SECONDS = 31 * 86_400
 
-/** Who recorded it, and which version it is. */
-const recorded = {
+/** The recording device and the version of the data. */
+const recordingFields = {
   source_type: text(64),
   source_bundle: text(255),
   product_type: text(255),
-  modified_at: Moment.nullish(),
+  modified_at: ZonedInstant.nullish(),
 }
 
-/** Lists of samples that a summary may bring along, and the resource they belong to. */
-export const brought = {
+/** Lists of samples that a summary can contain, with their resource. */
+export const embeddedSeries = {
   steps: 'steps',
   active_energy_burned: 'calories_active',
   basal_energy_burned: 'calories_basal',
@@ -50,39 +50,39 @@ export const brought = {
   waist_circumference: 'waist_circumference',
 } as const satisfies Record<string, SeriesName>
 
-export type Brought = keyof typeof brought
+export type EmbeddedSeries = keyof typeof embeddedSeries
 
-const bringing = <const K extends Brought>(...names: K[]) =>
+const embedSeries = <const K extends EmbeddedSeries>(...names: K[]) =>
   Object.fromEntries(names.map((name) => [name, samples])) as Record<K, typeof samples>
 
-const heart = {
-  heart_rate_mean: amount(BPM),
-  heart_rate_minimum: amount(BPM),
-  heart_rate_maximum: amount(BPM),
+const heartRateFields = {
+  heart_rate_mean: amount(MAX_BPM),
+  heart_rate_minimum: amount(MAX_BPM),
+  heart_rate_maximum: amount(MAX_BPM),
 }
 
 const Activity = z.object({
-  ...recorded,
+  ...recordingFields,
   day_summary: z
     .object({
       date: CalendarDay,
-      active_energy_burned_sum: amount(KCAL),
-      basal_energy_burned_sum: amount(KCAL),
+      active_energy_burned_sum: amount(MAX_KCAL),
+      basal_energy_burned_sum: amount(MAX_KCAL),
       steps_sum: amount(1_000_000),
-      distance_sum: amount(METRES),
-      distance_walking_running_sum: amount(METRES),
+      distance_sum: amount(MAX_METERS),
+      distance_walking_running_sum: amount(MAX_METERS),
       floors_climbed_sum: amount(10_000),
       low: amount(1500),
       medium: amount(1500),
       high: amount(1500),
       wheelchair_use: z.boolean().nullish(),
       wheelchair_push_sum: amount(1_000_000),
-      ...heart,
-      heart_rate_resting: amount(BPM),
-      heart_rate_walking_average: amount(BPM),
+      ...heartRateFields,
+      heart_rate_resting: amount(MAX_BPM),
+      heart_rate_walking_average: amount(MAX_BPM),
     })
     .nullish(),
-  ...bringing(
+  ...embedSeries(
     'steps',
     'active_energy_burned',
     'basal_energy_burned',
@@ -94,21 +94,21 @@ const Activity = z.object({
 })
 
 const Workout = z.object({
-  ...recorded,
+  ...recordingFields,
   id: Text(255),
-  start_date: Moment,
-  end_date: Moment,
+  start_date: ZonedInstant,
+  end_date: ZonedInstant,
   sport: z
     .string()
     .regex(/^[a-z0-9]+(_[a-z0-9]+)*$/, 'Must be a slug, such as running.')
     .max(60)
     .default('other'),
   title: text(200),
-  calories: amount(KCAL),
-  distance: amount(METRES),
-  ...heart,
-  hr_zones: z.array(z.int().min(0).max(SECONDS)).max(6).nullish(),
-  moving_time: whole(SECONDS),
+  calories: amount(MAX_KCAL),
+  distance: amount(MAX_METERS),
+  ...heartRateFields,
+  hr_zones: z.array(z.int().min(0).max(MAX_SECONDS)).max(6).nullish(),
+  moving_time: wholeNumber(MAX_SECONDS),
   total_elevation_gain: amount(100_000),
   elev_high: amount(100_000, -1000),
   elev_low: amount(100_000, -1000),
@@ -118,51 +118,51 @@ const Workout = z.object({
   device_watts: amount(10_000),
   max_watts: amount(10_000),
   weighted_average_watts: amount(10_000),
-  steps: whole(1_000_000),
+  steps: wholeNumber(1_000_000),
   map: z.object({ polyline: text(200_000), summary_polyline: text(200_000) }).nullish(),
-  ...bringing('heart_rate', 'respiratory_rate'),
+  ...embedSeries('heart_rate', 'respiratory_rate'),
 })
 
 const stages = ['deep', 'light', 'rem', 'awake', 'manual', 'missing'] as const
 
-/** A stage by its number, as sleep cycles have it. */
+/** The codes of sleep stages in sleep cycles. */
 export const stageCodes: Record<(typeof stages)[number], number> = { deep: 1, light: 2, rem: 3, awake: 4, manual: 5, missing: -1 }
 
-const span = { start_date: Moment, end_date: Moment }
+const period = { start_date: ZonedInstant, end_date: ZonedInstant }
 
-/** Mobile clients send lists by stage; others one list. */
+/** Mobile clients send one list per stage, other clients one list. */
 const Stages = z.union(
   [
-    z.array(z.object({ stage: z.enum(stages), ...span })).max(5000),
+    z.array(z.object({ stage: z.enum(stages), ...period })).max(5000),
     z.object({
-      awake_sleep_samples: z.array(z.object(span)).nullish(),
-      deep_sleep_samples: z.array(z.object(span)).nullish(),
-      light_sleep_samples: z.array(z.object(span)).nullish(),
-      rem_sleep_samples: z.array(z.object(span)).nullish(),
-      unspecified_sleep_samples: z.array(z.object(span)).nullish(),
+      awake_sleep_samples: z.array(z.object(period)).nullish(),
+      deep_sleep_samples: z.array(z.object(period)).nullish(),
+      light_sleep_samples: z.array(z.object(period)).nullish(),
+      rem_sleep_samples: z.array(z.object(period)).nullish(),
+      unspecified_sleep_samples: z.array(z.object(period)).nullish(),
     }),
   ],
   { error: 'Must be a list of { stage, start_date, end_date }, or such lists by stage, as in { deep_sleep_samples: [...] }.' },
 )
 
 const Sleep = z.object({
-  ...recorded,
+  ...recordingFields,
   id: text(255),
-  ...span,
+  ...period,
   sleep_stages: Stages.nullish(),
   type: z.enum(['long_sleep', 'short_sleep', 'acknowledged_nap', 'unknown']).nullish(),
   state: z.enum(['tentative', 'confirmed']).nullish(),
-  ...heart,
-  heart_rate_resting: amount(BPM),
+  ...heartRateFields,
+  heart_rate_resting: amount(MAX_BPM),
   hrv_mean_sdnn: amount(2000),
   respiratory_rate_mean: amount(200),
-  score: whole(100),
-  recovery_readiness_score: whole(100),
-  latency: whole(86_400),
+  score: wholeNumber(100),
+  recovery_readiness_score: wholeNumber(100),
+  latency: wholeNumber(86_400),
   temperature_delta: amount(20, -20),
   skin_temperature: amount(50),
-  hr_dip: amount(BPM, -BPM),
-  ...bringing('heart_rate', 'heart_rate_variability', 'respiratory_rate', 'oxygen_saturation'),
+  hr_dip: amount(MAX_BPM, -MAX_BPM),
+  ...embedSeries('heart_rate', 'heart_rate_variability', 'respiratory_rate', 'oxygen_saturation'),
 })
 
 const offsets = z
@@ -175,11 +175,11 @@ const offsets = z
   .max(5000)
 
 const SleepCycle = z.object({
-  ...recorded,
+  ...recordingFields,
   id: text(255),
   sleep_id: text(255),
-  session_start: Moment,
-  session_end: Moment,
+  session_start: ZonedInstant,
+  session_end: ZonedInstant,
   stage_start_offset_second: offsets,
   stage_end_offset_second: offsets,
   stage_type: z
@@ -193,34 +193,34 @@ const SleepCycle = z.object({
 })
 
 const Body = z.object({
-  ...recorded,
-  ...bringing('body_mass', 'body_fat_percentage', 'body_mass_index', 'lean_body_mass', 'waist_circumference'),
+  ...recordingFields,
+  ...embedSeries('body_mass', 'body_fat_percentage', 'body_mass_index', 'lean_body_mass', 'waist_circumference'),
 })
 
 const Profile = z.object({
-  ...recorded,
+  ...recordingFields,
   biological_sex: text(20),
   gender: z.enum(['female', 'male', 'other', 'unknown']).nullish(),
   date_of_birth: CalendarDay.nullish(),
-  height: amount(300).describe('In centimetres.'),
+  height: amount(300).describe('In centimeters.'),
   wheelchair_use: z.boolean().nullish(),
 })
 
-const food = foodOf(z.number().min(0).max(1_000_000))
+const food = nutritionFields(z.number().min(0).max(1_000_000))
 
 const Meal = z.object({
-  ...recorded,
+  ...recordingFields,
   id: text(255),
   provider_id: text(255),
   ...food,
   data: z.record(z.string().max(500), z.object(food)).nullish(),
   name: Text(500),
-  timestamp: Moment,
+  timestamp: ZonedInstant,
   calendar_date: CalendarDay.nullish(),
 })
 
 const Cycle = z.object({
-  ...recorded,
+  ...recordingFields,
   id: text(255),
   period_start: Day,
   period_end: Day.nullish(),
@@ -235,19 +235,19 @@ const MenstrualCycle = z.union([z.object({ source_bundle: text(255), cycle: Cycl
 })
 
 const Electrocardiogram = z.object({
-  ...recorded,
+  ...recordingFields,
   id: text(255),
-  session_start: Moment,
-  session_end: Moment,
+  session_start: ZonedInstant,
+  session_end: ZonedInstant,
   voltage_sample_count: z.int().min(0).max(10_000_000),
-  heart_rate_mean: amount(BPM),
+  heart_rate_mean: amount(MAX_BPM),
   sampling_frequency_hz: amount(100_000),
   classification: z.enum(['sinus_rhythm', 'atrial_fibrillation', 'inconclusive']).nullish(),
   inconclusive_cause: z.enum(['high_heart_rate', 'low_heart_rate', 'poor_reading']).nullish(),
   algorithm_version: text(60),
 })
 
-/** Summaries as they come in. */
+/** The shapes of pushed summaries. */
 export const newSummaries = {
   activity: Activity,
   workouts: Workout,

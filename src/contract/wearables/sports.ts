@@ -55,7 +55,7 @@ const slugs = [
 
 const ids = new Map(slugs.map((slug, i) => [slug, i + 1]))
 
-const named = (slug: string) => slug.charAt(0).toUpperCase() + slug.slice(1).replaceAll('_', ' ')
+const nameOf = (slug: string) => slug.charAt(0).toUpperCase() + slug.slice(1).replaceAll('_', ' ')
 
-/** A sport by its slug. One that is not listed keeps its name and has the id 0. */
-export const sportOf = (slug: string) => ({ id: ids.get(slug) ?? 0, name: named(slug), slug })
+/** Looks a sport up by its slug. An unknown sport keeps its name and gets the ID 0. */
+export const sportOf = (slug: string) => ({ id: ids.get(slug) ?? 0, name: nameOf(slug), slug })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Id } from '../common.ts'
 import { endpoint } from '../endpoint.ts'
 import { personal } from '../personal.ts'
-import { ModifiedAt, pushed, SampleOut, wearable } from './wearables.ts'
+import { ModifiedAt, pushFields, SampleOut, wearable } from './wearables.ts'
 
 /** The channels of a workout stream besides time, with their lowest and highest values. */
 export const channels = {
@@ -28,7 +28,7 @@ const channelIn = ([least, most]: readonly [number, number]) =>
 
 const NewStream = z
   .object({
-    stage: pushed.stage,
+    stage: pushFields.stage,
     modified_at: ModifiedAt,
     time: z
       .array(z.int().min(-2_208_988_800).max(7_258_118_400))

@@ -4,31 +4,44 @@ import { deprecated } from '../deprecation.ts'
 import { PersonalText, personal, Safe, safe } from '../personal.ts'
 
 const number = z.number().nullish()
-const whole = z.int().nullish()
+const wholeNumber = z.int().nullish()
 const text = Safe.nullish()
 
 export const Sport = z.object({ id: deprecated(z.int(), 'Use `slug`.'), name: Safe, slug: Safe })
 
-const dated = { calendar_date: safe(Day), date: Instant.nullish(), timezone_offset: whole }
+const dayFields = { calendar_date: safe(Day), date: Instant.nullish(), timezone_offset: wholeNumber }
 
-/** What is in food; `amount` is what a number of it may be. */
-export function foodOf(amount: z.ZodNumber) {
-  const some = amount.nullish()
-  const fats = z.object({ saturated: some, monounsaturated: some, polyunsaturated: some, omega3: some, omega6: some, total: some })
-  const taken = { alcohol: some, water: some, fibre: some, sugar: some, cholesterol: some }
-  const each = z.record(Safe, amount).nullish()
+/** The nutrition fields of a meal. `amount` is the shape of one number. */
+export function nutritionFields(amount: z.ZodNumber) {
+  const optionalAmount = amount.nullish()
+  const fats = z.object({
+    saturated: optionalAmount,
+    monounsaturated: optionalAmount,
+    polyunsaturated: optionalAmount,
+    omega3: optionalAmount,
+    omega6: optionalAmount,
+    total: optionalAmount,
+  })
+  const otherMacros = {
+    alcohol: optionalAmount,
+    water: optionalAmount,
+    fibre: optionalAmount,
+    sugar: optionalAmount,
+    cholesterol: optionalAmount,
+  }
+  const amounts = z.record(Safe, amount).nullish()
   return {
     energy: z.object({ unit: Safe, value: amount }).nullish(),
-    macros: z.object({ carbs: some, protein: some, fats: fats.nullish(), ...taken }).nullish(),
-    micros: z.object({ minerals: each, trace_elements: each, vitamins: each }).nullish(),
+    macros: z.object({ carbs: optionalAmount, protein: optionalAmount, fats: fats.nullish(), ...otherMacros }).nullish(),
+    micros: z.object({ minerals: amounts, trace_elements: amounts, vitamins: amounts }).nullish(),
   }
 }
 
-const food = foodOf(z.number())
+const food = nutritionFields(z.number())
 
 export const cycleDays = (fields: z.ZodRawShape = {}) => z.array(z.object({ date: safe(Day), ...fields })).nullish()
 
-/** What is noted on the days of a menstrual cycle. */
+/** The daily entries of a menstrual cycle. */
 export const cycleEntries = {
   menstrual_flow: cycleDays({ flow: Safe }),
   cervical_mucus: cycleDays({ quality: Safe }),
@@ -42,8 +55,8 @@ export const cycleEntries = {
   basal_body_temperature: cycleDays({ value: z.number() }),
 }
 
-/** Where a summary without a source object of its own names its source a second time. */
-const named = {
+/** Some summaries name their source in flat fields besides `source`. */
+const sourceFields = {
   source_provider: Safe,
   source_type: Safe,
   source_app_id: text,
@@ -52,37 +65,37 @@ const named = {
 
 type Summary = {
   /** A noun phrase with its article, for sentences about the resource. */
-  what: string
+  noun: string
   fields: z.ZodRawShape
   example: object
 }
 
-const day = { calendar_date: '2026-03-01', date: '2026-03-01T00:00:00.000Z', timezone_offset: -28_800 }
-const session = { session_start: '2026-03-01T06:00:00.000Z', session_end: '2026-03-01T06:01:00.000Z' }
-const theSource = { source_provider: 'tidemark', source_type: 'watch' }
+const exampleDay = { calendar_date: '2026-03-01', date: '2026-03-01T00:00:00.000Z', timezone_offset: -28_800 }
+const exampleSession = { session_start: '2026-03-01T06:00:00.000Z', session_end: '2026-03-01T06:01:00.000Z' }
+const exampleSource = { source_provider: 'tidemark', source_type: 'watch' }
 
-/** Objects of a day, a night, a session or a person, as they are read and told. */
+/** The shapes of summaries in responses and events. */
 export const summaries = {
   activity: {
-    what: 'the activity of a day',
+    noun: 'the activity of a day',
     fields: {
-      ...dated,
+      ...dayFields,
       time_zone: text,
       calories_active: number,
       calories_total: number,
       daily_movement: deprecated(number, 'Use `distance`.'),
       distance: number,
-      floors_climbed: whole,
-      steps: whole,
+      floors_climbed: wholeNumber,
+      steps: wholeNumber,
       high: number,
       medium: number,
       low: number,
       heart_rate: z.object({ avg_bpm: number, min_bpm: number, max_bpm: number, resting_bpm: number, avg_walking_bpm: number }).nullish(),
       wheelchair_use: z.boolean().nullish(),
-      wheelchair_push: whole,
+      wheelchair_push: wholeNumber,
     },
     example: {
-      ...day,
+      ...exampleDay,
       calories_active: 412,
       calories_total: 2180,
       distance: 7340,
@@ -94,9 +107,9 @@ export const summaries = {
     },
   },
   sleep: {
-    what: 'a sleep session',
+    noun: 'a sleep session',
     fields: {
-      ...dated,
+      ...dayFields,
       bedtime_start: Instant,
       bedtime_stop: Instant,
       type: openEnum(['long_sleep', 'short_sleep', 'acknowledged_nap', 'unknown']),
@@ -106,13 +119,13 @@ export const summaries = {
       light: z.int(),
       rem: z.int(),
       deep: z.int(),
-      score: whole,
-      recovery_readiness_score: whole,
-      hr_lowest: whole,
-      hr_average: whole,
-      hr_resting: whole,
+      score: wholeNumber,
+      recovery_readiness_score: wholeNumber,
+      hr_lowest: wholeNumber,
+      hr_average: wholeNumber,
+      hr_resting: wholeNumber,
       efficiency: number,
-      latency: whole,
+      latency: wholeNumber,
       temperature_delta: number,
       skin_temperature: number,
       hr_dip: number,
@@ -121,7 +134,7 @@ export const summaries = {
       respiratory_rate: number,
     },
     example: {
-      ...day,
+      ...exampleDay,
       bedtime_start: '2026-03-01T06:10:00.000Z',
       bedtime_stop: '2026-03-01T13:40:00.000Z',
       type: 'long_sleep',
@@ -137,7 +150,7 @@ export const summaries = {
     },
   },
   sleep_cycle: {
-    what: 'the stages of a sleep session',
+    noun: 'the stages of a sleep session',
     fields: {
       sleep_id: Id,
       session_start: Instant,
@@ -146,11 +159,11 @@ export const summaries = {
       stage_end_offset_second: z.array(z.int()),
       stage_type: z.array(z.int()).describe('1 deep, 2 light, 3 REM, 4 awake, 5 manual, -1 missing.'),
       time_zone: text,
-      ...named,
+      ...sourceFields,
     },
     example: {
-      ...session,
-      ...theSource,
+      ...exampleSession,
+      ...exampleSource,
       sleep_id: 'b6e0d3f9-2a74-4c18-8d5b-91f7c2a4e630',
       stage_start_offset_second: [0, 30],
       stage_end_offset_second: [30, 60],
@@ -158,20 +171,23 @@ export const summaries = {
     },
   },
   workouts: {
-    what: 'a workout',
+    noun: 'a workout',
     fields: {
       calendar_date: safe(Day),
       time_start: Instant,
       time_end: Instant,
       title: PersonalText.nullish(),
-      timezone_offset: whole,
+      timezone_offset: wholeNumber,
       calories: number,
       distance: number,
-      average_hr: whole,
-      max_hr: whole,
+      average_hr: wholeNumber,
+      max_hr: wholeNumber,
       sport: Sport.nullish(),
-      hr_zones: z.array(z.int()).nullish().describe('Seconds below 50 %, up to 60, 70, 80 and 90 %, and above, of the highest heart rate.'),
-      moving_time: whole,
+      hr_zones: z
+        .array(z.int())
+        .nullish()
+        .describe('The seconds in six zones of the maximum heart rate: below 50 %, 50–60, 60–70, 70–80, 80–90 and above 90 %.'),
+      moving_time: wholeNumber,
       total_elevation_gain: number,
       elev_high: number,
       elev_low: number,
@@ -181,7 +197,7 @@ export const summaries = {
       device_watts: number,
       max_watts: number,
       weighted_average_watts: number,
-      steps: whole,
+      steps: wholeNumber,
       map: z.object({ polyline: PersonalText.nullish(), summary_polyline: PersonalText.nullish() }).nullish(),
       provider_id: Safe,
     },
@@ -200,9 +216,9 @@ export const summaries = {
     },
   },
   body: {
-    what: 'a body measurement',
+    noun: 'a body measurement',
     fields: {
-      ...dated,
+      ...dayFields,
       weight: number,
       fat: number,
       water_percentage: number,
@@ -213,21 +229,27 @@ export const summaries = {
       lean_body_mass_kilogram: number,
       waist_circumference_centimeter: number,
     },
-    example: { ...day, weight: 68.2, fat: 24.1, body_mass_index: 22.9 },
+    example: { ...exampleDay, weight: 68.2, fat: 24.1, body_mass_index: 22.9 },
   },
   profile: {
-    what: 'the profile of a user at a provider',
-    fields: { height: whole, birth_date: personal(Day, 'date').nullish(), wheelchair_use: z.boolean().nullish(), gender: text, sex: text },
+    noun: 'the profile of a user at a provider',
+    fields: {
+      height: wholeNumber,
+      birth_date: personal(Day, 'date').nullish(),
+      wheelchair_use: z.boolean().nullish(),
+      gender: text,
+      sex: text,
+    },
     example: { height: 171, birth_date: '1984-02-29', gender: 'female', sex: 'female' },
   },
   meal: {
-    what: 'a meal',
+    noun: 'a meal',
     fields: {
       calendar_date: safe(Day),
       timestamp: Instant,
       name: PersonalText,
       ...food,
-      data: z.record(PersonalText, z.object(food)).nullish().describe('What was eaten, by name.'),
+      data: z.record(PersonalText, z.object(food)).nullish().describe('The foods of the meal, by name.'),
       provider_id: Safe,
       source_id: z.int(),
       priority_id: z.int(),
@@ -245,35 +267,35 @@ export const summaries = {
     },
   },
   menstrual_cycle: {
-    what: 'a menstrual cycle',
+    noun: 'a menstrual cycle',
     fields: {
       period_start: safe(Day),
       period_end: safe(Day).nullish(),
       cycle_end: safe(Day).nullish(),
       is_predicted: z.boolean().nullish(),
       ...cycleEntries,
-      ...named,
+      ...sourceFields,
     },
-    example: { period_start: '2026-02-10', period_end: '2026-02-14', cycle_end: null, is_predicted: false, ...theSource },
+    example: { period_start: '2026-02-10', period_end: '2026-02-14', cycle_end: null, is_predicted: false, ...exampleSource },
   },
   electrocardiogram: {
-    what: 'an electrocardiogram',
+    noun: 'an electrocardiogram',
     fields: {
       session_start: Instant,
       session_end: Instant,
       voltage_sample_count: z.int(),
-      heart_rate_mean: whole,
+      heart_rate_mean: wholeNumber,
       sampling_frequency_hz: number,
       classification: openEnum(['sinus_rhythm', 'atrial_fibrillation', 'inconclusive']).nullish(),
       inconclusive_cause: openEnum(['high_heart_rate', 'low_heart_rate', 'poor_reading']).nullish(),
       algorithm_version: text,
       time_zone: text,
       source_device_model: text,
-      ...named,
+      ...sourceFields,
     },
     example: {
-      ...session,
-      ...theSource,
+      ...exampleSession,
+      ...exampleSource,
       voltage_sample_count: 15_360,
       heart_rate_mean: 64,
       sampling_frequency_hz: 512,

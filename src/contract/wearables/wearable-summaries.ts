@@ -5,7 +5,7 @@ import { toSchema } from '../json-schema.ts'
 import { personal, Safe } from '../personal.ts'
 import { newSummaries } from './new-summaries.ts'
 import { Sport, type SummaryName, summaries, summaryNames } from './summaries.ts'
-import { ProviderFilter, pushed, SourceOut, Taken, unknownUser, wearable, window } from './wearables.ts'
+import { ProviderFilter, PushResult, pushFields, SourceOut, unknownUser, wearable, window } from './wearables.ts'
 
 const UserId = z.object({ user_id: Id })
 
@@ -85,15 +85,15 @@ const AnySummary = z.union(Object.values(newSummaries))
 
 const NewSummaries = z
   .object({
-    ...pushed,
+    ...pushFields,
     data: z.unknown().meta({
-      ...documented(z.union([AnySummary, z.array(AnySummary)])),
+      ...documentSchema(z.union([AnySummary, z.array(AnySummary)])),
       description: 'One summary or a list of summaries, in the shape of the resource.',
     }),
   })
   .meta({ id: 'NewSummaries' })
 
-function documented(shape: z.ZodType) {
+function documentSchema(shape: z.ZodType) {
   const { $schema, ...schema } = toSchema(shape, 'input')
   return schema
 }
@@ -112,7 +112,7 @@ export const summaryEndpoints = {
     userToken: true,
     params: z.object({ resource: z.enum(summaryNames, `Must be one of ${summaryNames.join(', ')}.`), user_id: Id }),
     body: NewSummaries,
-    returns: Taken,
+    returns: PushResult,
     refusals: { 400: 'The source was disconnected.', ...unknownUser, 413: 'The body is too large.' },
   }),
   listActivity: listSummaries('activity', 'activity'),

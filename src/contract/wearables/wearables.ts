@@ -15,9 +15,9 @@ export const ProviderIn = Text(60).meta({
 })
 export const ProviderFilter = z.string().max(60).default('').describe('The slug of a source. Empty for all sources.')
 
-const Moment = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
-export const StartDate = Moment.meta({ description: 'The first day, or a time.', example: '2026-03-01' })
-export const EndDate = Moment.nullish().meta({
+const DayOrInstant = z.union([Day, InstantIn], { error: 'Must be a date (YYYY-MM-DD) or a date-time with a zone.' })
+export const StartDate = DayOrInstant.meta({ description: 'The first day, or a time.', example: '2026-03-01' })
+export const EndDate = DayOrInstant.nullish().meta({
   description: 'The last day, inclusive, or a time. Default: now.',
   example: '2026-03-07',
 })
@@ -28,7 +28,7 @@ export const ModifiedAt = InstantIn.nullish().describe(
 )
 
 /** The fields of every push besides its data. */
-export const pushed = {
+export const pushFields = {
   stage: z
     .enum(['daily', 'historical'])
     .default('daily')
@@ -59,21 +59,21 @@ const sampleFields = {
 }
 
 /** Documents a sample only. The check is handwritten, because a push can have 100,000 samples. */
-const NewSample = z.unknown().meta(documented(z.object({ ...sampleFields, ...allExtras() })))
+const NewSample = z.unknown().meta(documentSchema(z.object({ ...sampleFields, ...allExtras() })))
 
-const NewSamples = z.object({ ...pushed, data: z.array(NewSample) }).meta({ id: 'NewSamples' })
+const NewSamples = z.object({ ...pushFields, data: z.array(NewSample) }).meta({ id: 'NewSamples' })
 
-function documented(shape: z.ZodType) {
+function documentSchema(shape: z.ZodType) {
   const { $schema, ...schema } = toSchema(shape, 'input')
   return schema
 }
 
 /** The extra fields of all resources. */
 function allExtras(): z.ZodRawShape {
-  return Object.assign({}, ...Object.values(series).map(({ extra }) => extra.shape))
+  return Object.assign({}, ...Object.values(series).map(({ extraFields: extra }) => extra.shape))
 }
 
-export const Taken = z
+export const PushResult = z
   .object({
     success: z.boolean(),
     received: z.int(),
@@ -138,7 +138,7 @@ const UserSeries = z.object({ user_id: Id, resource })
 
 const GROUPED_SINCE = '2026-09-14'
 
-const cholesterol = <const T extends string>(type: T) =>
+const listCholesterol = <const T extends string>(type: T) =>
   endpoint({
     ...wearable,
     method: 'get',
@@ -163,7 +163,7 @@ export const wearableEndpoints = {
     userToken: true,
     params: UserSeries,
     body: NewSamples,
-    returns: Taken,
+    returns: PushResult,
     refusals: { 400: 'The source was disconnected.', ...unknownUser, 413: 'The body is too large.' },
   }),
   listSamples: endpoint({
@@ -203,8 +203,8 @@ export const wearableEndpoints = {
     returns: z.array(SampleOut),
     refusals: { 400: 'The period contains more samples than an array can return.', ...unknownUser },
   }),
-  listCholesterolTotal: cholesterol('total'),
-  listCholesterolHdl: cholesterol('hdl'),
-  listCholesterolLdl: cholesterol('ldl'),
-  listCholesterolTriglycerides: cholesterol('triglycerides'),
+  listCholesterolTotal: listCholesterol('total'),
+  listCholesterolHdl: listCholesterol('hdl'),
+  listCholesterolLdl: listCholesterol('ldl'),
+  listCholesterolTriglycerides: listCholesterol('triglycerides'),
 }

@@ -37,8 +37,8 @@ type ShownSample = {
 
 /** How samples of a resource are read and told. Written for speed: there are many. */
 export function samplePresenter(row: Series): (sample: Sample) => ShownSample {
-  const { unit, says, interval } = row
-  const own = Object.keys(row.extra.shape)
+  const { unit, valueKind: says, interval } = row
+  const own = Object.keys(row.extraFields.shape)
   if (says === 'number' && !own.length) return interval ? lasting(unit) : measured(unit)
   return (sample) => {
     const { value, second, text } = sample

@@ -1,4 +1,4 @@
-import { type SeriesName, series, seriesNamed } from '../../../contract/wearables/series.ts'
+import { resolveSeriesName, type SeriesName, series } from '../../../contract/wearables/series.ts'
 import { type App, type AppInTransaction, inTransaction, wakeAfterCommit, withoutRequestRows } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { endBackfill } from '../backfill.ts'
@@ -20,7 +20,7 @@ export async function pushSamples(
   { data, ...pushed }: PushBody & { data: unknown[] },
 ) {
   const delivery = await openPush(app, caller, user_id, pushed)
-  const read = readPushed(delivery, seriesNamed(resource), data)
+  const read = readPushed(delivery, resolveSeriesName(resource), data)
   await connect(withoutRequestRows(app), delivery, pushed)
   return savePushed(app, delivery, [read])
 }

@@ -1,5 +1,5 @@
 import type { SourceSlug } from '../../../contract/tenants/sources.ts'
-import { type Series, type SeriesName, series, seriesNamed } from '../../../contract/wearables/series.ts'
+import { resolveSeriesName, type Series, type SeriesName, series } from '../../../contract/wearables/series.ts'
 import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
@@ -28,7 +28,7 @@ type Paged = Query & {
 
 /** Samples of a window by their source, a page at a time. */
 export async function listSamples(app: App, caller: TeamCaller, user_id: string, resource: string, query: Paged) {
-  const shelf = await shelfOf(app, caller, user_id, seriesNamed(resource), query)
+  const shelf = await shelfOf(app, caller, user_id, resolveSeriesName(resource), query)
   const cursor = query.next_cursor ?? query.cursor
   const stretch = query.downsample ? thinning(shelf.row, query.downsample) : undefined
   const { found, next } = await readPage(app, shelf, cursor ? positionOf(cursor) : undefined, stretch)
@@ -59,14 +59,14 @@ function shown(row: Series) {
   }
 }
 
-function thinning({ says }: Series, text: string) {
+function thinning({ valueKind: says }: Series, text: string) {
   if (says !== 'number') throw invalid(['query', 'downsample'], 'Samples of this resource are no single numbers; leave it out.')
   return stretchOf(text)
 }
 
 /** The older form: everything at once, as far as that goes. */
 export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: string, resource: string, query: Query, type?: string) {
-  const shelf = await shelfOf(app, caller, user_id, seriesNamed(resource), query)
+  const shelf = await shelfOf(app, caller, user_id, resolveSeriesName(resource), query)
   if ((await store.countSamples(app.db, shelf.window)) > MOST_IN_AN_ARRAY)
     throw problem('TOO_MANY_SAMPLES', 'The window holds more than 100,000 samples; read /grouped, page by page, or a shorter window.')
   const samples = await readAll(app, shelf)

@@ -35,7 +35,7 @@ export function readSamples(row: Series, data: readonly unknown[], reading: Read
   const faults: Fault[] = []
   const samples: Incoming[] = []
   const more = describer(row)
-  const read = row.says === 'pair' ? readPair : readOne
+  const read = row.valueKind === 'pair' ? readPair : readOne
   let i = 0
   const refuse: Refuse = (field, msg, type = 'value_error') =>
     faults.push({ type, loc: [...loc, i, ...(field ? field.split('.') : [])], msg })
@@ -61,7 +61,7 @@ const MOST_ORIGINS = 100
 export function checkSpread(row: Series, samples: Incoming[], loc: Fault['loc']) {
   const days = new Set<number>()
   const origins = new Set<string>()
-  const isPlain = !Object.keys(row.extra.shape).length
+  const isPlain = !Object.keys(row.extraFields.shape).length
   let last: Incoming | undefined
   for (const sample of samples) {
     const { at, type, more } = sample
@@ -83,8 +83,8 @@ function readOne(row: Series, sent: Raw, reading: Reading, refuse: Refuse, where
   const at = readMoment(sent, 'start_date', reading.now, refuse, where)
   const end = readEnd(sent, at, reading, refuse, where)
   const zone = readZone(sent, at, reading, refuse, where)
-  const value = row.says === 'text' ? 0 : readValue(row, sent, refuse, where)
-  const text = row.says === 'text' ? readNote(sent, refuse) : ''
+  const value = row.valueKind === 'text' ? 0 : readValue(row, sent, refuse, where)
+  const text = row.valueKind === 'text' ? readNote(sent, refuse) : ''
   const type = readType(row, sent, reading, refuse, where)
   const version = readVersion(sent, reading, refuse, where)
   if (at === undefined || end === undefined || zone === undefined || version === undefined) return undefined
@@ -137,7 +137,7 @@ function readZone(sent: Raw, at: number | undefined, { zoneAt }: Reading, refuse
   return undefined
 }
 
-function readValue({ takes, unit, least, most }: Series, sent: Raw, refuse: Refuse, where: string) {
+function readValue({ unitFactors: takes, unit, least, most }: Series, sent: Raw, refuse: Refuse, where: string) {
   const factor = factorOf(takes, sent['unit'])
   const { value } = sent
   if (factor === undefined) refuse(`${where}unit`, `Must be one of ${Object.keys(takes).join(', ')}; left out, it is ${unit}.`, 'enum')
@@ -148,7 +148,7 @@ function readValue({ takes, unit, least, most }: Series, sent: Raw, refuse: Refu
   return undefined
 }
 
-function factorOf(takes: Series['takes'], unit: unknown) {
+function factorOf(takes: Series['unitFactors'], unit: unknown) {
   if (unit === undefined || unit === null) return 1
   if (typeof unit !== 'string') return undefined
   if (Object.hasOwn(takes, unit)) return takes[unit]
@@ -162,7 +162,7 @@ function readNote({ value }: Raw, refuse: Refuse) {
   return undefined
 }
 
-function readType({ types, typed }: Series, { type }: Raw, reading: Reading, refuse: Refuse, where: string) {
+function readType({ types, requiresType: typed }: Series, { type }: Raw, reading: Reading, refuse: Refuse, where: string) {
   const given = type ?? reading.type ?? ''
   if (typeof given !== 'string' || given.length > 64) refuse(`${where}type`, 'Must be text of at most 64 characters.', 'type_error')
   else if (typed && !given) refuse(`${where}type`, Array.isArray(types) ? oneOf(types) : 'This field is required.', 'missing')
@@ -180,7 +180,7 @@ function readVersion(sent: Raw, { now, version }: Reading, refuse: Refuse, where
 }
 
 /** What a sample says of itself beside its value. Few samples of a batch differ in it, so that it is written down once. */
-function describer({ extra, says }: Series) {
+function describer({ extraFields: extra, valueKind: says }: Series) {
   const names = Object.keys(extra.shape)
   let last: { app: unknown; device: unknown; more: string } | undefined
   return (sent: Raw, refuse: (faults: Fault[]) => void) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Fault, faultsOf } from '../../../contract/faults.ts'
-import { type Brought, brought, newSummaries } from '../../../contract/wearables/new-summaries.ts'
+import { type EmbeddedSeries, embeddedSeries, newSummaries } from '../../../contract/wearables/new-summaries.ts'
 import type { SeriesName } from '../../../contract/wearables/series.ts'
 import type { SummaryName } from '../../../contract/wearables/summaries.ts'
 import { Problem } from '../../../platform/problem.ts'
@@ -116,8 +116,8 @@ export function recordedBy(item: Recorded, { now, version }: Making, refuse: Ref
 /** The samples that came along. */
 export const broughtBy = (item: object, { read }: Making) =>
   Object.entries(item).flatMap(([field, data]) => {
-    if (!Object.hasOwn(brought, field) || !Array.isArray(data)) return []
-    const name: SeriesName = brought[field as Brought]
+    if (!Object.hasOwn(embeddedSeries, field) || !Array.isArray(data)) return []
+    const name: SeriesName = embeddedSeries[field as EmbeddedSeries]
     return [{ name, field, samples: read(name, field, data) }]
   })
 
