@@ -5,14 +5,14 @@ import { observable } from './observable.ts'
 export type ApiError = Error & { status: number; detail: unknown; error_type?: string }
 type RequestInput = { params?: object; query?: object; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal }
 
-/** The team that data routes are about. */
+/** Sent as `x-assay-team` with every request. */
 export const selectedTeam = observable<string | null>(null)
 
-/** How often a call was refused because the session is over. */
+/** Counts requests rejected because the session ended. */
 export const sessionEndings = observable(0)
 
-/** Every endpoint by its name, typed by the contract; paths come from its table at build time. */
-// A proxy has no type of its own.
+/** One method per endpoint, typed by the contract. The build supplies the paths. */
+// A proxy has no type, so the cast gives it the client's.
 export const api = new Proxy({} as Client, {
   get:
     (_, name: string) =>
@@ -24,7 +24,7 @@ let isBackground = false
 
 export const isInBackground = () => isBackground
 
-/** What `work` asks for at once is marked as asked by the page itself: it keeps nobody signed in. */
+/** Marks requests that `work` starts synchronously as background requests, which do not extend the session. */
 export function inBackground<T>(work: () => T): T {
   isBackground = true
   try {
@@ -41,15 +41,15 @@ async function callEndpoint(name: string, input: RequestInput) {
   const text = await response.text()
   const body = text ? parseJson(text) : undefined
   if (response.ok && text && body === undefined)
-    throw newApiError(response.status, 'Something else answered in place of the service.', name)
+    throw newApiError(response.status, 'The response did not come from Assay. Check your network or proxy.', name)
   if (response.ok) return body
   throw errorFromBody(response.status, body)
 }
 
-/** The answer itself, for what comes in pieces. */
+/** Returns the raw response, for streams. */
 export async function sendRequest(name: string, input: RequestInput = {}): Promise<Response> {
   const [method, path] = rows[name] ?? []
-  if (!method || !path) throw newApiError(0, 'This version of the service has no such endpoint.', name)
+  if (!method || !path) throw newApiError(0, 'This version of Assay does not have this endpoint.', name)
   const response = await fetch(buildPath(path, input.params) + buildQuery(input.query), {
     method: method.toUpperCase(),
     headers: buildHeaders(input),
@@ -58,13 +58,13 @@ export async function sendRequest(name: string, input: RequestInput = {}): Promi
     ...(input.signal ? { signal: input.signal } : {}),
   }).catch((error: Error) => {
     if (error.name === 'AbortError') throw error
-    throw newApiError(0, 'The service cannot be reached. Check that it runs, then try again.', name)
+    throw newApiError(0, 'Could not reach the service. Check that it is running, then try again.', name)
   })
   if (response.status === 401 && (await isSessionOver(response))) sessionEndings.set(sessionEndings.get() + 1)
   return response
 }
 
-/** A wrong password is refused with 401 too, and ends nothing. */
+/** A wrong password also gives 401, but the session goes on. */
 async function isSessionOver(response: Response) {
   const { error_type } = errorFromBody(401, parseJson(await response.clone().text()))
   return error_type === 'SESSION_ENDED' || error_type === 'MISSING_SESSION'
@@ -92,17 +92,16 @@ const newApiError = (status: number, message: string, detail: unknown, error_typ
 type Detail = { error_type?: string; error_message?: string }
 type Issue = { loc?: (string | number)[]; msg?: string }
 
-/** What went wrong, in words for people: texts of the service name the field and the remedy already. */
 function errorFromBody(status: number, body: unknown): ApiError {
   const detail = (body as { detail?: unknown } | undefined)?.detail
   if (typeof detail === 'string') return newApiError(status, detail, detail)
   if (Array.isArray(detail))
     return newApiError(status, (detail as Issue[]).map(({ loc, msg }) => `${(loc ?? []).slice(1).join('.')}: ${msg}`).join(' '), detail)
   const { error_type, error_message } = (detail ?? {}) as Detail
-  return newApiError(status, error_message ?? `The service answered ${status}.`, detail, error_type)
+  return newApiError(status, error_message ?? `The request failed with status ${status}.`, detail, error_type)
 }
 
-/** The complaints of a 422, by the path of their field. */
+/** Maps the errors of a 422 by field path. */
 export function fieldErrors(error: unknown): Record<string, string> {
   const { detail } = (error ?? {}) as ApiError
   if (!Array.isArray(detail)) return {}

@@ -35,7 +35,6 @@ export function App() {
   return <SignedIn />
 }
 
-/** A page outside the frame, loaded when it is asked for. */
 function LazyPage({ load }: { load: () => Promise<ComponentType> }) {
   const [Page, setPage] = useState<ComponentType>()
   const [hasFailed, setHasFailed] = useState(false)
@@ -45,7 +44,7 @@ function LazyPage({ load }: { load: () => Promise<ComponentType> }) {
       () => setHasFailed(true),
     )
   }, [])
-  if (hasFailed) return <ErrorState>The page could not be loaded: the service is away, or was updated meanwhile.</ErrorState>
+  if (hasFailed) return <ErrorState>This page failed to load. The service may be down or was just updated. Reload the page.</ErrorState>
   return Page ? <Page /> : null
 }
 
@@ -56,7 +55,7 @@ function SignedIn() {
     void loadClock().catch(() => {})
   }, [team])
   useEffect(() => {
-    // An address without its team gets the chosen one.
+    // A team page without a team in its URL gets the selected one.
     const { path, search } = currentLocation.get()
     if (team && !/^\/(t|invitation)(\/|$)/.test(path) && !isOutsideTeam(path))
       navigate((path === '/' ? '' : path) + search || '/', { replace: true })

@@ -4,7 +4,7 @@ import { observable } from './observable.ts'
 import { refresh } from './query.ts'
 import { session } from './session.ts'
 
-/** How far the team's clock is ahead of real time; only the sandbox moves it. */
+/** Milliseconds that the team's sandbox clock is ahead of real time. */
 export const clockOffset = observable(0)
 
 export const isSandbox = () => session.get()?.environment === 'sandbox'
@@ -32,7 +32,7 @@ export async function resetClock() {
 const tickCount = observable(0)
 setInterval(() => tickCount.set(tickCount.get() + 1), 15_000)
 
-/** Draws anew now and then, so that "2 minutes ago" stays true. */
+/** Rerenders every 15 seconds so that relative times stay correct. */
 export function useTicks() {
   const [, rerender] = useState(0)
   useEffect(() => {

@@ -13,10 +13,10 @@ export type TeamEvent = {
 const listeners = new Set<(event: TeamEvent) => void>()
 export const isLive = observable(false)
 const RECONNECT_MS = 5_000
-/** A team that has too many lines open already is refused, and each refusal is audited. */
+/** The server rejects a team with too many open streams, and it audits each rejection. */
 const RATE_LIMITED_RECONNECT_MS = 60_000
 
-/** The events of the team as they come. One line serves the whole page, whoever listens. */
+/** Calls `onEvent` for each new event of the team. All listeners share one stream. */
 export function useEvents(onEvent: (event: TeamEvent) => void) {
   useEffect(() => {
     listeners.add(onEvent)
@@ -26,7 +26,6 @@ export function useEvents(onEvent: (event: TeamEvent) => void) {
   }, [onEvent])
 }
 
-/** Keeps the line open for as long as a team is chosen. */
 export function useEventStream() {
   const team = useObservable(selectedTeam)
   useEffect(() => {

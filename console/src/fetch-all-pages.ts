@@ -2,17 +2,17 @@ import { inBackground, isInBackground } from './api.ts'
 
 type Page = { next_cursor: string | null }
 
-/** Every row of a list that has hundreds of them, not millions. Whoever asks by itself asks for all pages so. */
+/** Loads a list of hundreds of rows. A background call loads every page in the background. */
 export async function fetchAllPages<P extends Page, T>(
-  ask: (next_cursor: string | null) => Promise<P>,
+  fetchPage: (next_cursor: string | null) => Promise<P>,
   rowsOf: (page: P) => T[],
 ): Promise<T[]> {
-  const next = isInBackground() ? (cursor: string | null) => inBackground(() => ask(cursor)) : ask
-  let page = await next(null)
-  const all = [...rowsOf(page)]
+  const fetchNext = isInBackground() ? (cursor: string | null) => inBackground(() => fetchPage(cursor)) : fetchPage
+  let page = await fetchNext(null)
+  const rows = [...rowsOf(page)]
   while (page.next_cursor) {
-    page = await next(page.next_cursor)
-    all.push(...rowsOf(page))
+    page = await fetchNext(page.next_cursor)
+    rows.push(...rowsOf(page))
   }
-  return all
+  return rows
 }

@@ -1,14 +1,14 @@
-/** `collecting_sample` as people read it. */
+/** Turns a wire value such as `collecting_sample` into a label, in American spelling. */
 export const humanize = (name: string | null | undefined) => {
-  const text = (name ?? '').replaceAll('_', ' ')
+  const text = (name ?? '').replaceAll('_', ' ').replaceAll('cancelled', 'canceled')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 export const methodLabels: Record<string, string> = {
   walk_in_test: 'Walk-in',
-  at_home_phlebotomy: 'At home',
+  at_home_phlebotomy: 'At-home',
   testkit: 'Test kit',
-  on_site_collection: 'On site',
+  on_site_collection: 'On-site',
 }
 
 export const topLevelOf = (status: string) => status.split('.')[0] ?? ''
@@ -22,7 +22,7 @@ export const formatCount = (n: number) => numberFormat.format(n)
 export const pluralize = (n: number, singular: string, pluralForm = `${singular}s`) =>
   `${formatCount(n)} ${n === 1 ? singular : pluralForm}`
 
-export const formatPercent = (share: number) => `${(share * 100).toFixed(share > 0.99 && share < 1 ? 1 : 0)} %`
+export const formatPercent = (share: number) => `${(share * 100).toFixed(share > 0.99 && share < 1 ? 1 : 0)}%`
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_557_600_000],
@@ -39,10 +39,10 @@ export function formatRelativeTime(at: string, now: number) {
   return unit && ms ? relativeFormat.format(Math.trunc(distance / ms), unit) : distance > 5_000 ? 'in a moment' : 'just now'
 }
 
-const dateTimeFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
+const dateTimeFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'long' })
 export const formatDateTime = (at: string) => dateTimeFormat.format(new Date(at))
 
-const dateFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+const dateFormat = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
 export const formatDate = (text: string) => {
   const at = new Date(`${text.slice(0, 10)}T00:00:00Z`)
   return Number.isNaN(at.getTime()) ? text : dateFormat.format(at)

@@ -1,31 +1,31 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export type Observable<T> = { get(): T; set(next: T): void; watch(seen: () => void): () => void }
+export type Observable<T> = { get(): T; set(next: T): void; watch(listener: () => void): () => void }
 
-/** A value that several parts of the page share; whoever uses it is drawn anew when it changes. */
-export function observable<T>(first: T): Observable<T> {
-  let value = first
-  const watchers = new Set<() => void>()
+/** A shared value. Components that read it with `useObservable` rerender when it changes. */
+export function observable<T>(initial: T): Observable<T> {
+  let value = initial
+  const listeners = new Set<() => void>()
   return {
     get: () => value,
     set(next) {
       if (Object.is(next, value)) return
       value = next
-      for (const seen of [...watchers]) seen()
+      for (const listener of [...listeners]) listener()
     },
-    watch(seen) {
-      watchers.add(seen)
-      return () => watchers.delete(seen)
+    watch(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
   }
 }
 
 export function useObservable<T>(source: Observable<T>): T {
-  const [value, take] = useState(source.get)
+  const [value, setValue] = useState(source.get)
   useEffect(() => {
-    const look = () => take(() => source.get())
-    look()
-    return source.watch(look)
+    const update = () => setValue(() => source.get())
+    update()
+    return source.watch(update)
   }, [source])
   return value
 }

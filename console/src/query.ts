@@ -7,7 +7,7 @@ const cache = new Map<string, unknown>()
 const subscribers = new Map<string, Set<() => void>>()
 const MAX_CACHED_QUERIES = 200
 
-/** What was asked before is shown at once and asked again; `every` asks again while the page is looked at. */
+/** Shows cached data at once and reloads it. `refreshMs` polls while the page is visible. */
 export function useQuery<T>(key: string | null, load: () => Promise<T>, { refreshMs }: { refreshMs?: number | undefined } = {}): Query<T> {
   const [, rerender] = useState(0)
   const state = useRef<{ key: string | null; data?: T; error?: ApiError | undefined; loading: boolean }>({ key: null, loading: false })
@@ -16,13 +16,13 @@ export function useQuery<T>(key: string | null, load: () => Promise<T>, { refres
   currentLoad.current = load
   if (state.current.key !== key) {
     const cached = key ? cache.get(key) : undefined
-    // Until the next page is there the last one stays, so that nothing jumps.
+    // The previous page stays visible until the next one loads.
     const data = (cached ?? (isSameList(state.current.key, key) ? state.current.data : undefined)) as T | undefined
     state.current = { key, loading: key !== null, ...(data === undefined ? {} : { data }) }
   }
   const reload = useCallback(async () => {
     if (key === null) return
-    // Whatever wants it while it is asked for gets one more asking, so that a hundred events cost two.
+    // Reloads during a request share one follow-up request, so a hundred events cost two.
     if (inFlight.current?.key === key) {
       inFlight.current.isStale = true
       return
@@ -51,20 +51,20 @@ export function useQuery<T>(key: string | null, load: () => Promise<T>, { refres
   }, [key, reload])
   useEffect(() => {
     if (!refreshMs || key === null) return
-    const isStale = () => {
-      // What was refused once is refused again, and each refusal is audited.
+    const poll = () => {
+      // A rejected request would be rejected again, and the server audits each rejection.
       const { status = 0 } = state.current.error ?? {}
-      const isRefused = status >= 400 && status < 500
-      if (document.visibilityState === 'visible' && !isRefused) void inBackground(reload)
+      const isRejected = status >= 400 && status < 500
+      if (document.visibilityState === 'visible' && !isRejected) void inBackground(reload)
     }
-    const timer = setInterval(isStale, refreshMs)
+    const timer = setInterval(poll, refreshMs)
     return () => clearInterval(timer)
   }, [refreshMs, key, reload])
   const { data, error, loading } = state.current
   return { data, error, loading, reload }
 }
 
-/** What throws before it asks has failed too. Called at once, so that whoever asks by itself is still known to. */
+/** Turns a synchronous throw into a rejection. The call is synchronous so that `inBackground` still applies. */
 const callLoad = async <T>(load: () => Promise<T>) => load()
 
 const isSameList = (a: string | null, b: string | null) => a !== null && b !== null && a.split('?')[0] === b.split('?')[0]
@@ -76,18 +76,18 @@ function cacheResult(key: string, data: unknown) {
 }
 
 function subscribe(key: string, reload: () => void) {
-  const all = subscribers.get(key) ?? new Set()
-  subscribers.set(key, all.add(reload))
+  const reloads = subscribers.get(key) ?? new Set()
+  subscribers.set(key, reloads.add(reload))
   return () => {
-    all.delete(reload)
-    if (!all.size) subscribers.delete(key)
+    reloads.delete(reload)
+    if (!reloads.size) subscribers.delete(key)
   }
 }
 
-/** Whatever begins like this is asked again where it is shown, and forgotten where it is not. */
+/** Reloads visible queries whose key has one of the prefixes and drops the rest from the cache. */
 export function refresh(...prefixes: string[]) {
-  const matchesPrefix = (key: string) => prefixes.some((beginning) => key.startsWith(beginning))
-  for (const [key, all] of subscribers) if (matchesPrefix(key)) for (const reload of all) reload()
+  const matchesPrefix = (key: string) => prefixes.some((prefix) => key.startsWith(prefix))
+  for (const [key, reloads] of subscribers) if (matchesPrefix(key)) for (const reload of reloads) reload()
   for (const key of cache.keys()) if (matchesPrefix(key) && !subscribers.has(key)) cache.delete(key)
 }
 

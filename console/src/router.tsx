@@ -6,7 +6,14 @@ import { confirmLeave } from './unsaved.ts'
 
 export const BASE = '/console'
 
-const readLocation = () => ({ path: location.pathname.slice(BASE.length) || '/', search: location.search })
+const OLD_ORGANIZATION_PATH = new RegExp(`^${BASE}/organisation(?=/|$)`)
+
+/** Redirects URLs that were shared before the path was renamed. */
+function readLocation() {
+  if (OLD_ORGANIZATION_PATH.test(location.pathname))
+    history.replaceState(null, '', location.pathname.replace(OLD_ORGANIZATION_PATH, `${BASE}/organization`) + location.search)
+  return { path: location.pathname.slice(BASE.length) || '/', search: location.search }
+}
 
 export const currentLocation = observable(readLocation())
 
@@ -16,16 +23,16 @@ addEventListener('popstate', () => {
   history.pushState(null, '', BASE + path + search)
 })
 
-/** Pages of the organisation and of whoever is signed in. */
-export const isOutsideTeam = (path: string) => path.startsWith('/organisation') || path.startsWith('/account')
+/** Organization and account pages belong to no team. */
+export const isOutsideTeam = (path: string) => path.startsWith('/organization') || path.startsWith('/account')
 
-/** Addresses of a team carry it, so that they can be handed on; the others do not. */
+/** Team URLs contain the team, so they can be shared. */
 export function href(path: string) {
   const team = selectedTeam.get()
   return isOutsideTeam(path) || path.startsWith('/sign-in') || !team ? BASE + path : `${BASE}/t/${team}${path}`
 }
 
-/** What replaces an address was decided by the page itself, and nobody is asked. */
+/** `replace` skips the unsaved-changes prompt, because the page itself navigates. */
 export function navigate(path: string, { replace = false } = {}) {
   if (!replace && href(path).split('?')[0] !== location.pathname && !confirmLeave()) return
   history[replace ? 'replaceState' : 'pushState'](null, '', href(path))
@@ -33,7 +40,6 @@ export function navigate(path: string, { replace = false } = {}) {
   if (!replace) scrollTo(0, 0)
 }
 
-/** The path without its team. */
 export const usePath = () => useObservable(currentLocation).path.replace(/^\/t\/[^/]+/, '') || '/'
 
 export const teamInPath = () => /^\/t\/([^/]+)/.exec(currentLocation.get().path)?.[1]
@@ -43,10 +49,9 @@ export function useSearchParams() {
   return useMemo(() => new URLSearchParams(search), [search])
 }
 
-/** The page of a list that the address names. */
 export const pageNumber = (search: URLSearchParams) => Math.max(Math.trunc(Number(search.get('page'))) || 1, 1)
 
-/** Changes the question part of the address; empty values leave it. */
+/** Updates the query string and drops empty values. */
 export function setSearchParams(change: Record<string, string | string[] | null | undefined>) {
   const search = new URLSearchParams(currentLocation.get().search)
   for (const [name, value] of Object.entries(change)) {
@@ -79,7 +84,7 @@ export function Link({ to, children, ...rest }: LinkProps) {
 
 export type Params = Record<string, string>
 
-/** `/orders/:order_id` against a path. */
+/** Matches a pattern such as `/orders/:order_id` and returns its parameters. */
 export function matchPath(pattern: string, path: string): Params | undefined {
   const patternParts = pattern.split('/')
   const pathParts = path.split('/')

@@ -8,7 +8,7 @@ type Page = ComponentType<PageProps>
 
 export type Route = { path: string; load: () => Promise<Page> }
 
-/** Every view has an address; what a view needs is loaded when it is first opened. */
+/** Each page loads its code when it is first opened. */
 export const routes: Route[] = [
   { path: '/', load: () => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview) },
   { path: '/orders', load: () => import('./pages/orders/list.tsx').then(({ Orders }) => Orders) },
@@ -32,15 +32,14 @@ export const routes: Route[] = [
   { path: '/sources', load: () => import('./pages/team/credentials.tsx').then(({ Credentials }) => Credentials) },
   { path: '/settings', load: () => import('./pages/team/settings.tsx').then(({ Settings }) => Settings) },
   { path: '/keys', load: () => import('./pages/team/keys.tsx').then(({ TeamKeys }) => TeamKeys) },
-  { path: '/organisation', load: () => import('./pages/org/teams.tsx').then(({ Teams }) => Teams) },
-  { path: '/organisation/people', load: () => import('./pages/org/people.tsx').then(({ People }) => People) },
-  { path: '/organisation/keys', load: () => import('./pages/org/keys.tsx').then(({ ManagementKeys }) => ManagementKeys) },
-  { path: '/organisation/lab-accounts', load: () => import('./pages/org/lab-accounts.tsx').then(({ LabAccounts }) => LabAccounts) },
-  { path: '/organisation/audit', load: () => import('./pages/org/audit.tsx').then(({ AuditLog }) => AuditLog) },
+  { path: '/organization', load: () => import('./pages/org/teams.tsx').then(({ Teams }) => Teams) },
+  { path: '/organization/people', load: () => import('./pages/org/people.tsx').then(({ People }) => People) },
+  { path: '/organization/keys', load: () => import('./pages/org/keys.tsx').then(({ ManagementKeys }) => ManagementKeys) },
+  { path: '/organization/lab-accounts', load: () => import('./pages/org/lab-accounts.tsx').then(({ LabAccounts }) => LabAccounts) },
+  { path: '/organization/audit', load: () => import('./pages/org/audit.tsx').then(({ AuditLog }) => AuditLog) },
   { path: '/account', load: () => import('./pages/account/account.tsx').then(({ Account }) => Account) },
 ]
 
-/** The page for somebody who is not signed in yet. */
 export const isInvitation = (path: string) => path === '/invitation'
 
 export type NavItem = {
@@ -48,10 +47,10 @@ export type NavItem = {
   name: string
   icon: IconName
   key?: string
-  /** Not for a session by a team key. */
+  /** Hidden in a session signed in with a team key. */
   org?: true
   sandbox?: true
-  /** What a role must allow for the page to show anything. */
+  /** The capability that the page needs. */
   needs?: Capability
 }
 
@@ -77,13 +76,13 @@ export const navGroups: { title?: string; items: NavItem[] }[] = [
     ],
   },
   {
-    title: 'Organisation',
+    title: 'Organization',
     items: [
-      { to: '/organisation', name: 'Teams', icon: 'teams', org: true, needs: 'team.read' },
-      { to: '/organisation/people', name: 'People', icon: 'people', key: 'p', org: true, needs: 'org.manage' },
-      { to: '/organisation/keys', name: 'Management keys', icon: 'keys', org: true, needs: 'org.manage' },
-      { to: '/organisation/lab-accounts', name: 'Lab accounts', icon: 'accounts', org: true, needs: 'team.read' },
-      { to: '/organisation/audit', name: 'Audit log', icon: 'audit', key: 'a', org: true, needs: 'audit.read' },
+      { to: '/organization', name: 'Teams', icon: 'teams', org: true, needs: 'team.read' },
+      { to: '/organization/people', name: 'People', icon: 'people', key: 'p', org: true, needs: 'org.manage' },
+      { to: '/organization/keys', name: 'Management keys', icon: 'keys', org: true, needs: 'org.manage' },
+      { to: '/organization/lab-accounts', name: 'Lab accounts', icon: 'accounts', org: true, needs: 'team.read' },
+      { to: '/organization/audit', name: 'Audit log', icon: 'audit', key: 'a', org: true, needs: 'audit.read' },
     ],
   },
 ]

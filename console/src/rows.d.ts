@@ -2,7 +2,7 @@ declare module 'virtual:rows' {
   export const rows: Record<string, [method: string, path: string, media?: string]>
 }
 declare module 'virtual:series' {
-  /** What a sample of each resource says. */
+  /** The value type of each resource's samples. */
   export const series: Record<string, 'number' | 'pair' | 'text'>
 }
 declare module '*.css'

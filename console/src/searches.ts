@@ -1,6 +1,6 @@
 import { observable } from './observable.ts'
 
-/** What is searched for may be a name, so it stays out of addresses and histories. */
+/** A search may contain a name, so it stays out of URLs and the browser history. */
 export const searches = { orders: observable(''), users: observable('') }
 
 export const clearSearches = () => {

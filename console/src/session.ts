@@ -8,26 +8,26 @@ import { confirmLeave } from './unsaved.ts'
 export type Session = Awaited<ReturnType<typeof api.getSession>>
 type Credential = Parameters<typeof api.beginSession>[0]['body']
 
-/** undefined: not asked yet; null: nobody is signed in. */
+/** `undefined` while loading, `null` when signed out. */
 export const session = observable<Session | null | undefined>(undefined)
 
-/** Why it is not known who is signed in: the service is away, or fails. */
+/** Set when the session could not be loaded. */
 export const sessionError = observable<ApiError | undefined>(undefined)
 
 const LAST_TEAM_KEY = 'assay.team'
 const LAST_KIND_KEY = 'assay.kind'
 
-/** The cookie cannot be seen from here; whether one was set can be remembered. */
+/** Scripts cannot read the session cookie, so this key remembers that one was set. */
 const SIGNED_IN_KEY = 'assay.signed-in'
 
 export async function loadSession() {
   if (!localStorage.getItem(SIGNED_IN_KEY)) return session.set(null)
   await api.getSession().then(
-    (found) => {
+    (loaded) => {
       sessionError.set(undefined)
-      session.set(selectInitialTeam(found))
+      session.set(selectInitialTeam(loaded))
     },
-    // Whoever is signed in stays so while the service is away.
+    // An unreachable service does not sign the user out.
     (error: ApiError) => (error.status === 401 ? clearSession() : sessionError.set(error)),
   )
 }
@@ -36,16 +36,15 @@ export async function signIn(credential: Credential) {
   startSession(await api.beginSession({ body: credential }))
 }
 
-export function startSession(found: Session) {
+export function startSession(loaded: Session) {
   localStorage.setItem(SIGNED_IN_KEY, 'yes')
-  localStorage.setItem(LAST_KIND_KEY, found.kind)
-  session.set(selectInitialTeam(found))
+  localStorage.setItem(LAST_KIND_KEY, loaded.kind)
+  session.set(selectInitialTeam(loaded))
 }
 
-/** What was last signed in with in this browser. */
 export const lastSignInKind = () => localStorage.getItem(LAST_KIND_KEY)
 
-/** A session that could not be ended goes on, and whoever wants to leave must know. */
+/** Throws when the server could not end the session, because the user is then still signed in. */
 export async function signOut() {
   if (!confirmLeave()) return
   await api.endSession().catch((error: ApiError) => {
@@ -55,7 +54,7 @@ export async function signOut() {
   navigate('/sign-in', { replace: true })
 }
 
-/** Nothing that was read stays in the page once the session is over. */
+/** Drops all loaded data from memory. */
 function clearSession() {
   clearCache()
   clearSearches()
@@ -65,7 +64,7 @@ function clearSession() {
 
 sessionEndings.watch(() => session.get() && clearSession())
 
-// Back and forward may lead to an address of another team.
+// Browser history may lead to a URL of another team.
 currentLocation.watch(() => {
   const team = teamInPath()
   if (!team || team === selectedTeam.get() || !session.get()?.teams.some(({ team_id }) => team_id === team)) return
@@ -73,16 +72,16 @@ currentLocation.watch(() => {
   selectedTeam.set(team)
 })
 
-function selectInitialTeam(found: Session): Session {
-  const reachableTeam = (id: string | null | undefined) => (id && found.teams.some(({ team_id }) => team_id === id) ? id : undefined)
+function selectInitialTeam(loaded: Session): Session {
+  const reachableTeam = (id: string | null | undefined) => (id && loaded.teams.some(({ team_id }) => team_id === id) ? id : undefined)
   selectedTeam.set(
     reachableTeam(teamInPath()) ??
-      reachableTeam(found.team_id) ??
+      reachableTeam(loaded.team_id) ??
       reachableTeam(localStorage.getItem(LAST_TEAM_KEY)) ??
-      found.teams[0]?.team_id ??
+      loaded.teams[0]?.team_id ??
       null,
   )
-  return found
+  return loaded
 }
 
 export function selectTeam(team_id: string) {
@@ -90,7 +89,7 @@ export function selectTeam(team_id: string) {
   localStorage.setItem(LAST_TEAM_KEY, team_id)
   selectedTeam.set(team_id)
   clearCache()
-  // A detail of one team is not there in another; its list is.
+  // A record of one team does not exist in another, so this opens the list.
   const [, first = ''] = currentLocation
     .get()
     .path.replace(/^\/t\/[^/]+/, '')
@@ -98,13 +97,12 @@ export function selectTeam(team_id: string) {
   navigate(isOutsideTeam(`/${first}`) ? '/' : `/${first}`)
 }
 
-/** What the role of the session allows. */
 export const can = (capability: string) => session.get()?.capabilities.includes(capability) ?? false
 
-/** Where a team's management routes are. */
+/** Path parameters of the team's management routes. */
 export function teamParams() {
   const current = session.get()
-  // Pages that ask are only reached with a session and a team; the service refuses anything else.
+  // Pages load only with a session and a team; the server rejects anything else.
   return { org_id: current?.org.id ?? '', team_id: selectedTeam.get() ?? '', env: current?.environment as 'sandbox' | 'production' }
 }
 

@@ -11,7 +11,7 @@ import { world } from '../support/world.ts'
 const one = await world({ env: quick })
 
 journey(
-  'a person replaces the authenticator by a QR code, takes new codes, changes the password and signs out elsewhere',
+  'a person replaces the authenticator, generates recovery codes, changes the password and signs out other sessions',
   async (width) => {
     const person = await joined(one, await one.tenant())
     const [here = '', there = '', renewing = ''] = person.recovery_codes
@@ -21,7 +21,7 @@ journey(
     const { page, complaints } = opened
     await page.goto('/console/sign-in')
     await page.getByRole('button', { name: 'Person' }).click()
-    await page.getByLabel('E-mail').fill(person.email)
+    await page.getByLabel('Email').fill(person.email)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel('Code').fill(here)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -31,42 +31,42 @@ journey(
     await picture(page, `account-${width}`)
     expect(await page.getByRole('table', { name: 'Sessions' }).getByRole('row').count()).toBe(4)
 
-    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
-    await page.getByText('2 sessions ended.').waitFor()
+    await page.getByRole('button', { name: 'Sign out other sessions' }).click()
+    await page.getByText('Signed out 2 other sessions.').waitFor()
     expect(await elsewhere.ask(endpoints.getSession)).toMatchObject({ status: 401 })
 
     const dialog = page.getByRole('dialog')
-    await page.getByRole('button', { name: 'Replace the authenticator…' }).click()
+    await page.getByRole('button', { name: 'Replace authenticator…' }).click()
     await dialog.getByLabel('Password').fill('not the password at all')
     await dialog.getByLabel('Code').fill(renewing)
-    await dialog.getByRole('button', { name: 'Go on' }).click()
+    await dialog.getByRole('button', { name: 'Continue' }).click()
     await dialog.getByRole('alert').waitFor()
     expect(complaints.splice(0)).toHaveLength(1)
     await dialog.getByLabel('Password').fill(PASSWORD)
-    await dialog.getByRole('button', { name: 'Go on' }).click()
+    await dialog.getByRole('button', { name: 'Continue' }).click()
     await dialog.getByRole('img').waitFor()
     await picture(page, `second-factor-${width}`)
     const uri = new URL(await readCode(await dialog.getByRole('img', { name: /^QR code/ }).screenshot()))
     const code = () => codeAt(fromBase32(uri.searchParams.get('secret') as string), stepAt(one.app.wall()))
     await dialog.getByLabel('Code', { exact: true }).fill(code())
     await dialog.getByRole('button', { name: 'Replace' }).click()
-    await dialog.getByRole('button', { name: 'I have kept them' }).click()
+    await dialog.getByRole('button', { name: "I've saved these codes" }).click()
     await page.getByText('10 codes left').waitFor()
 
     one.passes(MINUTE)
-    await page.getByRole('button', { name: 'New codes…' }).click()
+    await page.getByRole('button', { name: 'Generate new codes…' }).click()
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByLabel('Code', { exact: true }).fill(code())
-    await dialog.getByRole('button', { name: 'Make new codes' }).click()
+    await dialog.getByRole('button', { name: 'Generate codes' }).click()
     const [last = ''] = ((await dialog.locator('.secret code').textContent()) ?? '').split(' ')
-    await dialog.getByRole('button', { name: 'I have kept them' }).click()
+    await dialog.getByRole('button', { name: "I've saved these codes" }).click()
 
     await page.getByRole('button', { name: 'Change password…' }).click()
     await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await dialog.getByLabel('Code').fill(last)
     await dialog.getByLabel('New password').fill('a second lantern by the pier')
-    await dialog.getByRole('button', { name: 'Change' }).click()
-    await page.getByText('The password is changed').waitFor()
+    await dialog.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('Password changed.').waitFor()
     await page.getByText('9 codes left').waitFor()
     one.passes(MINUTE)
     await signIn(one.base, { email: person.email, password: 'a second lantern by the pier', code: code() })
@@ -74,11 +74,11 @@ journey(
   },
 )
 
-journey('a key has no account, and is told so', async (width) => {
+journey('a session signed in with a key shows that it has no account', async (width) => {
   const { management_key } = await one.tenant()
   const opened = await openPage(one.base, width)
   await signInByKey(opened.page, management_key)
   await follow(opened.page, 'Management key')
-  await opened.page.getByText('You are signed in by a key').waitFor()
+  await opened.page.getByText('You are signed in with a key').waitFor()
   return opened
 })

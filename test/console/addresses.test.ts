@@ -8,7 +8,7 @@ import { world } from '../support/world.ts'
 
 const one = await world({ env: quick })
 
-test.skipIf(without)(named('back leads to the team that the address names, and shows what is there'), async () => {
+test.skipIf(without)(named('the Back button returns to the team in the URL'), async () => {
   const tenant = await one.tenant()
   const { id: other } = await tenant.admin.createTeam({ params: { org_id: tenant.org_id }, body: { name: 'Quay', region: 'us' } })
   await tenant.api.createUser({ body: { client_user_id: 'of-harbour' } })
@@ -23,23 +23,23 @@ test.skipIf(without)(named('back leads to the team that the address names, and s
   expect(await page.getByRole('combobox', { name: 'Team' }).inputValue()).toBe(tenant.team_id)
 })
 
-test.skipIf(without)(named('an address of a team out of reach says so, and shows nothing of another'), async () => {
+test.skipIf(without)(named("a URL of an inaccessible team shows an error and no other team's data"), async () => {
   const tenant = await one.tenant()
   await tenant.api.createUser({ body: { client_user_id: 'of-harbour' } })
   const { page } = await signedIn(one.base, tenant)
   for (const team of [one.team_id, newUuid(), 'nonsense']) {
     await page.goto(`/console/t/${team}/users`)
-    await page.getByText('You do not reach this team').waitFor()
+    await page.getByText("You don't have access to this team").waitFor()
   }
   expect(await page.getByText('of-harbour').count()).toBe(0)
-  await page.getByRole('link', { name: 'Go to the overview' }).click()
-  await page.getByText('Begin here').or(page.getByText('Orders by stage')).first().waitFor()
+  await page.getByRole('link', { name: 'Go to overview' }).click()
+  await page.getByText('Get started').or(page.getByText('Orders by stage')).first().waitFor()
 })
 
-test.skipIf(without)(named('what a list is narrowed to stands in its address, and is there again after a reload'), async () => {
+test.skipIf(without)(named('list filters are kept in the URL and survive a reload'), async () => {
   const { page, open } = await signedIn(one.base, one)
   await open('/events')
-  await page.getByLabel('Family').selectOption('provider')
+  await page.getByLabel('Category').selectOption('provider')
   await page.waitForURL(/\?family=provider$/)
   await page.getByRole('link', { name: 'provider.connection.created' }).waitFor()
   await open('/lab-tests?method=testkit')
@@ -54,7 +54,7 @@ test.skipIf(without)(named('what a list is narrowed to stands in its address, an
   expect(await page.getByRole('link', { name: 'Essential Wellness' }).count()).toBe(0)
 })
 
-test.skipIf(without)(named('what was revealed of one order is masked on the next'), async () => {
+test.skipIf(without)(named('data revealed on one order is masked on the next'), async () => {
   const tenant = await one.tenant()
   const [first, next] = [await place(tenant.api), await place(tenant.api)]
   const { page, open } = await signedIn(one.base, tenant)
@@ -67,19 +67,26 @@ test.skipIf(without)(named('what was revealed of one order is masked on the next
 
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Search or go to' }).fill(next.id)
-  await page.getByRole('option', { name: 'Open the order of this id' }).click()
+  await page.getByRole('option', { name: 'Open order by ID' }).click()
   await page.waitForURL(new RegExp(next.id))
   await patient.getByText('Z••• Q•••').waitFor()
   await patient.getByRole('button', { name: 'Reveal' }).waitFor()
 })
 
-test.skipIf(without)(named('whoever may not place orders is not shown the way, and told so at its address'), async () => {
+test.skipIf(without)(named('a role that cannot place orders sees no link and gets an explanation at the URL'), async () => {
   const tenant = await one.tenant()
   const { cookie } = await joined(one, tenant, { role: 'support' })
   const { page, open } = await signedInAs(one.base, cookie, tenant.team_id)
   await open('/orders')
   await page.getByText('No orders yet').waitFor()
-  expect(await page.getByRole('link', { name: 'Place an order' }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Place order' }).count()).toBe(0)
   await open('/orders/new')
-  await page.getByText('Your role places no orders').waitFor()
+  await page.getByText("Your role can't place orders").waitFor()
+})
+
+test.skipIf(without)(named('an old organization URL redirects to the renamed path'), async () => {
+  const { page } = await signedIn(one.base, await one.tenant())
+  await page.goto('/console/organisation/audit?via=api')
+  await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+  expect(page.url()).toBe(`${one.base}/console/organization/audit?via=api`)
 })

@@ -13,16 +13,16 @@ const pages = [
   ...['/webhooks', `/webhooks/${id}`, `/webhooks/${id}/attempts/${id}`, '/events', '/events/labtest.order.created', '/inbox'],
   ...['/lab-tests', '/lab-tests/new', `/lab-tests/${id}`, '/pipelines', '/sources', '/settings', '/keys'],
 ]
-const ofOrganisation = ['', '/people', '/keys', '/lab-accounts', '/audit'].map((path) => `/console/organisation${path}`)
+const organizationPages = ['', '/people', '/keys', '/lab-accounts', '/audit'].map((path) => `/console/organization${path}`)
 
 test.skipIf(without).each([
-  ['a service that fails', broken, 'Something went wrong on our side.'],
-  ['a service that is away', (route: Route) => route.abort(), 'The service cannot be reached.'],
-] as const)(named('every page says it of %s, and none waits for ever'), async (_, fail, text) => {
+  ['a failing service', broken, 'Something went wrong on our side.'],
+  ['an unreachable service', (route: Route) => route.abort(), 'Could not reach the service.'],
+] as const)(named('every page shows the error of %s and stops loading'), async (_, fail, text) => {
   const { page, open } = await signedIn(one.base, one)
   await fails(page, fail)
   await open('/nowhere')
-  for (const path of [...pages.map((path) => `/console/t/${one.team_id}${path}`), ...ofOrganisation]) {
+  for (const path of [...pages.map((path) => `/console/t/${one.team_id}${path}`), ...organizationPages]) {
     await page.evaluate(`history.pushState(null, '', '${path}'), dispatchEvent(new PopStateEvent('popstate'))`)
     await page.locator('#content').getByText(text).first().waitFor()
     await page.locator('#content .skeleton').first().waitFor({ state: 'detached' })

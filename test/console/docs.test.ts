@@ -20,7 +20,7 @@ const kept = ['index-1440', 'lifecycle-1440', 'orders-1440-dark', 'index-390', '
 const looks = widths.flatMap(([name, width]) => (['light', 'dark'] as const).map((colours) => ({ name, width, colours })))
 
 test.skipIf(without).each(looks)(
-  named('/docs on $name, $colours: pages can be read by everybody and ask nobody else'),
+  named('/docs on $name, $colours: pages are accessible and load nothing from other hosts'),
   async ({ width, colours }) => {
     const { page, complaints, outside } = await openPage(base, width, colours)
     const issues: Record<string, string[]> = {}
@@ -39,7 +39,7 @@ test.skipIf(without).each(looks)(
   },
 )
 
-test.skipIf(without)(named('/docs: every page of the table fits on a phone'), async () => {
+test.skipIf(without)(named('/docs: every page fits on a phone'), async () => {
   const { page, complaints, outside } = await openPage(base, 390)
   for (const { slug } of pages.filter((one) => one.slug !== 'reference')) {
     await page.goto(`/docs/${slug}`)
@@ -51,7 +51,7 @@ test.skipIf(without)(named('/docs: every page of the table fits on a phone'), as
   expect(outside()).toEqual([])
 })
 
-/** Words of code in tables that are broken elsewhere than at the joints of a long name. */
+/** Code in tables that wraps anywhere but at its break opportunities. */
 const brokenWords = (page: Page) =>
   page.locator('article td code, article th code').evaluateAll((words) =>
     words
@@ -60,7 +60,7 @@ const brokenWords = (page: Page) =>
       .map((word) => word.textContent),
   )
 
-test.skipIf(without)(named('/docs: a search whose index could not be loaded finds with the next letter'), async () => {
+test.skipIf(without)(named('/docs: the search retries loading its index on the next key press'), async () => {
   const { page } = await openPage(base)
   await page.goto('/docs')
   await page.route('**/docs/search.json', (route) => route.abort())
@@ -70,7 +70,7 @@ test.skipIf(without)(named('/docs: a search whose index could not be loaded find
   await firstFound(page, /^IDEMPOTENCY_KEY_REUSED Errors/)
 })
 
-test.skipIf(without)(named('/docs: the search finds an error code and an event type by keyboard alone'), async () => {
+test.skipIf(without)(named('/docs: the search finds an error code and an event type by keyboard'), async () => {
   const { page, complaints } = await openPage(base)
   await page.goto('/docs')
   await page.keyboard.press('/')
@@ -100,7 +100,7 @@ test.skipIf(without)(named('/docs: the search finds an error code and an event t
 
 const firstFound = (page: Page, name: RegExp) => page.getByRole('option', { name, selected: true }).waitFor()
 
-test.skipIf(without)(named('/docs: a sample is copied, and a section is linked to'), async () => {
+test.skipIf(without)(named('/docs: copies a code sample and links to a section'), async () => {
   const { page } = await openPage(base)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.goto('/docs/events')
@@ -115,7 +115,7 @@ test.skipIf(without)(named('/docs: a sample is copied, and a section is linked t
   expect(page.url()).toBe(`${base}/docs/events#examples`)
 })
 
-test.skipIf(without)(named('/docs: the page that is read is in sight in the list of pages'), async () => {
+test.skipIf(without)(named('/docs: the current page is visible in the page list'), async () => {
   const { page } = await openPage(base)
   await page.goto('/docs/shared-responsibility')
   const link = page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Shared responsibility' })
@@ -124,7 +124,7 @@ test.skipIf(without)(named('/docs: the page that is read is in sight in the list
   expect(await page.evaluate('scrollY')).toBe(0)
 })
 
-test.skipIf(without)(named('/docs: colours are those that were chosen in the console'), async () => {
+test.skipIf(without)(named('/docs: uses the theme selected in the console'), async () => {
   const { page } = await openPage(base, 1440, 'light')
   await page.goto('/docs')
   const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
@@ -138,7 +138,7 @@ test.skipIf(without)(named('/docs: colours are those that were chosen in the con
   expect(await ground()).toBe('rgb(248, 248, 246)')
 })
 
-test.skipIf(without)(named('/docs on a phone: everything works without a script'), async () => {
+test.skipIf(without)(named('/docs on a phone: works without JavaScript'), async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false, baseURL: base })
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
@@ -152,16 +152,16 @@ test.skipIf(without)(named('/docs on a phone: everything works without a script'
   await page.waitForURL('**/docs/errors#row-ORDER_NOT_CANCELLABLE')
 })
 
-test.skipIf(without)(named('/docs: an unknown page offers the search and all others'), async () => {
+test.skipIf(without)(named('/docs: an unknown page offers the search and the page list'), async () => {
   const { page } = await openPage(base)
-  const answer = await page.goto('/docs/ordres')
-  expect(answer?.status()).toBe(404)
+  const response = await page.goto('/docs/ordres')
+  expect(response?.status()).toBe(404)
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
   await page.getByRole('main').getByRole('link', { name: 'Lab orders' }).click()
   await page.getByRole('heading', { name: 'Lab orders', level: 1 }).waitFor()
 })
 
-test.skipIf(without)(named('/docs on paper is the text alone'), async () => {
+test.skipIf(without)(named('/docs prints only the text'), async () => {
   const { page } = await openPage(base, 1440, 'dark')
   await page.goto('/docs/events')
   await page.emulateMedia({ media: 'print', colorScheme: 'light' })

@@ -16,7 +16,7 @@ beforeAll(async () => {
   source = await openAuthorizationServer()
   const { id: client_id, secret: client_secret } = source.client
   w = await world({ env: { OAUTH_SOURCES: JSON.stringify({ fitbit: source.setting({ client_id, client_secret }) }) } })
-  // The source sends the browser to where this test listens.
+  // The source redirects the browser to this test's server.
   w.app.config.PUBLIC_URL = w.base
   back = (await aReceiver()).url
 })
@@ -26,7 +26,7 @@ const looks = [
   { width: 1440, height: 900, colorScheme: 'light' },
 ] as const
 
-/** A page that remembers whom it asked and what it complained about. */
+/** Opens a page that records its request origins and console errors. */
 async function visitor({ width, height, colorScheme }: (typeof looks)[number] = looks[1], javaScriptEnabled = true) {
   const page = await (browser as Browser).newPage({ viewport: { width, height }, colorScheme, javaScriptEnabled })
   page.setDefaultTimeout(15_000)
@@ -41,7 +41,7 @@ async function visitor({ width, height, colorScheme }: (typeof looks)[number] = 
 const isWideAsTheWindow = (page: Page) => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
 
 test.skipIf(!browser).each(looks)(
-  `${where}, $width pixels wide and $colorScheme: a user finds a source, allows it and is back`,
+  `${where}, $width pixels wide and $colorScheme: a user finds a source, authorizes it and returns`,
   async (look) => {
     const { link_web_url, user_id } = await aLink(w.base, w.api, { redirect_url: back })
     const { page, asked, complaints } = await visitor(look)
@@ -63,30 +63,27 @@ test.skipIf(!browser).each(looks)(
   },
 )
 
-test.skipIf(!browser).each(looks)(
-  `${where}, $width pixels wide: a source that nobody has set up can be tried with made-up data`,
-  async (look) => {
-    const { link_web_url, user_id } = await aLink(w.base, w.api)
-    const { page, asked, complaints } = await visitor(look)
-    await page.goto(link_web_url)
-    await page.getByLabel('Search').fill('oura')
-    const choice = page.getByRole('link', { name: 'Oura' })
-    expect(await choice.textContent()).toContain('Demo data')
-    await choice.click()
-    await page.getByText('data that is made up').waitFor()
-    expect(await isWideAsTheWindow(page)).toBe(true)
-    expect(await page.evaluate(`(${leastContrast})()`)).toBeGreaterThanOrEqual(4.5)
-    await page.getByRole('button', { name: 'Connect with demo data' }).click()
-    await page.getByRole('heading', { name: 'You are connected' }).waitFor()
-    expect(await page.getByRole('status').textContent()).toContain('Oura is connected with demo data.')
-    expect(await isWideAsTheWindow(page)).toBe(true)
-    expect((await w.api.listSleep({ params: { user_id }, query: { start_date: '2000-01-01' } })).sleep.length).toBeGreaterThan(30)
-    expect([...asked]).toEqual([w.base])
-    expect(complaints).toEqual([])
-  },
-)
+test.skipIf(!browser).each(looks)(`${where}, $width pixels wide: a source without credentials offers demo data`, async (look) => {
+  const { link_web_url, user_id } = await aLink(w.base, w.api)
+  const { page, asked, complaints } = await visitor(look)
+  await page.goto(link_web_url)
+  await page.getByLabel('Search').fill('oura')
+  const choice = page.getByRole('link', { name: 'Oura' })
+  expect(await choice.textContent()).toContain('Demo data')
+  await choice.click()
+  await page.getByText('data that is made up').waitFor()
+  expect(await isWideAsTheWindow(page)).toBe(true)
+  expect(await page.evaluate(`(${leastContrast})()`)).toBeGreaterThanOrEqual(4.5)
+  await page.getByRole('button', { name: 'Connect with demo data' }).click()
+  await page.getByRole('heading', { name: 'You are connected' }).waitFor()
+  expect(await page.getByRole('status').textContent()).toContain('Oura is connected with demo data.')
+  expect(await isWideAsTheWindow(page)).toBe(true)
+  expect((await w.api.listSleep({ params: { user_id }, query: { start_date: '2000-01-01' } })).sleep.length).toBeGreaterThan(30)
+  expect([...asked]).toEqual([w.base])
+  expect(complaints).toEqual([])
+})
 
-test.skipIf(!browser)(`${where}: a wrong password is said aloud, a code is asked for, and the page leaves`, async () => {
+test.skipIf(!browser)(`${where}: announces a wrong password, asks for a code and redirects`, async () => {
   const { link_web_url } = await aLink(w.base, w.api, { redirect_url: back, provider: 'peloton' })
   const { page, complaints } = await visitor(looks[0])
   await page.goto(link_web_url)
@@ -108,7 +105,7 @@ test.skipIf(!browser)(`${where}: a wrong password is said aloud, a code is asked
   expect(complaints).toEqual([])
 })
 
-test.skipIf(!browser)(`${where}: a user who does not allow it is told, and tries again`, async () => {
+test.skipIf(!browser)(`${where}: a user who denies access sees an error and can try again`, async () => {
   const { link_web_url } = await aLink(w.base, w.api, { provider: 'fitbit' })
   const { page } = await visitor()
   await page.goto(link_web_url)
@@ -122,7 +119,7 @@ test.skipIf(!browser)(`${where}: a user who does not allow it is told, and tries
   await page.getByRole('heading', { name: 'You are connected' }).waitFor()
 })
 
-test.skipIf(!browser)(`${where}: the keyboard is enough`, async () => {
+test.skipIf(!browser)(`${where}: works by keyboard`, async () => {
   const { link_web_url, user_id } = await aLink(w.base, w.api)
   const { page } = await visitor()
   await page.goto(link_web_url)
@@ -142,7 +139,7 @@ test.skipIf(!browser)(`${where}: the keyboard is enough`, async () => {
   expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'freestyle_libre' }])
 })
 
-test.skipIf(!browser)(`${where}: everything works without a script`, async () => {
+test.skipIf(!browser)(`${where}: works without JavaScript`, async () => {
   const { link_web_url } = await aLink(w.base, w.api, { redirect_url: back })
   const { page } = await visitor(looks[0], false)
   await page.goto(link_web_url)
@@ -156,7 +153,7 @@ test.skipIf(!browser)(`${where}: everything works without a script`, async () =>
   await page.waitForURL(`${back}?state=success`)
 })
 
-test.skipIf(!browser)(`${where}: every colour can be read`, async () => {
+test.skipIf(!browser)(`${where}: every text has enough contrast`, async () => {
   for (const look of looks) {
     const { link_web_url } = await aLink(w.base, w.api)
     const { page } = await visitor(look)
@@ -165,7 +162,7 @@ test.skipIf(!browser)(`${where}: every colour can be read`, async () => {
   }
 })
 
-/** The least contrast between a text and what is behind it; runs in the browser. */
+/** Returns the lowest contrast of any text on the page. Runs in the browser. */
 const leastContrast = `() => {
   const parts = (colour) => colour.match(/[\\d.]+/g).map(Number)
   const light = (colour) => {

@@ -4,29 +4,29 @@ import { world } from '../support/world.ts'
 
 const one = await world()
 
-test.skipIf(without)(named('a space between two words that are searched for stays where it was typed'), async () => {
+test.skipIf(without)(named('the search field keeps a space between two words'), async () => {
   const { page, open } = await signedIn(one.base, one)
   await open('/users')
   const field = page.getByLabel('Search users')
   await field.pressSequentially('ana ')
-  await page.getByText('You asked for “ana”').waitFor()
+  await page.getByText('No user matches “ana”').waitFor()
   await field.pressSequentially('quill')
-  await page.getByText('You asked for “ana quill”').waitFor()
+  await page.getByText('No user matches “ana quill”').waitFor()
 })
 
-test.skipIf(without)(named('what is typed into a search is not taken along to another page'), async () => {
+test.skipIf(without)(named('leaving a page cancels its pending search'), async () => {
   const { page } = await signedIn(one.base, one)
   await page.clock.install()
-  await page.goto('/console/organisation/audit')
+  await page.goto('/console/organization/audit')
   await page.getByLabel('Action').fill('getUser')
   await page.getByRole('link', { name: 'People' }).click()
   await page.getByRole('heading', { name: 'People' }).waitFor()
   await page.getByRole('heading', { name: 'Members' }).waitFor()
   await page.clock.runFor(1000)
-  expect(page.url()).toBe(`${one.base}/console/organisation/people`)
+  expect(page.url()).toBe(`${one.base}/console/organization/people`)
 })
 
-test.skipIf(without)(named('every key is listed, and ends with the evening of its last day where the person sits'), async () => {
+test.skipIf(without)(named('lists every key and expires a key at the end of its last day in the local time zone'), async () => {
   const tenant = await one.tenant()
   const params = { org_id: tenant.org_id, env: 'sandbox', region: 'us' } as const
   for (let i = 0; i < 54; i++) await tenant.admin.createTeamKey({ params, body: { label: `key ${i}`, team_id: tenant.team_id } })
@@ -36,24 +36,24 @@ test.skipIf(without)(named('every key is listed, and ends with the evening of it
   await open('/keys')
   await page.getByText('key 53', { exact: true }).waitFor()
   await page.getByText('key 0', { exact: true }).waitFor()
-  await page.getByRole('button', { name: 'Create a key' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByLabel('Label').fill('until new year')
-  await page.getByLabel('Ends on').fill('2037-12-31')
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
-  await page.getByRole('button', { name: 'I have copied it' }).waitFor()
+  await page.getByLabel('Expires on').fill('2037-12-31')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('button', { name: 'Done' }).waitFor()
   const query = { team_id: tenant.team_id }
   const { next_cursor } = await tenant.admin.listTeamKeys({ params, query })
   const { api_keys } = await tenant.admin.listTeamKeys({ params, query: { ...query, next_cursor } })
   expect(api_keys.find(({ label }) => label === 'until new year')?.expires_at).toBe('2038-01-01T08:00:00.000Z')
 })
 
-test.skipIf(without)(named('a team of the longest name fits on a phone'), async () => {
+test.skipIf(without)(named('a team with the longest name fits on a phone'), async () => {
   const tenant = await one.tenant({ team: 'Quay'.repeat(20) })
   const { page, open } = await signedIn(one.base, tenant, 390)
   await open('/settings')
   await page.getByRole('heading', { name: 'Team settings' }).waitFor()
   await fits(page)
-  await page.goto('/console/organisation/audit')
-  await page.getByLabel('Where').waitFor()
+  await page.goto('/console/organization/audit')
+  await page.getByLabel('Source').waitFor()
   await fits(page)
 })

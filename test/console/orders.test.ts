@@ -7,7 +7,7 @@ import { world } from '../support/world.ts'
 
 const one = await world()
 
-journey('an order is placed once its problems are mended', async (width) => {
+journey('places an order after its errors are fixed', async (width) => {
   const w = { ...one, ...(await one.tenant()) }
   const { user_id } = await w.api.createUser({ body: { client_user_id: `placed-on-${width}` } })
   const { open, ...opened } = await signedIn(w.base, w, width)
@@ -20,18 +20,18 @@ journey('an order is placed once its problems are mended', async (width) => {
   await page.getByLabel('Date of birth').fill('1961-07-23')
   await page.getByLabel('Gender').selectOption('female')
   await page.getByLabel('Phone').fill('+12025550143')
-  await page.getByLabel('E-mail').fill('zephyrine.quillfeather@example.org')
+  await page.getByLabel('Email').fill('zephyrine.quillfeather@example.org')
   await page.getByLabel('Street').fill('77 Marrowbone Crescent')
   await page.getByLabel('City').fill('Phoenix')
   await page.getByLabel('State').fill('AZ')
-  await page.getByLabel('ZIP').fill('850')
+  await page.getByLabel('ZIP code').fill('850')
   await page.getByText('Must be five digits').first().waitFor()
   await page.getByRole('button', { name: 'Place order' }).click()
   expect(await page.locator('input:focus').getAttribute('data-path')).toBe('patient_address.zip')
   expect((await w.api.listOrders({ query: { user_id } })).total).toBe(0)
 
-  await page.getByLabel('ZIP').fill('85004')
-  await page.getByText('Nothing stands in the way of this order.').waitFor()
+  await page.getByLabel('ZIP code').fill('85004')
+  await page.getByText('This order is ready to place.').waitFor()
   await page.getByRole('button', { name: 'Place order' }).click()
   await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
   const { orders } = await w.api.listOrders({ query: { user_id } })
@@ -39,7 +39,7 @@ journey('an order is placed once its problems are mended', async (width) => {
   return opened
 })
 
-test.skipIf(without)(named('each consent has its own checkbox, and an order records only those that are checked'), async () => {
+test.skipIf(without)(named('an order records only the consents that are checked'), async () => {
   const w = { ...one, ...(await one.tenant()) }
   const { user_id } = await w.api.createUser({ body: { client_user_id: 'with-consents' } })
   await w.api.putUserInfo({ params: { user_id }, body: someInfo() })
@@ -47,14 +47,14 @@ test.skipIf(without)(named('each consent has its own checkbox, and an order reco
   await open(`/orders/new?user_id=${user_id}`)
   await page.getByLabel('Lab test', { exact: true }).fill('essential')
   await page.getByRole('button', { name: /^Essential Wellness/ }).click()
-  await page.getByRole('button', { name: 'Fill in from record' }).click()
+  await page.getByRole('button', { name: 'Fill from user record' }).click()
   const consents = page.getByRole('group', { name: 'Consents the patient gave' })
   const boxes = consents.getByRole('checkbox')
   expect(await boxes.count()).toBe(consentTypes.length)
   for (const box of await boxes.all()) expect(await box.isChecked()).toBe(false)
   for (const name of ['HIPAA authorization', 'Terms of use', 'Privacy policy']) await consents.getByLabel(name).check()
   await consents.getByLabel('Privacy policy').uncheck()
-  await page.getByText('Nothing stands in the way of this order.').waitFor()
+  await page.getByText('This order is ready to place.').waitFor()
   const [sent] = await Promise.all([
     page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/v3/order')),
     page.getByRole('button', { name: 'Place order' }).click(),
@@ -63,25 +63,25 @@ test.skipIf(without)(named('each consent has its own checkbox, and an order reco
   await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
 })
 
-journey('an order is walked to critical results, acknowledged, and its report opened', async (width) => {
+journey('simulates critical results, acknowledges them and opens the report', async (width) => {
   const w = { ...one, ...(await one.tenant()) }
   const order = await place(w.api)
   await w.runJobs()
   const { open, ...opened } = await signedIn(w.base, w, width)
   const { page } = opened
   await open(`/orders/${order.id}`)
-  const steps = page.getByRole('list', { name: 'Steps of the order' })
+  const steps = page.getByRole('list', { name: 'Order timeline' })
   await steps.getByText('Requisition created').waitFor()
-  await page.getByRole('button', { name: 'Walk to results…' }).click()
-  await page.getByLabel('Results are', { exact: true }).selectOption('critical')
-  await page.getByRole('button', { name: 'Walk', exact: true }).click()
+  await page.getByRole('button', { name: 'Simulate results…' }).click()
+  await page.getByLabel('Interpretation', { exact: true }).selectOption('critical')
+  await page.getByRole('button', { name: 'Simulate', exact: true }).click()
   await page.locator('[aria-current=step]').getByText('Completed').waitFor()
   await page.getByRole('link', { name: 'Results' }).click()
   await page.getByRole('table', { name: 'Results' }).getByText('Critical').first().waitFor()
   expect(await page.getByRole('img', { name: /^Glucose .* range/ }).count()).toBe(1)
 
   await page.getByRole('button', { name: 'Acknowledge' }).click()
-  await page.getByText('Critical; acknowledged just now by Management key.').waitFor()
+  await page.getByText('Critical result acknowledged just now by Management key.').waitFor()
   expect(await w.api.getCriticalResult({ params: { order_id: order.id } })).toMatchObject({ acknowledged_by: { type: 'management_key' } })
 
   await page.getByRole('link', { name: 'Documents' }).click()
@@ -95,16 +95,16 @@ journey('an order is walked to critical results, acknowledged, and its report op
   return opened
 })
 
-test.skipIf(without)(named('an order that failed after partial results is not said to be well'), async () => {
+test.skipIf(without)(named('an order that failed after partial results is not shown as normal'), async () => {
   const w = { ...one, ...(await one.tenant()) }
   const { api } = w
   const [failed, done] = [await place(api), await place(api)]
   await w.runJobs()
-  const walk = (order_id: string, final_status: 'partial_results' | 'sample_error' | 'completed', top: string) =>
+  const simulate = (order_id: string, final_status: 'partial_results' | 'sample_error' | 'completed', top: string) =>
     api.simulateOrder({ params: { order_id }, query: { final_status: `${top}.walk_in_test.${final_status}` as never }, body: null })
-  await walk(failed.id, 'partial_results', 'sample_with_lab')
-  await walk(failed.id, 'sample_error', 'failed')
-  await walk(done.id, 'completed', 'completed')
+  await simulate(failed.id, 'partial_results', 'sample_with_lab')
+  await simulate(failed.id, 'sample_error', 'failed')
+  await simulate(done.id, 'completed', 'completed')
   const { page, open } = await signedIn(w.base, w)
   await open('/orders')
   const toneIn = (text: string) => page.locator('#content .status').getByText(text, { exact: true }).getAttribute('class')
@@ -114,23 +114,23 @@ test.skipIf(without)(named('an order that failed after partial results is not sa
   expect(await page.getByRole('region', { name: 'Results' }).first().locator('header .status').textContent()).toBe('Partial: normal')
 })
 
-test.skipIf(without)(named('whoever travels in time sees a held order go to the lab'), async () => {
+test.skipIf(without)(named('advancing the sandbox clock sends a scheduled order to the lab'), async () => {
   const w = { ...one, ...(await one.tenant()) }
   const soon = new Date(Date.parse(w.app.now()) + 4 * 86_400_000).toISOString().slice(0, 10)
   const order = await place(w.api, 'walk_in_test', { activate_by: soon })
   const { page, open } = await signedIn(w.base, w)
   await open(`/orders/${order.id}`)
-  await page.getByText('Held until').waitFor()
+  await page.getByText('Hold until').waitFor()
   await page.getByRole('button', { name: /^Sandbox clock/ }).click()
   await page.getByRole('button', { name: '+1 week' }).click()
-  await page.getByText('went 1 week ahead').waitFor()
+  await page.getByText('Clock advanced by 1 week.').waitFor()
   await page.getByRole('button', { name: 'Done' }).click()
   await page.locator('[aria-current=step]').getByText('Requisition created').waitFor()
   expect(await page.getByRole('button', { name: 'Sandbox clock, 7 days ahead' }).isVisible()).toBe(true)
 })
 
 test.skipIf(without)(
-  named('the list is filtered by stage in its address, by name outside of it, and moved through by keyboard'),
+  named('filters the list by stage in the URL, by name outside the URL, and moves through rows by keyboard'),
   async () => {
     const w = { ...one, ...(await one.tenant()) }
     const done = await place(w.api)
@@ -142,13 +142,13 @@ test.skipIf(without)(
     await page.getByRole('row').nth(2).waitFor()
     await page.getByRole('button', { name: 'Completed' }).click()
     await page.waitForURL(/\?stage=completed$/)
-    await page.getByText('1 to 1 of 1').waitFor()
+    await page.getByText('1–1 of 1').waitFor()
     await page.getByRole('button', { name: 'All', exact: true }).click()
     await page.getByLabel('Search orders').fill('zeph')
-    await page.getByText('1 to 2 of 2').waitFor()
+    await page.getByText('1–2 of 2').waitFor()
     expect(page.url()).not.toContain('zeph')
     await page.getByLabel('Search orders').fill(waiting.id.slice(0, 8))
-    await page.getByText('1 to 1 of 1').waitFor()
+    await page.getByText('1–1 of 1').waitFor()
     await page.getByLabel('Search orders').blur()
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')

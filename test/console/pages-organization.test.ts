@@ -7,21 +7,21 @@ const one = await world()
 const tenant = await one.tenant({ team: 'Harbour Clinic' })
 
 test.skipIf(without).each(widths)(
-  named('on %s pages about the organisation, and those where nothing is yet, keep nobody out, fit, and ask nobody else'),
+  named('on %s organization pages and empty pages are accessible, fit the screen and load nothing from other hosts'),
   async (_, width) => {
     await tour(one.base, tenant, width, [
-      { name: 'overview-empty', path: '/', shows: 'Begin here' },
+      { name: 'overview-empty', path: '/', shows: 'Get started' },
       { name: 'orders-empty', path: '/orders', shows: 'No orders yet' },
-      { name: 'teams', path: '/organisation', shows: 'Harbour Clinic' },
-      { name: 'people', path: '/organisation/people', shows: 'Nobody yet' },
-      { name: 'management-keys', path: '/organisation/keys', shows: 'Org admin' },
-      { name: 'lab-accounts', path: '/organisation/lab-accounts', shows: /account/i },
-      { name: 'audit', path: '/organisation/audit', shows: 'The chain is intact' },
+      { name: 'teams', path: '/organization', shows: 'Harbour Clinic' },
+      { name: 'people', path: '/organization/people', shows: 'No members yet' },
+      { name: 'management-keys', path: '/organization/keys', shows: 'Org admin' },
+      { name: 'lab-accounts', path: '/organization/lab-accounts', shows: /account/i },
+      { name: 'audit', path: '/organization/audit', shows: 'Chain verified' },
     ])
   },
 )
 
-test.skipIf(without).each(widths)(named('on %s nobody is kept out at the door'), async (_, width) => {
+test.skipIf(without).each(widths)(named('on %s the sign-in page is accessible'), async (_, width) => {
   const { page } = await openPage(one.base, width)
   await page.goto('/console/sign-in')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -30,7 +30,7 @@ test.skipIf(without).each(widths)(named('on %s nobody is kept out at the door'),
   await picture(page, `sign-in-${width}`)
 })
 
-test.skipIf(without)(named('shortcuts go to pages, explain themselves, and search opens by keyboard alone'), async () => {
+test.skipIf(without)(named('shortcuts open pages, the help and the search by keyboard'), async () => {
   const { page } = await signedIn(one.base, tenant)
   await page.goto('/console')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -39,7 +39,7 @@ test.skipIf(without)(named('shortcuts go to pages, explain themselves, and searc
   expect(await page.locator('h1:focus').textContent()).toBe('Users')
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
-  await help.getByText('Place an order').waitFor()
+  await help.getByText('Place order').waitFor()
   expect(await seriousIssues(page)).toEqual([])
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'detached' })

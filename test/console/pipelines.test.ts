@@ -6,16 +6,16 @@ import { world } from '../support/world.ts'
 const one = await world({ env: { PUBSUB_PROJECTS: 'harbour-events', PUBSUB_ENDPOINT: 'http://127.0.0.1:9999' } })
 one.publisher()
 
-journey('a pipeline is made, paused, resumed, changed and deleted; what is not supported says what to do instead', async (width) => {
+journey('a pipeline is created, paused, resumed, edited and deleted, and unsupported settings explain the remedy', async (width) => {
   const tenant = await one.tenant()
   const params = deploymentOf(tenant)
   const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
   const { open, ...opened } = await signedIn(one.base, tenant, width)
   const { page } = opened
   await open('/pipelines')
-  await page.getByRole('button', { name: 'Create a pipeline' }).click()
+  await page.getByRole('button', { name: 'Create pipeline' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('Webhooks deliver beside pipelines already').waitFor()
+  await dialog.getByText('Webhooks keep delivering alongside pipelines').waitFor()
   await dialog.getByLabel('RabbitMQ').uncheck()
   expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true)
   await dialog.getByLabel('RabbitMQ').check()
@@ -40,18 +40,18 @@ journey('a pipeline is made, paused, resumed, changed and deleted; what is not s
   expect(await kept()).toMatchObject([{ preferences: { enabled: [] } }])
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByText('Up to date').waitFor()
-  await page.getByRole('button', { name: 'Change…' }).click()
+  await page.getByRole('button', { name: 'Edit…' }).click()
   await page.getByLabel('Exchange').fill('other-events')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('other-events').waitFor()
   await page.getByRole('button', { name: 'Delete…' }).click()
-  await page.getByRole('button', { name: 'Delete', exact: true }).click()
-  await page.getByText('No pipeline yet').waitFor()
+  await page.getByRole('button', { name: 'Delete pipeline', exact: true }).click()
+  await page.getByText('No pipelines yet').waitFor()
   expect(await kept()).toEqual([])
   return opened
 })
 
-journey('a topic is added to a pipeline; each destination is paused by itself, and says why it fails and what waits', async (width) => {
+journey('a topic is added to a pipeline, and each destination shows its own status, error and backlog', async (width) => {
   const tenant = await one.tenant()
   const params = deploymentOf(tenant)
   const rabbitmq = { uri: 'amqp://assay:broker-secret-4711@127.0.0.1:5999/health', exchange: 'events' }
@@ -60,7 +60,7 @@ journey('a topic is added to a pipeline; each destination is paused by itself, a
   const { open, ...opened } = await signedIn(one.base, tenant, width)
   const { page } = opened
   await open('/pipelines')
-  await page.getByRole('button', { name: 'Change…' }).click()
+  await page.getByRole('button', { name: 'Edit…' }).click()
   const dialog = page.getByRole('dialog')
   expect(await dialog.getByLabel('RabbitMQ').isDisabled()).toBe(true)
   await dialog.getByLabel('Google Cloud Pub/Sub').check()

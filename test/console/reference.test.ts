@@ -7,16 +7,16 @@ const browser = await startBrowser()
 const where = browser ? '/docs/reference in Chromium' : '/docs/reference in Chromium (skipped: none on this machine starts)'
 
 test.skipIf(!browser).each([1440, 390])(
-  `${where}, %i pixels wide, shows the reference and asks nobody else`,
+  `${where}, %i pixels wide, shows the reference and loads nothing from other hosts`,
   async (width) => {
     const { base } = await world()
     const { page, asked, complaints } = await watched(width)
     await page.goto(`${base}/docs/reference`)
-    // A long reference draws its operations when they come near.
+    // A long reference renders operations as they scroll into view.
     await page.getByRole('heading', { name: /^Users/ }).scrollIntoViewIfNeeded()
     await page.getByRole('heading', { name: 'Create a user' }).waitFor()
-    expect(await placeholdersOf(page)).toEqual(['your key'])
-    await scrolledThrough(page)
+    expect(await readPlaceholders(page)).toEqual(['your key'])
+    await scrollThrough(page)
 
     expect(await page.title()).toBe('API reference · Assay documentation')
     expect(asked.filter((url) => !url.startsWith(`${base}/`))).toEqual([])
@@ -29,7 +29,7 @@ test.skipIf(!browser).each([1440, 390])(
 )
 
 test.skipIf(!browser)(
-  `${where} sends a trial request to us and to nobody else`,
+  `${where} sends a test request to this service only`,
   async () => {
     const { base } = await world()
     const { page, asked } = await watched(1440)
@@ -43,7 +43,7 @@ test.skipIf(!browser)(
   120_000,
 )
 
-/** A page that remembers whom it asked and what it complained about. */
+/** Opens a page that records its requests and console errors. */
 async function watched(width: number) {
   const page = await (browser as Browser).newPage({ viewport: { width, height: 900 } })
   page.setDefaultTimeout(100_000)
@@ -55,16 +55,15 @@ async function watched(width: number) {
   return { page, asked, complaints }
 }
 
-/** What the empty fields of the key show. */
-const placeholdersOf = (page: Page) =>
+const readPlaceholders = (page: Page) =>
   page
     .locator('.scalar-password-input')
     .evaluateAll((fields) => [
       ...new Set(fields.map((field) => field.getAttribute('data-placeholder') ?? field.getAttribute('placeholder'))),
     ])
 
-/** What loads late loads now. */
-async function scrolledThrough(page: Page) {
+/** Scrolling triggers everything that loads lazily. */
+async function scrollThrough(page: Page) {
   for (let i = 0; i < 8; i++) {
     await page.mouse.wheel(0, 3_000)
     await page.waitForTimeout(50)

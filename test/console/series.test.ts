@@ -19,13 +19,13 @@ await one.api.connectDemo({ body: { user_id: worn, provider: 'oura' } })
 
 const DAY = 86_400_000
 
-/** How long the part is that the address says is looked at. */
+/** The length of the zoomed period in the URL, in milliseconds. */
 const zoomed = (page: Page) => {
   const { searchParams } = new URL(page.url())
   return Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '')
 }
 
-journey('a connected source and what it sends are seen, zoomed by keyboard and by hand, and seen whole again', async (width) => {
+journey('shows a connected source and its data, zooms by keyboard and mouse, and resets', async (width) => {
   const { open, ...opened } = await signedIn(one.base, one, width)
   const { page } = opened
   await open(`/users/${worn}`)
@@ -60,7 +60,7 @@ journey('a connected source and what it sends are seen, zoomed by keyboard and b
   return opened
 })
 
-journey('any resource is found by typing, those with data first, and a part without data can be left again', async (width) => {
+journey('finds any resource by typing, lists resources with data first, and recovers from an empty period', async (width) => {
   const user_id = await aWearer()
   const { open, ...opened } = await signedIn(one.base, one, width)
   const { page } = opened
@@ -77,7 +77,7 @@ journey('any resource is found by typing, those with data first, and a part with
   ])
   await field.fill('wheel')
   await page.keyboard.press('Enter')
-  await page.getByText('Nothing in this window').waitFor()
+  await page.getByText('No data in this period').waitFor()
   await page.getByRole('button', { name: 'Resource: Wheelchair push' }).click()
   await page.getByRole('option', { name: /^Blood pressure/ }).click()
   await page.getByRole('application', { name: /^blood pressure: 2 points .* mmHg/ }).waitFor()
@@ -86,7 +86,7 @@ journey('any resource is found by typing, those with data first, and a part with
   const chart = page.getByRole('application')
   await chart.focus()
   for (const _ of [1, 2, 3]) await page.keyboard.press('=')
-  await chart.getByText('Nothing in this window').waitFor()
+  await chart.getByText('No data in this period').waitFor()
   await page.keyboard.press('0')
   await page.getByRole('application', { name: /^blood pressure: 2 points/ }).waitFor()
   return opened

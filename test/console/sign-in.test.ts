@@ -11,7 +11,7 @@ import { temporaryFolder, world } from '../support/world.ts'
 
 const one = await world({ env: quick })
 
-journey('a management key opens every team and the organisation; signing out closes all of it', async (width) => {
+journey('a management key opens every team and the organization until sign-out', async (width) => {
   const { management_key } = await one.tenant()
   const opened = await openPage(one.base, width)
   const { page } = opened
@@ -32,7 +32,7 @@ journey('a management key opens every team and the organisation; signing out clo
   return opened
 })
 
-journey('a team key opens its team and no page of the organisation', async (width) => {
+journey('a team key opens its team and no organization page', async (width) => {
   const { team_api_key } = await one.tenant()
   const opened = await openPage(one.base, width)
   const { page } = opened
@@ -46,16 +46,16 @@ journey('a team key opens its team and no page of the organisation', async (widt
   return opened
 })
 
-journey('a person signs in with password and authenticator, and may do what the role allows', async (width) => {
+journey('a person signs in with password and authenticator and sees what the role allows', async (width) => {
   const tenant = await one.tenant()
   const { email, code } = await joined(one, tenant, { role: 'support' })
-  // The code that it joined with is used up.
+  // A code works once, and joining used the current one.
   one.passes(MINUTE)
   const opened = await openPage(one.base, width)
   const { page, complaints } = opened
   await page.goto('/console/sign-in')
   await page.getByRole('button', { name: 'Person' }).click()
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByLabel('Code').fill('000000')
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -72,24 +72,24 @@ journey('a person signs in with password and authenticator, and may do what the 
   return opened
 })
 
-test.skipIf(without)(named('a wrong key is refused in the words of the form, which stays'), async () => {
+test.skipIf(without)(named('a wrong key shows an error on the form'), async () => {
   const { page } = await openPage(one.base, 390)
-  const refused = async (label: string, key: string) => {
+  const signInWith = async (label: string, key: string) => {
     await page.getByLabel(label, { exact: true }).fill(key)
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
   await page.goto('/console/sign-in')
-  await refused('Management key', 'mk_wrong')
-  await page.getByRole('alert').getByText('This management key is unknown or was revoked.').waitFor()
-  await refused('Management key', one.team_api_key)
-  await page.getByRole('alert').getByText('Choose “Team key” above').waitFor()
+  await signInWith('Management key', 'mk_wrong')
+  await page.getByRole('alert').getByText('This management key is invalid or revoked.').waitFor()
+  await signInWith('Management key', one.team_api_key)
+  await page.getByRole('alert').getByText('Select “Team key” above').waitFor()
   await page.getByRole('button', { name: 'Team key' }).click()
-  await refused('Team API key', one.management_key)
-  await page.getByRole('alert').getByText('Choose “Management key” above').waitFor()
+  await signInWith('Team API key', one.management_key)
+  await page.getByRole('alert').getByText('Select “Management key” above').waitFor()
   expect(await page.getByRole('heading', { name: 'Sign in' }).isVisible()).toBe(true)
 })
 
-test.skipIf(without)(named('the door opens on keys in a sandbox, on people in production, and on what was used last'), async () => {
+test.skipIf(without)(named('sign-in starts with keys in a sandbox, people in production, or the last method used'), async () => {
   const { page } = await openPage(one.base)
   const chosen = page.getByRole('group', { name: 'How to sign in' }).locator('[aria-pressed=true]')
   await page.goto('/console/sign-in')
@@ -105,11 +105,11 @@ test.skipIf(without)(named('the door opens on keys in a sandbox, on people in pr
   expect(await chosen.textContent()).toBe('Team key')
 })
 
-test.skipIf(without)(named('whoever asked for a page before signing in comes to it afterwards'), async () => {
+test.skipIf(without)(named('sign-in continues to the requested page'), async () => {
   const { base, team_id, management_key } = { ...one, ...(await one.tenant()) }
   const { page } = await openPage(base)
   await page.goto(`/console/t/${team_id}/webhooks`)
-  await page.getByText('Sign in to go on to the page that you asked for.').waitFor()
+  await page.getByText('Sign in to continue to the page you requested.').waitFor()
   await page.getByRole('button', { name: 'Management key' }).click()
   await page.getByLabel('Management key', { exact: true }).fill(management_key)
   await page.getByRole('button', { name: 'Sign in' }).click()
@@ -117,7 +117,7 @@ test.skipIf(without)(named('whoever asked for a page before signing in comes to 
   expect(page.url()).toBe(`${base}/console/t/${team_id}/webhooks`)
 })
 
-test.skipIf(without)(named('what a page asks by itself is marked, and leaves no further audit row'), async () => {
+test.skipIf(without)(named('background requests are marked and add no audit row'), async () => {
   const tenant = await one.tenant()
   const { page, open } = await signedIn(one.base, tenant)
   const overview = () => page.waitForResponse((response) => response.url().endsWith('/console/overview'))
@@ -127,12 +127,12 @@ test.skipIf(without)(named('what a page asks by itself is marked, and leaves no 
   const rows = () =>
     query(one.url, "select id from audit_log where team_id = $1 and action = 'getOverview' and via = 'console'", [tenant.team_id])
   const before = (await rows()).length
-  const [byItself] = await Promise.all([overview(), place(tenant.api).then(() => one.runJobs())])
-  expect([byItself.status(), byItself.request().headers()['x-assay-background']]).toEqual([200, '1'])
+  const [background] = await Promise.all([overview(), place(tenant.api).then(() => one.runJobs())])
+  expect([background.status(), background.request().headers()['x-assay-background']]).toEqual([200, '1'])
   expect(await rows()).toHaveLength(before)
 })
 
-test('the page may load nothing from elsewhere and run nothing inline; files that carry a hash are kept for good', async () => {
+test('the page loads nothing from other hosts and runs nothing inline, and hashed files are cached permanently', async () => {
   const { base } = one
   const index = await fetch(`${base}/console/t/x/orders`)
   const policy = index.headers.get('content-security-policy') ?? ''
@@ -148,17 +148,19 @@ test('the page may load nothing from elsewhere and run nothing inline; files tha
   expect((await fetch(base, { redirect: 'manual' })).headers.get('location')).toBe('/console')
 })
 
-test('the page says which environment it belongs to', async () => {
+test('the page names its environment', async () => {
   const server = Fastify()
   mountConsole(server, 'production')
   expect((await server.inject('/console')).body).toContain('<meta name="environment" content="production"')
 })
 
-test('a service whose console was not built says so and how to mend it', async () => {
+test('a service without a built console explains how to build it', async () => {
   const server = Fastify()
   server.setErrorHandler((error, request, reply) => sendProblem(one.app, error, request, reply))
   mountConsole(server, 'sandbox', temporaryFolder())
-  const answer = await server.inject('/console/orders')
-  expect(answer.statusCode).toBe(503)
-  expect(answer.json()).toMatchObject({ detail: { error_type: 'CONSOLE_NOT_BUILT', error_message: expect.stringContaining('npm start') } })
+  const response = await server.inject('/console/orders')
+  expect(response.statusCode).toBe(503)
+  expect(response.json()).toMatchObject({
+    detail: { error_type: 'CONSOLE_NOT_BUILT', error_message: expect.stringContaining('npm start') },
+  })
 })

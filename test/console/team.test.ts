@@ -5,23 +5,23 @@ import { world } from '../support/world.ts'
 
 const one = await world()
 
-journey('credentials at a source are set, replaced and removed, and their secret is never shown again', async (width) => {
+journey('source credentials are added, replaced and removed, and the secret is never shown', async (width) => {
   const tenant = await one.tenant()
   const params = deploymentOf(tenant)
-  const kept = async () => (await tenant.admin.listTeamCredentials({ params })).credentials
+  const storedCredentials = async () => (await tenant.admin.listTeamCredentials({ params })).credentials
   const { open, ...opened } = await signedIn(one.base, tenant, width)
   const { page } = opened
   await open('/sources')
-  await page.getByText('None of its own').waitFor()
-  await page.getByRole('button', { name: 'Set credentials' }).first().click()
+  await page.getByText('No credentials yet').waitFor()
+  await page.getByRole('button', { name: 'Add credentials' }).first().click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Source').selectOption('fitbit')
   await dialog.getByText('/v2/link/oauth/callback').waitFor()
-  await dialog.getByLabel('Client id').fill('harbour-app')
+  await dialog.getByLabel('Client ID').fill('harbour-app')
   await dialog.getByLabel('Client secret').fill('lantern-secret-1')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('table').getByText('Fitbit').waitFor()
-  const [first] = await kept()
+  const [first] = await storedCredentials()
   expect(first).toMatchObject({ source: 'fitbit', client_id: 'harbour-app', redirect_url_override: null })
   await page.reload()
   await page.getByRole('button', { name: 'Replace Fitbit' }).click()
@@ -30,42 +30,42 @@ journey('credentials at a source are set, replaced and removed, and their secret
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'detached' })
   expect(await page.content()).not.toContain('lantern-secret')
-  expect((await kept())[0]?.client_secret_hash).not.toBe(first?.client_secret_hash)
+  expect((await storedCredentials())[0]?.client_secret_hash).not.toBe(first?.client_secret_hash)
   await page.getByRole('button', { name: 'Remove Fitbit' }).click()
   await dialog.getByRole('button', { name: 'Remove' }).click()
-  await page.getByText('None of its own').waitFor()
-  expect(await kept()).toEqual([])
+  await page.getByText('No credentials yet').waitFor()
+  expect(await storedCredentials()).toEqual([])
   return opened
 })
 
-journey('a lab test is made of markers of a lab, archived and taken back', async (width) => {
+journey('a lab test is created from markers, archived and restored', async (width) => {
   const tenant = await one.tenant()
   const { open, ...opened } = await signedIn(one.base, tenant, width)
   const { page } = opened
   await open('/lab-tests')
-  await page.getByRole('link', { name: 'Make a lab test' }).click()
+  await page.getByRole('link', { name: 'Create lab test' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Harbour Baseline')
   await page.getByLabel('Lab', { exact: true }).selectOption('quillmoor')
   await page.getByLabel('Description').fill('For every new member.')
-  await page.getByLabel('Patients must fast').check()
-  expect(await page.getByRole('button', { name: 'Make the test' }).isDisabled()).toBe(true)
-  await page.getByLabel('Add a marker').fill('lipid')
+  await page.getByLabel('Requires fasting').check()
+  expect(await page.getByRole('button', { name: 'Create lab test' }).isDisabled()).toBe(true)
+  await page.getByLabel('Add marker').fill('lipid')
   await page.getByRole('list', { name: 'Markers', exact: true }).getByRole('button').first().click()
-  await page.getByLabel('Add a marker').fill('metabolic')
+  await page.getByLabel('Add marker').fill('metabolic')
   await page.getByRole('list', { name: 'Markers', exact: true }).getByRole('button').first().click()
   await page.getByText('2 markers').waitFor()
-  await page.getByRole('button', { name: 'Make the test' }).click()
+  await page.getByRole('button', { name: 'Create lab test' }).click()
   await page.getByRole('heading', { name: 'Harbour Baseline' }).waitFor()
-  const [made] = (await tenant.api.listLabTests({ query: { own: true } })).data
-  expect(made).toMatchObject({ name: 'Harbour Baseline', fasting: true, status: 'active', lab: { slug: 'quillmoor' } })
-  expect(made?.markers).toHaveLength(2)
+  const [created] = (await tenant.api.listLabTests({ query: { own: true } })).data
+  expect(created).toMatchObject({ name: 'Harbour Baseline', fasting: true, status: 'active', lab: { slug: 'quillmoor' } })
+  expect(created?.markers).toHaveLength(2)
   await page.getByRole('button', { name: 'Archive' }).click()
   await page.getByText('Inactive').waitFor()
-  await page.getByRole('button', { name: 'Take back' }).click()
+  await page.getByRole('button', { name: 'Restore' }).click()
   await page.getByText('Active', { exact: true }).waitFor()
 
   await open('/lab-tests')
-  await page.getByLabel('Made by').selectOption('Of the catalogue')
+  await page.getByLabel('Source').selectOption('Shared catalog')
   await page.getByRole('link', { name: 'Essential Wellness' }).click()
   await page.getByRole('heading', { name: 'Essential Wellness' }).waitFor()
   expect(await page.getByRole('button', { name: 'Archive' }).count()).toBe(0)

@@ -13,7 +13,7 @@ async function aPerson(width: number) {
   return { tenant, user_id, ...(await signedIn(one.base, tenant, width)) }
 }
 
-journey('somebody is found by name, masked, and revealed for a reason that is audited', async (width) => {
+journey('a user is found by name, masked, and revealed with an audited reason', async (width) => {
   const { open, user_id, tenant, ...opened } = await aPerson(width)
   const { page } = opened
   await open('/users')
@@ -39,21 +39,21 @@ journey('somebody is found by name, masked, and revealed for a reason that is au
   return opened
 })
 
-test.skipIf(without)(named('a deletion asks for the id, is undone from its notice, and from the page of the user'), async () => {
+test.skipIf(without)(named('deleting a user asks for the ID and can be undone from the toast and the user page'), async () => {
   const { page, open, user_id, tenant } = await aPerson(1440)
   await open(`/users/${user_id}`)
   await page.getByRole('button', { name: 'Delete' }).click()
   const dialog = page.getByRole('dialog')
-  expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
+  expect(await dialog.getByRole('button', { name: 'Delete user' }).isDisabled()).toBe(true)
   await dialog.getByLabel(/to confirm$/).fill('found-on-1440')
-  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await dialog.getByRole('button', { name: 'Delete user' }).click()
   await page.getByText('No users yet').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByRole('heading', { name: 'found-on-1440' }).waitFor()
 
   await tenant.api.deleteUser({ params: { user_id } })
   await page.reload()
-  await page.getByRole('button', { name: 'Undo the deletion' }).click()
+  await page.getByRole('button', { name: 'Restore user' }).click()
   await page.getByRole('heading', { name: 'found-on-1440' }).waitFor()
   expect(await tenant.api.getUser({ params: { user_id } })).toMatchObject({ user_id })
 })

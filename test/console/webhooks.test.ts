@@ -8,17 +8,17 @@ import { world } from '../support/world.ts'
 const one = await world()
 await one.courier()
 
-journey('a webhook is created, fails, is retried, and what it got is replayed with progress', async (width) => {
+journey('a webhook is created, fails, is retried and replays its events with progress', async (width) => {
   const tenant = await one.tenant()
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(503, {}, '{"reason":"come back"}') : faults.ok))
   const { open, ...opened } = await signedIn(one.base, tenant, width)
   const { page } = opened
   await open('/webhooks')
-  await page.getByRole('button', { name: 'Create a webhook' }).first().click()
-  await page.getByLabel('Address').fill(receiver.url)
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('button', { name: 'Create webhook' }).first().click()
+  await page.getByLabel('URL').fill(receiver.url)
+  await page.getByRole('dialog').getByRole('button', { name: 'Create webhook' }).click()
   await page.getByRole('heading', { name: receiver.url }).waitFor()
-  await page.getByText('Nothing was sent yet').waitFor()
+  await page.getByText('No deliveries yet').waitFor()
   await place(tenant.api)
   await page.getByRole('link', { name: 'labtest.order.created' }).first().click()
   await page.getByRole('heading', { name: 'Response 503' }).waitFor()
@@ -29,12 +29,12 @@ journey('a webhook is created, fails, is retried, and what it got is replayed wi
   await page.getByRole('dialog').getByRole('button', { name: 'Reveal' }).click()
   await page.getByText('come back').waitFor()
   await page.getByRole('button', { name: 'Retry now' }).click()
-  await page.getByText('It is tried now.').waitFor()
+  await page.getByText('Retry started.').waitFor()
   await receiver.has(2)
 
   await page.goBack()
   await page.getByRole('button', { name: 'Replay' }).click()
-  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('button', { name: 'Start replay' }).click()
   await page.getByRole('table', { name: 'Replays' }).getByText('Running').waitFor()
   await one.runJobs()
   await page.getByText('1 of 1').waitFor()
@@ -45,7 +45,7 @@ journey('a webhook is created, fails, is retried, and what it got is replayed wi
   return opened
 })
 
-journey('an example is sent and its attempt looked at; a secret is shown when asked for and changes when rotated', async (width) => {
+journey('sends an example, shows its attempt, and shows and rotates the secret', async (width) => {
   const tenant = await one.tenant()
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url })
@@ -53,7 +53,7 @@ journey('an example is sent and its attempt looked at; a secret is shown when as
   const { open, ...opened } = await signedIn(one.base, tenant, width)
   const { page } = opened
   await open(`/webhooks/${webhook.id}`)
-  await page.getByRole('button', { name: 'Send an example' }).click()
+  await page.getByRole('button', { name: 'Send example' }).click()
   await page.getByRole('dialog').getByLabel('Event type').selectOption('labtest.order.created')
   await page.getByRole('button', { name: 'Send', exact: true }).click()
   await page.getByRole('heading', { name: 'labtest.order.created' }).waitFor()
@@ -67,13 +67,13 @@ journey('an example is sent and its attempt looked at; a secret is shown when as
   await page.getByText(key).waitFor()
   await page.getByRole('button', { name: 'Rotate secret' }).click()
   await page.getByRole('button', { name: 'Rotate', exact: true }).click()
-  await page.getByText('The secret changed').waitFor()
+  await page.getByText('Secret rotated.').waitFor()
   expect(await page.getByText(key).count()).toBe(0)
   expect((await tenant.admin.getWebhookSecret({ params: webhook.params })).key).not.toBe(key)
   return opened
 })
 
-test.skipIf(without)(named('on a phone the overview says how deliveries go, and webhooks of one address can be told apart'), async () => {
+test.skipIf(without)(named('on a phone the overview rates deliveries, and webhooks with the same URL are distinguishable'), async () => {
   const tenant = await one.tenant()
   const receiver = await aReceiver(() => faults.status(503))
   const url = `${receiver.url}/${'long'.repeat(30)}`
@@ -94,12 +94,12 @@ test.skipIf(without)(named('on a phone the overview says how deliveries go, and 
   })
   await open('/')
   await page.getByRole('img', { name: `${pulse.count} events in the last 30 minutes, by minute` }).waitFor()
-  await page.getByRole('link', { name: /^Delivered, last day 2 % Failing/ }).waitFor()
-  await page.getByRole('link', { name: /^Messages waiting 4,000 Far behind/ }).waitFor()
+  await page.getByRole('link', { name: /^Delivered, last 24 hours 2% Failing/ }).waitFor()
+  await page.getByRole('link', { name: /^Pending messages 4,000 Far behind/ }).waitFor()
   ;[success_rate, count] = [0.95, 100]
   await place(tenant.api)
-  await page.getByRole('link', { name: /^Delivered, last day 95 % Some fail/ }).waitFor()
-  await page.getByRole('link', { name: /^Messages waiting 100 Behind/ }).waitFor()
+  await page.getByRole('link', { name: /^Delivered, last 24 hours 95% Some failing/ }).waitFor()
+  await page.getByRole('link', { name: /^Pending messages 100 Behind/ }).waitFor()
   await open('/webhooks')
   await page.getByText(unnamed.id.slice(0, 8)).waitFor()
   await page.getByText('Orders of the clinic').waitFor()

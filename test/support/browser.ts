@@ -17,7 +17,7 @@ const flags = [
   '--disable-sync',
 ]
 
-/** A Chromium that really starts: the packed one, which draws no window and takes two thirds of the time, else an installed one; undefined where neither does. */
+/** Starts the packed Chromium, which is faster, or an installed one. Returns undefined if neither starts. */
 export async function startBrowser(): Promise<Browser | undefined> {
   for (const find of [packed, installed]) {
     const browser = await find()
@@ -52,7 +52,7 @@ function runs(path: string) {
   }
 }
 
-/** It unpacks into the temporary folder under a fixed name that only its first user can open, so each user gets a folder. */
+/** The package unpacks under a fixed name that only its first user can read, so each user gets a folder. */
 async function packed() {
   const folder = join(tmpdir(), `assay-chromium-${userInfo().uid}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })

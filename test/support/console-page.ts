@@ -13,7 +13,7 @@ const started = await startBrowser()
 
 export const browser = started as Browser
 export const without = !started
-/** Says by name why nothing was tried. */
+/** Adds the reason to the name of a skipped test. */
 export const named = (what: string) => (started ? what : `${what} (skipped: no Chromium on this machine starts)`)
 
 export const widths = [
@@ -23,7 +23,7 @@ export const widths = [
 
 type Origins = { origin: string; localStorage: { name: string; value: string }[] }[]
 
-/** A page of its own session that remembers whom it asked and what it complained about. */
+/** Opens a page in a new browser context and records its requests and console errors. */
 export async function openPage(base: string, width = 1440, colorScheme: 'light' | 'dark' = 'light', origins: Origins = []) {
   const context = await browser.newContext({
     storageState: { cookies: [], origins },
@@ -44,11 +44,11 @@ export async function openPage(base: string, width = 1440, colorScheme: 'light' 
 
 type Opened = Awaited<ReturnType<typeof openPage>>
 
-/** A way through the console on a desktop and on a phone. Where it ends nobody is kept out, nothing is too wide, and nobody else was asked. */
+/** Runs a test on desktop and phone, then checks accessibility, page width, console errors and requests to other hosts. */
 export const journey = (what: string, walk: (width: number) => Promise<Opened>) =>
   test.skipIf(without).each(widths)(named(`on %s ${what}`), async (_, width) => {
     const { page, complaints, outside } = await walk(width)
-    // What is asked for anew is paler until it is there.
+    // Stale content is faded, which would fail the contrast check.
     await page.locator('.is-stale').first().waitFor({ state: 'detached' })
     expect(await seriousIssues(page)).toEqual([])
     await fits(page)
@@ -56,7 +56,7 @@ export const journey = (what: string, walk: (width: number) => Promise<Opened>) 
     expect(outside()).toEqual([])
   })
 
-/** Goes to a page by the menu, which a phone keeps closed. */
+/** Follows a link in the menu, which is closed on a phone. */
 export async function follow(page: Page, name: string) {
   const menu = page.getByRole('button', { name: 'Menu' })
   if (await menu.isVisible()) await menu.click()
@@ -71,13 +71,12 @@ export async function signInByKey(page: Page, key: string, kind: 'Management key
   await page.locator('#content').waitFor()
 }
 
-/** A page that is signed in by the management key of the tenant, without having gone through the door, which has journeys of its own. */
+/** Opens a page with a session of the tenant's management key and skips the sign-in form. */
 export async function signedIn(base: string, tenant: Tenant, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
   const { cookie } = await signIn(base, { management_key: tenant.management_key })
   return signedInAs(base, cookie, tenant.team_id, width, colorScheme)
 }
 
-/** The same with a session that somebody has. */
 export async function signedInAs(base: string, cookie: string, team_id: string, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
   const opened = await openPage(base, width, colorScheme, [{ origin: base, localStorage: [{ name: 'assay.signed-in', value: 'yes' }] }])
   const [name = '', value = ''] = cookie.split('=')
@@ -89,7 +88,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 type Violation = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }
 
-/** What the accessibility checker finds that keeps somebody out. */
+/** Serious and critical accessibility violations. */
 export async function seriousIssues(page: Page) {
   await page.evaluate(axe)
   const { violations } = await page.evaluate<{ violations: Violation[] }>("axe.run(document, { resultTypes: ['violations'] })")
@@ -98,5 +97,4 @@ export async function seriousIssues(page: Page) {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`)
 }
 
-/** Nothing may be wider than the screen. */
 export const fits = async (page: Page) => expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)

@@ -9,10 +9,10 @@ import { root } from './process.ts'
 import { aReceiver, aWebhook, soon } from './webhooks.ts'
 import type { Replica, Tenant } from './world.ts'
 
-/** A page, and what shows that it is there with its data. */
+/** `shows` is text that proves the page loaded its data. */
 export type Stop = { name: string; path: string; shows: string | RegExp }
 
-/** A team in which something has happened, for pages to be looked at. */
+/** Creates a team with users, orders, results and deliveries. */
 export async function aBusyTeam(one: Replica) {
   const tenant = await one.tenant({ team: 'Harbour Clinic' })
   const { api } = tenant
@@ -44,12 +44,12 @@ export async function aBusyTeam(one: Replica) {
   return { tenant, user_id, order_id: orders[1]?.id as string, webhook_id: webhook.id, attempt_id: attempt?.id as string }
 }
 
-/** Goes from page to page as one person would; each is checked and pictured. */
+/** Opens each page in one session, checks it and takes a screenshot. */
 export async function tour(base: string, tenant: Tenant, width: number, stops: Stop[], colours: 'light' | 'dark' = 'light') {
   const { page, complaints, outside } = await signedIn(base, tenant, width, colours)
   const found: Record<string, string[]> = {}
   for (const { name, path, shows } of stops) {
-    await page.goto(`/console${path.startsWith('/organisation') ? '' : `/t/${tenant.team_id}`}${path}`)
+    await page.goto(`/console${path.startsWith('/organization') ? '' : `/t/${tenant.team_id}`}${path}`)
     await page.locator('#content').getByText(shows).filter({ visible: true }).first().waitFor()
     const issues = await seriousIssues(page)
     if (issues.length) found[name] = issues
@@ -61,7 +61,7 @@ export async function tour(base: string, tenant: Tenant, width: number, stops: S
   expect(outside()).toEqual([])
 }
 
-/** Kept in docs/screenshots, where SCREENSHOTS asks for it. */
+/** Writes to docs/screenshots if SCREENSHOTS is set. */
 export async function picture(page: Page, name: string) {
   if (!process.env['SCREENSHOTS']) return
   const folder = join(root, 'docs/screenshots')

@@ -3,7 +3,7 @@ import type { Page, Route } from 'playwright-core'
 const isCall = (route: Route) => route.request().resourceType() === 'fetch'
 const isOfSession = (route: Route) => route.request().url().endsWith('/console/session')
 
-/** Whatever the page asks for now fails, but who is signed in. */
+/** Fails every request except the session. */
 export const fails = (page: Page, fail: (route: Route) => Promise<void>) =>
   page.route('**/*', (route) => (isCall(route) && !isOfSession(route) ? fail(route) : route.continue()))
 

@@ -8,13 +8,11 @@ import type { Tenant } from './world.ts'
 
 type Headers = Record<string, string>
 
-/** What the console's own pages send. */
+/** Headers that the console sends. */
 export const fromConsole: Headers = { 'x-assay-console': '1', 'sec-fetch-site': 'same-origin' }
 
-/** The cookie that an answer sets, as a browser sends it back. */
 export const cookieIn = (headers: globalThis.Headers) => (headers.get('set-cookie') ?? '').split(';')[0] as string
 
-/** A browser in which somebody signed in. */
 export async function signIn(base: string, body: object, headers: Headers = {}) {
   const answer = await sendRequest(base, endpoints.beginSession, { body, headers: { ...fromConsole, ...headers } })
   if (answer.status !== 200)
@@ -23,7 +21,7 @@ export async function signIn(base: string, body: object, headers: Headers = {}) 
   return browser(base, cookie)
 }
 
-/** Requests with a session, and with the team chosen where there is one. */
+/** `of` adds the selected team to the requests. */
 export function browser(base: string, cookie: string, more: Headers = {}) {
   const headers = { ...fromConsole, cookie, ...more }
   return {
@@ -36,7 +34,7 @@ export function browser(base: string, cookie: string, more: Headers = {}) {
   }
 }
 
-/** Passwords that cost little to check. */
+/** A low password cost keeps the tests fast. */
 export const quick = { PASSWORD_COST: '10' }
 
 export const PASSWORD = 'a lantern over quiet water'
@@ -45,7 +43,7 @@ let invited = 0
 
 type Joining = { role?: PersonRole; team_role_bindings?: { team_id: string }[]; email?: string }
 
-/** A person of the organisation: invited, joined, and signed in. */
+/** Invites a person, accepts the invitation and returns the session. */
 export async function joined(one: { base: string; app: App }, { admin, org_id }: Tenant, { email, ...wanted }: Joining = {}) {
   const address = email ?? `keeper${++invited}@harbour.example`
   const { link } = await admin.createInvite({ params: { org_id }, body: { email: address, ...wanted } })

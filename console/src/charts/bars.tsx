@@ -3,7 +3,6 @@ import { Link } from '../router.tsx'
 
 export type Bar = { name: string; value: number; text: string; to?: string; tone?: string }
 
-/** Amounts beside each other, each a way to what it counts. */
 export function Bars({ bars, label }: { bars: Bar[]; label: string }) {
   const max = Math.max(...bars.map(({ value }) => value), 1)
   return (

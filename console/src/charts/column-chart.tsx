@@ -3,7 +3,7 @@ import './charts.css'
 const WIDTH = 600
 const HEIGHT = 120
 
-/** Amounts over time, the newest at the right. */
+/** Draws amounts over time, newest on the right. */
 export function ColumnChart({ values, label }: { values: number[]; label: string }) {
   const max = Math.max(...values, 1)
   const step = WIDTH / values.length

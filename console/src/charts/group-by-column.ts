@@ -1,6 +1,6 @@
 type Amount = { at: string; amount: number }
 
-/** Amounts in as many columns of `width` milliseconds as there are up to now, the present one last. */
+/** Sums amounts into columns of `width` milliseconds that end now. */
 export function groupByColumn(amounts: Amount[], width: number, columns: number, now: number) {
   const first = Math.floor(now / width) - (columns - 1)
   const values = Array.from({ length: columns }, () => 0)

@@ -3,7 +3,7 @@ const [LEFT, RIGHT] = [6, WIDTH - 6]
 
 type RangeProps = { value: number; min: number | null; max: number | null; tone: string; label: string }
 
-/** A value against its reference range: the range takes the middle, and what lies far outside stays at the edge. */
+/** Centers the reference range and clamps far values to the edge. */
 export function RangeBar({ value, min, max, tone, label }: RangeProps) {
   const { low, high, from, to } = scale(value, min, max)
   const x = (at: number) => LEFT + ((Math.min(Math.max(at, low), high) - low) / (high - low || 1)) * (RIGHT - LEFT)
@@ -27,7 +27,7 @@ export function RangeBar({ value, min, max, tone, label }: RangeProps) {
   )
 }
 
-/** Half a range of room on either side; an open side reaches as far as it must. */
+/** Adds half a range of margin on each closed side. */
 function scale(value: number, min: number | null, max: number | null) {
   const from = min ?? Math.min(0, value)
   const to = max ?? Math.max(value, (min ?? 0) * 1.5, from + 1)

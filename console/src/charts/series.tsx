@@ -15,7 +15,7 @@ type SeriesProps = {
 
 const NARROW_PX = 560
 
-/** Drawn in the pixels that there are, so that its words are as large on a phone. */
+/** Measures the figure, so text has the same size on a phone. */
 function useSize() {
   const figure = useRef<HTMLElement>(null)
   const [width, setWidth] = useState(900)
@@ -29,7 +29,7 @@ function useSize() {
   return { figure, width, height, area: { left: 44, right: width - 10, top: 12, bottom: height - 28 } }
 }
 
-/** Lines over time, with the lowest and highest of each stretch as a band. Drag over a part, or press + and −, to zoom; 0 shows all again. */
+/** Draws lines over time with a min–max band per bucket. Drag or press + and − to zoom; 0 resets. */
 export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesProps) {
   const [drag, setDrag] = useState<[number, number]>()
   const [hovered, setHovered] = useState<{ line: Line; point: Point }>()
@@ -73,12 +73,12 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
         ref={svg}
         viewBox={`0 0 ${width} ${height}`}
         role="application"
-        // In small letters: SVG knows no attribute tabIndex, and what cannot take the focus hears no keys.
+        // Lowercase, because SVG has no tabIndex attribute and the chart needs focus for its keys.
         tabindex={0}
-        aria-label={`${label}: ${all.length} points from ${formatDateTime(new Date(from).toISOString())} to ${formatDateTime(new Date(to).toISOString())}${all.length ? `, between ${round(low)} and ${round(high)} ${firstLine?.unit ?? ''}` : ''}. Plus and minus zoom, arrows move, 0 shows all.`}
+        aria-label={`${label}: ${all.length} points from ${formatDateTime(new Date(from).toISOString())} to ${formatDateTime(new Date(to).toISOString())}${all.length ? `, between ${round(low)} and ${round(high)} ${firstLine?.unit ?? ''}` : ''}. Press plus or minus to zoom, arrows to move, 0 to reset.`}
         onKeyDown={press}
         onPointerDown={(event) => {
-          // A drag that leaves the chart goes on.
+          // The drag continues outside the chart.
           event.currentTarget.setPointerCapture(event.pointerId)
           setDrag([timeAt(event), timeAt(event)])
         }}
@@ -104,7 +104,7 @@ export function SeriesChart({ lines, from, to, label, onZoom, onReset }: SeriesP
         ))}
         {!all.length && (
           <text class="nothing" x={width / 2} y={height / 2} text-anchor="middle">
-            Nothing in this window
+            No data in this period
           </text>
         )}
         {lines.map(({ name, points }, i) => (
@@ -183,8 +183,8 @@ const tickTimes = (from: number, to: number, count: number) =>
   Array.from({ length: count }, (_, i) => from + ((to - from) * (i + 0.5)) / count)
 
 const DAY_MS = 86_400_000
-const hourFormat = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const dateFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const hourFormat = new Intl.DateTimeFormat('en-US', { hour: 'numeric', minute: '2-digit' })
+const dateFormat = new Intl.DateTimeFormat('en-US', { day: 'numeric', month: 'short' })
 const formatTick = (at: number, span: number) => (span <= 2 * DAY_MS ? hourFormat : dateFormat).format(at)
 
 const round = (value: number) => (Math.abs(value) >= 100 ? Math.round(value) : Math.round(value * 100) / 100)

@@ -1,10 +1,10 @@
 type SparklineProps = { values: { at: string; value: number }[]; min: number | null; max: number | null; label: string }
 
-/** How a value went over earlier orders; the band is the reference range. */
+/** The band is the reference range. */
 export function Sparkline({ values, min, max, label }: SparklineProps) {
-  if (values.length < 2) return <span class="faint small">first</span>
-  const all = [...values.map(({ value }) => value), ...[min, max].filter((one) => one !== null)]
-  const [low, high] = [Math.min(...all), Math.max(...all)]
+  if (values.length < 2) return <span class="faint small">First result</span>
+  const bounds = [...values.map(({ value }) => value), ...[min, max].filter((bound) => bound !== null)]
+  const [low, high] = [Math.min(...bounds), Math.max(...bounds)]
   const y = (value: number) => 24 - ((value - low) / (high - low || 1)) * 22
   const x = (i: number) => 2 + (i / (values.length - 1)) * 92
   const last = values.at(-1)

@@ -17,7 +17,6 @@ const presets: [name: string, seconds: number][] = [
   ['1 month', 730 * HOUR_SECONDS],
 ]
 
-/** The sandbox's clock: where it stands, and the way to move it. */
 export function ClockChip() {
   const offsetMs = useObservable(clockOffset)
   const [isOpen, setIsOpen] = useState(false)
@@ -46,17 +45,17 @@ function ClockDialog({ offsetMs, onClose }: { offsetMs: number; onClose: () => v
   const [hours, setHours] = useState('')
   const advance = async (seconds: number, name: string) => {
     await advanceClock(seconds)
-    showToast(`The team's clock went ${name} ahead, and everything due by then has happened.`)
+    showToast(`Clock advanced by ${name}. Everything due by then has run.`)
   }
   return (
     <Dialog title="Sandbox clock" onClose={onClose}>
       <p>
-        It is <strong>{formatDateTime(new Date(teamNow()).toISOString())}</strong> for this team, {describeOffset(offsetMs)}.
+        Team time: <strong>{formatDateTime(new Date(teamNow()).toISOString())}</strong> ({describeOffset(offsetMs)}).
       </p>
       <p class="muted">
-        Move it forward and everything due by then happens in order: held orders go to the lab, couriers deliver, results arrive.
+        Advance the clock to run everything due by then, in order. Scheduled orders go to the lab, kits are delivered and results arrive.
       </p>
-      <div class="row wrap" role="group" aria-label="Move forward by">
+      <div class="row wrap" role="group" aria-label="Advance by">
         {presets.map(([name, seconds]) => (
           <AsyncButton key={name} action={() => advance(seconds, name)}>
             +{name}
@@ -72,13 +71,13 @@ function ClockDialog({ offsetMs, onClose }: { offsetMs: number; onClose: () => v
           disabled={!offsetMs}
           action={async () => {
             await resetClock()
-            showToast('The clock shows real time again.')
+            showToast('Clock reset to real time.')
           }}
         >
-          Back to real time
+          Reset to real time
         </AsyncButton>
         <AsyncButton disabled={!(Number(hours) > 0)} action={() => advance(Number(hours) * HOUR_SECONDS, `${hours} hours`)}>
-          Move by hours
+          Advance by hours
         </AsyncButton>
         <Button kind="primary" onClick={onClose}>
           Done

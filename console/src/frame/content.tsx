@@ -7,7 +7,6 @@ import { type PageProps, type Route, routes } from '../routes.ts'
 import { session } from '../session.ts'
 import { Button, EmptyState, Skeleton } from '../ui/basics.tsx'
 
-/** The page that the address names, or why there is none. */
 export function Content({ path }: { path: string }) {
   const team = useObservable(selectedTeam)
   const currentSession = useObservable(session)
@@ -16,25 +15,25 @@ export function Content({ path }: { path: string }) {
   const teamInUrl = teamInPath()
   if (!route)
     return (
-      <EmptyState title="There is no such page" actions={<Link to="/">Go to the overview</Link>}>
-        The address may be misspelt, or the page was moved.
+      <EmptyState title="Page not found" actions={<Link to="/">Go to overview</Link>}>
+        Check the URL. The page may have moved.
       </EmptyState>
     )
   if (!team && !isOutsideTeam(route.path))
     return (
-      <EmptyState title={`${currentSession?.org.name} has no team yet`} actions={<Link to="/organisation">Create a team</Link>}>
-        Users, orders and webhooks belong to a team.
+      <EmptyState title={`${currentSession?.org.name} has no team yet`} actions={<Link to="/organization">Create team</Link>}>
+        Create a team first. Users, orders and webhooks belong to a team.
       </EmptyState>
     )
   if (teamInUrl && teamInUrl !== team)
     return (
-      <EmptyState title="You do not reach this team" actions={<Link to="/">Go to the overview</Link>}>
-        The address names a team that is not there, or that this session may not see. Sign in as somebody who may.
+      <EmptyState title="You don't have access to this team" actions={<Link to="/">Go to overview</Link>}>
+        The team in the URL does not exist, or your role does not include it. Ask an administrator for access.
       </EmptyState>
     )
-  if (hasFailed) return <ErrorState>A part of the console could not be loaded: the service is away, or was updated meanwhile.</ErrorState>
+  if (hasFailed) return <ErrorState>This page failed to load. The service may be down or was just updated. Reload the page.</ErrorState>
   if (!Page) return <Skeleton lines={8} />
-  // Another order is another page: what was revealed, typed or opened on one is not on the next.
+  // The key resets revealed data and form input when the URL changes.
   return (
     <ErrorBoundary key={`${team} ${path}`}>
       <Page params={matchPath(route.path, path) ?? {}} />
@@ -44,7 +43,6 @@ export function Content({ path }: { path: string }) {
 
 type LoadedPage = { route: Route; Page: ComponentType<PageProps> }
 
-/** What a view needs is loaded when it is first opened; where that fails, the page says so. */
 function useRoute(route: Route | undefined) {
   const [loaded, setLoaded] = useState<LoadedPage>()
   const [failed, setFailed] = useState<Route>()
@@ -62,14 +60,14 @@ function useRoute(route: Route | undefined) {
   return { Page: loaded && loaded.route === route ? loaded.Page : undefined, hasFailed: failed !== undefined && failed === route }
 }
 
-/** A page that breaks while it is drawn says so; the menu around it goes on working. */
+/** Contains a rendering error to its page, so the navigation keeps working. */
 function ErrorBoundary({ children }: { children: ComponentChildren }) {
   const [error] = useErrorBoundary()
-  return error ? <ErrorState>This page broke while it was drawn. Nothing was changed by it.</ErrorState> : children
+  return error ? <ErrorState>The console could not display this page. No data was changed.</ErrorState> : children
 }
 
 export const ErrorState = ({ children }: { children: string }) => (
-  <EmptyState title="Something went wrong" actions={<Button onClick={() => location.reload()}>Load the page again</Button>}>
+  <EmptyState title="Something went wrong" actions={<Button onClick={() => location.reload()}>Reload page</Button>}>
     {children}
   </EmptyState>
 )

@@ -6,13 +6,12 @@ import { visibleNavGroups } from './sidebar.tsx'
 
 const looksLikeId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{0,4}){0,3}(-[0-9a-f]{0,12})?$/i.test(text)
 
-/** Pages by name, and anything by its id. */
 function findMatches(text: string): ChooserOption[] {
   const query = text.trim().toLowerCase()
   const to = (name: string, hint: string, path: string): ChooserOption => ({ name, hint, choose: () => navigate(path) })
   const pages = visibleNavGroups(session.get())
     .flatMap(({ title, items }) => items.map((page) => to(page.name, title ?? 'Page', page.to)))
-    .concat(can('data.change') ? to('Place an order', 'Action', '/orders/new') : [])
+    .concat(can('data.change') ? to('Place order', 'Action', '/orders/new') : [])
     .filter(({ name }) => name.toLowerCase().includes(query))
   if (!query) return pages
   const isFullId = query.length === 36 && looksLikeId(query)
@@ -21,14 +20,14 @@ function findMatches(text: string): ChooserOption[] {
     navigate(`/${list}`)
   }
   return [
-    ...(isFullId ? [to('Open the order of this id', 'Order', `/orders/${query}`)] : []),
-    ...(isFullId ? [to('Open the user of this id', 'User', `/users/${query}`)] : []),
+    ...(isFullId ? [to('Open order by ID', 'Order', `/orders/${query}`)] : []),
+    ...(isFullId ? [to('Open user by ID', 'User', `/users/${query}`)] : []),
     ...pages,
-    { name: `Orders that match “${text.trim()}”`, hint: 'Search', choose: search('orders') },
-    { name: `Users that match “${text.trim()}”`, hint: 'Search', choose: search('users') },
+    { name: `Search orders for “${text.trim()}”`, hint: 'Search', choose: search('orders') },
+    { name: `Search users for “${text.trim()}”`, hint: 'Search', choose: search('users') },
   ]
 }
 
 export const Palette = ({ onClose }: { onClose: () => void }) => (
-  <Chooser label="Search or go to" placeholder="Type a page, a name or an id" find={findMatches} onClose={onClose} />
+  <Chooser label="Search or go to" placeholder="Search pages, names or IDs" find={findMatches} onClose={onClose} />
 )

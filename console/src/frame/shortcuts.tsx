@@ -8,17 +8,17 @@ import { Palette } from './palette.tsx'
 const SEQUENCE_MS = 1_200
 const pathByKey = Object.fromEntries(navGroups.flatMap(({ items }) => items.flatMap(({ key, to }) => (key ? [[key, to]] : []))))
 
-const shortcuts: [keys: string, does: string][] = [
+const shortcuts: [keys: string, description: string][] = [
   ['?', 'Show these shortcuts'],
   ['Ctrl K', 'Search or go to'],
-  ['/', 'Search in the list'],
-  ['n', 'Place an order'],
+  ['/', 'Search the list'],
+  ['n', 'Place order'],
   ['j  k', 'Next and previous row'],
-  ['Enter', 'Open the row'],
+  ['Enter', 'Open row'],
   ...navGroups.flatMap(({ items }) => items.flatMap(({ key, name }): [string, string][] => (key ? [[`g ${key}`, name]] : []))),
 ]
 
-/** Keys that work wherever nobody is typing. */
+/** Shortcuts are off while a text field has focus or a dialog is open. */
 export function useShortcuts() {
   const [open, setOpen] = useState<'palette' | 'help'>()
   useEffect(() => {
@@ -51,10 +51,10 @@ export function useShortcuts() {
 const isTyping = (target: EventTarget | null) => target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
 
 function focusFirst(event: Event, selector: string) {
-  const found = document.querySelector<HTMLElement>(selector)
-  if (!found) return
+  const element = document.querySelector<HTMLElement>(selector)
+  if (!element) return
   event.preventDefault()
-  found.focus()
+  element.focus()
 }
 
 function moveRow(step: 1 | -1) {
@@ -66,7 +66,7 @@ function moveRow(step: 1 | -1) {
 const Help = ({ onClose }: { onClose: () => void }) => (
   <Dialog title="Keyboard shortcuts" onClose={onClose}>
     <dl class="facts">
-      {shortcuts.map(([keys, does]) => (
+      {shortcuts.map(([keys, description]) => (
         <>
           <dt>
             {keys.split(/ +/).map((key) => (
@@ -75,7 +75,7 @@ const Help = ({ onClose }: { onClose: () => void }) => (
               </>
             ))}
           </dt>
-          <dd>{does}</dd>
+          <dd>{description}</dd>
         </>
       ))}
     </dl>

@@ -11,7 +11,6 @@ import { FilterSelect } from '../ui/forms.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Brand } from './brand.tsx'
 
-/** The pages that the session can reach. */
 export const visibleNavGroups = (currentSession: Session | null | undefined) =>
   navGroups
     .map((group) => ({
@@ -28,7 +27,7 @@ const isVisible = ({ org, sandbox, needs }: NavItem, currentSession: Session | n
 export function Sidebar() {
   const currentSession = useObservable(session)
   const path = usePath()
-  const isCurrent = (to: string) => (to === '/' || to === '/organisation' ? path === to : path === to || path.startsWith(`${to}/`))
+  const isCurrent = (to: string) => (to === '/' || to === '/organization' ? path === to : path === to || path.startsWith(`${to}/`))
   return (
     <>
       <Link class="brand" to="/">
@@ -60,8 +59,8 @@ function TeamSelect() {
   const currentSession = useObservable(session)
   const team = useObservable(selectedTeam)
   const [, rerender] = useState(0)
-  // Whoever stays after all is shown the team again that is still chosen.
-  const choose = (id: string) => {
+  // A declined team change must reset the select element.
+  const changeTeam = (id: string) => {
     selectTeam(id)
     rerender((n) => n + 1)
   }
@@ -80,7 +79,7 @@ function TeamSelect() {
         <FilterSelect
           label="Team"
           value={team ?? ''}
-          onSelect={choose}
+          onSelect={changeTeam}
           options={currentSession.teams.map(({ team_id, name }) => [team_id, name])}
         />
       ) : (
@@ -103,8 +102,8 @@ function SidebarFooter() {
         <Button
           kind="plain"
           class="icon"
-          aria-label={`Colours: ${current}. Change to ${next}`}
-          title={`Colours: ${current}`}
+          aria-label={`Theme: ${current}. Change to ${next}`}
+          title={`Theme: ${current}`}
           onClick={() => setTheme(next)}
         >
           <Icon name={current === 'auto' ? 'auto' : current === 'dark' ? 'moon' : 'sun'} />

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { Brand } from './brand.tsx'
 
-/** The card for whoever is not signed in. */
 export const SignedOutCard = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <div class="sign-in">
     <main>

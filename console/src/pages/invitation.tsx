@@ -14,19 +14,19 @@ import { AuthenticatorSetup, NewCode, NewPassword, RecoveryCodes } from './accou
 type InvitationDetails = Awaited<ReturnType<typeof api.openInvitation>>
 type Accepted = Awaited<ReturnType<typeof api.acceptInvitation>>
 
-/** The token follows #, so it reaches no server log and leaves with no link. */
+/** The token is in the fragment, so it appears in no server log and no referrer. */
 export function Invitation() {
   const token = location.hash.slice(1)
   const invitation = useQuery(`invitation ${token}`, () => api.openInvitation({ body: { token } }))
   const [accepted, setAccepted] = useState<Accepted>()
   if (accepted)
     return (
-      <SignedOutCard title="Keep these codes">
+      <SignedOutCard title="Save your recovery codes">
         <RecoveryCodesStep details={accepted} />
       </SignedOutCard>
     )
   return (
-    <SignedOutCard title="Join">
+    <SignedOutCard title="Join your organization">
       <QueryView query={invitation}>{(details) => <AcceptForm token={token} details={details} onAccepted={setAccepted} />}</QueryView>
     </SignedOutCard>
   )
@@ -50,8 +50,8 @@ function AcceptForm({
     <form class="stack" onSubmit={send}>
       <DescriptionList
         items={[
-          ['To', details.org_name],
-          ['As', details.email],
+          ['Organization', details.org_name],
+          ['Email', details.email],
           ['Role', humanize(details.role)],
         ]}
       />
@@ -77,7 +77,7 @@ const RecoveryCodesStep = ({ details: { recovery_codes, session } }: { details: 
         navigate('/', { replace: true })
       }}
     >
-      Go on
+      Continue
     </Button>
   </div>
 )

@@ -15,20 +15,20 @@ const methods = [
 ] as const
 type Method = (typeof methods)[number][0]
 
-/** A fresh sandbox has keys and nobody in it yet. */
+/** A new sandbox has keys but no members. */
 const initialMethod = (): Method =>
   methods.map(([method]) => method).find((method) => method === lastSignInKind()) ?? (isSandboxPage() ? 'management' : 'person')
 
 const isSandboxPage = () => document.querySelector<HTMLMetaElement>('meta[name="environment"]')?.content === 'sandbox'
 
-/** The service speaks of headers, which nobody sees here. */
+/** The API's messages name headers, which do not help on this form. */
 const errorMessages: Record<string, string> = {
-  INVALID_MANAGEMENT_KEY: 'This management key is unknown or was revoked. Check that all of it was copied.',
-  INVALID_API_KEY: 'This team API key is unknown or was revoked. Check that all of it was copied.',
-  API_KEY_EXPIRED: 'This team API key has expired. Sign in with another one, or with a management key to create one.',
-  TEAM_KEY_NOT_ALLOWED: 'This is a team API key. Choose “Team key” above to sign in with it.',
-  MANAGEMENT_KEY_NOT_ALLOWED: 'This is a management key. Choose “Management key” above to sign in with it.',
-  LAB_KEY_NOT_ALLOWED: 'This is the key of a lab, which does not open the console. Sign in with a management key or a team key.',
+  INVALID_MANAGEMENT_KEY: 'This management key is invalid or revoked. Check that you copied the whole key.',
+  INVALID_API_KEY: 'This team API key is invalid or revoked. Check that you copied the whole key.',
+  API_KEY_EXPIRED: 'This team API key has expired. Sign in with another key, or use a management key to create one.',
+  TEAM_KEY_NOT_ALLOWED: 'This is a team API key. Select “Team key” above to sign in with it.',
+  MANAGEMENT_KEY_NOT_ALLOWED: 'This is a management key. Select “Management key” above to sign in with it.',
+  LAB_KEY_NOT_ALLOWED: 'Lab keys cannot sign in to the console. Use a management key or a team key.',
 }
 
 const emptyFields = { key: '', email: '', password: '', code: '' }
@@ -47,7 +47,7 @@ export function SignIn() {
   return (
     <SignedOutCard title="Sign in">
       <form class="stack" onSubmit={send}>
-        {isRedirected && !error && <Notice tone="idle">Sign in to go on to the page that you asked for.</Notice>}
+        {isRedirected && !error && <Notice tone="idle">Sign in to continue to the page you requested.</Notice>}
         <div class="chips" role="group" aria-label="How to sign in">
           {methods.map(([value, name]) => (
             <button key={value} type="button" class="chip" aria-pressed={method === value} onClick={() => setMethod(value)}>
@@ -58,7 +58,7 @@ export function SignIn() {
         {method === 'person' ? (
           <>
             <TextField
-              label="E-mail"
+              label="Email"
               type="email"
               autocomplete="username"
               required
@@ -72,8 +72,8 @@ export function SignIn() {
             label={method === 'management' ? 'Management key' : 'Team API key'}
             hint={
               method === 'management'
-                ? 'Opens every team that the key may manage.'
-                : 'Opens its own team. Pages of the organisation stay hidden.'
+                ? 'Gives access to every team that the key can manage.'
+                : 'Gives access to one team. Organization pages are hidden.'
             }
             type="password"
             autocomplete="off"
@@ -89,8 +89,8 @@ export function SignIn() {
         </Button>
         {method !== 'person' && (
           <p class="small muted">
-            The first start writes both keys into <code>credentials.json</code> in the data folder. A key stays in this browser only as a
-            session that ends by itself.
+            Assay writes both keys to <code>credentials.json</code> in the data folder at first start. The browser stores a session cookie,
+            not the key.
           </p>
         )}
       </form>

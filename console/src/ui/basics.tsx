@@ -13,7 +13,7 @@ export const Button = ({ kind, small, class: more, children, ...rest }: ButtonPr
   </button>
 )
 
-/** A button whose work takes a while: pressed once, it waits for the end and says what failed. */
+/** Disables itself while the action runs and shows its error as a toast. */
 export function AsyncButton({ action, children, ...rest }: { action: () => Promise<unknown> } & ButtonProps) {
   const [isBusy, setIsBusy] = useState(false)
   const press = async () => {
@@ -34,7 +34,7 @@ export const Status = ({ tone, children }: { tone: Tone; children: ComponentChil
   <span class={`status tone-${tone}`}>{children}</span>
 )
 
-/** Relative, with the exact moment on hover. Most moments lie on the team's clock; `real` ones do not. */
+/** Relative time with the exact time on hover. `isRealTime` ignores the sandbox clock. */
 export function Time({ at, isRealTime = false }: { at: string; isRealTime?: boolean }) {
   useTicks()
   const now = isRealTime ? teamNow() - clockOffset.get() : teamNow()
@@ -51,7 +51,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     try {
       await navigator.clipboard.writeText(text)
     } catch {
-      return showToast(`The browser did not let the ${what} be copied; select it and copy it by hand.`, { tone: 'bad' })
+      return showToast(`The browser blocked the clipboard. Select the ${what} and copy it manually.`, { tone: 'bad' })
     }
     setIsCopied(true)
     setTimeout(() => setIsCopied(false), 1500)
@@ -63,7 +63,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   )
 }
 
-export const Id = ({ id, what = 'id' }: { id: string; what?: string }) => (
+export const Id = ({ id, what = 'ID' }: { id: string; what?: string }) => (
   <span class="id" title={id}>
     {shortId(id)}
     <CopyButton text={id} what={what} />
@@ -114,7 +114,7 @@ export const DescriptionList = ({ items }: { items: [name: string, value: Compon
 )
 
 export const Json = ({ value, label }: { value: unknown; label: string }) => (
-  // A region that scrolls must be reachable by keyboard.
+  // A scrollable region must be reachable by keyboard.
   // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
   <pre class="json" tabIndex={0} role="region" aria-label={label}>
     {typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
@@ -130,7 +130,7 @@ export const Skeleton = ({ lines = 4 }: { lines?: number }) => (
   </div>
 )
 
-/** A name with dots, which may be broken behind each. */
+/** Allows a line break after each dot. */
 export const DottedName = ({ name }: { name: string }) => (
   <>
     {name.split('.').map((part, i) => (

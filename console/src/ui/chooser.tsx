@@ -5,7 +5,6 @@ export type ChooserOption = { name: string; hint: string; choose: () => void }
 
 type ChooserProps = { label: string; placeholder: string; find: (text: string) => ChooserOption[]; onClose: () => void }
 
-/** One of many, found by typing. */
 export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
   const ref = useModal()
   const [text, setText] = useState('')
@@ -19,7 +18,7 @@ export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Enter') {
-      // Whatever gets the focus back must not be pressed by the same key.
+      // The same key press must not activate the element that gets focus back.
       event.preventDefault()
       return choose(options[activeIndex])
     }
@@ -45,9 +44,9 @@ export function Chooser({ label, placeholder, find, onClose }: ChooserProps) {
           setActiveIndex(0)
         }}
       />
-      <div id="choices" class="options" role="listbox" aria-label="Found">
+      <div id="choices" class="options" role="listbox" aria-label="Results">
         {options.map((option, i) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the field above moves and opens by keyboard
+          // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the input above handles the keyboard
           <div
             key={option.name}
             id={`choice-${i}`}

@@ -6,7 +6,7 @@ import { ErrorNotice, QueryView } from './table.tsx'
 
 type DetailPageProps<T> = { query: Query<T>; title: string; up: [to: string, name: string]; children: (data: T) => ComponentChildren }
 
-/** A page about one thing; where that cannot be shown, the page still says what it is about and leads back. */
+/** Keeps the title and the link back when the record cannot be loaded. */
 export function DetailPage<T>({ query, title, up, children }: DetailPageProps<T>) {
   if (query.data !== undefined || !query.error)
     return (

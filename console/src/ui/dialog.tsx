@@ -31,7 +31,7 @@ type FormDialogProps = {
   children: ComponentChildren | ((error: ApiError | undefined) => ComponentChildren)
 }
 
-/** A dialog that does one thing; it stays open and says why when that fails. */
+/** Stays open and shows the error when the action fails. */
 export function FormDialog({ title, submit, danger, large, disabled, onClose, onSubmit, children }: FormDialogProps) {
   const { busy: isBusy, error, send } = useSubmit(onSubmit)
   return (

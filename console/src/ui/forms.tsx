@@ -12,7 +12,6 @@ type FieldLabels = {
 
 type FieldProps = { labels: FieldLabels; control: (attributes: object) => ComponentChildren }
 
-/** A control with its label, and with what is said of it. */
 function Field({ labels: { label, hint, error, warning, full }, control }: FieldProps) {
   const id = useId()
   const message = error || warning || hint
@@ -37,7 +36,7 @@ type TextProps = TextInput &
   }
 
 export function TextField({ label, hint, error, warning, full, onText, type = 'text', ...rest }: TextProps) {
-  // Each type of input has a type of its own; which one it is does not matter here.
+  // Preact types each input type separately; this field accepts several.
   const kind = { type } as { type: 'text' }
   return (
     <Field
@@ -66,7 +65,7 @@ type SelectInput = {
   disabled?: boolean
 }
 
-/** `none` is what stands for no choice. */
+/** `placeholder` labels the empty value. */
 const Select = ({ value, onSelect, options, placeholder, disabled, ...attributes }: SelectInput & { class: string }) => (
   <select {...attributes} value={value} disabled={disabled} onChange={(e) => onSelect(e.currentTarget.value)}>
     {placeholder !== undefined && <option value="">{placeholder}</option>}
@@ -85,7 +84,7 @@ export const SelectField = ({ label, hint, error, warning, full, ...select }: Fi
   <Field labels={{ label, hint, error, warning, full }} control={(attributes) => <Select class="select" {...select} {...attributes} />} />
 )
 
-/** A choice in a bar of filters: its label is for screen readers. */
+/** The label is visible to screen readers only. */
 export const FilterSelect = ({ label, ...select }: SelectInput & { label: string }) => (
   <Select class="select slim" aria-label={label} {...select} />
 )

@@ -15,16 +15,15 @@ type KeyListProps<K extends Key> = {
   description: string
   query: Query<K[]>
   prefixOf: (key: K) => string
-  /** What is said of a key between its beginning and its last use. */
+  /** Columns between the prefix and the last use. */
   columns: Column<K>[]
   canManage: boolean
-  /** The dialog that makes a key. */
+  /** Renders the dialog that creates a key. */
   form: (props: { onClose: () => void; onCreated: (secret: string) => void }) => ComponentChildren
   revoke: (key: K) => Promise<unknown>
   revokeWarning: string
 }
 
-/** Keys of a team or of the organisation: listed, made and shown once, revoked. */
 export function KeyList<K extends Key>({
   title,
   description,
@@ -41,7 +40,7 @@ export function KeyList<K extends Key>({
   const [revoking, setRevoking] = useState<K>()
   const add = canManage && (
     <Button kind="primary" onClick={() => setIsCreating(true)}>
-      Create a key
+      Create key
     </Button>
   )
   const showSecret = (secret: string) => {
@@ -54,7 +53,7 @@ export function KeyList<K extends Key>({
         {description}
       </PageHeader>
       <Card bare label={title}>
-        <QueryView query={query} isEmpty={(keys) => !keys.length} empty={<EmptyState title="No keys" actions={add} />}>
+        <QueryView query={query} isEmpty={(keys) => !keys.length} empty={<EmptyState title="No keys yet" actions={add} />}>
           {(keys) => (
             <Table
               label={title}
@@ -62,7 +61,7 @@ export function KeyList<K extends Key>({
               keyOf={({ id }) => id}
               columns={[
                 { name: 'Label', cell: ({ label }) => <strong>{label}</strong> },
-                { name: 'Begins with', wide: true, cell: (key) => <code>{prefixOf(key)}</code> },
+                { name: 'Prefix', wide: true, cell: (key) => <code>{prefixOf(key)}</code> },
                 ...columns,
                 { name: 'Last used', wide: true, right: true, cell: ({ last_used_at: at }) => <TimeOrNever at={at} /> },
                 {
@@ -81,7 +80,7 @@ export function KeyList<K extends Key>({
         </QueryView>
       </Card>
       {isCreating && form({ onClose: () => setIsCreating(false), onCreated: showSecret })}
-      {newSecret && <SecretDialog title="The new key" secret={newSecret} what="key" onClose={() => setNewSecret(undefined)} />}
+      {newSecret && <SecretDialog title="Key created" secret={newSecret} what="key" onClose={() => setNewSecret(undefined)} />}
       {revoking && (
         <Revoke label={revoking.label} onClose={() => setRevoking(undefined)} revoke={() => revoke(revoking)}>
           {revokeWarning}
@@ -91,7 +90,6 @@ export function KeyList<K extends Key>({
   )
 }
 
-/** A moment that may never have come. */
 export const TimeOrNever = ({ at }: { at: string | null }) => (at ? <Time at={at} isRealTime /> : <span class="faint">Never</span>)
 
 type RevokeProps = { label: string; revoke: () => Promise<unknown>; onClose: () => void; children: string }
@@ -100,10 +98,10 @@ function Revoke({ label, revoke, onClose, children }: RevokeProps) {
   const confirmRevoke = async () => {
     await revoke()
     onClose()
-    showToast(`${label} is revoked.`)
+    showToast(`Revoked ${label}.`)
   }
   return (
-    <FormDialog title={`Revoke ${label}?`} submit="Revoke" danger onClose={onClose} onSubmit={confirmRevoke}>
+    <FormDialog title={`Revoke ${label}?`} submit="Revoke key" danger onClose={onClose} onSubmit={confirmRevoke}>
       <p>{children}</p>
     </FormDialog>
   )

@@ -1,16 +1,16 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-/** What the keyboard was at before the first of several dialogs, one of which may open as another closes. */
+/** The element that had focus before the first dialog, because one dialog may open as another closes. */
 let opener: Element | null = null
 
-/** A modal of the browser's own: focus stays inside, Escape closes, and the page behind is inert. */
+/** Uses the browser's modal dialog, which traps focus and closes on Escape. */
 export function useModal() {
   const ref = useRef<HTMLDialogElement>(null)
-  // Before the next key comes: whoever types on at once means what is inside.
+  // A layout effect opens the dialog before the next key press, so typing goes into the dialog.
   useLayoutEffect(() => {
     if (document.activeElement !== document.body) opener = document.activeElement
     ref.current?.showModal()
-    // It closes by leaving the page, for which the browser gives no focus back.
+    // The browser does not restore focus when an open dialog is removed from the page.
     return () => queueMicrotask(() => opener instanceof HTMLElement && opener.focus({ preventScroll: true }))
   }, [])
   return ref

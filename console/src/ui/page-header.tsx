@@ -6,12 +6,11 @@ type PageHeaderProps = { title: string; children?: ComponentChildren; actions?: 
 
 let isFirstPage = true
 
-/** What a page is about, and what can be done here. */
 export function PageHeader({ title, children, actions, up }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Assay`
-    // A screen reader hears where it is; the first page is announced by the browser itself.
+    // Focus makes a screen reader announce the new page. The browser announces the first one.
     if (!isFirstPage) heading.current?.focus({ preventScroll: true })
     isFirstPage = false
   }, [title])

@@ -6,7 +6,6 @@ import { QueryView } from './table.tsx'
 type PickerProps<T> = {
   label: string
   placeholder: string
-  /** What the list is called. */
   listLabel: string
   path?: string
   error?: string | undefined
@@ -18,7 +17,6 @@ type PickerProps<T> = {
   children: (item: T) => ComponentChildren
 }
 
-/** One of those that match what is typed. */
 export const Picker = <T,>({
   label,
   placeholder,
@@ -34,7 +32,7 @@ export const Picker = <T,>({
 }: PickerProps<T>) => (
   <div class="stack tight">
     <TextField {...{ label, placeholder, error, onText }} value={text} data-path={path} autocomplete="off" />
-    <QueryView query={query} lines={3} isEmpty={(items) => !items.length} empty={<p class="small muted">Nothing matches.</p>}>
+    <QueryView query={query} lines={3} isEmpty={(items) => !items.length} empty={<p class="small muted">No matches.</p>}>
       {(items) => (
         <ul class="results-list" aria-label={listLabel}>
           {items.map((item) => (

@@ -1,6 +1,6 @@
 import { formatCount } from '../format.ts'
 
-/** How far something came; `total` is null where nobody knows yet. */
+/** `total` is null while it is unknown. */
 export const Progress = ({ done, total, share }: { done: number; total: number | null; share: number }) => (
   <div class="stack tight">
     <div

@@ -1,9 +1,9 @@
 import { encode } from 'uqr'
 
-/** Whole pixels for each square, so that all are of one size. */
+/** Whole pixels keep every module the same size. */
 const PIXELS_PER_MODULE = 4
 
-/** An address that a telephone reads from the screen: dark on light whatever the colours of the page, with the margin that readers need. */
+/** Always dark on light with a quiet zone, because scanners need both in any theme. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { size, data } = encode(text, { ecc: 'L', border: 4 })
   const dark = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])))

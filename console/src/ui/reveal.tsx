@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx'
 
 const reasons = ['Support request', 'Result follow-up', 'Shipping problem', 'Data correction', 'Integration test']
 
-/** Personal data is shown for a reason, which the audit log keeps; leaving the page masks it again. */
+/** The audit log records the reason. Leaving the page masks the data again. */
 export function Reveal({ isRevealed, onReveal, onMask }: { isRevealed: boolean; onReveal: (reason: string) => void; onMask: () => void }) {
   const [isOpen, setIsOpen] = useState(false)
   if (isRevealed)
@@ -45,11 +45,11 @@ export function RevealDialog({ onClose, onReason }: { onClose: () => void; onRea
       onClose={onClose}
       onSubmit={async () => onReason([choice, note.trim()].filter(Boolean).join(': '))}
     >
-      <p class="muted">Who looked, when and why is written into the audit log.</p>
+      <p class="muted">The audit log records who revealed the data, when and why.</p>
       <SelectField label="Reason" value={choice} options={reasons.map((reason) => [reason, reason])} onSelect={setChoice} />
       <TextField
         label="Reference"
-        hint="A ticket number, for example; never something about the person."
+        hint="For example, a ticket number. Do not enter personal data."
         value={note}
         maxLength={120}
         onText={setNote}
@@ -58,5 +58,5 @@ export function RevealDialog({ onClose, onReason }: { onClose: () => void; onRea
   )
 }
 
-/** The header that asks for it; encoded, since a header takes few letters. */
+/** The reason is URL-encoded because a header value is limited to Latin-1. */
 export const revealHeaders = (reason: string | null) => (reason ? { headers: { 'x-assay-reveal': encodeURIComponent(reason) } } : {})

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks'
 
 const DEBOUNCE_MS = 250
 
-/** What was typed, once the typing pauses. */
 export function useDebounced(text: string) {
   const [debounced, setDebounced] = useState(text)
   useEffect(() => {
@@ -14,11 +13,11 @@ export function useDebounced(text: string) {
 
 type SearchFieldProps = { text: string; label: string; placeholder: string; onSearch: (text: string) => void }
 
-/** Asks once the typing pauses, and not any more when the page was left before. */
+/** Searches once typing pauses. Leaving the page cancels a pending search. */
 export function SearchField({ text, label, placeholder, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(text)
   const trimmed = typed.trim()
-  // A space at the end is the beginning of the next word, so it stays although nobody is asked for it.
+  // The field keeps a trailing space, because the next word may follow.
   useEffect(() => {
     if (trimmed !== text) setTyped(text)
   }, [text])

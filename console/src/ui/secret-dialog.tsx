@@ -3,9 +3,8 @@ import { Dialog } from './dialog.tsx'
 
 type SecretDialogProps = { title: string; secret: string; what: string; note?: string; onClose: () => void }
 
-const HASHED_NOTE = 'Copy it now. It is stored as a hash and cannot be shown again.'
+const HASHED_NOTE = 'Copy it now. Assay stores only a hash and cannot show it again.'
 
-/** A secret that is shown once: now is the only time to copy it. */
 export const SecretDialog = ({ title, secret, what, note = HASHED_NOTE, onClose }: SecretDialogProps) => (
   <Dialog title={title} onClose={onClose}>
     <Notice tone="warn">{note}</Notice>
@@ -15,7 +14,7 @@ export const SecretDialog = ({ title, secret, what, note = HASHED_NOTE, onClose 
     </div>
     <div class="actions">
       <Button kind="primary" onClick={onClose}>
-        I have copied it
+        Done
       </Button>
     </div>
   </Dialog>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiError } from '../api.ts'
 
-/** What a form does when it is sent: once at a time, and what failed is kept to be said. */
+/** Runs one submission at a time and keeps its error. */
 export function useSubmit(action: () => Promise<unknown>) {
   const [isBusy, setIsBusy] = useState(false)
   const [error, setError] = useState<ApiError>()

@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx'
 
 export type Column<T> = {
   name: string
-  /** Left out on narrow screens. */
+  /** Hidden on narrow screens. */
   wide?: boolean
   right?: boolean
   cell: (row: T) => ComponentChildren
@@ -18,12 +18,12 @@ type TableProps<T> = {
   columns: Column<T>[]
   keyOf: (row: T) => string
   label: string
-  /** Where a row leads; its first cell is the link. */
+  /** Makes the first cell of each row a link. */
   to?: (row: T) => string
 }
 
 export const Table = <T,>({ rows, columns, keyOf, label, to }: TableProps<T>) => (
-  // What scrolls must be reachable by keyboard; rows that lead somewhere are.
+  // A scrollable region must be reachable by keyboard; links in the rows already are.
   <div class="scroll" {...(to ? {} : { tabIndex: 0, role: 'region' as const, 'aria-label': label })}>
     <table>
       <caption class="sr">{label}</caption>
@@ -67,7 +67,7 @@ type QueryViewProps<T> = {
   children: (data: T) => ComponentChildren
 }
 
-/** The four faces of what is asked for: not there yet, failed, empty, there. */
+/** Shows a query as a skeleton, an error, an empty state or its data. */
 export function QueryView<T>({ query: { data, error, loading, reload }, empty, isEmpty, lines, children }: QueryViewProps<T>) {
   if (data === undefined && error) return <ErrorNotice error={error} onRetry={reload} />
   if (data === undefined)
@@ -104,7 +104,7 @@ export const Pager = ({ text, onPrevious, onNext }: PagerProps) => (
   <nav class="pager" aria-label="Pages">
     <span aria-live="polite">{text}</span>
     <span class="row">
-      <Button small disabled={!onPrevious} onClick={onPrevious} aria-label="Page before">
+      <Button small disabled={!onPrevious} onClick={onPrevious} aria-label="Previous page">
         <Icon name="left" />
       </Button>
       <Button small disabled={!onNext} onClick={onNext} aria-label="Next page">
@@ -114,17 +114,16 @@ export const Pager = ({ text, onPrevious, onNext }: PagerProps) => (
   </nav>
 )
 
-/** Rows went meanwhile, or the address was made up. */
 export const PastLastPage = () => (
   <EmptyState
-    title="The list ends before this page"
-    actions={<Button onClick={() => setSearchParams({ page: null })}>Go to the first page</Button>}
+    title="This page does not exist"
+    actions={<Button onClick={() => setSearchParams({ page: null })}>Go to first page</Button>}
   />
 )
 
 type CursorPagerProps = { pages: (string | null)[]; next: string | null; onChange: (pages: (string | null)[]) => void }
 
-/** Pages of a log by cursor, the newest first; the cursors of those before are kept to go back. */
+/** `pages` keeps the cursors of earlier pages, because a cursor only points forward. */
 export const CursorPager = ({ pages, next, onChange }: CursorPagerProps) => (
   <nav class="pager" aria-label="Pages">
     <Button small disabled={pages.length < 2} onClick={() => onChange(pages.slice(0, -1))}>

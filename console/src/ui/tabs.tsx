@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { setSearchParams, useSearchParams } from '../router.tsx'
 
-/** Which part is shown; the address says it, and may say anything. */
+/** Reads the tab from the URL and ignores unknown values. */
 export function useTab(values: string[], fallback = values[0]) {
   const requested = useSearchParams().get('tab') ?? ''
   return values.includes(requested) ? requested : fallback

@@ -1,7 +1,7 @@
 import { session } from '../session.ts'
 import { Checkbox } from './forms.tsx'
 
-/** A team by its name, where the session reaches it. */
+/** Falls back to the short ID for a team outside the session. */
 export const teamName = (id: string) => session.get()?.teams.find(({ team_id }) => team_id === id)?.name ?? id.slice(0, 8)
 
 export const TeamCheckboxes = ({ selected, onChange }: { selected: string[]; onChange: (ids: string[]) => void }) => (

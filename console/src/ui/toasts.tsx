@@ -7,7 +7,7 @@ let lastId = 0
 const TOAST_MS = 6_000
 const LONG_TOAST_MS = 12_000
 
-/** A short line at the edge of the page, spoken too. */
+/** Shows a short message that screen readers announce. */
 export function showToast(text: string, { tone, action }: Omit<Toast, 'id' | 'text'> = {}) {
   const id = ++lastId
   toasts.set([...toasts.get(), { id, text, tone, action }])

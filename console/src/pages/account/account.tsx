@@ -26,8 +26,8 @@ export function Account() {
 
 const KeyAccount = () => (
   <Card bare label="My account">
-    <EmptyState title="You are signed in by a key" actions={can('org.manage') && <Link to="/organisation/people">Invite yourself</Link>}>
-      A key has no password and no second factor. A person has both, and a name in the audit log.
+    <EmptyState title="You are signed in with a key" actions={can('org.manage') && <Link to="/organization/people">Invite yourself</Link>}>
+      A key has no password and no second factor. Invite yourself to sign in as a person.
     </EmptyState>
   </Card>
 )
@@ -36,11 +36,11 @@ function PersonAccount() {
   const account = useQuery('account', () => api.getAccount())
   return (
     <QueryView query={account}>
-      {(found) => (
+      {(account) => (
         <div class="stack">
-          <Person details={found} />
-          <SignIn codesLeft={found.recovery_codes_left} />
-          <Sessions details={found.sessions} />
+          <Person details={account} />
+          <SignIn codesLeft={account.recovery_codes_left} />
+          <Sessions details={account.sessions} />
         </div>
       )}
     </QueryView>
@@ -48,11 +48,11 @@ function PersonAccount() {
 }
 
 const Person = ({ details: { person, role } }: { details: AccountDetails }) => (
-  <Card title="Person">
+  <Card title="Profile">
     <DescriptionList
       items={[
         ['Name', person.name],
-        ['E-mail', person.email],
+        ['Email', person.email],
         ['Role', humanize(role)],
       ]}
     />
@@ -66,14 +66,14 @@ function SignIn({ codesLeft }: { codesLeft: number }) {
   const OpenDialog = openDialog && dialogs[openDialog]
   return (
     <Card title="Sign-in">
-      <Row name="Password" about="Changing it signs you out everywhere else.">
+      <Row name="Password" about="Changing your password signs out your other sessions.">
         <Button onClick={() => setOpenDialog('password')}>Change password…</Button>
       </Row>
-      <Row name="Second factor" about="Always on: nobody signs in with a password alone.">
-        <Button onClick={() => setOpenDialog('authenticator')}>Replace the authenticator…</Button>
+      <Row name="Second factor" about="Required at every sign-in.">
+        <Button onClick={() => setOpenDialog('authenticator')}>Replace authenticator…</Button>
       </Row>
-      <Row name="Recovery codes" about={`${pluralize(codesLeft, 'code')} left, for when the authenticator is lost.`}>
-        <Button onClick={() => setOpenDialog('codes')}>New codes…</Button>
+      <Row name="Recovery codes" about={`${pluralize(codesLeft, 'code')} left. Use one if you lose your authenticator.`}>
+        <Button onClick={() => setOpenDialog('codes')}>Generate new codes…</Button>
       </Row>
       {OpenDialog && <OpenDialog onClose={() => setOpenDialog(undefined)} />}
     </Card>
@@ -93,14 +93,10 @@ function Sessions({ details }: { details: AccountDetails['sessions'] }) {
   const endOthers = async () => {
     const { ended } = await api.endOtherSessions()
     refresh('account')
-    showToast(`${pluralize(ended, 'session')} ended.`)
+    showToast(`Signed out ${pluralize(ended, 'other session')}.`)
   }
   return (
-    <Card
-      bare
-      title="Where you are signed in"
-      actions={details.length > 1 && <AsyncButton action={endOthers}>Sign out everywhere else</AsyncButton>}
-    >
+    <Card bare title="Sessions" actions={details.length > 1 && <AsyncButton action={endOthers}>Sign out other sessions</AsyncButton>}>
       <Table
         label="Sessions"
         rows={details}
@@ -108,8 +104,8 @@ function Sessions({ details }: { details: AccountDetails['sessions'] }) {
         columns={[
           { name: 'Signed in', cell: ({ created_at }) => <Time at={created_at} isRealTime /> },
           { name: 'Last used', cell: ({ seen_at }) => <Time at={seen_at} isRealTime /> },
-          { name: 'Ends unless used', wide: true, cell: ({ idle_ends_at }) => <Time at={idle_ends_at} isRealTime /> },
-          { name: 'Which', right: true, cell: ({ current }) => current && <Status tone="info">This one</Status> },
+          { name: 'Expires if idle', wide: true, cell: ({ idle_ends_at }) => <Time at={idle_ends_at} isRealTime /> },
+          { name: 'Session', right: true, cell: ({ current }) => current && <Status tone="info">This session</Status> },
         ]}
       />
     </Card>

@@ -16,17 +16,17 @@ export function ChangePasswordDialog({ onClose }: DialogProps) {
     await api.changePassword({ body: { ...trimProof(proof), new_password: newPassword } })
     refresh('account')
     onClose()
-    showToast('The password is changed, and everywhere else you are signed out.')
+    showToast('Password changed. Your other sessions are signed out.')
   }
   return (
-    <FormDialog title="Change password" submit="Change" onClose={onClose} onSubmit={change}>
+    <FormDialog title="Change password" submit="Change password" onClose={onClose} onSubmit={change}>
       <ProofFields proof={proof} onChange={setProof} />
       <NewPassword label="New password" value={newPassword} onText={setNewPassword} />
     </FormDialog>
   )
 }
 
-/** The old authenticator is good until the new one has shown a code. */
+/** The old authenticator works until a code of the new one is confirmed. */
 export function ReplaceAuthenticatorDialog({ onClose }: DialogProps) {
   const [proof, setProof] = useState(emptyProof)
   const [code, setCode] = useState('')
@@ -40,12 +40,12 @@ export function ReplaceAuthenticatorDialog({ onClose }: DialogProps) {
   if (codes) return <NewCodesDialog codes={codes} onClose={onClose} />
   if (!secret)
     return (
-      <FormDialog key="begin" title="Replace the authenticator" submit="Go on" onClose={onClose} onSubmit={begin}>
+      <FormDialog key="begin" title="Replace authenticator" submit="Continue" onClose={onClose} onSubmit={begin}>
         <ProofFields proof={proof} onChange={setProof} />
       </FormDialog>
     )
   return (
-    <FormDialog key="confirm" title="Scan with the new authenticator" submit="Replace" onClose={onClose} onSubmit={confirm}>
+    <FormDialog key="confirm" title="Set up the new authenticator" submit="Replace" onClose={onClose} onSubmit={confirm}>
       <AuthenticatorSetup secret={secret} />
       <NewCode value={code} onText={setCode} />
     </FormDialog>
@@ -61,19 +61,19 @@ export function RenewCodesDialog({ onClose }: DialogProps) {
   }
   if (codes) return <NewCodesDialog codes={codes} onClose={onClose} />
   return (
-    <FormDialog title="New recovery codes" submit="Make new codes" onClose={onClose} onSubmit={renew}>
-      <p class="muted">Those that you have now stop working.</p>
+    <FormDialog title="Generate recovery codes" submit="Generate codes" onClose={onClose} onSubmit={renew}>
+      <p class="muted">Your current codes stop working.</p>
       <ProofFields proof={proof} onChange={setProof} />
     </FormDialog>
   )
 }
 
 const NewCodesDialog = ({ codes, onClose }: DialogProps & { codes: string[] }) => (
-  <Dialog title="Keep these codes" onClose={onClose}>
+  <Dialog title="Save your recovery codes" onClose={onClose}>
     <RecoveryCodes codes={codes} />
     <div class="actions">
       <Button kind="primary" onClick={onClose}>
-        I have kept them
+        I've saved these codes
       </Button>
     </div>
   </Dialog>

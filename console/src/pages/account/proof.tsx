@@ -6,7 +6,7 @@ export const emptyProof: Proof = { password: '', code: '' }
 
 type ProofProps = { proof: Proof; onChange: (proof: Proof) => void }
 
-/** Whoever sits at an open console is not yet the one who opened it. */
+/** Sensitive changes ask for the password again, because a console may be left unattended. */
 export const ProofFields = ({ proof, onChange }: ProofProps) => (
   <>
     <TextField
@@ -19,8 +19,8 @@ export const ProofFields = ({ proof, onChange }: ProofProps) => (
     />
     <TextField
       label="Code"
-      // No pad of digits: a recovery code has letters.
-      hint="Six digits from your authenticator, or a recovery code."
+      // No numeric keypad, because a recovery code has letters.
+      hint="The 6-digit code from your authenticator, or a recovery code."
       autocomplete="one-time-code"
       required
       value={proof.code}

@@ -10,7 +10,6 @@ import { QueryView, Table } from '../../ui/table.tsx'
 
 const MAX_ROWS = 100
 
-/** Everything that webhooks are told, with the shape and an example of each. */
 export function EventCatalog() {
   const search = useSearchParams()
   const text = search.get('search') ?? ''
@@ -19,8 +18,8 @@ export function EventCatalog() {
   return (
     <>
       <PageHeader title="Event types">
-        What webhooks are told. Each has a JSON Schema and an example that you can send to a webhook;{' '}
-        <a href="/docs/events">the documentation</a> tells how the log is read.
+        Events that webhooks receive. Each type has a JSON Schema and an example that you can send to a webhook. See{' '}
+        <a href="/docs/events">Events</a> for how to read the event log.
       </PageHeader>
       <Card bare label="Event types">
         <QueryView query={types} lines={10}>
@@ -40,10 +39,10 @@ export function EventCatalog() {
                     placeholder="Type or description"
                   />
                   <FilterSelect
-                    label="Family"
-                    placeholder="All families"
+                    label="Category"
+                    placeholder="All categories"
                     value={family}
-                    options={families.map((one) => [one, humanize(one)])}
+                    options={families.map((name) => [name, humanize(name)])}
                     onSelect={(family) => setSearchParams({ family })}
                   />
                 </div>
@@ -61,14 +60,14 @@ export function EventCatalog() {
                         </code>
                       ),
                     },
-                    { name: 'Says', wide: true, cell: ({ description }) => description },
-                    { name: 'Keeps its order by', wide: true, cell: ({ key }) => <code class="faint">{key}</code> },
+                    { name: 'Description', wide: true, cell: ({ description }) => description },
+                    { name: 'Ordering key', wide: true, cell: ({ key }) => <code class="faint">{key}</code> },
                   ]}
                 />
                 <div class="pager">
                   <span>
                     {pluralize(matches.length, 'type')}
-                    {matches.length > MAX_ROWS && `; the first ${MAX_ROWS} are shown, search for the others`}
+                    {matches.length > MAX_ROWS && `. Showing the first ${MAX_ROWS}; search to find others.`}
                   </span>
                 </div>
               </>

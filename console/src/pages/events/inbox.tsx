@@ -12,7 +12,7 @@ type Message = Awaited<ReturnType<typeof api.readInbox>>['messages'][number]
 const REFRESH_MS = 2_000
 const typeOf = ({ event }: Message) => String(event['event_type'] ?? '')
 
-/** A webhook that needs no receiver: what an integration would get, verified as it would verify it. */
+/** Receives and verifies webhook messages without a receiver of your own. */
 export function Inbox() {
   const [openMessage, setOpenMessage] = useState<Message>()
   const inbox = useQuery('inbox', () => api.readInbox(), { refreshMs: REFRESH_MS })
@@ -22,16 +22,16 @@ export function Inbox() {
   }
   return (
     <>
-      <PageHeader title="Sandbox inbox" actions={can('data.change') && <AsyncButton action={clear}>Empty the inbox</AsyncButton>}>
-        A webhook of our own: every message comes signed, is verified and kept for 7 days. Nothing to set up.
+      <PageHeader title="Sandbox inbox" actions={can('data.change') && <AsyncButton action={clear}>Clear inbox</AsyncButton>}>
+        A built-in webhook receiver. Assay verifies the signature of each message and keeps it for 7 days.
       </PageHeader>
       <Card bare label="Messages">
         <QueryView
           query={inbox}
           isEmpty={({ messages }) => !messages.length}
           empty={
-            <EmptyState title="Nothing came yet">
-              Place an order or create a user: what a webhook would be told appears here within a second.
+            <EmptyState title="No messages yet">
+              Place an order or create a user. Its webhook messages appear here within a second.
             </EmptyState>
           }
         >
@@ -43,9 +43,9 @@ export function Inbox() {
               columns={[
                 {
                   name: 'Event',
-                  cell: (one) => (
+                  cell: (message) => (
                     <code>
-                      <DottedName name={typeOf(one)} />
+                      <DottedName name={typeOf(message)} />
                     </code>
                   ),
                 },
@@ -57,9 +57,9 @@ export function Inbox() {
                 {
                   name: 'Message',
                   right: true,
-                  cell: (one) => (
-                    <Button small onClick={() => setOpenMessage(one)}>
-                      Show
+                  cell: (message) => (
+                    <Button small onClick={() => setOpenMessage(message)}>
+                      View
                     </Button>
                   ),
                 },

@@ -16,8 +16,8 @@ export function EventTypePage({ params: { event_type = '' } }: PageProps) {
             <Card title="About">
               <DescriptionList
                 items={[
-                  ['Says', description],
-                  ['Keeps its order by', <code>{key}</code>],
+                  ['Description', description],
+                  ['Ordering key', <code>{key}</code>],
                 ]}
               />
             </Card>

@@ -8,10 +8,9 @@ import { showToast } from '../../ui/toasts.tsx'
 export async function acknowledge(order_id: string) {
   await api.acknowledgeCritical({ params: { order_id } })
   refresh('overview', `critical:${order_id}`)
-  showToast('Acknowledged, in your name.')
+  showToast('Critical result acknowledged.')
 }
 
-/** A critical result asks somebody to say that it was seen to. */
 export function CriticalNotice({ order_id }: { order_id: string }) {
   const critical = useQuery(`critical:${order_id}`, () => api.getCriticalResult({ params: { order_id } }))
   if (!critical.data) return null
@@ -19,14 +18,14 @@ export function CriticalNotice({ order_id }: { order_id: string }) {
   if (acknowledged_at)
     return (
       <Notice tone="idle">
-        Critical; acknowledged <Time at={acknowledged_at} isRealTime /> by {acknowledged_by?.name ?? humanize(acknowledged_by?.type)}.
+        Critical result acknowledged <Time at={acknowledged_at} isRealTime /> by {acknowledged_by?.name ?? humanize(acknowledged_by?.type)}.
       </Notice>
     )
   return (
     <Notice tone="bad">
       <span class="row wrap">
         <span>
-          A result became critical <Time at={reported_at} />, and nobody has acknowledged it.
+          Critical result reported <Time at={reported_at} />. Not acknowledged yet.
         </span>
         {can('critical.acknowledge') && (
           <AsyncButton small action={() => acknowledge(order_id)}>

@@ -19,7 +19,7 @@ export function CancelOrder({ order }: { order: Order }) {
     await api.cancelOrder({ params: { order_id: order.id } })
     refreshOrder(order.id)
     close()
-    showToast('The order is cancelled.')
+    showToast('Order canceled.')
   }
   return (
     <>
@@ -28,14 +28,14 @@ export function CancelOrder({ order }: { order: Order }) {
       </Button>
       {isOpen && (
         <FormDialog title="Cancel this order?" submit="Cancel order" danger onClose={close} onSubmit={cancel}>
-          <p>The lab will not process it, and it cannot be taken up again. Place a new order instead.</p>
+          <p>The lab will not process this order. You cannot undo this; place a new order instead.</p>
         </FormDialog>
       )}
     </>
   )
 }
 
-/** Only an order that was held at its creation can be held until another day. */
+/** Only an order created with `activate_by` can be rescheduled. */
 export function RescheduleOrder({ order }: { order: Order }) {
   const [isOpen, setIsOpen] = useState(false)
   const [holdUntil, setHoldUntil] = useState(order.activate_by ?? '')
@@ -45,19 +45,20 @@ export function RescheduleOrder({ order }: { order: Order }) {
     await api.rescheduleOrder({ params: { order_id: order.id }, body: { activate_by: holdUntil || null } })
     refreshOrder(order.id)
     close()
-    showToast(holdUntil ? 'The order is held until that day.' : 'The order goes to the lab now.')
+    showToast(holdUntil ? 'Order rescheduled.' : 'Order sent to the lab.')
   }
   return (
     <>
       <Button onClick={() => setIsOpen(true)}>Reschedule</Button>
       {isOpen && (
-        <FormDialog
-          title="When should it go to the lab?"
-          submit={holdUntil ? 'Hold until then' : 'Send now'}
-          onClose={close}
-          onSubmit={reschedule}
-        >
-          <TextField label="Held until" type="date" hint="Leave it empty to send the order now." value={holdUntil} onText={setHoldUntil} />
+        <FormDialog title="Reschedule order" submit={holdUntil ? 'Reschedule' : 'Send now'} onClose={close} onSubmit={reschedule}>
+          <TextField
+            label="Hold until"
+            type="date"
+            hint="Leave empty to send the order to the lab now."
+            value={holdUntil}
+            onText={setHoldUntil}
+          />
         </FormDialog>
       )}
     </>

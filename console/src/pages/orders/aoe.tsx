@@ -5,13 +5,12 @@ import { type Finding, pathOf } from './preflight.tsx'
 
 type QuestionsProps = { form: OrderForm; findings: Finding[] | undefined; onAnswer: (answers: Record<string, string>) => void }
 
-/** What the lab asks at order entry, by marker. */
 export function Questions({ form, findings, onAnswer }: QuestionsProps) {
   const questions = questionsOf(form.lab_test)
   if (!questions.length) return null
   const error = findings?.find((finding) => pathOf(finding).startsWith('aoe_answers'))?.message
   return (
-    <Card title="Questions of the lab">
+    <Card title="Ask-at-order-entry questions">
       <div class="form-grid">
         {questions.map(({ question, marker, key }) => {
           const value = form.answers[key] ?? ''
@@ -24,7 +23,7 @@ export function Questions({ form, findings, onAnswer }: QuestionsProps) {
                 key={key}
                 label={label}
                 hint={marker.name}
-                placeholder="Choose"
+                placeholder="Select"
                 value={value}
                 options={question.answers.map(({ code, value }) => [code, value])}
                 onSelect={answer}

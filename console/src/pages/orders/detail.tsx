@@ -66,9 +66,9 @@ function OrderView({ order, reason, onReveal }: OrderViewProps) {
           <OrderStatus status={last_event.status} />
           <span>{methodLabels[details.type]}</span>
           <span>
-            placed <Time at={created_at} />
+            Placed <Time at={created_at} />
           </span>
-          <Id id={order.id} what="order id" />
+          <Id id={order.id} what="order ID" />
         </span>
       </PageHeader>
       <div class="columns">
@@ -79,7 +79,7 @@ function OrderView({ order, reason, onReveal }: OrderViewProps) {
           {canSimulate && <Simulator order={order} />}
           <div>
             <Tabs
-              label="About the order"
+              label="Order sections"
               tabs={[
                 ['results', 'Results'],
                 ['history', 'History'],

@@ -27,7 +27,7 @@ function documentsOf(order: Order, reason: string | null): OrderDocument[] {
 
 type DocumentsProps = { order: Order; reason: string | null; onReveal: (reason: string) => void }
 
-/** Papers name the patient, so they need a reason. They are made anew when they are opened and live in this page's memory only. */
+/** Documents name the patient, so opening one needs a reason. The PDF stays in this page's memory only. */
 export function Documents({ order, reason, onReveal }: DocumentsProps) {
   const documents = documentsOf(order, reason)
   const [selectedId, setSelectedId] = useState<string>()
@@ -42,7 +42,7 @@ export function Documents({ order, reason, onReveal }: DocumentsProps) {
             </button>
           ))}
         </div>
-        {!document && <p class="muted">Choose a document. Opening one shows personal data and is audited.</p>}
+        {!document && <p class="muted">Select a document. Opening it reveals personal data, and the audit log records it.</p>}
         {document && reason && <PdfViewer key={document.id} document={document} order_id={order.id} />}
       </div>
       {document && !reason && <RevealDialog onClose={() => setSelectedId(undefined)} onReason={onReveal} />}
@@ -57,9 +57,9 @@ function PdfViewer({ document, order_id }: { document: OrderDocument; order_id: 
     let objectUrl: string | undefined
     let isMounted = true
     document.load().then((bytes) => {
-      // What comes after the page was left would stay in its memory for as long as the window is open.
+      // A PDF that arrives after the viewer closed would stay in memory until the window closes.
       if (!isMounted) return
-      // A copy, since the bytes of an answer may lie in shared memory.
+      // Blob does not accept bytes in shared memory, so this copies them.
       objectUrl = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/pdf' }))
       setUrl(objectUrl)
     }, setError)
@@ -74,7 +74,7 @@ function PdfViewer({ document, order_id }: { document: OrderDocument; order_id: 
     <div class="stack tight">
       <div class="row wrap">
         <a class="button" href={url} target="_blank" rel="noreferrer">
-          Open in a tab
+          Open in new tab
         </a>
         <a class="button" href={url} download={`${document.id}-${order_id.slice(0, 8)}.pdf`}>
           Download

@@ -16,7 +16,7 @@ export function clearFilters() {
   applyFilters(Object.fromEntries(filterNames.map((name) => [name, null])))
 }
 
-/** Every filter of the list endpoint, kept in the address. */
+/** The URL holds every filter of the list endpoint. */
 export function OrderFilters({ search }: { search: URLSearchParams }) {
   const [showsMore, setShowsMore] = useState(() =>
     ['status', 'start_date', 'end_date', 'updated_start_date', 'updated_end_date'].some((name) => search.has(name)),
@@ -30,13 +30,13 @@ export function OrderFilters({ search }: { search: URLSearchParams }) {
   return (
     <>
       <div class="filters">
-        <SearchField text={text} onSearch={applySearch} label="Search orders" placeholder="Name, order, user or sample id" />
+        <SearchField text={text} onSearch={applySearch} label="Search orders" placeholder="Name, or order, user or sample ID" />
         <div class={showsMore ? 'more' : 'more closed'}>
           <FilterSelect
-            label="Collection"
-            placeholder="Any collection"
+            label="Collection method"
+            placeholder="Any collection method"
             value={value('order_type')}
-            options={methods.map((one) => [one, methodLabels[one] ?? one])}
+            options={methods.map((method) => [method, methodLabels[method] ?? method])}
             onSelect={(order_type) => applyFilters({ order_type })}
           />
           <FilterSelect
@@ -89,9 +89,9 @@ export function OrderFilters({ search }: { search: URLSearchParams }) {
 const sortOptions: [string, string][] = [
   ['created_at desc', 'Newest first'],
   ['created_at asc', 'Oldest first'],
-  ['last_status desc', 'Latest step first'],
-  ['last_status asc', 'Longest at their step first'],
-  ['patient_name asc', 'By name'],
+  ['last_status desc', 'Recently updated first'],
+  ['last_status asc', 'Least recently updated first'],
+  ['patient_name asc', 'Patient name'],
 ]
 
 const StageChip = ({ name, isActive, onSelect }: { name: string; isActive: boolean; onSelect: () => void }) => (
@@ -115,8 +115,8 @@ function MoreFilters({ search }: { search: URLSearchParams }) {
   return (
     <div class="filters">
       <FilterSelect
-        label="Step"
-        placeholder="Any step"
+        label="Status"
+        placeholder="Any status"
         value={search.get('status') ?? ''}
         options={lowLevels}
         onSelect={(status) => applyFilters({ status, stage: null })}
@@ -130,13 +130,13 @@ function MoreFilters({ search }: { search: URLSearchParams }) {
       />
       {date('start_date', 'Created from')}
       {date('end_date', 'to')}
-      {date('updated_start_date', 'Changed from')}
+      {date('updated_start_date', 'Updated from')}
       {date('updated_end_date', 'to')}
     </div>
   )
 }
 
-/** What is filtered by and has no control of its own. */
+/** Filters without their own control. */
 function ActiveFilters({ search }: { search: URLSearchParams }) {
   const ids = (['user_id', 'order_transaction_id'] as const).filter((name) => search.has(name))
   if (!filterNames.some((name) => search.has(name))) return null
@@ -147,7 +147,7 @@ function ActiveFilters({ search }: { search: URLSearchParams }) {
           key={name}
           type="button"
           class="chip"
-          aria-label={`Remove filter ${humanize(name)}`}
+          aria-label={`Remove filter: ${humanize(name)}`}
           onClick={() => applyFilters({ [name]: null })}
         >
           {humanize(name).replace(' id', '')} {shortId(search.get(name) ?? '')} ✕

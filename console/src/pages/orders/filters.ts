@@ -4,7 +4,7 @@ import { pageNumber } from '../../router.tsx'
 
 type Filter = NonNullable<NonNullable<Parameters<typeof api.listOrders>[0]>['query']>
 
-/** The low-level statuses of a stage, over all methods. */
+/** Low-level statuses of a stage across all collection methods. */
 const lowLevelsIn = (top: TopLevel) => lowLevels.filter((low) => methods.some((method) => stepsOf(method)[low]?.top === top))
 
 export const stages = topLevels
@@ -22,12 +22,11 @@ const singleFilters = [
   'order_direction',
 ] as const
 
-/** The names by which the address says what is filtered. */
+/** Query parameters that filter the list. */
 export const filterNames = ['stage', 'status', 'is_critical', ...listFilters, ...singleFilters] as const
 
 export const PAGE_SIZE = 25
 
-/** What the address says, as the list endpoint takes it. */
 export function buildFilter(search: URLSearchParams, text: string): Filter {
   const stage = search.get('stage')
   const steps = search.getAll('status')
@@ -35,7 +34,7 @@ export function buildFilter(search: URLSearchParams, text: string): Filter {
   const texts = Object.fromEntries(singleFilters.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])))
   const lists = Object.fromEntries(listFilters.flatMap((name) => (search.getAll(name).length ? [[name, search.getAll(name)]] : [])))
   return {
-    // The service judges values; the address may hold anything.
+    // The server validates the values, because a URL may contain anything.
     ...(texts as Partial<Filter>),
     ...(lists as Partial<Filter>),
     ...(text ? { search_input: text } : {}),

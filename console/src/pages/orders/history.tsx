@@ -7,19 +7,19 @@ import { OrderStatus } from './status.tsx'
 export const EventHistory = ({ order }: { order: Order }) => (
   <Card bare title="Event history">
     <Table
-      label="Events of the order, newest first"
+      label="Order events, newest first"
       rows={[...order.events].reverse()}
       keyOf={({ id }) => String(id)}
       columns={[
-        { name: 'No', cell: ({ id }) => <span class="faint">{id}</span> },
-        { name: 'Step', cell: ({ status }) => <OrderStatus status={status} /> },
+        { name: 'No.', cell: ({ id }) => <span class="faint">{id}</span> },
+        { name: 'Status', cell: ({ status }) => <OrderStatus status={status} /> },
         {
           name: 'Detail',
           wide: true,
           cell: ({ status_detail }) => (status_detail ? humanize(status_detail) : <span class="faint">—</span>),
         },
-        { name: 'Status', wide: true, cell: ({ status }) => <code class="faint">{status}</code> },
-        { name: 'When', right: true, cell: ({ created_at }) => <Time at={created_at} /> },
+        { name: 'Status value', wide: true, cell: ({ status }) => <code class="faint">{status}</code> },
+        { name: 'Time', right: true, cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
     />
   </Card>

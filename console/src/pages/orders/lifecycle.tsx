@@ -7,14 +7,14 @@ type Event = { id: number; created_at: string; status: string; status_detail: st
 type TimelineStep = { low: string; state: 'past' | 'here' | 'ahead'; at?: string; detail?: string | null }
 type LifecycleProps = { method: Method; low: string; events: Event[] }
 
-/** The way that the order took, where it stands, and the way that is usual from there; all steps of the method behind it. */
+/** Shows past steps, the current step and the expected next steps. */
 export function Lifecycle({ method, low, events }: LifecycleProps) {
   const steps = stepsOf(method)
   const timeline = [...pastSteps(events), ...expectedSteps(method, low)]
   const nextSteps = steps[low]?.to ?? []
   return (
     <div class="stack">
-      <ol class="timeline" aria-label="Steps of the order">
+      <ol class="timeline" aria-label="Order timeline">
         {timeline.map(({ low, state, at, detail }, i) => (
           <li
             key={`${low} ${i}`}
@@ -23,14 +23,16 @@ export function Lifecycle({ method, low, events }: LifecycleProps) {
           >
             <span class="dot" aria-hidden="true" />
             <span class="name">{humanize(low)}</span>
-            <span class="when small">{at ? <Time at={at} /> : state === 'ahead' ? <span class="faint">to come</span> : null}</span>
+            <span class="when small">{at ? <Time at={at} /> : state === 'ahead' ? <span class="faint">Expected</span> : null}</span>
             {detail && <span class="small faint">{humanize(detail)}</span>}
           </li>
         ))}
       </ol>
-      <p class="small muted">{isEnd(method, low) ? 'The order ends here.' : <>May follow: {nextSteps.map(humanize).join(', ')}.</>}</p>
+      <p class="small muted">
+        {isEnd(method, low) ? 'This is a final status.' : <>Possible next steps: {nextSteps.map(humanize).join(', ')}.</>}
+      </p>
       <details>
-        <summary class="small">All steps of this collection method</summary>
+        <summary class="small">All steps for this collection method</summary>
         <AllSteps method={method} low={low} events={events} />
       </details>
     </div>
@@ -45,7 +47,7 @@ const pastSteps = (events: Event[]): TimelineStep[] =>
     detail: status_detail,
   }))
 
-/** The simulator's way to results, as the table gives it. */
+/** The shortest path to results in the lifecycle table. */
 function expectedSteps(method: Method, from: string): TimelineStep[] {
   const timeline: TimelineStep[] = []
   const seen = new Set([from])
@@ -72,7 +74,7 @@ function AllSteps({ method, low, events }: LifecycleProps) {
                 <li key={step} class={step === low ? 'here' : visited.has(step) ? 'past' : next.has(step) ? 'next' : ''}>
                   {humanize(step)}
                   <span class="sr">
-                    {step === low ? ', the order stands here' : visited.has(step) ? ', was passed' : next.has(step) ? ', may follow' : ''}
+                    {step === low ? ', current step' : visited.has(step) ? ', done' : next.has(step) ? ', possible next step' : ''}
                   </span>
                 </li>
               ))}

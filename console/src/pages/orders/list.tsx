@@ -21,7 +21,7 @@ export function Orders() {
   const search = useSearchParams()
   const text = useObservable(searches.orders)
   const orders = useQuery(`orders?${search}&${text}`, () => api.listOrders({ query: buildFilter(search, text) }))
-  useEvents(useCallback((told: TeamEvent) => void (told.event_type.startsWith('labtest.') && refresh('orders')), []))
+  useEvents(useCallback((event: TeamEvent) => void (event.event_type.startsWith('labtest.') && refresh('orders')), []))
   const isFiltered = Boolean(text) || filterNames.some((name) => search.has(name))
   return (
     <>
@@ -62,14 +62,14 @@ const columns: Column<Order>[] = [
   { name: 'Status', cell: (order) => <OrderStatus status={order.last_event.status} /> },
   { name: 'Result', wide: true, cell: (order) => <OrderInterpretation value={order} /> },
   { name: 'Collection', wide: true, cell: (order) => methodLabels[order.details.type] ?? order.details.type },
-  { name: 'Order', wide: true, cell: (order) => <Id id={order.id} what="order id" /> },
+  { name: 'Order ID', wide: true, cell: (order) => <Id id={order.id} what="order ID" /> },
   { name: 'Created', wide: true, right: true, cell: (order) => <Time at={order.created_at} /> },
 ]
 
 const patientName = ({ patient_details: patient, shipping_details: shipping, user_id }: Order) =>
   [patient?.first_name, patient?.last_name].filter(Boolean).join(' ') || shipping?.receiver_name || `User ${shortId(user_id)}`
 
-/** `ofOne`: all of them are of one user, whose name need not be repeated. */
+/** `isSingleUser` hides columns that repeat the user. */
 export const OrderTable = ({ orders, isSingleUser = false }: { orders: Order[]; isSingleUser?: boolean }) => (
   <Table
     label="Orders"
@@ -87,7 +87,7 @@ function Pages({ page: { page, total, total_is_lower_bound, orders } }: { page: 
   const hasMore = total_is_lower_bound || to < total
   return (
     <Pager
-      text={`${formatCount(from)} to ${formatCount(to)} of ${formatCount(total)}${total_is_lower_bound ? ' or more' : ''}`}
+      text={`${formatCount(from)}–${formatCount(to)} of ${formatCount(total)}${total_is_lower_bound ? '+' : ''}`}
       onPrevious={page > 1 ? goToPage(page - 1) : undefined}
       onNext={hasMore && orders.length ? goToPage(page + 1) : undefined}
     />
@@ -101,18 +101,17 @@ const NoOrders = () => (
       <>
         <PlaceLink />
         <Link class="button" to="/users">
-          Look at users
+          View users
         </Link>
       </>
     }
   >
-    An order asks a lab to test a sample of a user. Place one here, or by POST /v3/order; in the sandbox you can then walk it to its
-    results.
+    Place a lab order for a user here or with POST /v3/order. In the sandbox, you can then simulate its results.
   </EmptyState>
 )
 
 const NoMatches = () => (
-  <EmptyState title="No order matches" actions={<Button onClick={clearFilters}>Clear filters</Button>}>
-    Names match from their beginning; ids of orders, users and samples too.
+  <EmptyState title="No matching orders" actions={<Button onClick={clearFilters}>Clear filters</Button>}>
+    Patient names and order, user and sample IDs match from the start.
   </EmptyState>
 )

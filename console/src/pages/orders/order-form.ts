@@ -4,7 +4,7 @@ export type NewOrder = Parameters<typeof api.createOrder>[0]['body']
 export type ConsentType = NonNullable<NewOrder['consents']>[number]['consentType']
 export type LabTest = Awaited<ReturnType<typeof api.listLabTests>>['data'][number]
 
-/** What the form holds: text as it was typed, by the path of its field in the request. */
+/** `text` holds raw input by the field's path in the request. */
 export type OrderForm = {
   user_id: string
   lab_test: LabTest | null
@@ -23,7 +23,7 @@ export const emptyOrderForm = (): OrderForm => ({
   answers: {},
 })
 
-/** The request that the form stands for. It may be incomplete: the preflight says what it lacks. */
+/** Builds a request that may be incomplete. The order check reports missing fields. */
 export function buildOrder({ user_id, lab_test, text, priority, consents, answers }: OrderForm): NewOrder {
   const body: Record<string, unknown> = {
     ...(user_id ? { user_id } : {}),
@@ -38,7 +38,7 @@ export function buildOrder({ user_id, lab_test, text, priority, consents, answer
     }),
   }
   for (const [path, value] of Object.entries(text)) if (value.trim()) setPath(body, path.split('.'), value.trim())
-  // Checked by the preflight and again by the endpoint; until then any part may be missing.
+  // The order check and the endpoint validate it; until then any part may be missing.
   return body as NewOrder
 }
 
@@ -50,7 +50,6 @@ function setPath(target: Record<string, unknown>, [name = '', ...rest]: string[]
   }
 }
 
-/** Questions that the lab asks about the markers of a test. */
 export const questionsOf = (test: LabTest | null) =>
   (test?.markers ?? []).flatMap((marker) =>
     (marker.aoe?.questions ?? []).map((question) => ({ marker, question, key: `${marker.id}.${question.id}` })),
@@ -58,7 +57,6 @@ export const questionsOf = (test: LabTest | null) =>
 
 type Info = Awaited<ReturnType<typeof api.getUserInfo>>
 
-/** The demographics of a user, as the form holds them. */
 export function formTextFromInfo(info: Info): Record<string, string> {
   const { first_name, last_name, dob, gender, phone_number, email, address } = info
   const details = Object.entries({ first_name, last_name, dob, gender, phone_number, email }).map(([name, value]) => [

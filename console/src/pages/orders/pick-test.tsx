@@ -34,7 +34,7 @@ export function PickTest({ test, error, onPick }: PickTestProps) {
   return (
     <Picker
       label="Lab test"
-      placeholder="Name, lab or collection"
+      placeholder="Name, lab or collection method"
       listLabel="Lab tests"
       path="order_set"
       error={error}
@@ -44,12 +44,12 @@ export function PickTest({ test, error, onPick }: PickTestProps) {
       keyOf={({ id }) => id}
       onPick={onPick}
     >
-      {(one) => (
+      {(test) => (
         <>
           <span>
-            {one.name} <span class="small muted">{describeTest(one)}</span>
+            {test.name} <span class="small muted">{describeTest(test)}</span>
           </span>
-          <span>{formatMoney(one.price)}</span>
+          <span>{formatMoney(test.price)}</span>
         </>
       )}
     </Picker>

@@ -12,7 +12,6 @@ import { formTextFromInfo } from './order-form.ts'
 
 type PickUserProps = { user_id: string; error?: string; onPick: (user_id: string) => void; onInfo: (text: Record<string, string>) => void }
 
-/** For whom: an existing user, or one that is created here. */
 export function PickUser({ user_id, error, onPick, onInfo }: PickUserProps) {
   const user = useQuery(user_id ? `user:${user_id}` : null, () => api.getUser({ params: { user_id } }))
   if (!user_id) return <UserFinder error={error} onPick={onPick} />
@@ -28,8 +27,8 @@ export function PickUser({ user_id, error, onPick, onInfo }: PickUserProps) {
         </div>
         <span class="row wrap">
           {can('personal.reveal') && (
-            <AsyncButton small action={fillFromRecord} title="Reveals the demographics of the user, which is audited.">
-              Fill in from record
+            <AsyncButton small action={fillFromRecord} title="Reveals the user's demographics. The audit log records it.">
+              Fill from user record
             </AsyncButton>
           )}
           <Button small onClick={() => onPick('')}>
@@ -56,7 +55,7 @@ function UserFinder({ error, onPick }: { error?: string | undefined; onPick: (us
     <>
       <Picker
         label="User"
-        placeholder="Your id, our id or a name"
+        placeholder="ID or name"
         listLabel="Users"
         path="user_id"
         error={error}
@@ -66,13 +65,13 @@ function UserFinder({ error, onPick }: { error?: string | undefined; onPick: (us
         keyOf={({ user_id }) => user_id}
         onPick={({ user_id }) => onPick(user_id)}
       >
-        {(one) => (
+        {(user) => (
           <>
             <span>
-              {one.client_user_id} <span class="small faint mono">{shortId(one.user_id)}</span>
+              {user.client_user_id} <span class="small faint mono">{shortId(user.user_id)}</span>
             </span>
             <span class="small muted">
-              <Time at={one.created_on} />
+              <Time at={user.created_on} />
             </span>
           </>
         )}
@@ -80,7 +79,7 @@ function UserFinder({ error, onPick }: { error?: string | undefined; onPick: (us
       {isNew && (
         <div>
           <AsyncButton small action={create}>
-            Create the user “{query}”
+            Create user “{query}”
           </AsyncButton>
         </div>
       )}

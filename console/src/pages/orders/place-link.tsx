@@ -1,10 +1,9 @@
 import { Link } from '../../router.tsx'
 import { can } from '../../session.ts'
 
-/** The way to a new order, for whoever may place one. */
 export const PlaceLink = ({ user_id }: { user_id?: string }) =>
   can('data.change') ? (
     <Link class="button primary" to={`/orders/new${user_id ? `?user_id=${user_id}` : ''}`}>
-      Place an order
+      Place order
     </Link>
   ) : null

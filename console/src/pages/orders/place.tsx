@@ -29,8 +29,8 @@ export const PlaceOrder = () =>
     <OrderFormPage />
   ) : (
     <>
-      <PageHeader up={['/orders', 'Orders']} title="Place an order" />
-      <EmptyState title="Your role places no orders">An administrator of the organisation can give you another one.</EmptyState>
+      <PageHeader up={['/orders', 'Orders']} title="Place order" />
+      <EmptyState title="Your role can't place orders">Ask an organization administrator to change your role.</EmptyState>
     </>
   )
 
@@ -43,7 +43,7 @@ function OrderFormPage() {
   useUnsavedWarning(isDirty)
   const body = buildOrder(form)
   const { findings, checking, failure } = usePreflight(body)
-  // Pressed again after an answer that was lost, the same order is still one.
+  // The same form keeps its key, so a resubmission after a lost response creates no second order.
   const idempotencyKey = useMemo(() => crypto.randomUUID(), [JSON.stringify(body)])
   const change = (part: Partial<OrderForm>) => setForm((now) => ({ ...now, ...part }))
   const set = (path: string) => (text: string) => {
@@ -62,18 +62,18 @@ function OrderFormPage() {
     const headers = { 'x-idempotency-key': idempotencyKey, 'x-idempotency-error': 'no-cache' } as const
     const { order } = await api.createOrder({ body, headers })
     refreshOrder(order.id)
-    showToast('The order is placed.')
+    showToast('Order placed.')
     discardChanges()
     navigate(`/orders/${order.id}`)
   })
   return (
     <form onSubmit={send} onInput={() => setIsDirty(true)} noValidate>
-      <PageHeader up={['/orders', 'Orders']} title="Place an order">
-        It is checked while you type, by the rules that the lab's side will apply.
+      <PageHeader up={['/orders', 'Orders']} title="Place order">
+        The form checks the order as you type, with the same rules as the API.
       </PageHeader>
       <div class="columns">
         <div class="stack">
-          <Card title="Who and what">
+          <Card title="User and lab test">
             <div class="stack">
               <PickUser
                 user_id={form.user_id}
@@ -105,9 +105,9 @@ function OrderFormPage() {
   )
 }
 
-function fieldMessages(found: Finding[], isShown: boolean) {
-  const hard = found.find(({ severity }) => severity === 'hard')
-  const soft = found.find(({ severity }) => severity !== 'hard')
+function fieldMessages(findings: Finding[], isShown: boolean) {
+  const hard = findings.find(({ severity }) => severity === 'hard')
+  const soft = findings.find(({ severity }) => severity !== 'hard')
   return { ...(hard && isShown ? { error: hard.message } : {}), ...(soft ? { warning: soft.message } : {}) }
 }
 
@@ -127,14 +127,14 @@ const Patient = (props: FieldsProps) => {
         {text('dob', 'Date of birth', { type: 'date' })}
         <SelectField
           label="Gender"
-          placeholder="Choose"
+          placeholder="Select"
           value={form.text['patient_details.gender'] ?? ''}
           options={['female', 'male', 'other', 'unknown']}
           onSelect={set('patient_details.gender')}
           {...findingsFor('patient_details.gender')}
         />
         {text('phone_number', 'Phone', { type: 'tel', placeholder: '+12025550143' })}
-        {text('email', 'E-mail', { type: 'email' })}
+        {text('email', 'Email', { type: 'email' })}
       </div>
     </Card>
   )
@@ -147,10 +147,10 @@ const Address = (props: FieldsProps) => {
     <Card title="Address">
       <div class="form-grid">
         {text('first_line', 'Street', { full: true })}
-        {text('second_line', 'Apartment')}
+        {text('second_line', 'Apartment or suite')}
         {text('city', 'City')}
         {text('state', 'State', { maxLength: 2, placeholder: 'AZ' })}
-        {text('zip', 'ZIP', { inputMode: 'numeric' })}
+        {text('zip', 'ZIP code', { inputMode: 'numeric' })}
       </div>
     </Card>
   )
@@ -167,16 +167,16 @@ const Options = (props: FieldsProps & { onChange: (part: Partial<OrderForm>) => 
         <SelectField
           label="Billing"
           value={form.text['billing_type'] ?? ''}
-          options={billingTypes.map((one) => [one, humanize(one)])}
+          options={billingTypes.map((type) => [type, humanize(type)])}
           onSelect={set('billing_type')}
           {...findingsFor('billing_type')}
         />
-        {text('activate_by', 'Hold until', { type: 'date', hint: 'Empty: it goes to the lab at once.' })}
-        {text('physician.first_name', "Physician's first name")}
-        {text('physician.last_name', "Physician's last name")}
+        {text('activate_by', 'Hold until', { type: 'date', hint: 'Leave empty to send the order to the lab now.' })}
+        {text('physician.first_name', 'Physician first name')}
+        {text('physician.last_name', 'Physician last name')}
         {text('physician.npi', 'NPI', { inputMode: 'numeric' })}
         {text('clinical_notes', 'Clinical notes')}
-        {text('passthrough', 'Passthrough', { hint: 'Anything of yours; it comes back with the order.' })}
+        {text('passthrough', 'Passthrough', { hint: 'Your own reference. Assay returns it with the order.' })}
         <div class="full stack tight">
           <Checkbox label="Priority (STAT)" value={form.priority} onChange={(priority) => onChange({ priority })} />
         </div>

@@ -9,7 +9,7 @@ export type Finding = Awaited<ReturnType<typeof api.validateOrder>>['problems'][
 
 const DEBOUNCE_MS = 300
 
-/** Asks the service what is wrong with the order, whenever the typing pauses. */
+/** Validates the order on the server whenever typing pauses. */
 export function usePreflight(order: NewOrder) {
   const [findings, setFindings] = useState<Finding[]>()
   const [isChecking, setIsChecking] = useState(true)
@@ -49,7 +49,6 @@ type PreflightProps = {
   children: ComponentChildren
 }
 
-/** What stands in the way, what is doubtful, and the way on. */
 export function Preflight({ findings, isChecking, error, isShown, children }: PreflightProps) {
   const errors = (findings ?? []).filter(({ severity }) => severity === 'hard')
   const shownErrors = errors.filter((finding) => isShown(pathOf(finding)) || !isRequiredField(pathOf(finding)))
@@ -58,16 +57,16 @@ export function Preflight({ findings, isChecking, error, isShown, children }: Pr
   return (
     <div class="stack stays">
       <Card
-        title="Preflight"
+        title="Order check"
         actions={
           <span aria-live="polite">
             {isChecking ? (
-              <Status tone="idle">Checking</Status>
+              <Status tone="idle">Checking…</Status>
             ) : error ? (
               <Status tone="warn">Not checked</Status>
             ) : errors.length ? (
               <Status tone={shownErrors.length ? 'bad' : 'idle'}>
-                {shownErrors.length ? pluralize(shownErrors.length, 'problem') : `${errors.length} to fill in`}
+                {shownErrors.length ? pluralize(shownErrors.length, 'problem') : `${pluralize(errors.length, 'field')} missing`}
               </Status>
             ) : (
               <Status tone="good">Ready</Status>
@@ -77,7 +76,7 @@ export function Preflight({ findings, isChecking, error, isShown, children }: Pr
       >
         <div class="stack">
           {missingFields.length > 0 && (
-            <p class="muted">Still to fill in: {missingFields.map((finding) => fieldLabel(pathOf(finding))).join(', ')}.</p>
+            <p class="muted">Missing: {missingFields.map((finding) => fieldLabel(pathOf(finding))).join(', ')}.</p>
           )}
           {shownErrors.length + warnings.length > 0 && (
             <ul class="problems">
@@ -86,8 +85,8 @@ export function Preflight({ findings, isChecking, error, isShown, children }: Pr
               ))}
             </ul>
           )}
-          {error && <Notice tone="warn">{error.message} The order is checked again when it is placed.</Notice>}
-          {findings && !errors.length && <p class="muted">Nothing stands in the way of this order.</p>}
+          {error && <Notice tone="warn">{error.message} The API checks the order again when you place it.</Notice>}
+          {findings && !errors.length && <p class="muted">This order is ready to place.</p>}
           {children}
         </div>
       </Card>
@@ -109,10 +108,10 @@ const fieldLabels: Record<string, string> = {
   user_id: 'user',
   order_set: 'lab test',
   dob: 'date of birth',
-  email: 'e-mail',
+  email: 'email',
   phone_number: 'phone',
   first_line: 'street',
-  zip: 'ZIP',
+  zip: 'ZIP code',
   npi: 'NPI',
 }
 

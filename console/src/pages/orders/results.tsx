@@ -15,7 +15,7 @@ type Result = OrderResults['results'][number]
 
 const sortRank: Record<string, number> = { critical: 0, abnormal: 1, unknown: 2, normal: 3 }
 
-/** The latest report: what needs a look comes first. */
+/** Sorts critical and abnormal results first. */
 export function Results({ order }: { order: Order }) {
   const key = hasResults(order) ? `results:${order.id} ${order.last_event.id}` : null
   const results = useQuery(key, () => api.getResults({ params: { order_id: order.id } }))
@@ -72,7 +72,7 @@ const columns = (trends: Trends): Column<Result>[] => [
   },
   { name: 'Reference range', wide: true, cell: Range },
   { name: 'Trend', wide: true, cell: (result) => <Trend result={result} trends={trends} /> },
-  { name: 'Reading', right: true, cell: ({ interpretation }) => <Interpretation value={interpretation} /> },
+  { name: 'Interpretation', right: true, cell: ({ interpretation }) => <Interpretation value={interpretation} /> },
 ]
 
 const hasRange = (result: Result): result is Result & { value: number } =>
@@ -102,7 +102,7 @@ function Trend({ result: { slug, type, value, min_range_value, max_range_value, 
       values={values}
       min={min_range_value}
       max={max_range_value}
-      label={`${name} earlier: ${earlierValues || 'none'}; now ${value}`}
+      label={`${name}, earlier: ${earlierValues || 'none'}. Now: ${value}`}
     />
   )
 }
@@ -126,8 +126,8 @@ const NoResultsYet = ({ order }: { order: Order }) => (
   <Card bare title="Results">
     <EmptyState title="No results yet">
       {order.expected_result_by_date
-        ? `The lab usually reports by ${formatDate(order.expected_result_by_date)}. In the sandbox, walk the order to its results above.`
-        : 'They appear here as soon as the lab reports them. In the sandbox, walk the order to its results above.'}
+        ? `Results are expected by ${formatDate(order.expected_result_by_date)}. In the sandbox, you can simulate them above.`
+        : 'Results appear here when the lab reports them. In the sandbox, you can simulate them above.'}
     </EmptyState>
   </Card>
 )

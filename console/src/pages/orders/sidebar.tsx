@@ -25,10 +25,10 @@ const Patient = ({ order, isRevealed, onReveal }: SideProps) => {
       <DescriptionList
         items={[
           ['Name', [patient?.first_name, patient?.last_name].filter(Boolean).join(' ') || shipping?.receiver_name],
-          ['Born', patient?.dob && formatDate(patient.dob)],
+          ['Date of birth', patient?.dob && formatDate(patient.dob)],
           ['Gender', humanize(patient?.gender)],
           ['Phone', patient?.phone_number],
-          ['E-mail', patient?.email],
+          ['Email', patient?.email],
           [
             'Address',
             shippingAddress &&
@@ -50,21 +50,21 @@ const About = ({ order }: { order: Order }) => (
         ['Lab', order.lab_test.lab?.name],
         ['Test', <Link to={`/lab-tests/${order.lab_test.id}`}>{order.lab_test.name}</Link>],
         ['Sample', humanize(order.lab_test.sample_type)],
-        ['Sample id', order.sample_id && <span class="mono">{order.sample_id}</span>],
+        ['Sample ID', order.sample_id && <span class="mono">{order.sample_id}</span>],
         ['Price', formatMoney(order.lab_test.price)],
         ['Billing', humanize(order.billing_type)],
         ['Priority', order.priority ? 'STAT' : null],
-        ['Held until', order.activate_by && formatDate(order.activate_by)],
+        ['Hold until', order.activate_by && formatDate(order.activate_by)],
         [
-          'Expected',
+          'Expected results',
           order.expected_result_by_date &&
-            `${formatDate(order.expected_result_by_date)}, at the latest ${formatDate(order.worst_case_result_by_date ?? '')}`,
+            `${formatDate(order.expected_result_by_date)}, no later than ${formatDate(order.worst_case_result_by_date ?? '')}`,
         ],
         ['Physician', order.physician && `${order.physician.first_name} ${order.physician.last_name}, NPI ${order.physician.npi}`],
-        ['Diagnoses', order.icd_codes?.join(', ')],
+        ['ICD-10 codes', order.icd_codes?.join(', ')],
         ['Notes', order.clinical_notes],
         ['Passthrough', order.passthrough && <code>{order.passthrough}</code>],
-        ['Changed', <Time at={order.updated_at} />],
+        ['Updated', <Time at={order.updated_at} />],
         ['Warnings', order.warnings.length ? order.warnings.map(({ message }) => message).join(' ') : null],
       ]}
     />
@@ -99,7 +99,7 @@ const Shipment = ({ order }: { order: Order }) => {
           ['To patient', shipment.outbound_courier && `${shipment.outbound_courier} ${shipment.outbound_tracking_number ?? ''}`],
           ['To lab', shipment.inbound_courier && `${shipment.inbound_courier} ${shipment.inbound_tracking_number ?? ''}`],
           ['Notes', shipment.notes],
-          ['Changed', <Time at={shipment.updated_at} />],
+          ['Updated', <Time at={shipment.updated_at} />],
         ]}
       />
     </Card>
@@ -111,7 +111,7 @@ const Appointment = ({ order }: { order: Order }) => {
   if (!id) return null
   return (
     <Card title="Appointment">
-      <DescriptionList items={[['Appointment', <Id id={id} what="appointment id" />]]} />
+      <DescriptionList items={[['Appointment ID', <Id id={id} what="appointment ID" />]]} />
     </Card>
   )
 }

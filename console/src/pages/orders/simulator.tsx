@@ -11,7 +11,6 @@ import type { Order } from './list.tsx'
 
 type Flags = NonNullable<Parameters<typeof api.simulateOrder>[0]['body']>
 
-/** What the sandbox's lab can be asked to do with the order. */
 export function Simulator({ order }: { order: Order }) {
   const [openDialog, setOpenDialog] = useState<'results' | 'fail'>()
   const method = order.details.type as Method
@@ -21,26 +20,26 @@ export function Simulator({ order }: { order: Order }) {
     await api.simulateOrder({ params: { order_id: order.id }, query: { final_status: statusOfStep(method, to) }, body })
     refreshOrder(order.id)
     setOpenDialog(undefined)
-    showToast(`The simulator took the order to ${humanize(to).toLowerCase()}.`)
+    showToast(`Order simulated to ${humanize(to).toLowerCase()}.`)
   }
   const canComplete = reachableFrom(method, low).has('completed')
   const failures = failuresFrom(method, low)
   const canCorrect = canBecome(method, low, 'corrected')
   if (!next && !canCorrect && !failures.length) return null
   return (
-    <Card title="Sandbox">
+    <Card title="Sandbox simulator">
       <div class="row wrap" role="group" aria-label="Simulate">
         {next && <AsyncButton action={() => simulateTo(next)}>Advance to {humanize(next).toLowerCase()}</AsyncButton>}
-        {canComplete && <Button onClick={() => setOpenDialog('results')}>Walk to results…</Button>}
-        {failures.includes('redraw_available') && <AsyncButton action={() => simulateTo('redraw_available')}>Ask for a redraw</AsyncButton>}
+        {canComplete && <Button onClick={() => setOpenDialog('results')}>Simulate results…</Button>}
+        {failures.includes('redraw_available') && <AsyncButton action={() => simulateTo('redraw_available')}>Request redraw</AsyncButton>}
         {canCorrect && (
           <AsyncButton action={() => simulateTo('corrected', { interpretation: 'abnormal', seed: String(Date.now()) })}>
-            Correct the results
+            Correct results
           </AsyncButton>
         )}
         {failures.length > 0 && (
           <Button kind="danger" onClick={() => setOpenDialog('fail')}>
-            Fail…
+            Simulate failure…
           </Button>
         )}
       </div>
@@ -54,7 +53,7 @@ export function Simulator({ order }: { order: Order }) {
 
 const failurePattern = /^(redraw_available|lab_processing_blocked|problem_in_transit_.+|appointment_cancelled|lost|.*_error|failure_.+)$/
 
-/** Every step of trouble that can still come. */
+/** Failure steps that the order can still reach. */
 const failuresFrom = (method: Method, low: string) => [...reachableFrom(method, low)].filter((step) => failurePattern.test(step))
 
 function ResultsDialog({ onClose, simulateTo }: { onClose: () => void; simulateTo: (flags: Flags) => Promise<void> }) {
@@ -63,21 +62,21 @@ function ResultsDialog({ onClose, simulateTo }: { onClose: () => void; simulateT
   const [hasMissing, setHasMissing] = useState(false)
   return (
     <FormDialog
-      title="Walk to results"
-      submit="Walk"
+      title="Simulate results"
+      submit="Simulate"
       onClose={onClose}
       onSubmit={() => simulateTo({ interpretation, has_missing_results: hasMissing, partials: Number(partials), seed: String(Date.now()) })}
     >
-      <p class="muted">One event for each step, as the lab would report them.</p>
+      <p class="muted">Each step emits the events that the lab would cause.</p>
       <SelectField
-        label="Results are"
+        label="Interpretation"
         value={interpretation}
         options={['normal', 'abnormal', 'critical', 'unknown']}
-        // The options above are the values of the contract.
+        // The select lists only contract values.
         onSelect={(value) => setInterpretation(value as typeof interpretation)}
       />
-      <SelectField label="Partial reports before the final one" value={partials} options={['0', '1', '2', '3']} onSelect={setPartials} />
-      <Checkbox label="Some results are missing" value={hasMissing} onChange={setHasMissing} />
+      <SelectField label="Partial reports before the final report" value={partials} options={['0', '1', '2', '3']} onSelect={setPartials} />
+      <Checkbox label="Include missing results" value={hasMissing} onChange={setHasMissing} />
     </FormDialog>
   )
 }
@@ -99,14 +98,14 @@ function FailureDialog({ failures, onClose, simulateTo }: FailureProps) {
   const statusDetail = failureDetails.find((step) => step === detail)
   return (
     <FormDialog
-      title="Let it fail"
-      submit="Fail"
+      title="Simulate failure"
+      submit="Simulate"
       danger
       onClose={onClose}
       onSubmit={() => simulateTo(to, statusDetail ? { status_detail: statusDetail } : {})}
     >
-      <SelectField label="What happens" value={to} options={failures} onSelect={setTo} />
-      <SelectField label="Because of" placeholder="No reason given" value={detail} options={failureDetails} onSelect={setDetail} />
+      <SelectField label="Failure" value={to} options={failures} onSelect={setTo} />
+      <SelectField label="Reason" placeholder="No reason" value={detail} options={failureDetails} onSelect={setDetail} />
     </FormDialog>
   )
 }

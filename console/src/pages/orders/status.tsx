@@ -23,11 +23,11 @@ const interpretationTones: Record<string, Tone> = { normal: 'good', abnormal: 'w
 export const Interpretation = ({ value }: { value: string | null | undefined }) =>
   value ? <Status tone={interpretationTones[value] ?? 'idle'}>{humanize(value)}</Status> : <span class="faint">—</span>
 
-/** Whether the lab has reported anything of the order; it may have failed afterwards. */
+/** True once the lab reported anything, even if the order failed later. */
 export const hasResults = ({ interpretation, last_event }: ReportedOrder) =>
   Boolean(interpretation) || /\.(partial_results|completed|corrected)$/.test(last_event.status)
 
-/** The reading of a whole order. Nothing is well before everything was reported; what is amiss already stays so. */
+/** A partial report never counts as normal, because later results may be abnormal. */
 export const OrderInterpretation = ({ value: { interpretation, last_event } }: { value: ReportedOrder }) => {
   if (!interpretation || topLevelOf(last_event.status) === 'completed') return <Interpretation value={interpretation} />
   const tone = interpretation === 'normal' ? 'idle' : (interpretationTones[interpretation] ?? 'idle')

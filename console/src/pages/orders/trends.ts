@@ -5,7 +5,7 @@ export type Trends = Record<string, { at: string; value: number }[]>
 
 const MAX_EARLIER_ORDERS = 8
 
-/** Numbers of earlier orders of the same user, oldest first, by measurement. */
+/** Numeric results of the user's earlier orders by measurement, oldest first. */
 export async function loadTrends(order: Order): Promise<Trends> {
   const { orders } = await api.listOrders({
     query: { user_id: order.user_id, end_date: order.created_at, status: ['completed', 'corrected'], size: MAX_EARLIER_ORDERS + 1 },

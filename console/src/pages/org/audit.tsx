@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { formatCount, humanize, pluralize } from '../../format.ts'
+import { humanize, pluralize } from '../../format.ts'
 import { useQuery } from '../../query.ts'
 import { setSearchParams, useSearchParams } from '../../router.tsx'
 import { can, deploymentParams, session } from '../../session.ts'
@@ -41,7 +41,7 @@ export function AuditLog() {
   return (
     <>
       <PageHeader title="Audit log">
-        Who read or changed what, and what was refused; chained, so that no row can be changed or taken out unseen.
+        Who read or changed data, and which requests were rejected. Entries are chained, so tampering is detectable.
       </PageHeader>
       <div class="stack">
         {can('org.manage') && <ChainStatus />}
@@ -50,7 +50,7 @@ export function AuditLog() {
             <SearchField
               text={value('action')}
               label="Action"
-              placeholder="Action, as getUserInfo"
+              placeholder="Action, such as getUserInfo"
               onSearch={(action) => filter({ action })}
             />
             <FilterSelect
@@ -61,17 +61,23 @@ export function AuditLog() {
               onSelect={(team_id) => filter({ team_id })}
             />
             <FilterSelect
-              label="Where"
+              label="Source"
               placeholder="API and console"
               value={value('via')}
-              options={['api', 'console']}
+              options={[
+                ['api', 'API'],
+                ['console', 'Console'],
+              ]}
               onSelect={(via) => filter({ via })}
             />
             <FilterSelect
-              label="Which"
-              placeholder="All"
+              label="Type"
+              placeholder="All entries"
               value={value('revealed') ? 'revealed' : value('refused') ? 'refused' : ''}
-              options={['revealed', 'refused']}
+              options={[
+                ['revealed', 'Revealed data'],
+                ['refused', 'Rejected requests'],
+              ]}
               onSelect={(which) => filter({ revealed: which === 'revealed' ? 'yes' : '', refused: which === 'refused' ? 'yes' : '' })}
             />
           </div>
@@ -79,7 +85,7 @@ export function AuditLog() {
             query={log}
             lines={10}
             isEmpty={({ entries }) => !entries.length}
-            empty={<EmptyState title="Nothing matches">Clear the filters to see everything.</EmptyState>}
+            empty={<EmptyState title="No matching entries">Clear the filters to see all entries.</EmptyState>}
           >
             {({ entries, next_cursor }) => (
               <>
@@ -104,17 +110,17 @@ const columns: Column<Entry>[] = [
       </>
     ),
   },
-  { name: 'Who', cell: ({ actor_name, actor_kind, actor_id }) => actor_name ?? <Actor kind={actor_kind} id={actor_id} /> },
+  { name: 'Actor', cell: ({ actor_name, actor_kind, actor_id }) => actor_name ?? <Actor kind={actor_kind} id={actor_id} /> },
   { name: 'Team', wide: true, cell: ({ team_id }) => (team_id ? teamName(team_id) : <span class="faint">—</span>) },
-  { name: 'About', wide: true, cell: ({ subject }) => <span class="small faint mono">{subject?.slice(0, 28)}</span> },
-  { name: 'Answer', wide: true, cell: ({ status }) => <Status tone={status < 400 ? 'good' : 'bad'}>{status}</Status> },
-  { name: 'From', wide: true, cell: ({ via }) => humanize(via ?? 'API') },
-  { name: 'When', right: true, cell: ({ at }) => <Time at={at} isRealTime /> },
+  { name: 'Subject', wide: true, cell: ({ subject }) => <span class="small faint mono">{subject?.slice(0, 28)}</span> },
+  { name: 'Status', wide: true, cell: ({ status }) => <Status tone={status < 400 ? 'good' : 'bad'}>{status}</Status> },
+  { name: 'Source', wide: true, cell: ({ via }) => humanize(via ?? 'API') },
+  { name: 'Time', right: true, cell: ({ at }) => <Time at={at} isRealTime /> },
 ]
 
 const Actor = ({ kind, id }: { kind: string; id: string | null }) => (
   <span class="row wrap">
-    {humanize(kind)} {id && <Id id={id} what="id" />}
+    {humanize(kind)} {id && <Id id={id} what="ID" />}
   </span>
 )
 
@@ -126,12 +132,8 @@ function ChainStatus() {
   const { intact, rows, unchained, broken, verified_at } = chain.data
   return (
     <Notice tone={intact ? 'good' : 'bad'}>
-      {intact
-        ? `The chain is intact: ${formatCount(rows)} rows were walked`
-        : `The chain is broken at row ${broken?.seq}: ${broken?.reason}`}
-      {unchained > 0 &&
-        `; ${pluralize(unchained, 'row')} of the last moments ${unchained === 1 ? 'joins' : 'join'} it within about a second`}
-      . Verified <Time at={verified_at} isRealTime />.
+      {intact ? `Chain verified: ${pluralize(rows, 'row')} checked` : `Chain broken at row ${broken?.seq}: ${broken?.reason}`}
+      {unchained > 0 && `; ${pluralize(unchained, 'recent row')} not chained yet`}. Checked <Time at={verified_at} isRealTime />.
     </Notice>
   )
 }

@@ -12,7 +12,6 @@ import { ErrorNotice, Table } from '../../ui/table.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import { buildBindings, type Role, RoleFields } from './roles.tsx'
 
-/** Who was invited and has not come yet. */
 export function Invitations({ canManage }: { canManage: boolean }) {
   const { org_id } = deploymentParams()
   const fetchPage = (next_cursor: string | null) => api.listInvites({ params: { org_id }, query: { next_cursor } })
@@ -20,27 +19,27 @@ export function Invitations({ canManage }: { canManage: boolean }) {
   const revoke = async (invite_id: string) => {
     await api.deleteInvite({ params: { org_id, invite_id } })
     refresh('invites')
-    showToast('The invitation is taken back.')
+    showToast('Invitation revoked.')
   }
   if (error) return <ErrorNotice error={error} onRetry={reload} />
   if (!invites?.length) return null
   return (
-    <Card bare title="Invited">
+    <Card bare title="Pending invitations">
       <Table
         label="Invitations"
         rows={invites}
         keyOf={({ id }) => id}
         columns={[
-          { name: 'E-mail', cell: ({ email }) => email },
+          { name: 'Email', cell: ({ email }) => email },
           { name: 'Role', cell: ({ role }) => <Status tone="idle">{humanize(role)}</Status> },
-          { name: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} isRealTime /> },
+          { name: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} isRealTime /> },
           {
-            name: 'Take back',
+            name: 'Revoke',
             right: true,
             cell: ({ id }) =>
               canManage ? (
                 <AsyncButton small action={() => revoke(id)}>
-                  Take back
+                  Revoke{' '}
                 </AsyncButton>
               ) : null,
           },
@@ -50,7 +49,7 @@ export function Invitations({ canManage }: { canManage: boolean }) {
   )
 }
 
-/** Invites a person, then shows the link that makes it one. */
+/** Creates an invitation and shows its link once. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('org_admin')
@@ -65,14 +64,14 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     refresh('invites')
     if (link) return setLink(link)
     onClose()
-    showToast(status === 'already_in_org' ? 'This person is in the organisation already.' : humanize(status))
+    showToast(status === 'already_in_org' ? 'This person is already in the organization.' : humanize(status))
   }
   if (link) return <InvitationLink link={link} onClose={onClose} />
   return (
-    <FormDialog title="Invite a person" submit="Make the link" onClose={onClose} onSubmit={invite}>
+    <FormDialog title="Invite member" submit="Create link" onClose={onClose} onSubmit={invite}>
       {(error) => (
         <>
-          <TextField label="E-mail" type="email" required value={email} onText={setEmail} error={fieldErrors(error)['email']} />
+          <TextField label="Email" type="email" required value={email} onText={setEmail} error={fieldErrors(error)['email']} />
           <RoleFields role={role} teams={teams} onRole={setRole} onTeams={setTeams} />
         </>
       )}
@@ -82,10 +81,10 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
 
 const InvitationLink = ({ link, onClose }: { link: string; onClose: () => void }) => (
   <SecretDialog
-    title="Hand this link over"
+    title="Invitation link"
     secret={link}
     what="link"
-    note="No mail is sent. The link is shown once, works once and for 7 days."
+    note="Assay sends no email. Share this link with the person. It is shown once, works once and expires in 7 days."
     onClose={onClose}
   />
 )

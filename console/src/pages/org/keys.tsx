@@ -24,14 +24,14 @@ export function ManagementKeys() {
   return (
     <KeyList
       title="Management keys"
-      description="Keys of the organisation for teams, keys and webhooks, sent as X-Management-Key."
+      description="Send a key in X-Management-Key to manage teams, keys and webhooks of the organization."
       query={keys}
       prefixOf={({ prefix }) => prefix}
       columns={columns}
       canManage={can('org.manage')}
       form={(props) => <NewKey {...props} />}
       revoke={revoke}
-      revokeWarning="Whatever uses the key is refused from now on, and sessions that began with it end."
+      revokeWarning="Requests with this key are rejected at once, and console sessions signed in with it end. You cannot undo this."
     />
   )
 }
@@ -57,16 +57,16 @@ function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: 
     onCreated(key)
   }
   return (
-    <FormDialog title="Create a management key" submit="Create" onClose={onClose} onSubmit={create}>
+    <FormDialog title="Create management key" submit="Create key" onClose={onClose} onSubmit={create}>
       <TextField label="Label" required value={label} onText={setLabel} />
       <SelectField
         label="Role"
         value={role}
         options={[
-          ['org_admin', 'The whole organisation'],
-          ['team_admin', 'Some teams only'],
+          ['org_admin', 'Organization admin'],
+          ['team_admin', 'Team admin'],
         ]}
-        // The options above are the values of the contract.
+        // The select lists only contract values.
         onSelect={(value) => setRole(value as typeof role)}
       />
       {role === 'team_admin' && <TeamCheckboxes selected={teams} onChange={setTeams} />}

@@ -17,14 +17,14 @@ export function LabAccounts() {
   const accounts = useQuery('lab-accounts', () => api.listOrgLabAccounts({ params: deploymentParams() }))
   return (
     <>
-      <PageHeader title="Lab accounts">Accounts at labs, and the teams that may order on them. The operator makes accounts.</PageHeader>
+      <PageHeader title="Lab accounts">Your accounts at labs and the teams that can use them. The operator creates accounts.</PageHeader>
       <Card bare label="Lab accounts">
         <QueryView
           query={accounts}
           isEmpty={({ data }) => !data.length}
           empty={
-            <EmptyState title="No lab accounts">
-              Without one, orders go over the platform's own account. The operator adds an account with assay lab-accounts.
+            <EmptyState title="No lab accounts yet">
+              Without one, orders use the platform account. The operator adds accounts with assay lab-accounts.
             </EmptyState>
           }
         >
@@ -52,12 +52,12 @@ export function LabAccounts() {
                   cell: ({ team_id_allowlist }) => team_id_allowlist.map(teamName).join(', ') || <span class="faint">None</span>,
                 },
                 {
-                  name: 'Change',
+                  name: 'Actions',
                   right: true,
                   cell: (account) =>
                     can('org.manage') && account.org_id ? (
                       <Button small onClick={() => setEditing(account)}>
-                        Teams…
+                        Edit teams…
                       </Button>
                     ) : null,
                 },
@@ -77,10 +77,10 @@ function EditTeams({ account, onClose }: { account: Account; onClose: () => void
     await api.patchLabAccount({ params: { ...deploymentParams(), account_id: account.id }, body: { team_id_allowlist: teams } })
     refresh('lab-accounts')
     onClose()
-    showToast('Saved.')
+    showToast('Lab account saved.')
   }
   return (
-    <FormDialog title="Who may order on this account?" submit="Save" onClose={onClose} onSubmit={save}>
+    <FormDialog title="Edit teams" submit="Save" onClose={onClose} onSubmit={save}>
       <TeamCheckboxes selected={teams} onChange={setTeams} />
     </FormDialog>
   )

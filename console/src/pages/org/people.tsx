@@ -27,21 +27,21 @@ export function People() {
   const canManage = can('org.manage')
   const inviteButton = canManage && (
     <Button kind="primary" onClick={() => setIsInviting(true)}>
-      Invite a person
+      Invite member
     </Button>
   )
   return (
     <>
       <PageHeader title="People" actions={inviteButton}>
-        Everybody signs in by name, password and a second factor; the audit log names who did what.
+        People who can sign in to the console. Each signs in with a password and a second factor, and the audit log names them.
       </PageHeader>
       <div class="stack">
         <Card bare title="Members">
-          <QueryView query={members} isEmpty={(all) => !all.length} empty={<NoMembers inviteButton={inviteButton} />}>
-            {(all) => (
+          <QueryView query={members} isEmpty={(members) => !members.length} empty={<NoMembers inviteButton={inviteButton} />}>
+            {(members) => (
               <Table
                 label="Members"
-                rows={all}
+                rows={members}
                 keyOf={({ id }) => id}
                 columns={[...columns, ...(canManage ? [actionColumn(setEditing, setRemoving)] : [])]}
               />
@@ -58,8 +58,8 @@ export function People() {
 }
 
 const NoMembers = ({ inviteButton }: { inviteButton: ComponentChildren }) => (
-  <EmptyState title="Nobody yet" actions={inviteButton}>
-    You are signed in by a key. Invite yourself: a person has a role, a second factor and a name in the audit log; a key has none of them.
+  <EmptyState title="No members yet" actions={inviteButton}>
+    You are signed in with a key. Invite yourself to sign in with a second factor and to appear by name in the audit log.
   </EmptyState>
 )
 
@@ -83,12 +83,12 @@ const columns: Column<Member>[] = [
 ]
 
 const actionColumn = (onChange: (member: Member) => void, onRemove: (member: Member) => void): Column<Member> => ({
-  name: 'Change',
+  name: 'Actions',
   right: true,
   cell: (member) => (
     <span class="row wrap">
-      <Button small onClick={() => onChange(member)} aria-label={`Role of ${member.name}`}>
-        Role…
+      <Button small onClick={() => onChange(member)} aria-label={`Change role of ${member.name}`}>
+        Change role…
       </Button>
       {member.id !== session.get()?.person?.id && (
         <Button small kind="danger" onClick={() => onRemove(member)} aria-label={`Remove ${member.name}`}>
@@ -105,11 +105,11 @@ function RemoveDialog({ member: { id, name }, onClose }: { member: Member; onClo
     await api.deleteMember({ params: { org_id, person_id: id } })
     refresh('members')
     onClose()
-    showToast(`${name} is removed.`)
+    showToast(`Removed ${name}.`)
   }
   return (
     <FormDialog title={`Remove ${name}?`} submit="Remove" danger onClose={onClose} onSubmit={remove}>
-      <p>Their sessions end at once. What they did stays in the audit log.</p>
+      <p>Their sessions end at once. Their audit log entries remain.</p>
     </FormDialog>
   )
 }

@@ -11,10 +11,10 @@ import type { Member } from './people.tsx'
 export type Role = NonNullable<Parameters<typeof api.createInvite>[0]['body']['role']>
 
 const roles: [Role, string][] = [
-  ['org_admin', 'Organisation: everything'],
-  ['team_admin', 'Team: everything in some teams'],
-  ['support', 'Support: sees data, always masked'],
-  ['read_only', 'Read only'],
+  ['org_admin', 'Organization admin: full access'],
+  ['team_admin', 'Team admin: full access to selected teams'],
+  ['support', 'Support: masked data only'],
+  ['read_only', 'Read only: view without changes'],
 ]
 
 const isTeamRole = (role: Role) => role === 'team_admin' || role === 'support' || role === 'read_only'
@@ -27,7 +27,7 @@ export const RoleFields = ({ role, teams, onRole, onTeams }: RoleProps) => (
       label="Role"
       value={role}
       options={roles}
-      // The options above are the values of the contract.
+      // The select lists only contract values.
       onSelect={(value) => onRole(value as Role)}
     />
     {isTeamRole(role) && <TeamCheckboxes selected={teams} onChange={onTeams} />}
@@ -45,10 +45,10 @@ export function ChangeRoleDialog({ member, onClose }: { member: Member; onClose:
     await api.patchMember({ params: { org_id, person_id: member.id }, body: { role, ...buildBindings(role, teams) } })
     refresh('members')
     onClose()
-    showToast('The role counts from now on.')
+    showToast('Role updated.')
   }
   return (
-    <FormDialog title={`Role of ${member.name}`} submit="Save" onClose={onClose} onSubmit={save}>
+    <FormDialog title={`Change role of ${member.name}`} submit="Save" onClose={onClose} onSubmit={save}>
       <RoleFields role={role} teams={teams} onRole={setRole} onTeams={setTeams} />
     </FormDialog>
   )

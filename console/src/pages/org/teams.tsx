@@ -19,25 +19,29 @@ export function Teams() {
   const teams = useQuery('teams', () => fetchAllPages(fetchPage, ({ teams }) => teams))
   const createButton = can('org.manage') && (
     <Button kind="primary" onClick={() => setIsCreating(true)}>
-      Create a team
+      Create team
     </Button>
   )
   return (
     <>
-      <PageHeader title={currentSession?.org.name ?? 'Organisation'} actions={createButton}>
-        {humanize(currentSession?.org.plan)} plan. A team has its own users, orders, keys and webhooks; nothing passes from one to another.
+      <PageHeader title={currentSession?.org.name ?? 'Organization'} actions={createButton}>
+        {humanize(currentSession?.org.plan)} plan. Each team has its own users, orders, keys and webhooks.
       </PageHeader>
       <Card bare title="Teams">
-        <QueryView query={teams} isEmpty={(all) => !all.length} empty={<EmptyState title="No teams yet" actions={createButton} />}>
-          {(all) => (
+        <QueryView query={teams} isEmpty={(teams) => !teams.length} empty={<EmptyState title="No teams yet" actions={createButton} />}>
+          {(teams) => (
             <Table
               label="Teams"
-              rows={all}
+              rows={teams}
               keyOf={({ id }) => id}
               columns={[
                 { name: 'Name', cell: ({ name }) => <strong>{name}</strong> },
-                { name: 'Team', cell: ({ id }) => <Id id={id} what="team id" /> },
-                { name: 'Your id', wide: true, cell: ({ integration_team_id }) => integration_team_id ?? <span class="faint">—</span> },
+                { name: 'Team ID', cell: ({ id }) => <Id id={id} what="team ID" /> },
+                {
+                  name: 'Integration ID',
+                  wide: true,
+                  cell: ({ integration_team_id }) => integration_team_id ?? <span class="faint">—</span>,
+                },
                 { name: 'Region', wide: true, cell: ({ region }) => region.toUpperCase() },
                 { name: 'Created', wide: true, right: true, cell: ({ created_on }) => <Time at={created_on} isRealTime /> },
                 {
@@ -71,13 +75,13 @@ function NewTeam({ onClose }: { onClose: () => void }) {
     selectTeam(team.id)
   }
   return (
-    <FormDialog title="Create a team" submit="Create" onClose={onClose} onSubmit={create}>
+    <FormDialog title="Create team" submit="Create team" onClose={onClose} onSubmit={create}>
       {(error) => (
         <>
           <TextField label="Name" required value={name} onText={setName} error={fieldErrors(error)['name']} />
           <TextField
-            label="Your id"
-            hint="Optional; unique in the organisation."
+            label="Integration ID"
+            hint="Optional. An ID from your system, unique in the organization."
             value={id}
             onText={setId}
             error={fieldErrors(error)['integration_team_id']}

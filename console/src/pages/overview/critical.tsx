@@ -5,7 +5,6 @@ import { AsyncButton, Card, EmptyState, Time } from '../../ui/basics.tsx'
 import { acknowledge } from '../orders/acknowledge.tsx'
 import type { Overview } from './count.ts'
 
-/** Critical results that nobody has said to have seen. */
 export const CriticalResults = ({ results: { newest } }: { results: Overview['critical_unacknowledged'] }) => (
   <Card bare title="Critical results">
     {newest.length ? (
@@ -27,7 +26,7 @@ export const CriticalResults = ({ results: { newest } }: { results: Overview['cr
         ))}
       </ul>
     ) : (
-      <EmptyState title="None">Every critical result was acknowledged.</EmptyState>
+      <EmptyState title="No open critical results">All critical results are acknowledged.</EmptyState>
     )}
   </Card>
 )

@@ -7,18 +7,18 @@ import { formatCountOf, type Overview } from './count.ts'
 const HOURS = 24
 const HOUR_MS = 3_600_000
 
-/** Events of wearable data by the hour, on real time: data comes in whatever the team's clock says. */
+/** Uses real time, because wearable data arrives independently of the sandbox clock. */
 export function Ingestion({ ingestion: { hours, ...count } }: { ingestion: Overview['ingestion'] }) {
   useTicks()
   const amounts = hours.map(({ hour, events }) => ({ at: hour, amount: events }))
   const values = groupByColumn(amounts, HOUR_MS, HOURS, Date.now())
   const eventCount = `${formatCountOf(count)} ${count.count === 1 ? 'event' : 'events'}`
   return (
-    <Card title="Ingestion, last 24 hours">
-      <ColumnChart values={values} label={`${eventCount} of wearable data in the last 24 hours, by hour`} />
+    <Card title="Wearable data, last 24 hours">
+      <ColumnChart values={values} label={`${eventCount} in the last 24 hours, by hour`} />
       <div class="row between small faint">
-        <span>24 h ago</span>
-        <span>{eventCount} of wearable data</span>
+        <span>24 hours ago</span>
+        <span>{eventCount}</span>
         <span>now</span>
       </div>
     </Card>

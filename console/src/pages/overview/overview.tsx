@@ -30,7 +30,7 @@ export function Overview() {
   const { data, error, reload } = overview
   return (
     <>
-      <PageHeader title="Overview" actions={<Status tone={live ? 'good' : 'idle'}>{live ? 'Live' : 'Every 5 s'}</Status>} />
+      <PageHeader title="Overview" actions={<Status tone={live ? 'good' : 'idle'}>{live ? 'Live' : 'Updates every 5 s'}</Status>} />
       {error && <ErrorNotice error={error} onRetry={reload} />}
       {data ? <OverviewView data={data} /> : !error && <Skeleton lines={8} />}
     </>
@@ -44,16 +44,16 @@ function OverviewView({ data }: { data: OverviewData }) {
   return (
     <>
       <div class="numbers">
-        <StatCard name="Orders under way" value={formatCountOf(countInProgress(stages))} to="/orders" />
-        <StatCard name="Results waiting" value={formatCountOf(results_waiting)} to="/orders?stage=sample_with_lab" />
+        <StatCard name="Orders in progress" value={formatCountOf(countInProgress(stages))} to="/orders" />
+        <StatCard name="Awaiting results" value={formatCountOf(results_waiting)} to="/orders?stage=sample_with_lab" />
         <StatCard
-          name="Critical, not acknowledged"
+          name="Unacknowledged critical"
           value={formatCountOf(critical_unacknowledged)}
-          rating={critical_unacknowledged.count ? { tone: 'bad', label: 'Needs a look' } : undefined}
+          rating={critical_unacknowledged.count ? { tone: 'bad', label: 'Needs review' } : undefined}
           to="/orders?is_critical=true"
         />
         <StatCard
-          name="Delivered, last day"
+          name="Delivered, last 24 hours"
           value={deliveries.last_day.success_rate === null ? '—' : formatPercent(deliveries.last_day.success_rate)}
           rating={rateDelivery(deliveries.last_day.success_rate)}
           {...(isOrg ? { to: '/webhooks' } : {})}
@@ -61,7 +61,7 @@ function OverviewView({ data }: { data: OverviewData }) {
           {formatCountOf(deliveries.last_day.attempts)} attempts
         </StatCard>
         <StatCard
-          name="Messages waiting"
+          name="Pending messages"
           value={formatCountOf(deliveries.backlog)}
           rating={rateBacklog(deliveries.backlog.count, deliveries.oldest_waiting_at, Date.now())}
           {...(isOrg ? { to: '/webhooks' } : {})}
@@ -78,10 +78,10 @@ function OverviewView({ data }: { data: OverviewData }) {
           <Card title="Orders by stage">
             <Bars
               label="Orders by stage"
-              bars={stages.map(({ stage, ...deliveries }) => ({
+              bars={stages.map(({ stage, ...count }) => ({
                 name: humanize(stage),
-                value: deliveries.count,
-                text: formatCountOf(deliveries),
+                value: count.count,
+                text: formatCountOf(count),
                 to: `/orders?stage=${stage}`,
                 tone: toneOf(stage),
               }))}
@@ -135,14 +135,14 @@ const Deliveries = ({ deliveries: { last_hour, last_day } }: { deliveries: Overv
       keyOf={({ name }) => name}
       rows={[
         { name: 'Last hour', ...last_hour },
-        { name: 'Last day', ...last_day },
+        { name: 'Last 24 hours', ...last_day },
       ]}
       columns={[
-        { name: 'Window', cell: ({ name }) => name },
+        { name: 'Period', cell: ({ name }) => name },
         { name: 'Attempts', right: true, cell: ({ attempts }) => formatCountOf(attempts) },
         { name: 'Delivered', right: true, cell: ({ success_rate }) => <DeliveryRate deliveries={success_rate} /> },
-        { name: 'Half within', wide: true, right: true, cell: ({ p50_ms }) => (p50_ms === null ? '—' : formatDuration(p50_ms)) },
-        { name: '95 % within', right: true, cell: ({ p95_ms }) => (p95_ms === null ? '—' : formatDuration(p95_ms)) },
+        { name: 'p50', wide: true, right: true, cell: ({ p50_ms }) => (p50_ms === null ? '—' : formatDuration(p50_ms)) },
+        { name: 'p95', right: true, cell: ({ p95_ms }) => (p95_ms === null ? '—' : formatDuration(p95_ms)) },
       ]}
     />
   </Card>

@@ -9,12 +9,12 @@ import { formatCountOf, type Overview } from './count.ts'
 const MINUTES = 30
 const MINUTE_MS = 60_000
 
-/** Events by the minute, on real time: those that the service counted, and those that were heard since it did. */
+/** Events per minute in real time: the server's counts plus events received since. */
 export function Pulse({ pulse }: { pulse: Overview['pulse'] }) {
   useTicks()
   const received = useEventTimesSince(pulse)
   const amounts = pulse.minutes.map(({ minute, events }) => ({ at: minute, amount: events }))
-  // A browser whose clock is behind by seconds must not lose the present minute.
+  // A browser clock that is a few seconds behind must not drop the current minute.
   const now = Math.max(Date.now(), Date.parse(amounts.at(-1)?.at ?? '') || 0)
   const values = groupByColumn([...amounts, ...received.map((at) => ({ at, amount: 1 }))], MINUTE_MS, MINUTES, now)
   const sum = values.reduce((a, b) => a + b, 0)
@@ -23,7 +23,7 @@ export function Pulse({ pulse }: { pulse: Overview['pulse'] }) {
     <Card title="Events, last 30 minutes">
       <ColumnChart values={values} label={`${eventCount} in the last 30 minutes, by minute`} />
       <div class="row between small faint">
-        <span>30 min ago</span>
+        <span>30 minutes ago</span>
         <span>{eventCount}</span>
         <span>now</span>
       </div>
@@ -31,7 +31,7 @@ export function Pulse({ pulse }: { pulse: Overview['pulse'] }) {
   )
 }
 
-/** When events were heard that came after an answer; the next answer has them. */
+/** Times of events received after a response. The next response includes them. */
 function useEventTimesSince(response: object) {
   const [received, setReceived] = useState<{ since: object; at: string[] }>({ since: response, at: [] })
   const onEvent = useCallback(() => {

@@ -1,14 +1,14 @@
 import type { Tone } from '../../ui/basics.tsx'
 
-/** A colour, and the same in a word for whoever does not see it. */
+/** A color with a text label, because color alone is not accessible. */
 export type Rating = { tone: Tone; label: string }
 
 const MINUTE_MS = 60_000
 
-/** The first line that holds is said. */
+/** The first row that matches applies. */
 const deliveryRatings = [
   { minRate: 0.99, tone: 'good', label: 'Healthy' },
-  { minRate: 0.9, tone: 'warn', label: 'Some fail' },
+  { minRate: 0.9, tone: 'warn', label: 'Some failing' },
   { minRate: 0, tone: 'bad', label: 'Failing' },
 ] as const
 
@@ -17,11 +17,9 @@ const backlogRatings = [
   { minMessages: 100, minAgeMs: 5 * MINUTE_MS, tone: 'warn', label: 'Behind' },
 ] as const
 
-/** Of the share of attempts that were delivered. */
 export const rateDelivery = (rate: number | null): Rating | undefined =>
   rate === null ? undefined : deliveryRatings.find(({ minRate }) => rate >= minRate)
 
-/** Of how many messages wait, and for how long the oldest of them does. */
 export const rateBacklog = (count: number, oldest_at: string | null, now: number): Rating | undefined => {
   const age = oldest_at ? now - Date.parse(oldest_at) : 0
   return backlogRatings.find(({ minMessages, minAgeMs }) => count >= minMessages || age >= minAgeMs)

@@ -11,13 +11,13 @@ import type { Credential } from './credentials.tsx'
 
 type Provider = Parameters<typeof api.putTeamCredential>[0]['body']['provider']
 
-/** Sources of auth_type oauth are exactly those that the row takes. */
+/** The endpoint accepts exactly the sources with `auth_type` oauth. */
 async function loadOauthSources(): Promise<[Provider, string][]> {
   const sources = await api.listSources()
   return sources.filter(({ auth_type }) => auth_type === 'oauth').map(({ slug, name }) => [slug as Provider, name])
 }
 
-/** Sets the account at a source, or replaces what is sent of it; the secret is never shown again. */
+/** The API never returns the client secret. */
 export function CredentialForm({ existing, onClose }: { existing: Credential | undefined; onClose: () => void }) {
   const sources = useQuery('oauth-sources', loadOauthSources)
   const [selectedSource, setSelectedSource] = useState<string>(existing?.source ?? '')
@@ -32,11 +32,11 @@ export function CredentialForm({ existing, onClose }: { existing: Credential | u
     await api.putTeamCredential({ params: deploymentParams(), body })
     refresh('credentials:')
     onClose()
-    showToast(`Users of the team connect ${humanize(provider)} through your application from now on.`)
+    showToast(`Credentials saved. Users now connect ${humanize(provider)} through your application.`)
   }
   return (
     <FormDialog
-      title={existing ? `Replace the credentials for ${humanize(existing.source)}` : 'Set credentials'}
+      title={existing ? `Replace ${humanize(existing.source)} credentials` : 'Add credentials'}
       submit="Save"
       large
       onClose={onClose}
@@ -47,21 +47,21 @@ export function CredentialForm({ existing, onClose }: { existing: Credential | u
           {!existing && <SelectField label="Source" value={provider ?? ''} options={sources.data ?? []} onSelect={setSelectedSource} />}
           {provider && <PreparationSteps provider={provider} />}
           <div class="form-grid">
-            <TextField label="Client id" required autocomplete="off" spellcheck={false} value={id} onText={setId} />
+            <TextField label="Client ID" required autocomplete="off" spellcheck={false} value={id} onText={setId} />
             <TextField
               label="Client secret"
               type="password"
               autocomplete="off"
               required={!existing}
-              hint={existing ? 'Empty: the one that is kept stays.' : 'It is sealed and never shown again.'}
+              hint={existing ? 'Leave empty to keep the current secret.' : 'Encrypted and not shown again.'}
               value={secret}
               onText={setSecret}
             />
             <TextField
               full
-              label="Redirect address of your own"
+              label="Redirect URL override"
               type="url"
-              hint="Optional; it must lead to ours."
+              hint="Optional. It must redirect to the callback URL above."
               value={redirect}
               onText={setRedirect}
               error={fieldErrors(error)['redirect_url_override']}
@@ -73,7 +73,6 @@ export function CredentialForm({ existing, onClose }: { existing: Credential | u
   )
 }
 
-/** What to set at the source first. */
 function PreparationSteps({ provider }: { provider: Provider }) {
   const { team_id } = teamParams()
   const load = () => api.prepareTeamCredential({ params: deploymentParams(), body: { team_id, provider } })

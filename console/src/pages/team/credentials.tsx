@@ -23,28 +23,28 @@ export function Credentials() {
   const canManage = can('team.manage')
   const addButton = canManage && (
     <Button kind="primary" onClick={() => setEditing('new')}>
-      Set credentials
+      Add credentials
     </Button>
   )
   return (
     <>
       <PageHeader title="Source credentials" actions={addButton}>
-        Applications that this team registered at wearable sources. Its users then connect through them, under your name.
+        OAuth applications that this team registered with wearable sources. Users connect through them and see your name.
       </PageHeader>
       <Card bare label="Source credentials">
         <QueryView
           query={credentials}
-          isEmpty={(all) => !all.length}
+          isEmpty={(credentials) => !credentials.length}
           empty={
-            <EmptyState title="None of its own" actions={addButton}>
-              Without credentials of its own, the team uses those of this deployment, where the operator has set any.
+            <EmptyState title="No credentials yet" actions={addButton}>
+              Without its own credentials, the team uses those that the operator set for this deployment.
             </EmptyState>
           }
         >
-          {(all) => (
+          {(credentials) => (
             <Table
               label="Source credentials"
-              rows={all}
+              rows={credentials}
               keyOf={({ id }) => id}
               columns={[...columns, ...(canManage ? [actionColumn(setEditing, setRemoving)] : [])]}
             />
@@ -59,14 +59,18 @@ export function Credentials() {
 
 const columns: Column<Credential>[] = [
   { name: 'Source', cell: ({ source }) => <strong>{humanize(source)}</strong> },
-  { name: 'Client id', wide: true, cell: ({ client_id }) => <code>{client_id}</code> },
-  { name: 'Secret', wide: true, cell: ({ client_secret_hash }) => <code title="Tells two secrets apart">{client_secret_hash}</code> },
-  { name: 'Redirect', wide: true, cell: ({ redirect_url_override }) => redirect_url_override ?? <span class="faint">Ours</span> },
-  { name: 'Changed', right: true, cell: ({ updated_at }) => <Time at={updated_at} isRealTime /> },
+  { name: 'Client ID', wide: true, cell: ({ client_id }) => <code>{client_id}</code> },
+  {
+    name: 'Secret hash',
+    wide: true,
+    cell: ({ client_secret_hash }) => <code title="Identifies the secret without revealing it">{client_secret_hash}</code>,
+  },
+  { name: 'Redirect', wide: true, cell: ({ redirect_url_override }) => redirect_url_override ?? <span class="faint">Default</span> },
+  { name: 'Updated', right: true, cell: ({ updated_at }) => <Time at={updated_at} isRealTime /> },
 ]
 
 const actionColumn = (onChange: (credential: Credential) => void, onRemove: (credential: Credential) => void): Column<Credential> => ({
-  name: 'Change',
+  name: 'Actions',
   right: true,
   cell: (credential) => (
     <span class="row wrap">
@@ -85,11 +89,11 @@ function RemoveDialog({ credential: { id, source }, onClose }: { credential: Cre
     await api.deleteTeamCredentials({ params: deploymentParams(), query: { credential_id: [id] } })
     refresh('credentials:')
     onClose()
-    showToast(`The credentials for ${humanize(source)} are removed.`)
+    showToast(`Removed ${humanize(source)} credentials.`)
   }
   return (
-    <FormDialog title={`Remove the credentials for ${humanize(source)}?`} submit="Remove" danger onClose={onClose} onSubmit={remove}>
-      <p>Connections that were made with them can no longer be renewed, and their users have to connect again.</p>
+    <FormDialog title={`Remove ${humanize(source)} credentials?`} submit="Remove" danger onClose={onClose} onSubmit={remove}>
+      <p>Connections made with these credentials can no longer be refreshed. Their users must connect again.</p>
     </FormDialog>
   )
 }

@@ -22,24 +22,27 @@ export function TeamKeys() {
   return (
     <KeyList
       title="API keys"
-      description="Keys of this team for the data routes, sent as x-service-api-key. Your backend needs one."
+      description="Your backend sends a key in x-service-api-key to read and write this team's data."
       query={keys}
       prefixOf={({ value }) => value}
       columns={columns}
       canManage={can('team.manage')}
       form={(props) => <NewKey {...props} />}
       revoke={revoke}
-      revokeWarning="Whatever uses the key is refused from now on. It cannot be taken back."
+      revokeWarning="Requests with this key are rejected at once. You cannot undo this."
     />
   )
 }
 
 const columns: Column<Key>[] = [
-  { name: 'May', cell: ({ read_only }) => <Status tone={read_only ? 'idle' : 'info'}>{read_only ? 'Read' : 'Read and write'}</Status> },
-  { name: 'Ends', wide: true, cell: ({ expires_at }) => <TimeOrNever at={expires_at} /> },
+  {
+    name: 'Access',
+    cell: ({ read_only }) => <Status tone={read_only ? 'idle' : 'info'}>{read_only ? 'Read only' : 'Read and write'}</Status>,
+  },
+  { name: 'Expires', wide: true, cell: ({ expires_at }) => <TimeOrNever at={expires_at} /> },
 ]
 
-/** The end of a day where the person sits; a day alone would end with the evening before, west of Greenwich. */
+/** The end of the day in the browser's time zone. A bare date would mean midnight UTC, which is the day before in the US. */
 const endOfDay = (day: string) => new Date(`${day}T24:00`).toISOString()
 
 function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: string) => void }) {
@@ -56,16 +59,16 @@ function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: 
     onCreated(value)
   }
   return (
-    <FormDialog title="Create a key" submit="Create" onClose={onClose} onSubmit={create}>
-      <TextField label="Label" hint="Where it is used, for example: backend." required value={label} onText={setLabel} />
+    <FormDialog title="Create API key" submit="Create key" onClose={onClose} onSubmit={create}>
+      <TextField label="Label" hint="Where you use the key, for example: backend." required value={label} onText={setLabel} />
       <TextField
-        label="Ends on"
+        label="Expires on"
         type="date"
-        hint="Good until the end of that day; empty: for good."
+        hint="Valid through the end of that day. Leave empty for no expiration."
         value={expiresOn}
         onText={setExpiresOn}
       />
-      <Checkbox label="May only read" value={isReadOnly} onChange={setIsReadOnly} />
+      <Checkbox label="Read only" value={isReadOnly} onChange={setIsReadOnly} />
     </FormDialog>
   )
 }

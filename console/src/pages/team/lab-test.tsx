@@ -22,11 +22,11 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
             <span class="row wrap">
               <TestStatus status={test.status} />
               <span>{test.lab?.name}</span>
-              <Id id={test.id} what="lab test id" />
+              <Id id={test.id} what="lab test ID" />
             </span>
           </PageHeader>
           {test.status === 'pending_approval' && (
-            <Notice tone="warn">It can be ordered once the operator has approved it: assay lab-tests approve --id {test.id}</Notice>
+            <Notice tone="warn">The operator must approve this test before you can order it: assay lab-tests approve --id {test.id}</Notice>
           )}
           <div class="columns">
             <Card bare title={pluralize(test.markers?.length ?? 0, 'marker')}>
@@ -50,9 +50,9 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
                   ['Sample', humanize(test.sample_type)],
                   ['Fasting', test.fasting ? 'Yes' : 'No'],
                   ['Price', formatMoney(test.price)],
-                  ['Usual', test.common_tat_days === null ? null : pluralize(test.common_tat_days, 'day')],
-                  ['At the latest', test.worst_case_tat_days === null ? null : pluralize(test.worst_case_tat_days, 'day')],
-                  ['Made by', test.auto_generated ? 'An order' : 'A person'],
+                  ['Typical turnaround', test.common_tat_days === null ? null : pluralize(test.common_tat_days, 'day')],
+                  ['Longest turnaround', test.worst_case_tat_days === null ? null : pluralize(test.worst_case_tat_days, 'day')],
+                  ['Created by', test.auto_generated ? 'An order' : 'A person'],
                 ]}
               />
             </Card>
@@ -63,7 +63,7 @@ export function LabTestDetail({ params: { lab_test_id = '' } }: PageProps) {
   )
 }
 
-/** Tests of the catalogue are everybody's; a team archives and takes back its own. */
+/** A team can archive and restore only its own tests, not those of the shared catalog. */
 function OwnActions({ test }: { test: LabTest }) {
   const own = useQuery(`lab-tests own?${test.name}`, () =>
     api.listLabTests({ query: { own: true, generation_method: 'all', name: test.name, lab_test_limit: 500 } }),
@@ -73,7 +73,11 @@ function OwnActions({ test }: { test: LabTest }) {
   const toggle = async () => {
     const { status } = await api.patchLabTest({ params: { lab_test_id: test.id }, body: { active: isArchived } })
     refresh('lab-test')
-    showToast(isArchived ? `Taken back: ${humanize(status).toLowerCase()}.` : 'Archived; orders of it go on, and new ones are refused.')
+    showToast(
+      isArchived
+        ? `Lab test restored: ${humanize(status).toLowerCase()}.`
+        : 'Lab test archived. Existing orders continue; new orders are rejected.',
+    )
   }
-  return <AsyncButton action={toggle}>{isArchived ? 'Take back' : 'Archive'}</AsyncButton>
+  return <AsyncButton action={toggle}>{isArchived ? 'Restore' : 'Archive'}</AsyncButton>
 }

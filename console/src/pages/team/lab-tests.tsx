@@ -20,7 +20,7 @@ const MAX_ROWS = 200
 
 export function LabTests() {
   const search = useSearchParams()
-  const [name = '', method = '', own = ''] = ['name', 'method', 'own'].map((one) => search.get(one) ?? '')
+  const [name = '', method = '', own = ''] = ['name', 'method', 'own'].map((value) => search.get(value) ?? '')
   const tests = useQuery(`lab-tests?${name}&${method}&${own}`, () =>
     api.listLabTests({
       query: {
@@ -33,31 +33,31 @@ export function LabTests() {
   )
   const createLink = can('data.change') && (
     <Link class="button primary" to="/lab-tests/new">
-      Make a lab test
+      Create lab test
     </Link>
   )
   return (
     <>
       <PageHeader title="Lab tests" actions={createLink}>
-        What can be ordered: the catalogue that all teams share, and tests that this team made.
+        Tests you can order: the shared catalog and the tests this team created.
       </PageHeader>
       <Card bare label="Lab tests">
         <div class="filters">
-          <SearchField text={name} onSearch={(name) => setSearchParams({ name })} label="Search lab tests" placeholder="Part of the name" />
+          <SearchField text={name} onSearch={(name) => setSearchParams({ name })} label="Search lab tests" placeholder="Name" />
           <FilterSelect
             label="Collection"
             placeholder="Any collection"
             value={method}
-            options={methods.map((one) => [one, methodLabels[one] ?? one])}
+            options={methods.map((value) => [value, methodLabels[value] ?? value])}
             onSelect={(method) => setSearchParams({ method })}
           />
           <FilterSelect
-            label="Made by"
-            placeholder="Made by anybody"
+            label="Source"
+            placeholder="All sources"
             value={own}
             options={[
-              ['own', 'Made by this team'],
-              ['catalogue', 'Of the catalogue'],
+              ['own', 'Created by this team'],
+              ['catalog', 'Shared catalog'],
             ]}
             onSelect={(own) => setSearchParams({ own })}
           />
@@ -67,8 +67,8 @@ export function LabTests() {
           lines={8}
           isEmpty={({ data }) => !data.length}
           empty={
-            <EmptyState title="No lab test matches" actions={createLink}>
-              Clear the search, or make a test of your own from markers of a lab.
+            <EmptyState title="No matching lab tests" actions={createLink}>
+              Clear the filters, or create a test from a lab's markers.
             </EmptyState>
           }
         >
@@ -91,7 +91,7 @@ export function LabTests() {
               />
               {next_cursor && (
                 <div class="pager">
-                  <span>The first {MAX_ROWS} are shown; search for the others.</span>
+                  <span>Showing the first {MAX_ROWS}. Search to find others.</span>
                 </div>
               )}
             </>

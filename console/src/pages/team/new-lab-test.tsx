@@ -18,8 +18,8 @@ export function NewLabTest() {
   const labs = useQuery('labs', () => api.listLabs())
   return (
     <>
-      <PageHeader up={['/lab-tests', 'Lab tests']} title="Make a lab test">
-        Of markers of one lab, for this team only.
+      <PageHeader up={['/lab-tests', 'Lab tests']} title="Create lab test">
+        Combine markers of one lab into a test for this team.
       </PageHeader>
       <QueryView query={labs} lines={8}>
         {(labs) => <Form labs={labs} />}
@@ -46,7 +46,7 @@ function Form({ labs }: { labs: Lab[] }) {
   } = useSubmit(async () => {
     const { name, description, fasting, account } = fields
     const body = { name, description, fasting, marker_ids: markers.map(({ id }) => id), ...(account ? { lab_account_id: account } : {}) }
-    // The methods above are those of the lab.
+    // The select lists only the lab's methods.
     const { id } = await api.createLabTest({ body: { ...body, method: method as Method } })
     refresh('lab-test')
     navigate(`/lab-tests/${id}`)
@@ -71,12 +71,12 @@ function Form({ labs }: { labs: Lab[] }) {
             <SelectField
               label="Collection"
               value={method}
-              options={methods.map((one) => [one, methodLabels[one] ?? one])}
+              options={methods.map((value) => [value, methodLabels[value] ?? value])}
               onSelect={setSelectedMethod}
             />
             <SelectField
               label="Lab account"
-              placeholder="The usual one"
+              placeholder="Default account"
               value={fields.account}
               options={(accounts.data?.data ?? [])
                 .filter(({ lab }) => lab === slug)
@@ -91,7 +91,7 @@ function Form({ labs }: { labs: Lab[] }) {
               onText={(description) => set({ description })}
               error={errors['description']}
             />
-            <Checkbox label="Patients must fast" value={fields.fasting} onChange={(fasting) => set({ fasting })} />
+            <Checkbox label="Requires fasting" value={fields.fasting} onChange={(fasting) => set({ fasting })} />
           </div>
         </Card>
         <Card title="Markers">
@@ -99,19 +99,19 @@ function Form({ labs }: { labs: Lab[] }) {
         </Card>
       </div>
       <div class="stays">
-        <Card title="It comes to">
+        <Card title="Summary">
           <div class="stack">
             <DescriptionList
               items={[
                 ['Markers', pluralize(markers.length, 'marker')],
                 ['Price', formatMoney(markers.reduce((sum, { price }) => sum + Number(price ?? 0), 0))],
-                ['At the latest', maxTurnaround(markers)],
-                ['Then', isSandbox() ? 'Active at once' : 'Waits until the operator approves it'],
+                ['Longest turnaround', maxTurnaround(markers)],
+                ['Status', isSandbox() ? 'Active immediately' : 'Needs operator approval'],
               ]}
             />
             {error && <Notice tone="bad">{error.message}</Notice>}
             <Button type="submit" kind="primary" disabled={isBusy || !markers.length} aria-busy={isBusy}>
-              Make the test
+              Create lab test
             </Button>
           </div>
         </Card>
@@ -120,8 +120,8 @@ function Form({ labs }: { labs: Lab[] }) {
   )
 }
 
-/** As slow as the slowest marker; unknown where one is. */
+/** The longest turnaround of any marker; null if one is unknown. */
 function maxTurnaround(markers: Marker[]) {
   const days = markers.map(({ worst_case_tat_days }) => worst_case_tat_days)
-  return days.length && days.every((one) => one !== null) ? pluralize(Math.max(...days.map(Number)), 'day') : null
+  return days.length && days.every((value) => value !== null) ? pluralize(Math.max(...days.map(Number)), 'day') : null
 }

@@ -14,7 +14,6 @@ const MAX_MARKERS = 50
 
 export const formatPrice = ({ price }: Marker) => (price ? formatMoney(Number(price)) : '')
 
-/** Markers of one lab, found by a part of their name; those that were picked stay above. */
 export function PickMarkers({ lab_slug, picked, onPick, error }: PickProps) {
   const [text, setText] = useState('')
   const name = useDebounced(text.trim())
@@ -25,7 +24,7 @@ export function PickMarkers({ lab_slug, picked, onPick, error }: PickProps) {
   return (
     <div class="stack tight">
       {picked.length > 0 && (
-        <ul class="stack tight" aria-label="Picked markers">
+        <ul class="stack tight" aria-label="Selected markers">
           {picked.map((marker) => (
             <li key={marker.id} class="picked">
               <span>
@@ -42,8 +41,8 @@ export function PickMarkers({ lab_slug, picked, onPick, error }: PickProps) {
         </ul>
       )}
       <Picker
-        label="Add a marker"
-        placeholder="Part of its name"
+        label="Add marker"
+        placeholder="Marker name"
         listLabel="Markers"
         error={error}
         text={text}

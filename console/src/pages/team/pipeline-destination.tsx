@@ -10,13 +10,12 @@ import { showToast } from '../../ui/toasts.tsx'
 import { names } from './pipeline-form.tsx'
 import type { Pipeline } from './pipelines.tsx'
 
-/** The service counts no further. */
+/** The server stops counting here. */
 const MAX_LAG_COUNT = 10_000
 
 type State = Pipeline['destinations'][number]
 type Props = { pipeline: Pipeline; state: State }
 
-/** How one destination is doing. */
 export function DestinationCard({ pipeline, state }: Props) {
   const { delivered, lag, last_error, last_delivered_at, created_at } = state
   const name = state.destination as SupportedDestination
@@ -28,10 +27,10 @@ export function DestinationCard({ pipeline, state }: Props) {
         {last_error && <Failing state={state} />}
         <DescriptionList
           items={[
-            ['State', <Status tone={tone}>{label}</Status>],
+            ['Status', <Status tone={tone}>{label}</Status>],
             ...factsOf(pipeline, name),
-            ['Waiting', lag >= MAX_LAG_COUNT ? `${formatCount(lag)} or more` : formatCount(lag)],
-            ['Last delivered', last_delivered_at ? <Time at={last_delivered_at} isRealTime /> : 'Nothing yet'],
+            ['Pending', lag >= MAX_LAG_COUNT ? `${formatCount(lag)}+` : formatCount(lag)],
+            ['Last delivered', last_delivered_at ? <Time at={last_delivered_at} isRealTime /> : 'Never'],
             ['Added', <Time at={created_at} isRealTime />],
           ]}
         />
@@ -64,7 +63,7 @@ function factsOf({ rabbitmq, cloud_pubsub }: Pipeline, name: SupportedDestinatio
 
 const Failing = ({ state: { last_error, failures, failing_since, next_try_at } }: { state: State }) => (
   <Notice tone="bad">
-    <strong>{last_error?.message}</strong> Last tried <Time at={last_error?.at ?? ''} isRealTime />; {pluralize(failures, 'failure')} in a
+    <strong>{last_error?.message}</strong> Last attempt <Time at={last_error?.at ?? ''} isRealTime />; {pluralize(failures, 'failure')} in a
     row
     {failing_since && (
       <>
@@ -74,7 +73,7 @@ const Failing = ({ state: { last_error, failures, failing_since, next_try_at } }
     .{' '}
     {next_try_at && (
       <>
-        Tried again <Time at={next_try_at} isRealTime />.
+        Next attempt <Time at={next_try_at} isRealTime />.
       </>
     )}
   </Notice>
@@ -84,12 +83,12 @@ function PauseButton({ pipeline, name }: { pipeline: Pipeline; name: SupportedDe
   const { preferred, enabled } = pipeline.preferences
   const paused = isPaused(pipeline, name)
   const toggle = async () => {
-    const otherNames = enabled.filter((one) => one !== name)
-    // Answers may have names that are newer than this page; they are sent back as they came.
+    const otherNames = enabled.filter((enabledName) => enabledName !== name)
+    // A response may contain destinations that this page does not know; the body returns them unchanged.
     const preferences = { preferred: preferred as Destination, enabled: (paused ? [...otherNames, name] : otherNames) as Destination[] }
     await api.upsertPipelines({ params: deploymentParams(), body: { team_ids: [pipeline.team_id], preferences } })
     refresh('pipelines:')
-    showToast(paused ? 'It goes on where it stopped.' : 'Paused; what happens waits in the log.')
+    showToast(paused ? 'Destination resumed where it stopped.' : 'Destination paused. Events stay in the log.')
   }
   return (
     <AsyncButton small action={toggle}>

@@ -24,7 +24,7 @@ export function PipelineForm({ existing, onClose }: FormProps) {
   const hasNew = selected.some((kind) => !existing?.[kind])
   const save = async () => {
     const settings = { rabbitmq: trimSettings(rabbitmq), cloud_pubsub: trimSettings(topic) }
-    // What nobody changed is not sent, so that nothing else about it is judged anew.
+    // The body omits unchanged destinations, so the server does not validate them again.
     const changed = selected.filter((kind) => JSON.stringify(settings[kind]) !== JSON.stringify(existing?.[kind]))
     const body = {
       team_ids: [teamParams().team_id],
@@ -35,13 +35,20 @@ export function PipelineForm({ existing, onClose }: FormProps) {
     await api.upsertPipelines({ params: deploymentParams(), body })
     refresh('pipelines:')
     onClose()
-    showToast(existing ? 'Saved; it is tried at once.' : 'The pipeline begins.')
+    showToast(existing ? 'Pipeline saved. Delivery retries now.' : 'Pipeline created.')
   }
-  const toggle = (kind: SupportedDestination, on: boolean) =>
-    setSelected(kinds.filter((one) => (one === kind ? on : selected.includes(one))))
-  const title = existing ? 'Change the pipeline' : 'Create a pipeline'
+  const toggle = (changed: SupportedDestination, on: boolean) =>
+    setSelected(kinds.filter((kind) => (kind === changed ? on : selected.includes(kind))))
+  const title = existing ? 'Edit pipeline' : 'Create pipeline'
   return (
-    <FormDialog title={title} submit={existing ? 'Save' : 'Create'} large disabled={!selected.length} onClose={onClose} onSubmit={save}>
+    <FormDialog
+      title={title}
+      submit={existing ? 'Save' : 'Create pipeline'}
+      large
+      disabled={!selected.length}
+      onClose={onClose}
+      onSubmit={save}
+    >
       {(error) => (
         <>
           <fieldset class="stack tight">
@@ -55,7 +62,7 @@ export function PipelineForm({ existing, onClose }: FormProps) {
                 onChange={(on) => toggle(kind, on)}
               />
             ))}
-            <span class="small muted">Webhooks deliver beside pipelines already. Azure Event Hubs is not supported yet.</span>
+            <span class="small muted">Webhooks keep delivering alongside pipelines. Azure Event Hubs is not supported yet.</span>
           </fieldset>
           {selected.includes('rabbitmq') && (
             <RabbitMqFields value={rabbitmq} isExisting={Boolean(existing?.rabbitmq)} onChange={setRabbitMq} error={error} />
@@ -64,14 +71,14 @@ export function PipelineForm({ existing, onClose }: FormProps) {
           <AreaField
             full
             label="Event types"
-            hint="Empty takes all. One beginning on each line, as in labtest.order."
+            hint="One prefix per line, such as labtest.order. Leave empty for all events."
             value={types}
             onText={setTypes}
             error={Object.entries(fieldErrors(error)).find(([path]) => path.startsWith('event_type_prefixes'))?.[1]}
           />
           {hasNew && (
             <Checkbox
-              label={`Begin ${existing ? 'the new destination ' : ''}with the oldest event that is kept`}
+              label={`Start ${existing ? 'the new destination ' : ''}from the oldest stored event`}
               value={includesHistory}
               onChange={setIncludesHistory}
             />
@@ -100,8 +107,8 @@ const RabbitMqFields = ({ value, isExisting, onChange, error }: Fields<RabbitMq>
       placeholder="amqps://user:password@broker.example.com/vhost"
       hint={
         isExisting
-          ? 'User and password are hidden; left like this, they stay as they are.'
-          : 'With user and password, which are sealed and never shown again.'
+          ? 'The user and password are hidden. Leave them masked to keep them.'
+          : 'Include the user and password. They are encrypted and not shown again.'
       }
       value={value.uri}
       onText={(uri) => onChange({ ...value, uri })}
@@ -110,7 +117,7 @@ const RabbitMqFields = ({ value, isExisting, onChange, error }: Fields<RabbitMq>
     <TextField
       label="Exchange"
       required
-      hint="It must exist; the event type is the routing key."
+      hint="The exchange must exist. The event type is the routing key."
       value={value.exchange}
       onText={(exchange) => onChange({ ...value, exchange })}
       error={fieldErrors(error)['rabbitmq.exchange']}
@@ -124,8 +131,8 @@ const PubSubFields = ({ value, onChange, error }: Fields<PubSub>) => (
       label="Project"
       required
       spellcheck={false}
-      placeholder="harbour-events"
-      hint="The id of a Google Cloud project that the operator of the service opened."
+      placeholder="harbor-events"
+      hint="The ID of a Google Cloud project that your operator allows."
       value={value.project}
       onText={(project) => onChange({ ...value, project })}
       error={fieldErrors(error)['cloud_pubsub.project']}
@@ -134,14 +141,14 @@ const PubSubFields = ({ value, onChange, error }: Fields<PubSub>) => (
       label="Topic"
       required
       spellcheck={false}
-      hint="It must exist, with its subscriptions; the event type is an attribute."
+      hint="The topic and its subscriptions must exist. The event type is an attribute."
       value={value.topic}
       onText={(topic) => onChange({ ...value, topic })}
       error={fieldErrors(error)['cloud_pubsub.topic']}
     />
     <div class="full">
       <Checkbox
-        label="With ordering keys, so that subscriptions can keep the order of each order or resource"
+        label="Send ordering keys, so subscriptions can preserve event order per lab order or resource"
         value={value.message_ordering}
         onChange={(message_ordering) => onChange({ ...value, message_ordering })}
       />

@@ -21,27 +21,27 @@ export function Pipelines() {
   const pipelines = useQuery(`pipelines:${team_id}`, load, { refreshMs: REFRESH_MS })
   const createButton = can('team.manage') && (
     <Button kind="primary" onClick={() => setEditing('new')}>
-      Create a pipeline
+      Create pipeline
     </Button>
   )
   return (
     <>
-      <PageHeader title="Pipelines">
-        The event log of this team to RabbitMQ or Google Cloud Pub/Sub, in order, each event until it is confirmed.
-      </PageHeader>
+      <PageHeader title="Pipelines">Publish this team's events to RabbitMQ or Google Cloud Pub/Sub, in order and at least once.</PageHeader>
       <QueryView
         query={pipelines}
         isEmpty={({ pipelines }) => !pipelines.length}
         empty={
           <Card bare label="Pipelines">
-            <EmptyState title="No pipeline yet" actions={createButton}>
-              Name a RabbitMQ broker and an exchange, a topic of Google Cloud Pub/Sub, or both. Every event goes there beside your webhooks,
-              from now on or from the oldest that is kept.
+            <EmptyState title="No pipelines yet" actions={createButton}>
+              Publish every event to a RabbitMQ exchange, a Google Cloud Pub/Sub topic, or both. Start with new events or with the oldest
+              stored one.
             </EmptyState>
           </Card>
         }
       >
-        {({ pipelines }) => pipelines.map((one) => <PipelineView key={one.team_id} pipeline={one} onChange={() => setEditing(one)} />)}
+        {({ pipelines }) =>
+          pipelines.map((pipeline) => <PipelineView key={pipeline.team_id} pipeline={pipeline} onChange={() => setEditing(pipeline)} />)
+        }
       </QueryView>
       {editing && <PipelineForm existing={editing === 'new' ? undefined : editing} onClose={() => setEditing(undefined)} />}
     </>
@@ -59,7 +59,7 @@ function PipelineView({ pipeline, onChange }: { pipeline: Pipeline; onChange: ()
         <DescriptionList
           items={[
             ['Event types', event_type_prefixes?.map((prefix) => `${prefix}*`).join(', ') ?? 'All'],
-            ['Began with', pipeline.push_historical_data ? 'The oldest event that was kept' : 'What happened from then on'],
+            ['Started from', pipeline.push_historical_data ? 'The oldest stored event' : 'New events only'],
             ['Created', <Time at={created_at} isRealTime />],
           ]}
         />
@@ -73,7 +73,7 @@ function Actions({ pipeline, onChange }: { pipeline: Pipeline; onChange: () => v
   return (
     <span class="row wrap">
       <Button small onClick={onChange}>
-        Change…
+        Edit…
       </Button>
       <Button small kind="danger" onClick={() => setIsDeleting(true)}>
         Delete…
@@ -88,11 +88,11 @@ function DeleteDialog({ team_id, onClose }: { team_id: string; onClose: () => vo
     await api.deletePipelines({ params: deploymentParams(), query: { team_id: [team_id] } })
     refresh('pipelines:')
     onClose()
-    showToast('The pipeline is deleted.')
+    showToast('Pipeline deleted.')
   }
   return (
-    <FormDialog title="Delete the pipeline?" submit="Delete" danger onClose={onClose} onSubmit={remove}>
-      <p>Nothing more is published, and its place in the log is forgotten. The events stay in the log.</p>
+    <FormDialog title="Delete this pipeline?" submit="Delete pipeline" danger onClose={onClose} onSubmit={remove}>
+      <p>Publishing stops and the pipeline's position is lost. The events stay in the log.</p>
     </FormDialog>
   )
 }

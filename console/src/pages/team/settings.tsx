@@ -13,13 +13,13 @@ type Team = Awaited<ReturnType<typeof api.getTeam>>
 type TeamSettings = NonNullable<Team['sandbox']>
 
 const featureSettings: [name: keyof TeamSettings & string, label: string, about: string][] = [
-  ['lab_tests_patient_sms_communication_enabled', 'Texts to patients', 'Kept only: nothing is sent to patients from here.'],
-  ['lab_tests_patient_email_communication_enabled', 'E-mails to patients', 'Kept only: nothing is sent to patients from here.'],
-  ['partial_webhooks_enabled', 'Partial results by webhook', 'Webhooks are told of partial reports too.'],
-  ['minor_ordering_enabled', 'Orders for minors', 'With a medical proxy.'],
-  ['reject_duplicate_connection', 'Refuse duplicate connections', 'One account of a source connects to one user only.'],
-  ['sdk_per_device_activity_timeseries', 'Activity by device', 'Kept only: nothing follows it yet.'],
-  ['patient_experience', 'Patient experience', 'Kept only: nothing follows it yet.'],
+  ['lab_tests_patient_sms_communication_enabled', 'Patient text messages', 'Stored only. Assay does not message patients.'],
+  ['lab_tests_patient_email_communication_enabled', 'Patient emails', 'Stored only. Assay does not message patients.'],
+  ['partial_webhooks_enabled', 'Partial result webhooks', 'Emit events for partial results.'],
+  ['minor_ordering_enabled', 'Orders for minors', 'Requires a medical proxy.'],
+  ['reject_duplicate_connection', 'Reject duplicate connections', 'A source account can connect to one user only.'],
+  ['sdk_per_device_activity_timeseries', 'Activity per device', 'Stored only. No effect yet.'],
+  ['patient_experience', 'Patient experience', 'Stored only. No effect yet.'],
 ]
 
 export function Settings() {
@@ -38,7 +38,7 @@ function Form({ team }: { team: Team }) {
   const [name, setName] = useState(team.name)
   const [settings, setSettings] = useState<TeamSettings | null>(team[env])
   const [error, setError] = useState<ApiError>()
-  if (!settings) return <Notice tone="idle">The team has no settings here.</Notice>
+  if (!settings) return <Notice tone="idle">This team has no settings in this environment.</Notice>
   const save = async () => {
     setError(undefined)
     const { critical_result_notification_email, simulator, time_zone, logo_url } = settings
@@ -51,7 +51,7 @@ function Form({ team }: { team: Team }) {
     }
     await api.patchTeam({ params: { org_id, team_id }, body: { name, [env]: body } }).then(() => {
       refresh('team')
-      showToast('Saved.')
+      showToast('Settings saved.')
     }, setError)
   }
   const errors = fieldErrors(error)
@@ -65,21 +65,21 @@ function Form({ team }: { team: Team }) {
             <TextField
               label="Time zone"
               placeholder="America/New_York"
-              hint="For orders whose address tells none."
+              hint="Used when an order's address does not give one."
               value={settings.time_zone ?? ''}
               onText={(time_zone) => change({ time_zone })}
               error={errors[`${env}.time_zone`]}
             />
             <TextField
-              label="E-mail for critical results"
-              hint="Kept only: no e-mail is sent from here. Take labtest.result.critical by webhook."
+              label="Critical result email"
+              hint="Stored only. Assay sends no email; use a webhook for labtest.result.critical."
               type="email"
               value={settings.critical_result_notification_email ?? ''}
               onText={(critical_result_notification_email) => change({ critical_result_notification_email })}
               error={errors[`${env}.critical_result_notification_email`]}
             />
             <TextField
-              label="Logo"
+              label="Logo URL"
               type="url"
               placeholder="https://…"
               value={settings.logo_url ?? ''}
@@ -91,15 +91,15 @@ function Form({ team }: { team: Team }) {
                 label="Simulator"
                 value={settings.simulator}
                 options={[
-                  ['manual', 'Orders move when asked'],
-                  ['auto', 'Orders move by the clock'],
+                  ['manual', 'Manual: you advance each order'],
+                  ['auto', 'Automatic: orders advance with the clock'],
                 ]}
                 onSelect={(simulator) => change({ simulator })}
               />
             )}
           </div>
         </Card>
-        <Card title="Switches">
+        <Card title="Features">
           {featureSettings.map(([name, label, description]) => (
             <div key={name} class="switch-row">
               <Checkbox
@@ -125,8 +125,8 @@ function Form({ team }: { team: Team }) {
       <Card title="Team">
         <DescriptionList
           items={[
-            ['Team id', <Id id={team.id} what="team id" />],
-            ['Your id', team.integration_team_id],
+            ['Team ID', <Id id={team.id} what="team ID" />],
+            ['Integration ID', team.integration_team_id],
             ['Region', team.region.toUpperCase()],
             ['Plan', humanize(session.get()?.org.plan)],
             ['Created', <Time at={team.created_on} isRealTime />],

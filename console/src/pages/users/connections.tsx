@@ -6,7 +6,7 @@ import type { User } from './find.ts'
 
 type Connection = { name: string; slug: string; status?: string; created_on: string }
 
-/** The sources that the user connected; their state follows when it is read. */
+/** Shows the user's sources at once and their status after it loads. */
 export function Connections({ user }: { user: User }) {
   const connections = useQuery(`connections:${user.user_id}`, () => api.listConnections({ params: { user_id: user.user_id } }))
   const sources = user.connected_sources.map(
@@ -30,7 +30,7 @@ export function Connections({ user }: { user: User }) {
           ))}
         </ul>
       ) : (
-        <EmptyState title="No source connected">A wearable or an app is connected by the user, through a link token.</EmptyState>
+        <EmptyState title="No connections">Users connect a wearable or app with a link token.</EmptyState>
       )}
     </Card>
   )

@@ -8,13 +8,12 @@ import { TextField } from '../../ui/forms.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import type { User } from './find.ts'
 
-/** Deleting asks for the id once more; the line that confirms it offers the way back. */
 export function DeleteUser({ user: { user_id, client_user_id } }: { user: User }) {
   const [isOpen, setIsOpen] = useState(false)
   const [confirmation, setConfirmation] = useState('')
   const undo = async () => {
     await api.undoDeleteUser({ query: { user_id } }).then(
-      () => showToast('The user is back.'),
+      () => showToast('User restored.'),
       (error: Error) => showToast(error.message, { tone: 'bad' }),
     )
     refresh('user:', 'users', 'orders')
@@ -25,7 +24,7 @@ export function DeleteUser({ user: { user_id, client_user_id } }: { user: User }
     setIsOpen(false)
     refresh('user:', 'users', 'orders')
     navigate('/users')
-    showToast(`${client_user_id} is deleted.`, { action: { name: 'Undo', run: () => void undo() } })
+    showToast(`Deleted ${client_user_id}.`, { action: { name: 'Undo', run: () => void undo() } })
   }
   return (
     <>
@@ -35,15 +34,15 @@ export function DeleteUser({ user: { user_id, client_user_id } }: { user: User }
       {isOpen && (
         <FormDialog
           title="Delete this user?"
-          submit="Delete"
+          submit="Delete user"
           danger
           disabled={confirmation.trim() !== client_user_id}
           onClose={() => setIsOpen(false)}
           onSubmit={remove}
         >
           <p>
-            The user is gone at once for every call. After 7 days it is erased for good with all orders, results and data; until then the
-            deletion can be undone.
+            API requests stop returning the user at once. After 7 days the user is erased permanently with all orders, results and data. You
+            can restore the user until then.
           </p>
           <TextField label={`Type ${client_user_id} to confirm`} value={confirmation} onText={setConfirmation} autocomplete="off" />
         </FormDialog>

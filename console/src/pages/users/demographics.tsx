@@ -14,7 +14,7 @@ export function Demographics({ user_id }: { user_id: string }) {
   if (info.error?.status === 404)
     return (
       <Card bare title="Demographics">
-        <EmptyState title="None recorded">They come with the first order, or by PATCH /v2/user/…/info.</EmptyState>
+        <EmptyState title="No demographics">Add them with the first order or with PATCH /v2/user/…/info.</EmptyState>
       </Card>
     )
   return (
@@ -29,10 +29,10 @@ export function Demographics({ user_id }: { user_id: string }) {
             <DescriptionList
               items={[
                 ['Name', `${info.first_name} ${info.last_name}`],
-                ['Born', formatDate(info.dob)],
+                ['Date of birth', formatDate(info.dob)],
                 ['Gender', humanize(info.gender)],
                 ['Phone', info.phone_number],
-                ['E-mail', info.email],
+                ['Email', info.email],
                 [
                   'Address',
                   [info.address.first_line, info.address.second_line, info.address.city, info.address.state, info.address.zip]

@@ -43,7 +43,7 @@ const UserView = ({ user }: { user: User }) => (
     >
       <span class="row wrap">
         <span>
-          created <Time at={user.created_on} />
+          Created <Time at={user.created_on} />
         </span>
         <Id id={user.user_id} what="user id" />
       </span>
@@ -60,8 +60,8 @@ const UserView = ({ user }: { user: User }) => (
           <DescriptionList
             items={[
               ['Time zone', user.fallback_time_zone?.id ?? 'Not set'],
-              ['Taken from', user.ingestion_start ? formatDate(user.ingestion_start) : 'The beginning'],
-              ['Taken until', user.ingestion_end ? formatDate(user.ingestion_end) : 'Open'],
+              ['Ingestion start', user.ingestion_start ? formatDate(user.ingestion_start) : 'No limit'],
+              ['Ingestion end', user.ingestion_end ? formatDate(user.ingestion_end) : 'No limit'],
             ]}
           />
         </Card>
@@ -76,13 +76,13 @@ function UserOrders({ user_id }: { user_id: string }) {
   const orders = useQuery(`orders of ${user_id}`, () => api.listOrders({ query: { user_id, size: MAX_ORDERS } }))
   const hasMore = (orders.data?.total ?? 0) > MAX_ORDERS
   return (
-    <Card bare title="Orders" actions={hasMore && <Link to={`/orders?user_id=${user_id}`}>All {orders.data?.total}</Link>}>
+    <Card bare title="Orders" actions={hasMore && <Link to={`/orders?user_id=${user_id}`}>View all {orders.data?.total}</Link>}>
       <QueryView
         query={orders}
         isEmpty={({ orders }) => !orders.length}
         empty={
           <EmptyState title="No orders yet" actions={<PlaceLink user_id={user_id} />}>
-            Orders of this user and their results appear here.
+            This user's orders and results appear here.
           </EmptyState>
         }
       >
@@ -92,23 +92,19 @@ function UserOrders({ user_id }: { user_id: string }) {
   )
 }
 
-/** Not there, or awaiting its erasure: within its 7 days a deletion can be undone. */
+/** A deleted user also gives 404, and can be restored for 7 days. */
 function UserNotFound({ user_id }: { user_id: string }) {
   const undo = async () => {
     await api.undoDeleteUser({ query: { user_id } })
-    showToast('The user is back.')
+    showToast('User restored.')
     refresh(`user:${user_id}`, 'users', 'orders')
   }
   return (
     <>
       <PageHeader up={['/users', 'Users']} title="User not found" />
       <Card bare label="User not found">
-        <EmptyState
-          title="This user is not there"
-          actions={can('data.change') && <AsyncButton action={undo}>Undo the deletion</AsyncButton>}
-        >
-          If it was deleted in the last 7 days, nothing is lost yet and the deletion can be undone. Otherwise the id is of another team, or
-          misspelt.
+        <EmptyState title="This user does not exist" actions={can('data.change') && <AsyncButton action={undo}>Restore user</AsyncButton>}>
+          If the user was deleted in the last 7 days, you can restore it. Otherwise, check the ID and the selected team.
         </EmptyState>
       </Card>
     </>

@@ -5,7 +5,7 @@ export type Grouped = Awaited<ReturnType<typeof api.listSamples>>
 type Group = Grouped['groups'][string][number]
 type Sample = Group['data'][number]
 
-/** What is drawn of a sample: its value, or the two of a blood pressure. A note has no number. */
+/** Numeric fields of a sample. Blood pressure has two. */
 const fields = ['value', 'systolic', 'diastolic'] as const
 type Field = (typeof fields)[number]
 
@@ -19,7 +19,7 @@ function buildPoints(data: Sample[], field: Field): Point[] {
   return points.sort((a, b) => a.at - b.at)
 }
 
-/** One line for each source, and for each kind of source where one has several. */
+/** One line per source, and per source type if a provider has several. */
 export function buildLines({ groups }: Grouped): Line[] {
   return Object.values(groups).flatMap((sources) =>
     sources.flatMap(({ source, data }) =>
@@ -34,7 +34,6 @@ export function buildLines({ groups }: Grouped): Line[] {
   )
 }
 
-/** Samples that are words. */
 export const countTextSamples = ({ groups }: Grouped) =>
   Object.values(groups)
     .flat()

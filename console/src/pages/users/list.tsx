@@ -29,7 +29,7 @@ export function Users() {
   }
   const createButton = can('data.change') && (
     <Button kind="primary" onClick={() => setIsCreating(true)}>
-      Create a user
+      Create user
     </Button>
   )
   return (
@@ -37,12 +37,7 @@ export function Users() {
       <PageHeader title="Users" actions={createButton} />
       <Card bare label="Users">
         <div class="filters">
-          <SearchField
-            text={text}
-            onSearch={applySearch}
-            label="Search users"
-            placeholder="Your id, our id, a name, birth date, e-mail or phone"
-          />
+          <SearchField text={text} onSearch={applySearch} label="Search users" placeholder="ID, name, date of birth, email or phone" />
         </div>
         <QueryView
           query={users}
@@ -72,8 +67,8 @@ export function Users() {
 }
 
 const columns: Column<User>[] = [
-  { name: 'Your id', cell: (user) => user.client_user_id },
-  { name: 'User', cell: (user) => <Id id={user.user_id} what="user id" /> },
+  { name: 'Client user ID', cell: (user) => user.client_user_id },
+  { name: 'User ID', cell: (user) => <Id id={user.user_id} what="user ID" /> },
   {
     name: 'Connections',
     wide: true,
@@ -89,7 +84,7 @@ function Pages({ offset, rowCount, total }: { offset: number; rowCount: number; 
   const page = offset / PAGE_SIZE + 1
   return (
     <Pager
-      text={`${formatCount(offset + 1)} to ${formatCount(offset + rowCount)} of ${formatCount(total)}`}
+      text={`${formatCount(offset + 1)}–${formatCount(offset + rowCount)} of ${formatCount(total)}`}
       onPrevious={page > 1 ? goToPage(page - 1) : undefined}
       onNext={offset + rowCount < total ? goToPage(page + 1) : undefined}
     />
@@ -98,13 +93,13 @@ function Pages({ offset, rowCount, total }: { offset: number; rowCount: number; 
 
 const NoUsers = ({ createButton }: { createButton: ComponentChildren }) => (
   <EmptyState title="No users yet" actions={createButton}>
-    A user is one of your patients or members, by an id of your own. Everything else belongs to a user: orders, connections, data.
+    A user is one of your patients or members. Orders, connections and data belong to a user.
   </EmptyState>
 )
 
 const NoMatches = ({ text, onClear }: { text: string; onClear: () => void }) => (
-  <EmptyState title="Nobody matches" actions={<Button onClick={onClear}>Show all users</Button>}>
-    Ids and words of names match from their beginning; every word must match. You asked for “{text}”.
+  <EmptyState title="No matching users" actions={<Button onClick={onClear}>Clear search</Button>}>
+    No user matches “{text}”. IDs and names match from the start of each word, and every word must match.
   </EmptyState>
 )
 
@@ -119,12 +114,12 @@ function NewUser({ onClose }: { onClose: () => void }) {
     navigate(`/users/${user_id}`)
   }
   return (
-    <FormDialog title="Create a user" submit="Create" onClose={onClose} onSubmit={create}>
+    <FormDialog title="Create user" submit="Create user" onClose={onClose} onSubmit={create}>
       {(error) => (
         <>
           <TextField
-            label="Your id"
-            hint="Unique in the team; never an e-mail address or phone number."
+            label="Client user ID"
+            hint="An ID from your system, unique in the team. Do not use an email address or phone number."
             required
             value={id}
             onText={setId}
@@ -133,7 +128,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
           <TextField
             label="Time zone"
             placeholder="America/New_York"
-            hint="For sources that carry none."
+            hint="Used when a source does not send one."
             value={zone}
             onText={setZone}
             error={fieldErrors(error)['fallback_time_zone']}

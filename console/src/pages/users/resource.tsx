@@ -8,7 +8,7 @@ import { Chooser, type ChooserOption } from '../../ui/chooser.tsx'
 
 export type SampleCounts = Record<string, number>
 
-/** How many samples came in of each resource that is drawn over time. */
+/** Loads sample counts for each resource that can be charted. */
 export function useResources(user_id: string) {
   return useQuery(`resources:${user_id}`, async (): Promise<SampleCounts> => {
     const { data } = await api.getUserResources({ query: { user_id } })
@@ -20,13 +20,13 @@ export function useResources(user_id: string) {
   })
 }
 
-/** What is looked at first: the heart, else whatever most came in of. */
+/** Heart rate if there is any, otherwise the resource with the most samples. */
 export function defaultResource(sampleCounts: SampleCounts) {
   const [largest] = Object.entries(sampleCounts).sort(([, a], [, b]) => b - a)
   return sampleCounts['heartrate'] || !largest ? 'heartrate' : largest[0]
 }
 
-/** Every resource of the contract; those that there is data of come first. */
+/** Lists every resource, those with data first. */
 function findResources(sampleCounts: SampleCounts, text: string, onSelect: (resource: string) => void): ChooserOption[] {
   const query = text.trim().toLowerCase()
   return [...Object.keys(sampleCounts).sort(), ...Object.keys(series).filter((name) => !(name in sampleCounts))]

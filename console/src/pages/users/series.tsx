@@ -22,27 +22,26 @@ const spans: [string, string][] = [
   ['365', '1 year'],
 ]
 
-/** About five hundred points whatever the window, so that a year draws as fast as a day. */
+/** Picks a bucket that gives about 500 points for any window. */
 const bucketSize = (ms: number) => {
   const minutes = ms / MINUTE_MS / 500
   const fits = [1, 5, 15, 30, 60, 180, 360, 720, 1440].find((size) => size >= minutes) ?? 1440
   return fits < 60 ? `${fits}m` : `${fits / 60}h`
 }
 
-/** Of what is no single number there is no mean. */
+/** Only single numbers can be averaged. */
 const downsampling = (resource: string, ms: number) =>
   (resources[resource] ?? 'number') === 'number' ? { downsample: bucketSize(ms) } : {}
 
 const toIso = (at: number) => new Date(at).toISOString()
 
-/** A window in whole minutes that ends by now and is neither too short nor too long to look at. */
+/** Returns a window of whole minutes within the size limits that does not end in the future. */
 function clampWindow(from: number, to: number, now: number) {
   const length = Math.min(Math.max(to - from, MIN_WINDOW_MS), MAX_WINDOW_MS)
   const end = Math.min(Math.round((from + to + length) / 2 / MINUTE_MS) * MINUTE_MS, now)
   return { from: toIso(end - Math.round(length / MINUTE_MS) * MINUTE_MS), to: toIso(end) }
 }
 
-/** The part that was zoomed to; the address says it. */
 function zoomFromSearch(search: URLSearchParams): [number, number] | undefined {
   const [from, to] = [Date.parse(search.get('from') ?? ''), Date.parse(search.get('to') ?? '')]
   return from < to ? [from, to] : undefined
@@ -78,7 +77,7 @@ export function UserSeries({ user_id }: { user_id: string }) {
           {resource && (
             <ResourcePicker sampleCounts={resourceCounts.data ?? {}} resource={resource} onSelect={(resource) => show({ resource })} />
           )}
-          <FilterSelect label="Span" value={String(days)} options={spans} onSelect={(days) => show({ days })} />
+          <FilterSelect label="Period" value={String(days)} options={spans} onSelect={(days) => show({ days })} />
         </>
       }
     >
@@ -106,13 +105,13 @@ function NoData({ days, samples }: { days: number; samples: Grouped | undefined 
   const texts = samples ? countTextSamples(samples) : 0
   if (texts)
     return (
-      <EmptyState title={`${pluralize(texts, 'sample')} in words`}>
-        What has no number cannot be drawn; it is read by GET /v2/timeseries.
+      <EmptyState title={`${pluralize(texts, 'text sample')}`}>
+        Text samples cannot be charted. Read them with GET /v2/timeseries.
       </EmptyState>
     )
   return (
-    <EmptyState title="Nothing in this window">
-      No source sent this in the last {days === 1 ? 'day' : `${days} days`}. Choose another resource or a longer span.
+    <EmptyState title="No data in this period">
+      No source sent this resource in the last {days === 1 ? 'day' : `${days} days`}. Choose another resource or a longer period.
     </EmptyState>
   )
 }

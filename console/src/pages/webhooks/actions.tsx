@@ -13,7 +13,7 @@ export function ToggleWebhook({ webhook: { id, disabled } }: { webhook: Webhook 
   const toggle = async () => {
     await api.patchWebhook({ params: { ...teamParams(), webhook_id: id }, body: { disabled: !disabled } })
     refresh('webhook')
-    showToast(disabled ? 'Enabled; what waited is sent now.' : 'Disabled; what happens waits for it.')
+    showToast(disabled ? 'Webhook enabled. Pending messages are sent now.' : 'Webhook disabled. New messages stay pending.')
   }
   return <AsyncButton action={toggle}>{disabled ? 'Enable' : 'Disable'}</AsyncButton>
 }
@@ -31,13 +31,13 @@ export function SendExample({ webhook: { id } }: { webhook: Webhook }) {
   return (
     <>
       <Button kind="primary" onClick={() => setIsOpen(true)}>
-        Send an example
+        Send example
       </Button>
       {isOpen && (
-        <FormDialog title="Send an example" submit="Send" onClose={() => setIsOpen(false)} onSubmit={send}>
+        <FormDialog title="Send example" submit="Send" onClose={() => setIsOpen(false)} onSubmit={send}>
           <p class="muted">
-            One signed message about fictitious people, whatever the filter says. It is never tried again and says nothing about the health
-            of the webhook.
+            Sends one signed message with fictitious data, regardless of the webhook's filter. Assay does not retry it, and it does not
+            affect the webhook's health.
           </p>
           <SelectField
             label="Event type"
@@ -58,7 +58,7 @@ const toLocalInput = (at: number) => {
 
 const HOUR_MS = 3_600_000
 
-/** Sends a window of the log, or only what failed for good; both become a job that goes on without the page. */
+/** Starts a background job that keeps running when the page is closed. */
 export function ReplayButton({ webhook: { id } }: { webhook: Webhook }) {
   const [isOpen, setIsOpen] = useState(false)
   const [kind, setKind] = useState('replay')
@@ -80,21 +80,23 @@ export function ReplayButton({ webhook: { id } }: { webhook: Webhook }) {
     <>
       <Button onClick={() => setIsOpen(true)}>Replay</Button>
       {isOpen && (
-        <FormDialog title="Send again" submit="Start" onClose={() => setIsOpen(false)} onSubmit={start}>
+        <FormDialog title="Replay events" submit="Start replay" onClose={() => setIsOpen(false)} onSubmit={start}>
           <SelectField
-            label="What"
+            label="Events"
             value={kind}
             options={[
-              ['replay', 'Every event of the window'],
-              ['recover', 'Only what failed for the last time'],
+              ['replay', 'All events in the time range'],
+              ['recover', 'Only messages that exhausted their retries'],
             ]}
             onSelect={setKind}
           />
           <div class="form-grid">
             <TextField label="From" type="datetime-local" required value={from} onText={setFrom} />
-            <TextField label="Until" type="datetime-local" hint="Empty: now." value={to} onText={setTo} />
+            <TextField label="To" type="datetime-local" hint="Leave empty for now." value={to} onText={setTo} />
           </div>
-          {kind === 'replay' && <AreaField label="Event types" hint="Empty: all that the webhook takes." value={types} onText={setTypes} />}
+          {kind === 'replay' && (
+            <AreaField label="Event types" hint="Leave empty for all events that the webhook accepts." value={types} onText={setTypes} />
+          )}
         </FormDialog>
       )}
     </>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { formatDuration, humanize } from '../../format.ts'
+import { formatDuration, humanize, pluralize } from '../../format.ts'
 import { refresh, useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import type { PageProps } from '../../routes.ts'
@@ -15,7 +15,6 @@ import { Outcome } from './attempts.tsx'
 
 type Attempt = Awaited<ReturnType<typeof api.getWebhookAttempt>>
 
-/** What was sent, what came back, how long it took and when it is tried next. */
 export function AttemptDetail({ params: { webhook_id = '', attempt_id = '' } }: PageProps) {
   const [reason, setReason] = useState<string | null>(null)
   const attempt = useQuery(`attempt:${attempt_id}${reason ? '?revealed' : ''}`, () =>
@@ -38,9 +37,9 @@ const AttemptView = ({ attempt, reveal }: { attempt: Attempt; reveal: ComponentC
     >
       <span class="row wrap">
         <Outcome attempt={attempt} />
-        <span>try {attempt.attempt}</span>
+        <span>Attempt {attempt.attempt}</span>
         <Time at={attempt.at} isRealTime />
-        <Id id={attempt.event_id} what="event id" />
+        <Id id={attempt.event_id} what="event ID" />
       </span>
     </PageHeader>
     <div class="columns">
@@ -49,7 +48,7 @@ const AttemptView = ({ attempt, reveal }: { attempt: Attempt; reveal: ComponentC
           <div class="stack">
             <code class="small">POST {attempt.url}</code>
             <Headers headers={attempt.request_headers} />
-            <Json label="Body of the request" value={formatJson(attempt.request_body) ?? 'The event is no longer kept.'} />
+            <Json label="Request body" value={formatJson(attempt.request_body) ?? 'The event is no longer stored.'} />
           </div>
         </Card>
         <Card title={attempt.status ? `Response ${attempt.status}` : 'No response'}>
@@ -60,20 +59,20 @@ const AttemptView = ({ attempt, reveal }: { attempt: Attempt; reveal: ComponentC
               </p>
             )}
             <Headers headers={attempt.response_headers} />
-            {attempt.response_body && <Json label="Body of the response" value={formatJson(attempt.response_body)} />}
-            {attempt.truncated && <p class="small muted">The receiver answered more than the 64 kB that are read.</p>}
+            {attempt.response_body && <Json label="Response body" value={formatJson(attempt.response_body)} />}
+            {attempt.truncated && <p class="small muted">Assay reads the first 64 kB of a response. This one was longer.</p>}
           </div>
         </Card>
       </div>
       <Card title="Attempt">
         <DescriptionList
           items={[
-            ['Took', formatDuration(attempt.ms)],
-            ['Key', <code>{attempt.key}</code>],
+            ['Duration', formatDuration(attempt.ms)],
+            ['Ordering key', <code>{attempt.key}</code>],
             ['Sequence', attempt.sequence],
-            ['Next try', attempt.next_try_at && <Time at={attempt.next_try_at} isRealTime />],
-            ['Others', <Link to={`/webhooks/${attempt.webhook_id}?event_type=${attempt.event_type}`}>Deliveries of this type</Link>],
-            ['Type', <Link to={`/events/${attempt.event_type}`}>In the catalogue</Link>],
+            ['Next attempt', attempt.next_try_at && <Time at={attempt.next_try_at} isRealTime />],
+            ['Related', <Link to={`/webhooks/${attempt.webhook_id}?event_type=${attempt.event_type}`}>Deliveries of this event type</Link>],
+            ['Event type', <Link to={`/events/${attempt.event_type}`}>View in catalog</Link>],
           ]}
         />
       </Card>
@@ -98,7 +97,11 @@ function Retry({ attempt: { webhook_id, event_id } }: { attempt: Attempt }) {
   const retry = async () => {
     const { action, behind } = await api.retryWebhookMessage({ params: { ...teamParams(), webhook_id, event_id } })
     refresh('attempts:', 'webhook:')
-    showToast(action === 'retried' ? 'It is tried now.' : `It is sent again${behind ? `, behind ${behind} of its key` : ''}.`)
+    showToast(
+      action === 'retried'
+        ? 'Retry started.'
+        : `Message queued again${behind ? ` behind ${pluralize(behind, 'message')} with the same key` : ''}.`,
+    )
   }
   return (
     <AsyncButton kind="primary" action={retry}>

@@ -23,7 +23,7 @@ export const Outcome = ({ attempt: { outcome, example } }: { attempt: Attempt })
 const REFRESH_MS = 2_000
 const PAGE_SIZE = 50
 
-/** The newest attempts; while it follows, they appear as they are made. */
+/** Polls for new attempts while live mode is on. */
 export function Attempts({ webhook_id }: { webhook_id: string }) {
   const search = useSearchParams()
   const [isFollowing, setIsFollowing] = useState(true)
@@ -54,7 +54,7 @@ export function Attempts({ webhook_id }: { webhook_id: string }) {
         <SearchField
           text={event_type}
           label="Event type"
-          placeholder="Event type, as labtest.order.*"
+          placeholder="Event type, such as labtest.order.*"
           onSearch={(event_type) => filter({ event_type })}
         />
         <FilterSelect
@@ -71,9 +71,7 @@ export function Attempts({ webhook_id }: { webhook_id: string }) {
       <QueryView
         query={attempts}
         isEmpty={({ data }) => !data.length}
-        empty={
-          <EmptyState title="Nothing was sent yet">Send an example, or wait for the first event: it appears here by itself.</EmptyState>
-        }
+        empty={<EmptyState title="No deliveries yet">Send an example, or wait for the first event.</EmptyState>}
       >
         {({ data, next_cursor }) => (
           <>
@@ -104,11 +102,11 @@ const columns: Column<Attempt>[] = [
   },
   { name: 'Outcome', cell: (attempt) => <Outcome attempt={attempt} /> },
   {
-    name: 'Answer',
+    name: 'Response',
     wide: true,
     cell: ({ status, error }) => (status ? <code>{status}</code> : <span class="small">{humanize(error)}</span>),
   },
-  { name: 'Try', wide: true, right: true, cell: ({ attempt }) => attempt },
-  { name: 'Took', wide: true, right: true, cell: ({ ms }) => formatDuration(ms) },
-  { name: 'When', right: true, cell: ({ at }) => <Time at={at} isRealTime /> },
+  { name: 'Attempt', wide: true, right: true, cell: ({ attempt }) => attempt },
+  { name: 'Duration', wide: true, right: true, cell: ({ ms }) => formatDuration(ms) },
+  { name: 'Time', right: true, cell: ({ at }) => <Time at={at} isRealTime /> },
 ]

@@ -28,7 +28,7 @@ export function WebhookDetail({ params: { webhook_id = '' } }: PageProps) {
 }
 
 function WebhookView({ webhook }: { webhook: Webhook }) {
-  const tab = useTab(['deliveries', 'waiting', 'jobs', 'settings'])
+  const tab = useTab(['deliveries', 'pending', 'jobs', 'settings'])
   const { id, waiting, failing_since, next_try_at, disabled_because } = webhook
   return (
     <>
@@ -48,12 +48,12 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
         <span class="row wrap">
           <Health webhook={webhook} />
           {webhook.description && <span>{webhook.description}</span>}
-          <Id id={id} what="webhook id" />
+          <Id id={id} what="webhook ID" />
         </span>
       </PageHeader>
       {disabled_because && (
         <Notice tone="warn">
-          We disabled it: {disabled_because}. Enable it once the receiver answers again; what waited is sent then.
+          Assay disabled this webhook: {disabled_because}. Enable it when your receiver works again to send the pending messages.
         </Notice>
       )}
       {failing_since && !disabled_because && (
@@ -61,20 +61,21 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
           Failing since <Time at={failing_since} isRealTime />
           {next_try_at && (
             <>
-              ; the next try is <Time at={next_try_at} isRealTime />
+              ; next attempt <Time at={next_try_at} isRealTime />
             </>
           )}
           .
         </Notice>
       )}
       <Tabs
-        label="About the webhook"
+        label="Webhook sections"
         tabs={[
           ['deliveries', 'Deliveries'],
           [
-            'waiting',
+            'pending',
             <>
-              Waiting <span class="count">{formatCount(waiting)}</span>
+              {' '}
+              Pending <span class="count">{formatCount(waiting)}</span>
             </>,
           ],
           ['jobs', 'Replays'],
@@ -83,7 +84,7 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
         current={tab}
       />
       {tab === 'deliveries' && <Attempts webhook_id={id} />}
-      {tab === 'waiting' && <PendingMessages webhook_id={id} />}
+      {tab === 'pending' && <PendingMessages webhook_id={id} />}
       {tab === 'jobs' && <Jobs webhook={webhook} />}
       {tab === 'settings' && <WebhookSettings webhook={webhook} />}
     </>

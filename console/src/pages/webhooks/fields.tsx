@@ -2,7 +2,7 @@ import { type ApiError, fieldErrors } from '../../api.ts'
 import { AreaField, SelectField, TextField } from '../../ui/forms.tsx'
 import type { Webhook } from './list.tsx'
 
-/** Event types are text as it was typed: a line that is just begun is no type yet. */
+/** `types` is raw input, because an unfinished line is not an event type yet. */
 export type Fields = {
   url: string
   description: string
@@ -21,13 +21,12 @@ export const fieldsOf = ({ url, description, filter_types, rate_limit, ordering 
   ordering: ordering as Fields['ordering'],
 })
 
-/** What the service takes. */
 export const fieldsToBody = ({ types, ...fields }: Fields) => ({ ...fields, filter_types: parseTypes(types) })
 
 const orderings: [string, string][] = [
-  ['per_key', 'Each order and user resource in its order'],
-  ['strict', 'Everything in one order'],
-  ['unordered', 'Each message on its own'],
+  ['per_key', 'Preserve order per lab order or user resource'],
+  ['strict', 'Preserve order of all messages'],
+  ['unordered', 'No ordering'],
 ]
 
 const parseTypes = (text: string) => {
@@ -44,7 +43,7 @@ export function WebhookFields({ fields, onChange, error }: FieldsProps) {
     <div class="form-grid">
       <TextField
         full
-        label="Address"
+        label="URL"
         type="url"
         required
         placeholder="https://example.com/webhooks"
@@ -62,20 +61,20 @@ export function WebhookFields({ fields, onChange, error }: FieldsProps) {
       <AreaField
         full
         label="Event types"
-        hint="Empty takes all. One on each line; a type may end in *, as in labtest.order.*"
+        hint="One per line. A type can end in *, such as labtest.order.*. Leave empty for all events."
         value={fields.types}
         onText={(types) => set({ types })}
         error={Object.entries(errors).find(([path]) => path.startsWith('filter_types'))?.[1]}
       />
       <SelectField
-        label="Order of messages"
+        label="Ordering"
         value={fields.ordering}
         options={orderings}
-        // The options above are the values of the contract.
+        // The select lists only contract values.
         onSelect={(ordering) => set({ ordering: ordering as Fields['ordering'] })}
       />
       <TextField
-        label="Messages a second at most"
+        label="Rate limit (messages per second)"
         type="number"
         min="1"
         placeholder="No limit"

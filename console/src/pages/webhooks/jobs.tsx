@@ -12,7 +12,7 @@ type Job = Awaited<ReturnType<typeof api.getWebhookJob>>
 const tones: Record<string, Tone> = { running: 'info', done: 'good', stopped: 'idle', failed: 'bad' }
 const REFRESH_MS = 1_500
 
-/** Jobs go on without the page; whoever comes back finds them here. */
+/** Jobs keep running when the page is closed. */
 export function Jobs({ webhook: { id } }: { webhook: Webhook }) {
   const jobs = useQuery(`jobs:${id}`, () => api.listWebhookJobs({ params: { ...teamParams(), webhook_id: id } }), { refreshMs: REFRESH_MS })
   const stop = async (job_id: string) => {
@@ -25,8 +25,8 @@ export function Jobs({ webhook: { id } }: { webhook: Webhook }) {
         query={jobs}
         isEmpty={({ data }) => !data.length}
         empty={
-          <EmptyState title="Nothing was sent again">
-            A replay sends a window of the event log; a recovery sends what failed for the last time.
+          <EmptyState title="No replays yet">
+            A replay sends events from a time range again. A recovery sends only messages that exhausted their retries.
           </EmptyState>
         }
       >
@@ -36,8 +36,8 @@ export function Jobs({ webhook: { id } }: { webhook: Webhook }) {
             rows={data}
             keyOf={({ id }) => id}
             columns={[
-              { name: 'Kind', cell: ({ kind }) => humanize(kind) },
-              { name: 'State', cell: ({ state }) => <Status tone={tones[state] ?? 'idle'}>{humanize(state)}</Status> },
+              { name: 'Type', cell: ({ kind }) => humanize(kind) },
+              { name: 'Status', cell: ({ state }) => <Status tone={tones[state] ?? 'idle'}>{humanize(state)}</Status> },
               { name: 'Progress', cell: (job) => <Progress done={job.done} total={job.total} share={progressOf(job)} /> },
               { name: 'Sent', right: true, cell: ({ sent }) => formatCount(sent) },
               { name: 'Started', wide: true, right: true, cell: ({ created_at }) => <Time at={created_at} isRealTime /> },

@@ -22,26 +22,28 @@ export function Webhooks() {
   const webhooks = useQuery('webhooks', () => fetchAllPages(fetchPage, ({ data }) => data), { refreshMs: REFRESH_MS })
   const createButton = can('team.manage') && (
     <Button kind="primary" onClick={() => setIsCreating(true)}>
-      Create a webhook
+      Create webhook
     </Button>
   )
   return (
     <>
       <PageHeader title="Webhooks" actions={createButton}>
-        Addresses of yours that are told what happens, signed, in order, and again until they answer.
+        Assay sends signed events to your URLs, in order, and retries failed deliveries.
       </PageHeader>
       <Card bare label="Webhooks">
         <QueryView
           query={webhooks}
-          isEmpty={(all) => !all.length}
+          isEmpty={(webhooks) => !webhooks.length}
           empty={
             <EmptyState title="No webhooks yet" actions={createButton}>
-              Give an https address that answers 2xx. Then send it an example and look at the attempt. No receiver at hand? The sandbox
-              inbox is one that needs nothing. <a href="/docs/guides/webhook-receivers">Receivers in three languages</a> show how to verify.
+              Add an https URL that returns 2xx, then send it an example. No receiver yet? Use the sandbox inbox. See{' '}
+              <a href="/docs/guides/webhook-receivers">Webhook receivers</a> for code that verifies signatures.
             </EmptyState>
           }
         >
-          {(all) => <Table label="Webhooks" rows={all} columns={columns} keyOf={({ id }) => id} to={({ id }) => `/webhooks/${id}`} />}
+          {(webhooks) => (
+            <Table label="Webhooks" rows={webhooks} columns={columns} keyOf={({ id }) => id} to={({ id }) => `/webhooks/${id}`} />
+          )}
         </QueryView>
       </Card>
       {isCreating && <NewWebhook onClose={() => setIsCreating(false)} />}
@@ -51,7 +53,7 @@ export function Webhooks() {
 
 export const Health = ({ webhook: { disabled, disabled_because, failures } }: { webhook: Webhook }) =>
   disabled ? (
-    <Status tone="idle">{disabled_because ? 'Disabled by us' : 'Disabled'}</Status>
+    <Status tone="idle">{disabled_because ? 'Disabled by Assay' : 'Disabled'}</Status>
   ) : failures ? (
     <Status tone="bad">{pluralize(failures, 'failure')} in a row</Status>
   ) : (
@@ -60,8 +62,8 @@ export const Health = ({ webhook: { disabled, disabled_because, failures } }: { 
 
 const columns: Column<Webhook>[] = [
   {
-    name: 'Address',
-    // Several may have one address.
+    name: 'URL',
+    // Several webhooks can have the same URL.
     cell: ({ id, url, description }) => (
       <>
         <span class="breaks">{url}</span>
@@ -71,7 +73,7 @@ const columns: Column<Webhook>[] = [
   },
   { name: 'Health', cell: (webhook) => <Health webhook={webhook} /> },
   { name: 'Events', wide: true, cell: ({ filter_types }) => (filter_types ? pluralize(filter_types.length, 'filter') : 'All') },
-  { name: 'Waiting', wide: true, right: true, cell: ({ waiting }) => formatCount(waiting) },
+  { name: 'Pending', wide: true, right: true, cell: ({ waiting }) => formatCount(waiting) },
   { name: 'Created', wide: true, right: true, cell: ({ created_at }) => <Time at={created_at} isRealTime /> },
 ]
 
@@ -84,12 +86,12 @@ function NewWebhook({ onClose }: { onClose: () => void }) {
     navigate(`/webhooks/${id}`)
   }
   return (
-    <FormDialog title="Create a webhook" submit="Create" large onClose={onClose} onSubmit={create}>
+    <FormDialog title="Create webhook" submit="Create webhook" large onClose={onClose} onSubmit={create}>
       {(error) => (
         <>
           <WebhookFields fields={fields} onChange={setFields} error={error} />
           <Checkbox
-            label="Sign with an ed25519 key too, so that receivers need no secret"
+            label="Also sign with an Ed25519 key, so receivers can verify without a secret"
             value={isAsymmetric}
             onChange={setIsAsymmetric}
           />

@@ -9,32 +9,32 @@ const REFRESH_MS = 3_000
 
 export function PendingMessages({ webhook_id }: { webhook_id: string }) {
   const params = { ...teamParams(), webhook_id }
-  const messages = useQuery(`waiting:${webhook_id}`, () => api.listWebhookMessages({ params }), { refreshMs: REFRESH_MS })
+  const messages = useQuery(`pending:${webhook_id}`, () => api.listWebhookMessages({ params }), { refreshMs: REFRESH_MS })
   const retry = async (event_id: string) => {
     await api.retryWebhookMessage({ params: { ...params, event_id } })
-    refresh('waiting:', 'attempts:')
-    showToast('It is tried now.')
+    refresh('pending:', 'attempts:')
+    showToast('Retry started.')
   }
   return (
-    <Card bare title="Waiting">
+    <Card bare title="Pending">
       <QueryView
         query={messages}
         isEmpty={({ data }) => !data.length}
-        empty={<EmptyState title="Nothing waits">Everything that this webhook takes was delivered.</EmptyState>}
+        empty={<EmptyState title="No pending messages">All messages for this webhook are delivered.</EmptyState>}
       >
         {({ data }) => (
           <Table
-            label="Messages that wait, next first"
+            label="Pending messages, next first"
             rows={data}
             keyOf={({ event_id, sequence }) => `${event_id} ${sequence}`}
             columns={[
               { name: 'Event', cell: ({ event_type }) => <DottedName name={event_type} /> },
-              { name: 'Tries', right: true, cell: ({ attempts }) => attempts },
+              { name: 'Attempts', right: true, cell: ({ attempts }) => attempts },
               { name: 'Behind', wide: true, right: true, cell: ({ behind }) => behind || '' },
               {
-                name: 'Next try',
+                name: 'Next attempt',
                 cell: ({ next_try_at }) =>
-                  next_try_at ? <Time at={next_try_at} isRealTime /> : <span class="faint">after those before it</span>,
+                  next_try_at ? <Time at={next_try_at} isRealTime /> : <span class="faint">after earlier messages</span>,
               },
               {
                 name: 'Retry',
@@ -42,7 +42,7 @@ export function PendingMessages({ webhook_id }: { webhook_id: string }) {
                 cell: ({ event_id }) =>
                   can('team.manage') ? (
                     <AsyncButton small action={() => retry(event_id)}>
-                      Try now
+                      Retry now
                     </AsyncButton>
                   ) : null,
               },

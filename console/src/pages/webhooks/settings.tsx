@@ -26,7 +26,7 @@ function SettingsForm({ webhook }: { webhook: Webhook }) {
     setError(undefined)
     await api.patchWebhook({ params: { ...teamParams(), webhook_id: webhook.id }, body: fieldsToBody(fields) }).then(() => {
       refresh('webhook')
-      showToast('Saved.')
+      showToast('Webhook saved.')
     }, setError)
   }
   return (
@@ -44,7 +44,7 @@ function SettingsForm({ webhook }: { webhook: Webhook }) {
   )
 }
 
-/** The secret is fetched when it is asked for and forgotten with the page. */
+/** Loads the secret only on request and keeps it in this page only. */
 function SigningSecret({ webhook: { id, public_key } }: { webhook: Webhook }) {
   const [secret, setSecret] = useState<string>()
   const [isConfirming, setIsConfirming] = useState(false)
@@ -53,12 +53,12 @@ function SigningSecret({ webhook: { id, public_key } }: { webhook: Webhook }) {
     await api.rotateWebhookSecret({ params, body: {} })
     setIsConfirming(false)
     setSecret((await api.getWebhookSecret({ params })).key)
-    showToast('The secret changed; the old one signs along for 24 hours.')
+    showToast('Secret rotated. The old secret also signs messages for 24 hours.')
   }
   return (
     <Card title="Signing secret">
       <div class="stack">
-        <p class="muted">Receivers verify the signature with it. Any Standard Webhooks library does.</p>
+        <p class="muted">Verify message signatures with this secret. Any Standard Webhooks library works.</p>
         {secret && (
           <div class="secret">
             <code class="grow">{secret}</code>
@@ -79,10 +79,8 @@ function SigningSecret({ webhook: { id, public_key } }: { webhook: Webhook }) {
         )}
       </div>
       {isConfirming && (
-        <FormDialog title="Rotate the secret?" submit="Rotate" onClose={() => setIsConfirming(false)} onSubmit={rotate}>
-          <p>
-            Messages are signed with the new secret and, for 24 hours, with the old one too, so receivers can change over without a gap.
-          </p>
+        <FormDialog title="Rotate the signing secret?" submit="Rotate" onClose={() => setIsConfirming(false)} onSubmit={rotate}>
+          <p>Messages are signed with both the new and the old secret for 24 hours, so you can update your receiver without downtime.</p>
         </FormDialog>
       )}
     </Card>
@@ -94,13 +92,13 @@ function DeleteWebhook({ webhook: { id } }: { webhook: Webhook }) {
   const remove = async () => {
     await api.deleteWebhook({ params: { ...teamParams(), webhook_id: id } })
     refresh('webhook')
-    showToast('The webhook is deleted.')
+    showToast('Webhook deleted.')
     navigate('/webhooks')
   }
   return (
-    <Card title="Delete">
+    <Card title="Delete webhook">
       <div class="stack">
-        <p class="muted">Everything that waits for it goes with it. To pause it, disable it instead.</p>
+        <p class="muted">Deleting a webhook discards its pending messages. To pause delivery, disable the webhook instead.</p>
         <div>
           <Button kind="danger" onClick={() => setIsConfirming(true)}>
             Delete webhook
@@ -108,8 +106,8 @@ function DeleteWebhook({ webhook: { id } }: { webhook: Webhook }) {
         </div>
       </div>
       {isConfirming && (
-        <FormDialog title="Delete this webhook?" submit="Delete" danger onClose={() => setIsConfirming(false)} onSubmit={remove}>
-          <p>What waits for it will not be sent. The event log keeps the events.</p>
+        <FormDialog title="Delete this webhook?" submit="Delete webhook" danger onClose={() => setIsConfirming(false)} onSubmit={remove}>
+          <p>Pending messages are discarded. The events stay in the log.</p>
         </FormDialog>
       )}
     </Card>
