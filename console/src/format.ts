@@ -31,7 +31,7 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['hour', 3_600_000],
   ['minute', 60_000],
 ]
-const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 export function formatRelativeTime(at: string, now: number) {
   const distance = Date.parse(at) - now

@@ -63,8 +63,8 @@ function NewKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: 
         label="Role"
         value={role}
         options={[
-          ['org_admin', 'Organization admin'],
-          ['team_admin', 'Team admin'],
+          ['org_admin', 'Org admin: whole organization'],
+          ['team_admin', 'Team admin: selected teams'],
         ]}
         // The select lists only contract values.
         onSelect={(value) => setRole(value as typeof role)}

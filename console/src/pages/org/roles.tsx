@@ -11,7 +11,7 @@ import type { Member } from './people.tsx'
 export type Role = NonNullable<Parameters<typeof api.createInvite>[0]['body']['role']>
 
 const roles: [Role, string][] = [
-  ['org_admin', 'Organization admin: full access'],
+  ['org_admin', 'Org admin: full access'],
   ['team_admin', 'Team admin: full access to selected teams'],
   ['support', 'Support: masked data only'],
   ['read_only', 'Read only: view without changes'],
