@@ -13,7 +13,7 @@ export async function inflate({ headers, routeOptions }: FastifyRequest, bytes: 
     throw problem('UNSUPPORTED_CONTENT_ENCODING', 'Send the body as it is, or with Content-Encoding: gzip.')
   return gunzipped(bytes, { maxOutputLength: routeOptions.bodyLimit as number }).catch((error: { code?: string }) => {
     if (error.code === 'ERR_BUFFER_TOO_LARGE')
-      throw problem('BODY_TOO_LARGE', 'The body is larger than this route takes once it is inflated; send less.')
+      throw problem('BODY_TOO_LARGE', 'The body is too large once decompressed. Split the request.')
     throw invalid(['body'], 'The body is not valid gzip.', 'gzip_invalid')
   })
 }

@@ -229,7 +229,7 @@ describe('an address', () => {
     const response = await fetch(`${production.base}/sandbox/clock`)
     expect([response.status, await response.json()]).toMatchObject([
       404,
-      { detail: { error_type: 'UNKNOWN_PATH', error_message: 'This address is there in a sandbox only.' } },
+      { detail: { error_type: 'UNKNOWN_PATH', error_message: 'This path exists in a sandbox only.' } },
     ])
   })
 

@@ -110,7 +110,7 @@ describe('the link page', () => {
     expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'oura', status: 'connected' }])
     const { activity } = await w.api.listActivity({ params: { user_id }, query: { start_date: '2000-01-01' } })
     expect(activity).toHaveLength(32)
-    expect((await submit('/link/demo/oura', { token: link_token })).text).toContain('was used already')
+    expect((await submit('/link/demo/oura', { token: link_token })).text).toContain('was already used')
     expect(await query(w.url, `select status from audit_log where action = 'connectOnPage' and subject = 'user_id:${user_id}'`)).toEqual([
       { status: 200 },
     ])

@@ -76,7 +76,7 @@ async function setOut(
   reply: FastifyReply,
 ): Promise<visit.PageResponse> {
   const { slug } = params
-  if (!isSource(slug)) throw problem('SOURCE_NOT_OFFERED', 'There is no such source.')
+  if (!isSource(slug)) throw problem('SOURCE_NOT_OFFERED', 'No such source.')
   const browser = cookieIn(headers.cookie)?.browser ?? newBrowserSecret()
   const { oauth_url } = await startOAuth(app, guest.caller, slug, browser)
   const secure = publicUrl(app.config).startsWith('https:') ? '; Secure' : ''

@@ -18,8 +18,7 @@ import { mountLinkPages } from './link-pages.ts'
 export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, started: () => boolean) {
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async () => {
-    if (!started() || !(await answersSoon(app)))
-      throw problem('NOT_READY', 'The service is starting, or the database cannot be reached right now.')
+    if (!started() || !(await answersSoon(app))) throw problem('NOT_READY', 'The service is starting, or its database is unavailable.')
     return { status: 'ready' }
   })
   server.get('/metrics', async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()))

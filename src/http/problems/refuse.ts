@@ -19,35 +19,35 @@ export function sendProblem({ log }: App, error: unknown, request: FastifyReques
   return reply.code(status).header('x-request-id', request.id).send(bodyOf(found))
 }
 
-/** Nothing is mounted at the address, or not for the method. */
+/** No route matches the path, or none for the method. */
 export function sendUnknown(app: App, table: Table, request: FastifyRequest, reply: FastifyReply) {
   const path = request.url.split('?')[0] as string
   const rows = Object.values(table.endpoints).filter((row) => isAt(row, path))
   const methods = rows.filter((row) => isServed(app, row)).map((row) => row.method.toUpperCase())
   if (!methods.length) return sendProblem(app, nothingAt(path, rows), request, reply)
   const allowed = [...new Set(methods)].join(', ')
-  return sendProblem(app, problem('UNKNOWN_METHOD', `This address takes ${allowed} only.`), request, reply.header('allow', allowed))
+  return sendProblem(app, problem('UNKNOWN_METHOD', `This path accepts ${allowed} only.`), request, reply.header('allow', allowed))
 }
 
 const isAt = ({ path, aliases = [] }: Row, sent: string) =>
   [path, ...aliases].some((known) => new RegExp(`^${known.replace(/\{\w+\}/g, '[^/]+')}$`).test(sent))
 
-/** Why there is nothing, as far as we know: whoever moves here, or leaves the sandbox, asks for what others have. */
+/** Explains a missing path: a route of the public interface that Assay does not offer, or one that exists in the sandbox only. */
 function nothingAt(path: string, rows: Row[]) {
   const absent = findNotOffered(path)
   if (absent) return problem('ROUTE_NOT_OFFERED', `This route of the public interface is not offered here. ${absent.instead}`)
-  if (rows.some((row) => row.sandbox)) return problem('UNKNOWN_PATH', 'This address is there in a sandbox only.')
-  return problem('UNKNOWN_PATH', 'There is nothing at this address; /docs/reference lists every one.')
+  if (rows.some((row) => row.sandbox)) return problem('UNKNOWN_PATH', 'This path exists in a sandbox only.')
+  return problem('UNKNOWN_PATH', 'No such path. /docs/reference lists every endpoint.')
 }
 
-export const malformed = () => problem('BAD_REQUEST', 'The request is not well formed HTTP, or its headers are too large.')
+export const malformed = () => problem('BAD_REQUEST', 'The request is not valid HTTP, or its headers are too large.')
 
 const clientErrors: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-/** Answers bytes that never became a request. */
+/** Responds to bytes that are not an HTTP request. */
 export function refuseBytes({ code }: { code?: string }, socket: Socket) {
   if (!socket.writable) return
   const body = JSON.stringify(bodyOf(malformed()))

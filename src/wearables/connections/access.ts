@@ -48,14 +48,14 @@ async function renew(app: App, connection: Connection, account: Account): Promis
   const { team_id, user_id, provider } = connection
   const client = isSource(provider) ? await clientFor(app, team_id, provider) : undefined
   const refresh_token = account.tokens?.refresh_token
-  if (!client || !refresh_token) return broken(app, connection, 'There is nothing left to renew the access with.')
+  if (!client || !refresh_token) return broken(app, connection, 'The connection has no refresh token.')
   const answer = await renewTokens(app, client, { refresh_token, scopes: account.grant?.granted ?? [] })
-  if (answer.state === 'refused' && answer.because === 'grant') return broken(app, connection, 'The source refused to renew the access.')
+  if (answer.state === 'refused' && answer.because === 'grant') return broken(app, connection, 'The source rejected the refresh token.')
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return { state: 'broken' }
   if (answer.state !== 'granted') {
     // Wrong credentials of ours are not the user's fault: once they are mended, the connection is as good as before.
-    if (answer.state === 'refused') app.log.warn({ team_id, provider }, 'a source does not accept our credentials')
+    if (answer.state === 'refused') app.log.warn({ team_id, provider }, 'source rejected the client credentials')
     await store.endRenewal(app.db, connection, {})
     return { state: 'unavailable' }
   }
@@ -66,7 +66,7 @@ async function renew(app: App, connection: Connection, account: Account): Promis
 }
 
 async function broken(app: App, connection: Connection, details: string): Promise<Access> {
-  const message = 'The source no longer accepts the connection; the user has to connect again.'
+  const message = 'The source no longer accepts the connection. The user has to connect again.'
   await failConnection(app, connection, { error_type: 'token_refresh_failed', message, details })
   return { state: 'broken' }
 }

@@ -16,7 +16,7 @@ export async function deregister(app: App): Promise<boolean> {
     const key = await userSealingKey(app, team_id, user_id)
     if (key) await providerFor(connection).leave?.(app, connection, openAccount(key, connection))
   } catch {
-    app.log.warn({ provider: connection.provider, tries: connection.farewells + 1 }, 'a source could not be told that a user left')
+    app.log.warn({ provider: connection.provider, tries: connection.farewells + 1 }, 'source deregistration failed')
     if (connection.farewells + 1 < GIVE_UP_AFTER) return true
   }
   await forget(app, connection)

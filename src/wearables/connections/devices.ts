@@ -28,7 +28,7 @@ export async function listDevices(app: App, { team_id }: TeamCaller, user_id: st
 export async function getDevice(app: App, { team_id }: TeamCaller, user_id: string, device_id: string) {
   const key = await keyOf(app, await requireUser(app, team_id, user_id))
   const row = await store.findDevice(app.db, team_id, user_id, device_id)
-  if (!row) throw problem('DEVICE_NOT_FOUND', 'The user has no such device; GET /v2/user/{user_id}/device lists them.')
+  if (!row) throw problem('DEVICE_NOT_FOUND', 'The user has no such device. GET /v2/user/{user_id}/device lists their devices.')
   return shown(key, row)
 }
 

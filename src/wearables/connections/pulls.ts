@@ -43,7 +43,7 @@ async function attempt(app: App, connection: Connection, reach: 'history' | 'new
     return rules.pulled
   } catch (error) {
     const because = becauseOf(error)
-    app.log.warn({ provider: connection.provider, reach, because, code: (error as { code?: string }).code }, 'a source could not be read')
+    app.log.warn({ provider: connection.provider, reach, because, code: (error as { code?: string }).code }, 'source pull failed')
     return failed(because)
   }
 }

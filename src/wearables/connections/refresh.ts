@@ -47,7 +47,7 @@ async function refresh(app: App, connection: Connection): Promise<Result> {
     await pull?.(app, connection, 'new')
     return 'refreshed'
   } catch (error) {
-    app.log.warn({ provider: connection.provider, code: (error as { code?: string }).code }, 'a source could not be refreshed')
+    app.log.warn({ provider: connection.provider, code: (error as { code?: string }).code }, 'source refresh failed')
     return 'failed'
   }
 }

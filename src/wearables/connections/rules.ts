@@ -33,15 +33,15 @@ export function checkRefreshes(inTheLastHour: number) {
 
 /** In our own form, and beside it as the public clients read it. */
 export function noneRefreshed(user_id: string, failed_sources: string[]) {
-  const error = 'None of the sources could be refreshed; GET /v2/user/providers/{user_id} tells which have to be connected again.'
+  const error = 'No source could be refreshed. GET /v2/user/providers/{user_id} shows which ones have to be connected again.'
   return problem('REFRESH_FAILED', error, {}, { success: false, user_id, error, failed_sources })
 }
 
 export const notConnected = () =>
-  problem('CONNECTION_NOT_FOUND', 'The user has not connected this source; GET /v2/user/providers/{user_id} lists what is connected.')
+  problem('CONNECTION_NOT_FOUND', 'The user has not connected this source. GET /v2/user/providers/{user_id} lists the connected sources.')
 
 export const hasEnded = () =>
   problem(
     'CONNECTION_ENDED',
-    'This source was disconnected, so that nothing more is taken from it; connect it again with POST /v2/link/provider/manual/{provider} or a link token.',
+    'This source was disconnected, so its data is no longer accepted. Connect it again with POST /v2/link/provider/manual/{provider} or a link token.',
   )

@@ -87,7 +87,7 @@ export function checkVersion(modified_at: string | null | undefined, now: number
 }
 
 export function sourceNamed(slug: string, loc: (string | number)[] = ['body', 'provider']): SourceSlug {
-  if (!isSource(slug)) throw invalid(loc, 'There is no such source; GET /v2/providers lists them.', 'enum')
+  if (!isSource(slug)) throw invalid(loc, 'No such source. GET /v2/providers lists them.', 'enum')
   return slug
 }
 

@@ -30,7 +30,7 @@ export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, prov
   await inTransaction(app, async (app) => {
     await store.lockToken(app.db, team_id, key_id)
     if ((await store.countFlows(app.db, token, app.wall())).count >= AT_ONCE)
-      throw problem('TOO_MANY_LINKS', 'This link token was used to begin too often; wait ten minutes, or make a new one.')
+      throw problem('TOO_MANY_LINKS', 'This link token started too many sign-ins. Wait ten minutes, or create a new token.')
     await store.insertFlow(app.db, {
       ...{ state_hash: hashOf(state), team_id, link_token_id: key_id, provider, scopes, redirect_uri: client.redirect_uri },
       ...{ browser_hash: browser ? hashOf(browser) : null, expires_at: later(app.wall(), AWAY) },

@@ -47,7 +47,7 @@ export function sourcePage(frame: Frame, { slug, demo }: Offer, failure?: string
     oauth: html`<p class="lead">You will sign in at ${source.name} and choose what ${frame.team} may read. Your password stays there.</p>
 <p><a class="button" href="/link/oauth/${slug}?token=${frame.token}">Continue to ${source.name}</a></p>`,
     password: html`<p class="lead">Sign in with your ${source.name} account. The password is used once and not kept.</p>
-${form(frame, `/link/password/${slug}`, [field('username', 'User name or e-mail address', 'username'), field('password', 'Password', 'current-password', 'password')])}`,
+${form(frame, `/link/password/${slug}`, [field('username', 'Username or email address', 'username'), field('password', 'Password', 'current-password', 'password')])}`,
     email: html`<p class="lead">Enter the e-mail address of your ${source.name} account.</p>
 ${form(frame, `/link/email/${slug}`, [field('email', 'E-mail address', 'email', 'email')])}`,
   }

@@ -6,15 +6,15 @@ import { invalid, problem } from '../../platform/problem.ts'
 export const linkErrors = {
   invalid_token: 'This link is not valid. Ask for a new one.',
   token_expired: 'This link has expired. Ask for a new one.',
-  token_consumed: 'This link was used already. Ask for a new one to connect another source.',
-  provider_credential_error: 'The source did not accept the sign-in. Check it and try again.',
-  provider_password_expired: 'The password has expired at the source. Change it there and try again.',
-  provider_api_error: 'The source could not be reached or gave no usable answer. Try again later.',
+  token_consumed: 'This link was already used. Ask for a new one to connect another source.',
+  provider_credential_error: 'The source did not accept your sign-in. Check it and try again.',
+  provider_password_expired: 'Your password at the source has expired. Change it there and try again.',
+  provider_api_error: 'The source could not be reached or sent an invalid response. Try again later.',
   unsupported_region: 'The source does not work in this region.',
-  duplicate_connection: 'This account is connected for somebody else already.',
-  required_scopes_not_granted: 'Not everything that is needed was allowed at the source. Try again and allow it.',
-  incorrect_mfa_code: 'The code is not right. Try again.',
-  user_cancelled: 'Connecting was cancelled at the source.',
+  duplicate_connection: 'This account is already connected to another user.',
+  required_scopes_not_granted: 'You did not grant every required permission at the source. Try again and grant all of them.',
+  incorrect_mfa_code: 'The code is incorrect. Try again.',
+  user_cancelled: 'You canceled the connection at the source.',
 } as const satisfies Partial<Record<(typeof linkErrorTypes)[number], string>>
 
 export type LinkError = keyof typeof linkErrors

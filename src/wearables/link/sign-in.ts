@@ -56,7 +56,7 @@ export const completeMfa = (app: App, { team_id, key_id }: LinkCaller, provider:
     if (token.mfa_provider !== provider || !token.mfa_sealed)
       throw problem(
         'NO_SIGN_IN_WAITING',
-        'No sign-in at this source waits for a code; begin with POST /v2/link/provider/password/{provider}.',
+        'No sign-in at this source is waiting for a code. Start with POST /v2/link/provider/password/{provider}.',
       )
     if (code !== RIGHT_CODE) return shown(token, provider, await countWrongCode(app, token))
     const user = await requireUser(app, team_id, token.user_id)

@@ -31,8 +31,7 @@ export async function workOn(app: App, { team_id, type, provider }: Op, item: It
     const user = await requireUser(own, team_id, item.user_id)
     return await (type === 'link_bulk_import' ? importOne(own, user, provider, item) : pullOne(own, user, provider))
   } catch (error) {
-    if (!(error instanceof Problem))
-      app.log.warn({ type, provider, code: (error as { code?: string }).code }, 'an item of a bulk operation failed')
+    if (!(error instanceof Problem)) app.log.warn({ type, provider, code: (error as { code?: string }).code }, 'bulk operation item failed')
     return false
   }
 }
