@@ -336,7 +336,7 @@ describe('a path that names another deployment', () => {
         status: 400,
         detail: {
           error_type: 'WRONG_DEPLOYMENT',
-          error_message: expect.stringContaining(`This deployment is sandbox us; the request names ${env} ${region}.`),
+          error_message: expect.stringContaining(`This deployment is sandbox us, but your request names ${env} ${region}.`),
         },
       })
   })

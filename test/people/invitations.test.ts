@@ -96,9 +96,9 @@ describe('an invitation', () => {
 
   test.each([
     ['too short', 'short words', 'needs at least 12 characters'],
-    ['a common one', 'Password-1234', 'is one of those that are tried first'],
+    ['a common one', 'Password-1234', 'is a common password'],
     ['one letter', 'aaaaaaaaaaaaaaaa', 'needs at least 5 different characters'],
-    ['the name in the address', 'lanternist is my name', 'must not hold the name in the e-mail address'],
+    ['the name in the address', 'lanternist is my name', 'must not contain the name in your email'],
   ])('refuses a password that is %s, and stays', async (_, password, why) => {
     const { admin, org_id } = await w.tenant()
     const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'lanternist@harbour.example' } })

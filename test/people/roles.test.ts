@@ -3,7 +3,7 @@ import { personRoles } from '../../src/contract/common.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { capabilities, consoleRoles } from '../../src/contract/tenants/sessions.ts'
-import { capabilitiesOf, needed } from '../../src/tenants/sessions/rules-roles.ts'
+import { capabilitiesOf, requiredCapability } from '../../src/tenants/sessions/rules-roles.ts'
 import { joined, quick } from '../support/console.ts'
 import { place } from '../support/orders.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -76,7 +76,7 @@ test.each(['team_admin', 'support', 'read_only'] as const)('%s that is bound to 
 
 const callable = (role: (typeof consoleRoles)[number]) =>
   rows.filter(([name, row]) => {
-    const capability = needed(name, row)
+    const capability = requiredCapability(name, row)
     return capability && capabilitiesOf(role).includes(capability)
   })
 
@@ -93,8 +93,8 @@ test('whoever does not manage sees no secret', () => {
     expect(callable(role).filter(([name]) => secret.includes(name))).toEqual([])
 })
 
-test('every capability is needed by something, and given to somebody', () => {
-  const asked = new Set(rows.map(([name, row]) => needed(name, row)))
+test('every capability is requiredCapability by something, and given to somebody', () => {
+  const asked = new Set(rows.map(([name, row]) => requiredCapability(name, row)))
   expect(capabilities.filter((one) => one !== 'personal.reveal' && !asked.has(one))).toEqual([])
   const given = new Set(consoleRoles.flatMap(capabilitiesOf))
   expect(capabilities.filter((one) => !given.has(one))).toEqual([])

@@ -13,7 +13,7 @@ describe('an ICD-10-CM code', () => {
     ['S72.001A', 'S72.001A'],
     ['s72001a', 'S72.001A'],
     ['M1A.0110', 'M1A.0110'],
-  ])('%j is %s', (sent, code) => expect(rules.icdCode(sent)).toBe(code))
+  ])('%j is %s', (sent, code) => expect(rules.normalizeIcdCode(sent)).toBe(code))
 
   test.each([
     '',
@@ -29,21 +29,21 @@ describe('an ICD-10-CM code', () => {
     'E78.5;',
     'Ｅ78.5',
     `E78.${'5'.repeat(60_000)}`,
-  ])('%.20j is none', (sent) => expect(rules.icdCode(sent)).toBeUndefined())
+  ])('%.20j is none', (sent) => expect(rules.normalizeIcdCode(sent)).toBeUndefined())
 
   test('that was normalised stays as it is', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z]\d[0-9A-Za-z]\.?[0-9A-Za-z]{1,4}$/), (sent) => {
-        const code = rules.icdCode(sent) as string
-        return rules.icdCode(code) === code && code.replace('.', '') === sent.replace('.', '').toUpperCase()
+        const code = rules.normalizeIcdCode(sent) as string
+        return rules.normalizeIcdCode(code) === code && code.replace('.', '') === sent.replace('.', '').toUpperCase()
       }),
     )
   })
 
   test('that is wrong is named by its place, never repeated', () => {
-    expect(rules.icdFaults(['E78.5', 'hello', 'I10', '?'])).toEqual([
-      'codes[1] is not written as an ICD-10-CM code, such as E78.5.',
-      'codes[3] is not written as an ICD-10-CM code, such as E78.5.',
+    expect(rules.icdErrors(['E78.5', 'hello', 'I10', '?'])).toEqual([
+      'codes[1] is not an ICD-10-CM code. Send a code such as E78.5.',
+      'codes[3] is not an ICD-10-CM code. Send a code such as E78.5.',
     ])
   })
 })

@@ -25,7 +25,7 @@ test('what is shown of a key is too little to guess the rest', () => {
 })
 
 test('a key is kept as its SHA-256', () => {
-  expect(rules.hashOf('mg_x').toString('hex')).toBe(createHash('sha256').update('mg_x').digest('hex'))
+  expect(rules.hashSecret('mg_x').toString('hex')).toBe(createHash('sha256').update('mg_x').digest('hex'))
 })
 
 test.each([

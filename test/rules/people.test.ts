@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { personRoles } from '../../src/contract/common.ts'
 import { checkPassword, plainCode, recoveryCode, teamScopeOf } from '../../src/tenants/people/rules.ts'
-import { base32, codeAt, fromBase32, stepAt, stepOf } from '../../src/tenants/people/rules-totp.ts'
+import { base32, codeAt, findStep, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { fc } from '../support/properties.ts'
 
 describe('the second factor', () => {
@@ -28,18 +28,18 @@ describe('the second factor', () => {
     [1, true],
     [2, false],
   ])('of %i steps away is taken: %s', (shift, taken) => {
-    expect(stepOf(secret, at(shift), now, 0)).toBe(taken ? stepAt(now) + shift : undefined)
+    expect(findStep(secret, at(shift), now, 0)).toBe(taken ? stepAt(now) + shift : undefined)
   })
 
   test('is never taken again, nor one before it', () => {
     const used = stepAt(now)
-    expect(stepOf(secret, at(0), now, used)).toBeUndefined()
-    expect(stepOf(secret, at(-1), now, used)).toBeUndefined()
-    expect(stepOf(secret, at(1), now, used)).toBe(used + 1)
+    expect(findStep(secret, at(0), now, used)).toBeUndefined()
+    expect(findStep(secret, at(-1), now, used)).toBeUndefined()
+    expect(findStep(secret, at(1), now, used)).toBe(used + 1)
   })
 
   test('may be typed with a space', () => {
-    expect(stepOf(secret, `${at(0).slice(0, 3)} ${at(0).slice(3)}`, now, 0)).toBe(stepAt(now))
+    expect(findStep(secret, `${at(0).slice(0, 3)} ${at(0).slice(3)}`, now, 0)).toBe(stepAt(now))
   })
 
   test('has a secret that is written as RFC 4648 says, and read back', () => {
@@ -61,7 +61,7 @@ describe('a password', () => {
   test.each(['eleven char', 'PASSWORD 1234', 'abababababab', 'my zoe12 password', 'correct horse battery staple'])(
     '%s is not',
     (password) => {
-      expect(() => checkPassword(password, 'zoe12@clinic.example')).toThrow(/The password .+; take a sentence/)
+      expect(() => checkPassword(password, 'zoe12@clinic.example')).toThrow(/The password .+\. Choose a sentence/)
     },
   )
 })

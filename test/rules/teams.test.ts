@@ -16,9 +16,9 @@ describe('the teams that a management key reaches', () => {
     expect(rules.visibleTeams(caller, asked)).toEqual(seen)
   })
   test('one out of reach is refused like one that does not exist', () => {
-    expect(rules.reachable(all, { id: 'c' })).toEqual({ id: 'c' })
-    expect(rules.reachable(one, { id: 'a' })).toEqual({ id: 'a' })
-    for (const team of [undefined, { id: 'c' }]) expect(() => rules.reachable(one, team)).toThrow('There is no such team')
+    expect(rules.requireReachable(all, { id: 'c' })).toEqual({ id: 'c' })
+    expect(rules.requireReachable(one, { id: 'a' })).toEqual({ id: 'a' })
+    for (const team of [undefined, { id: 'c' }]) expect(() => rules.requireReachable(one, team)).toThrow('No team with this id exists')
   })
 })
 
@@ -73,6 +73,6 @@ describe('the deployment that a request names', () => {
     [{ region: 'eu' }, 'sandbox eu'],
     [{ environment: 'production', region: 'eu' }, 'production eu'],
   ])('%j is elsewhere, and the answer names both', (named, there) => {
-    expect(() => rules.checkNamedDeployment(here, named)).toThrow(`This deployment is sandbox us; the request names ${there}.`)
+    expect(() => rules.checkNamedDeployment(here, named)).toThrow(`This deployment is sandbox us, but your request names ${there}.`)
   })
 })

@@ -149,5 +149,5 @@ test('an undo names exactly one id', () => {
 
 test('a person is found by names, contacts, birth date, and the phone number without its country code', () => {
   const [zephyrine] = people
-  expect(new Set(rules.searchable(zephyrine))).toEqual(new Set([...Object.values(zephyrine), '2025550143']))
+  expect(new Set(rules.searchableTexts(zephyrine))).toEqual(new Set([...Object.values(zephyrine), '2025550143']))
 })

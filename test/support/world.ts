@@ -24,7 +24,7 @@ import { later } from '../../src/platform/time.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
-import { foundOrg } from '../../src/tenants/teams/orgs.ts'
+import { createOrg } from '../../src/tenants/teams/orgs.ts'
 import { databaseUrl, query } from './cluster.ts'
 import { fileTag, newApiKey } from './seeded.ts'
 
@@ -124,7 +124,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
       return publisher
     },
     /** A fresh organisation with a team and both keys. */
-    tenant: (names: Partial<Parameters<typeof foundOrg>[1]> = {}) => tenant(app, base, names),
+    tenant: (names: Partial<Parameters<typeof createOrg>[1]> = {}) => tenant(app, base, names),
     /** A partner lab's side, with a fresh key. */
     labSide: (lab_id = 1) => labSide(app, base, lab_id),
   }
@@ -132,8 +132,8 @@ export async function replica({ env = {}, database, table }: Options = {}) {
 
 export type Replica = Awaited<ReturnType<typeof replica>>
 
-async function tenant(app: App, base: string, names: Partial<Parameters<typeof foundOrg>[1]>): Promise<Tenant> {
-  const { org, team } = await foundOrg(app, { org: 'Harbour Health', team: 'Harbour', plan: 'scale', region: app.config.REGION, ...names })
+async function tenant(app: App, base: string, names: Partial<Parameters<typeof createOrg>[1]>): Promise<Tenant> {
+  const { org, team } = await createOrg(app, { org: 'Harbour Health', team: 'Harbour', plan: 'scale', region: app.config.REGION, ...names })
   const team_api_key = newApiKey(app.config.ENVIRONMENT === 'sandbox' ? `sk_${app.config.REGION}_` : `pk_${app.config.REGION}_`)
   const management_key = newApiKey(MANAGEMENT_PREFIX)
   await inTransaction(app, async (app) => {

@@ -1,7 +1,7 @@
 import { type App, inTransaction } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
-import { kindOf } from '../../tenants/audit/actions.ts'
+import { actorKindOf } from '../../tenants/audit/actions.ts'
 import { findPersonName } from '../../tenants/people/actions.ts'
 import { requireOrder } from '../orders/reading/present.ts'
 import * as store from './store.ts'
@@ -16,7 +16,7 @@ export const acknowledgeCritical = (app: App, caller: TeamCaller, order_id: stri
     await requireOrder(app, caller.team_id, order_id)
     const acknowledgement = {
       acknowledged_at: app.now(),
-      acknowledged_kind: kindOf(caller),
+      acknowledged_kind: actorKindOf(caller),
       acknowledged_by: caller.console?.actor_id ?? caller.key_id,
     }
     await store.acknowledge(app.db, caller.team_id, order_id, acknowledgement)

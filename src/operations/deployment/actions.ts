@@ -8,7 +8,7 @@ import { openChain } from '../../tenants/audit/actions.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../tenants/keys/actions.ts'
 import { MANAGEMENT_PREFIX, newSecret } from '../../tenants/keys/rules.ts'
 import { insertTeam } from '../../tenants/teams/actions.ts'
-import { firstOrgAndTeam, foundOrg } from '../../tenants/teams/orgs.ts'
+import { createOrg, firstOrgAndTeam } from '../../tenants/teams/orgs.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
@@ -54,7 +54,7 @@ export const provideKeys = (app: App, given: Given, names: FirstStart): Promise<
   inTransaction(app, async (app) => {
     await store.lockStart(app.db)
     const region = app.config.REGION
-    const { org, ...found } = (await firstOrgAndTeam(app)) ?? (await foundOrg(app, { ...names, region }))
+    const { org, ...found } = (await firstOrgAndTeam(app)) ?? (await createOrg(app, { ...names, region }))
     const team = found.team ?? (await insertTeam(app, org.id, { name: names.team, region }))
     const team_api_key = given.team_api_key ?? newSecret(teamKeyPrefix(app.config))
     const management_key = given.management_key ?? newSecret(MANAGEMENT_PREFIX)

@@ -7,7 +7,7 @@ import { indexTerms } from '../../platform/sealing/blind-index.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import type { Info } from '../../tenants/users/records.ts'
-import { searchable } from '../../tenants/users/rules.ts'
+import { searchableTexts } from '../../tenants/users/rules.ts'
 import * as users from '../../tenants/users/transfer.ts'
 import { type Account, accountHash } from '../../wearables/connections/account.ts'
 import { type About, fingerprintOf } from '../../wearables/connections/devices.ts'
@@ -117,7 +117,7 @@ export type Keys = { team_id: string; user: SealingKey }
 /** The search terms of a row, recomputed with the keys of the target team and user. */
 export async function encryptFor(app: App, { team_id, user }: Keys, table: string, row: Row): Promise<Row> {
   const document = row['sealed']
-  if (table === 'user_info') return { terms: indexTerms(await teamSealingKey(app, team_id), searchable(document as Info)) }
+  if (table === 'user_info') return { terms: indexTerms(await teamSealingKey(app, team_id), searchableTexts(document as Info)) }
   if (table === 'orders') return { terms: await termsOf(app, team_id, document as OrderDocument) }
   if (table === 'devices') return { fingerprint: hex(fingerprintOf(user, document as About)) }
   if (table !== 'connections') return {}

@@ -5,7 +5,7 @@ import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { findPersonName } from '../people/actions.ts'
 import { visibleTeams } from '../teams/rules.ts'
-import { reasonOf, verifyAudit } from './actions.ts'
+import { decryptReason, verifyAudit } from './actions.ts'
 import * as store from './store.ts'
 
 type Query = Omit<store.AuditFilter, 'org_id' | 'team_ids'> & {
@@ -18,7 +18,7 @@ export async function listAudit(app: App, caller: ManagementCaller, { team_id, l
   const page = pageAfter(next_cursor, limit)
   const found = await store.listRows(app.db, { ...filter, org_id: caller.org_id, team_ids: visibleTeams(caller, team_id) }, page)
   const { rows, next_cursor: next } = pageOf(found, page, ({ at, id }) => ({ at, id }))
-  const names = await namesOf(
+  const names = await loadActorNames(
     app,
     rows.filter(({ actor_kind }) => actor_kind === 'person').map(({ actor_id }) => actor_id as string),
   )
@@ -26,12 +26,12 @@ export async function listAudit(app: App, caller: ManagementCaller, { team_id, l
     ...row,
     actor_name: names.get(row.actor_id ?? '') ?? null,
     revealed: row.reason !== null && row.status < 400,
-    reason: reasonOf(app, row),
+    reason: decryptReason(app, row),
   }))
   return { entries, next_cursor: next }
 }
 
-async function namesOf(app: App, ids: string[]) {
+async function loadActorNames(app: App, ids: string[]) {
   const people = await Promise.all([...new Set(ids)].map((id) => findPersonName(app, id)))
   return new Map(people.flatMap((person) => (person ? [[person.id, person.name] as const] : [])))
 }
@@ -40,7 +40,7 @@ type Verified = { verified_at: string; verdict: Awaited<ReturnType<typeof verify
 
 const lastVerification = declareCache((): { found?: Promise<Verified> } => ({}))
 
-/** The chain is one for the whole deployment and long; whoever asks within a minute hears what was found last. */
+/** The deployment shares one long chain, so a verification is reused for one minute. */
 export async function verifyAuditLog(app: App) {
   const last = lastVerification(app)
   const known = await last.found?.catch(() => undefined)
@@ -48,7 +48,7 @@ export async function verifyAuditLog(app: App) {
   if (!isFresh || !last.found) last.found = verify(app)
   const { verdict, verified_at } = await last.found
   const { broken, rows, unchained } = verdict
-  // Whose row it is stays with the operator: it may be of another organisation.
+  // The row's id is left out because the row may belong to another organization.
   return {
     intact: !broken,
     rows,

@@ -3,28 +3,26 @@ import type { Caller } from '../../platform/callers.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import type { AuditBatch, NewAuditRow } from './actions.ts'
 
-/** For so long a row stands for what an open page shows again. */
-const STANDS_FOR = 15 * MINUTE
-const MOST = 10_000
+const REPEAT_WINDOW_MS = 15 * MINUTE
+const MAX_REMEMBERED_READS = 10_000
 
 export type AuditRead = (caller: Caller, row: NewAuditRow) => Promise<void>
 
 /**
- * Writes what was read. A page of the console that refreshes itself says the same every few seconds, so of that one row in a quarter of an
- * hour is enough. Whoever is shown for the first time, or with a reason, is always written down: the header that a page marks itself
- * with hides nothing.
+ * Audits reads. A console page that refreshes itself repeats the same read every few seconds, so a background repeat writes one row
+ * per 15 minutes. A first read and a read with a reason are always audited, so the background header hides nothing.
  */
 export function auditReads(app: App, audit: AuditBatch): AuditRead {
-  const written = new Map<string, string>()
+  const lastWritten = new Map<string, string>()
   return async (caller, row) => {
     const console = 'console' in caller ? caller.console : undefined
     if (!console) return audit(row)
-    const what = [console.session_id, row.team_id, row.action, row.subject, row.status].join(' ')
-    const before = written.get(what)
-    if (console.background && !console.reason && before && before > later(app.wall(), -STANDS_FOR)) return
+    const read = [console.session_id, row.team_id, row.action, row.subject, row.status].join(' ')
+    const previous = lastWritten.get(read)
+    if (console.background && !console.reason && previous && previous > later(app.wall(), -REPEAT_WINDOW_MS)) return
     await audit(row)
-    written.delete(what)
-    written.set(what, app.wall())
-    if (written.size > MOST) written.delete(written.keys().next().value as string)
+    lastWritten.delete(read)
+    lastWritten.set(read, app.wall())
+    if (lastWritten.size > MAX_REMEMBERED_READS) lastWritten.delete(lastWritten.keys().next().value as string)
   }
 }

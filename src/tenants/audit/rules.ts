@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** The fields that the chain protects. */
+/** The fields the chain protects. */
 export type AuditFields = {
   id: string
   at: string
@@ -21,7 +21,7 @@ export type Link = { seq: number; hash: Buffer }
 
 export const start: Link = { seq: 0, hash: Buffer.alloc(32) }
 
-/** The hash of a row hangs on the row before it and on a key, so nobody can rewrite the past with the database alone. */
+/** A row's hash depends on the previous row and on a key, so access to the database alone cannot rewrite history. */
 export function nextLink(key: Buffer, before: Link, row: AuditFields): Link {
   const seq = before.seq + 1
   const fields = [
@@ -36,7 +36,7 @@ export function nextLink(key: Buffer, before: Link, row: AuditFields): Link {
     row.subject,
     row.status,
     row.request_id,
-    // Rows from before there was a console have the hash that they got.
+    // API rows omit both fields, which keeps the hash of rows written before the console existed.
     ...(row.via ? [row.via, row.reason?.toString('hex') ?? null] : []),
   ]
   return { seq, hash: createHmac('sha256', key).update(before.hash).update(JSON.stringify(fields)).digest() }
@@ -44,7 +44,7 @@ export function nextLink(key: Buffer, before: Link, row: AuditFields): Link {
 
 export type Break = { seq: number; id?: string; reason: string }
 
-/** The first row that does not hang on the one before it. `rows` are the next ones of the chain; none means that its end was cut off. */
+/** Finds the first row that does not match the chain. `rows` are the next rows; an empty list means the end was cut off. */
 export function findBreak(key: Buffer, before: Link, rows: Chained[]): { at: Link; broken?: Break } {
   let at = before
   if (!rows.length) return { at, broken: { seq: at.seq + 1, reason: 'the row is missing' } }
@@ -58,12 +58,12 @@ export function findBreak(key: Buffer, before: Link, rows: Chained[]): { at: Lin
   return { at }
 }
 
-/** Proves that the chain ended here once; nobody can make it with the database alone. */
+/** Proves that the chain ended here. Access to the database alone cannot forge it. */
 export const endMac = (key: Buffer, { seq, hash }: Link) => createHmac('sha256', key).update(`end ${seq} `).update(hash).digest()
 
 type End = { seq: number; mac: Buffer; last: number | null }
 
-/** Whether the walk ended where the record says. A record that was made up does not fit; one that was wound back leaves rows beyond it. */
+/** Compares the verified end with the recorded one. A forged record fails its MAC; a rolled-back record leaves rows beyond it. */
 export function findBreakAtEnd(key: Buffer, at: Link, end: End | undefined): Break | undefined {
   if (!end) return { seq: at.seq + 1, reason: 'the recorded end of the chain is missing' }
   if (!end.mac.equals(endMac(key, at))) return { seq: end.seq, reason: 'the recorded end of the chain was changed' }

@@ -9,14 +9,14 @@ export const insertRows = (db: Db, rows: NewAuditRow[]) => db.insertInto('audit_
 
 const LOCK = 4_117_202_602
 
-/** Answers whether the chain is ours until the transaction ends. */
+/** Returns whether this transaction holds the lock on the chain. */
 export async function lockChain(db: Db) {
   const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as mine`.execute(db)
   return rows[0]?.mine === true
 }
 
-/** The end of the chain as it was recorded, the hash of the row there, and the last row that there is, read at one moment. */
-export const recordedEnd = (db: Db) =>
+/** The recorded end of the chain, the hash of its row and the last chained row, read in one statement. */
+export const findRecordedEnd = (db: Db) =>
   db
     .selectFrom('audit_head')
     .leftJoin('audit_log', 'chain_seq', 'seq')
@@ -36,7 +36,7 @@ export const setHead = (db: Db, seq: number, mac: Buffer) =>
     .onConflict((conflict) => conflict.column('one').doUpdateSet({ seq, mac }))
     .execute()
 
-export const unchained = (db: Db, limit: number) =>
+export const listUnchained = (db: Db, limit: number) =>
   db.selectFrom('audit_log').selectAll().where('chain_seq', 'is', null).orderBy('at').orderBy('id').limit(limit).execute()
 
 export const countUnchained = (db: Db) =>
@@ -46,7 +46,7 @@ export const countUnchained = (db: Db) =>
     .where('chain_seq', 'is', null)
     .executeTakeFirstOrThrow()
 
-export const chainedBetween = (db: Db, after: number, last: number, limit: number) =>
+export const listChained = (db: Db, after: number, last: number, limit: number) =>
   db
     .selectFrom('audit_log')
     .selectAll()
@@ -58,7 +58,7 @@ export const chainedBetween = (db: Db, after: number, last: number, limit: numbe
 
 export type AuditFilter = {
   org_id: string
-  /** Whose rows; undefined is every team and what is of none. */
+  /** Undefined selects every team and the rows without a team. */
   team_ids: string[] | undefined
   actor_id?: string | null | undefined
   action?: string | null | undefined
@@ -71,8 +71,8 @@ export type AuditFilter = {
 }
 
 /**
- * Rows of an organisation, newest first: those of each of its teams and those of none, each by its own index, so that a page costs
- * the same however long the log is.
+ * Rows of an organization, newest first. Each team and the rows without a team are read by index, so a page costs the same
+ * however long the log is.
  */
 export async function listRows(db: Db, filter: AuditFilter, page: Page) {
   const { rows } = await sql<AuditRow>`
@@ -81,16 +81,16 @@ export async function listRows(db: Db, filter: AuditFilter, page: Page) {
     )
     select * from (
       select a.* from own cross join lateral (
-        select * from audit_log where team_id = own.id and org_id = ${filter.org_id} ${wanted(filter, page)} order by at desc, id desc limit ${page.limit + 1}
+        select * from audit_log where team_id = own.id and org_id = ${filter.org_id} ${conditions(filter, page)} order by at desc, id desc limit ${page.limit + 1}
       ) a
-      ${filter.team_ids ? sql`` : sql`union all (select * from audit_log where team_id is null and org_id = ${filter.org_id} ${wanted(filter, page)} order by at desc, id desc limit ${page.limit + 1})`}
+      ${filter.team_ids ? sql`` : sql`union all (select * from audit_log where team_id is null and org_id = ${filter.org_id} ${conditions(filter, page)} order by at desc, id desc limit ${page.limit + 1})`}
     ) found order by at desc, id desc limit ${page.limit + 1}`.execute(db)
   return rows
 }
 
 type AuditRow = Selectable<Tables['audit_log']>
 
-function wanted({ actor_id, action, subject_id, via, revealed, refused, from, to }: AuditFilter, { after }: Page) {
+function conditions({ actor_id, action, subject_id, via, revealed, refused, from, to }: AuditFilter, { after }: Page) {
   const parts = [
     ...(actor_id ? [sql`and actor_id = ${actor_id}`] : []),
     ...(action ? [sql`and action = ${action}`] : []),

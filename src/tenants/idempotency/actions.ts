@@ -11,58 +11,55 @@ import * as store from './store.ts'
 export type Outcome = { status: number; body: unknown }
 type Attempt = { team_id: string; operation: string; key: string; request: unknown }
 
-/** What the request that executes does with its outcome. */
+/** Lets the request that executes store its outcome. */
 export type IdempotencyLease = {
-  /** Keeps an outcome whose action was rolled back. */
+  /** Stores an outcome whose action was rolled back. */
   keep(app: App, outcome: Outcome, user_id?: string): Promise<void>
-  /** The outcome as a row, which commits together with the action or not at all. */
-  row(app: App, outcome: Outcome, user_id?: string, user?: SealingKey): Promise<KeptOutcome>
+  /** Builds the outcome's row, which commits in the action's transaction. */
+  row(app: App, outcome: Outcome, user_id?: string, user?: SealingKey): Promise<OutcomeRow>
   release(): Promise<void>
 }
 
-export type KeptOutcome = store.Slot & store.Kept & { owner: string }
+export type OutcomeRow = store.Slot & store.StoredOutcome & { owner: string }
 
-const LEASE = 15 * SECOND
-const PATIENCE = 10 * SECOND
-const KEPT = 25 * HOUR
+const LEASE_MS = 15 * SECOND
+const MAX_WAIT_MS = 10 * SECOND
+const RETENTION_MS = 25 * HOUR
 
-/** Answers the outcome that the key already has, or the turn to execute. Whoever waits holds no connection meanwhile. */
+/** Returns the outcome stored under the key, or a lease to execute. A waiting request holds no database connection. */
 export async function claimLease(app: App, attempt: Attempt): Promise<{ turn: IdempotencyLease } | { outcome: Outcome }> {
   const team = await teamSealingKey(app, attempt.team_id)
-  const slot = { team_id: attempt.team_id, operation: attempt.operation, key_hash: keyed(team, 'idempotency key', attempt.key) }
-  const fingerprint = keyed(team, 'idempotency fingerprint', JSON.stringify(attempt.request))
+  const slot = { team_id: attempt.team_id, operation: attempt.operation, key_hash: hmacWith(team, 'idempotency key', attempt.key) }
+  const fingerprint = hmacWith(team, 'idempotency fingerprint', JSON.stringify(attempt.request))
   const owner = randomUUID()
-  const giveUpAt = later(app.wall(), PATIENCE)
-  for (let waited = 0; ; waited++) {
+  const giveUpAt = later(app.wall(), MAX_WAIT_MS)
+  for (let polls = 0; ; polls++) {
     const now = app.wall()
-    const held = await store.claim(app.db, { ...slot, fingerprint, owner, now, leased_until: later(now, LEASE) })
-    if (held?.owner === owner) return { turn: leaseOf(app, team, slot, owner) }
-    // Gap 14: the spec is silent on a reused key with another body. We refuse, since replaying would answer the wrong question.
+    const held = await store.claim(app.db, { ...slot, fingerprint, owner, now, leased_until: later(now, LEASE_MS) })
+    if (held?.owner === owner) return { turn: createLease(app, team, slot, owner) }
+    // Gap 14: the spec does not cover a reused key with another body. A replay would return the outcome of another request.
     if (held && !held.fingerprint.equals(fingerprint))
-      throw problem('IDEMPOTENCY_KEY_REUSED', 'This X-Idempotency-Key was used with another request; use a new key for a new request.')
+      throw problem('IDEMPOTENCY_KEY_REUSED', 'You already used this X-Idempotency-Key with a different request. Send a new key.')
     if (held?.status && held.user_deleted) throw userDeleted()
-    const outcome = held && held.status !== null ? await outcomeOf(app, team, slot, held) : undefined
+    const outcome = held && held.status !== null ? await decryptOutcome(app, team, slot, held) : undefined
     if (outcome) return { outcome }
     if (now > giveUpAt)
-      throw problem(
-        'IDEMPOTENCY_IN_FLIGHT',
-        'A request with this X-Idempotency-Key is still being executed; send it again in a few seconds.',
-      )
-    await pause(Math.min(250, 20 * (waited + 1)))
+      throw problem('IDEMPOTENCY_IN_FLIGHT', 'A request with this X-Idempotency-Key is still running. Retry in a few seconds.')
+    await pause(Math.min(250, 20 * (polls + 1)))
   }
 }
 
-/** Deletes the kept outcomes of a team in the caller's transaction. Requests that still run keep their lease. */
+/** Deletes a team's stored outcomes in the caller's transaction. Running requests keep their lease. */
 export const deleteOutcomesOf = (app: AppInTransaction, team_id: string) => store.deleteOutcomesOf(app.db, team_id)
 
-export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, later(app.wall(), -KEPT))
+export const pruneIdempotency = (app: App) => store.deleteOlderThan(app.db, later(app.wall(), -RETENTION_MS))
 
-function leaseOf(app: App, team: SealingKey, slot: store.Slot, owner: string): IdempotencyLease {
-  const renewal = setInterval(() => store.renew(app.db, slot, owner, later(app.wall(), LEASE)).catch(() => {}), LEASE / 3).unref()
+function createLease(app: App, team: SealingKey, slot: store.Slot, owner: string): IdempotencyLease {
+  const renewal = setInterval(() => store.renew(app.db, slot, owner, later(app.wall(), LEASE_MS)).catch(() => {}), LEASE_MS / 3).unref()
   async function row(app: App, outcome: Outcome, user_id?: string, known?: SealingKey) {
     clearInterval(renewal)
     const user = known ?? (user_id ? await userSealingKey(app, slot.team_id, user_id) : undefined)
-    return { ...slot, ...sealedOutcome(user ?? team, slot, outcome), user_id: (user && user_id) ?? null, owner }
+    return { ...slot, ...encryptOutcome(user ?? team, slot, outcome), user_id: (user && user_id) ?? null, owner }
   }
   return {
     row,
@@ -76,21 +73,25 @@ function leaseOf(app: App, team: SealingKey, slot: store.Slot, owner: string): I
   }
 }
 
-const sealedOutcome = (key: SealingKey, slot: store.Slot, { status, body }: Outcome) => ({
+const encryptOutcome = (key: SealingKey, slot: store.Slot, { status, body }: Outcome) => ({
   status,
   sealed: seal(key, associatedData(slot), { body }),
 })
 
-/** Somebody else took the slot meanwhile. */
+/** Another request claimed the slot after this lease expired. */
 export const leaseLost = () =>
-  problem('IDEMPOTENCY_IN_FLIGHT', 'The request took too long and another one took over; send it again in a few seconds.')
+  problem(
+    'IDEMPOTENCY_IN_FLIGHT',
+    'The request took too long and a retry with the same X-Idempotency-Key replaced it. Retry in a few seconds.',
+  )
 
-/** What was kept, or undefined if its user was erased since the row was read. */
-async function outcomeOf(app: App, team: SealingKey, slot: store.Slot, kept: store.Kept): Promise<Outcome | undefined> {
+/** Decrypts the stored outcome; undefined if its user was erased after the row was read. */
+async function decryptOutcome(app: App, team: SealingKey, slot: store.Slot, kept: store.StoredOutcome): Promise<Outcome | undefined> {
   const key = kept.user_id ? await userSealingKey(app, slot.team_id, kept.user_id) : team
   return key && { status: kept.status, body: open<{ body: unknown }>(key, associatedData(slot), kept.sealed).body }
 }
 
 const associatedData = (slot: store.Slot) => `idempotency_keys.sealed.${slot.team_id}.${slot.operation}.${slot.key_hash.toString('hex')}`
 
-const keyed = (team: SealingKey, purpose: string, text: string) => createHmac('sha256', deriveSecret(team, purpose)).update(text).digest()
+const hmacWith = (team: SealingKey, purpose: string, text: string) =>
+  createHmac('sha256', deriveSecret(team, purpose)).update(text).digest()

@@ -2,15 +2,15 @@ import { sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
 
 export type Slot = { team_id: string; operation: string; key_hash: Buffer }
-/** An outcome, sealed by the user's key where it names one and by the team's otherwise. */
-export type Kept = { status: number; sealed: Buffer; user_id: string | null }
-type Replayable = Kept & { user_deleted: boolean | null }
+/** An outcome, encrypted with the user's key if it names a user and with the team's key otherwise. */
+export type StoredOutcome = { status: number; sealed: Buffer; user_id: string | null }
+type Replayable = StoredOutcome & { user_deleted: boolean | null }
 type Held = { owner: string; fingerprint: Buffer } & (Replayable | { status: null })
 type Claim = Slot & { fingerprint: Buffer; owner: string; now: string; leased_until: string }
 
 /**
- * Takes the slot if it is free or its holder died, and answers who holds it.
- * Nothing comes back when somebody took it at the same moment; ask again.
+ * Claims the slot if it is free or its lease expired, and returns its holder.
+ * Returns undefined if another request claimed it concurrently; call again.
  */
 export async function claim(
   db: Db,
@@ -35,22 +35,22 @@ export async function claim(
   return rows[0]
 }
 
-const mine = (slot: Slot, owner: string) =>
+const ownedSlot = (slot: Slot, owner: string) =>
   sql`team_id = ${slot.team_id} and operation = ${slot.operation} and key_hash = ${slot.key_hash} and owner = ${owner} and status is null`
 
 export const renew = (db: Db, slot: Slot, owner: string, leased_until: string) =>
-  sql`update idempotency_keys set leased_until = ${leased_until} where ${mine(slot, owner)}`.execute(db)
+  sql`update idempotency_keys set leased_until = ${leased_until} where ${ownedSlot(slot, owner)}`.execute(db)
 
-/** Keeps the outcome; answers whether the slot was still held by this owner. */
-export async function complete(db: Db, slot: Slot, owner: string, { status, sealed, user_id }: Kept) {
-  const done =
-    await sql`update idempotency_keys set status = ${status}, sealed = ${sealed}, user_id = ${user_id} where ${mine(slot, owner)}`.execute(
+/** Stores the outcome and returns whether this owner still held the slot. */
+export async function complete(db: Db, slot: Slot, owner: string, { status, sealed, user_id }: StoredOutcome) {
+  const result =
+    await sql`update idempotency_keys set status = ${status}, sealed = ${sealed}, user_id = ${user_id} where ${ownedSlot(slot, owner)}`.execute(
       db,
     )
-  return done.numAffectedRows === 1n
+  return result.numAffectedRows === 1n
 }
 
-export const release = (db: Db, slot: Slot, owner: string) => sql`delete from idempotency_keys where ${mine(slot, owner)}`.execute(db)
+export const release = (db: Db, slot: Slot, owner: string) => sql`delete from idempotency_keys where ${ownedSlot(slot, owner)}`.execute(db)
 
 export const deleteOlderThan = (db: Db, instant: string) => db.deleteFrom('idempotency_keys').where('created_at', '<', instant).execute()
 

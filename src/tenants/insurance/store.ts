@@ -3,7 +3,7 @@ import { contains } from '../../platform/db/contains.ts'
 import type { Db } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
-/** The payors that a team sees: the shared ones and its own. */
+/** A team sees the shared payors and its own. */
 const payors = (db: Db, team_id: string) =>
   db
     .selectFrom('payors')
@@ -57,7 +57,7 @@ export const upsertIcdCodes = (db: Db, rows: IcdCode[]) =>
 export const findIcdCodes = (db: Db, codes: string[]) =>
   db.selectFrom('icd_codes').selectAll().where('code', '=', sql<string>`any(${codes}::text[])`).execute()
 
-/** By the beginning of the code, with or without its dot, or by a part of the label. */
+/** Matches a prefix of the code, with or without its dot, or a part of the label. */
 export const searchIcdCodes = (db: Db, part: string, limit: number) =>
   db
     .selectFrom('icd_codes')

@@ -11,7 +11,7 @@ import { boundTeamIds, checkFound, checkNamedDeployment, visibleTeams } from '..
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-const TOKEN_LIFE = 10 * MINUTE
+const TOKEN_LIFETIME_MS = 10 * MINUTE
 
 type NewTeamKey = { label: string; team_id: string; read_only: boolean; expires_at?: string | null | undefined }
 
@@ -25,14 +25,14 @@ export const createTeamKey = (app: App, caller: ManagementCaller, input: NewTeam
     return { ...key, value: secret }
   })
 
-/** Keeps a team key that was made elsewhere. One that is known already stays as it is, revoked or not. */
+/** Stores a team key created elsewhere. An existing key stays unchanged, even if it is revoked. */
 export const ensureTeamKey = (
   app: App,
   secret: string,
   { label, team_id, read_only = false }: { label: string; team_id: string; read_only?: boolean },
 ) => store.ensureTeamKey(app.db, { ...newRow(app, secret, label), team_id, read_only })
 
-/** The same for an Org Management Key. */
+/** Stores an Org Management Key created elsewhere. */
 export const ensureManagementKey = (app: App, secret: string, { label, org_id }: { label: string; org_id: string }) =>
   store.ensureManagementKey(app.db, { ...newRow(app, secret, label), org_id, role: 'org_admin' })
 
@@ -64,7 +64,7 @@ export const createManagementKey = (app: App, caller: ManagementCaller, { label,
     const secret = rules.newSecret(rules.MANAGEMENT_PREFIX)
     const key = await store.insertManagementKey(app.db, { ...newRow(app, secret, label, caller), org_id, role })
     if (team_ids) checkFound(await store.bindTeams(app.db, org_id, key.id, team_ids), team_ids)
-    return { ...shown({ ...key, team_ids: team_ids ?? [] }), key: secret }
+    return { ...presentKey({ ...key, team_ids: team_ids ?? [] }), key: secret }
   })
 
 type ListQuery = { team_id?: string | null | undefined; role?: Role | null | undefined; next_cursor?: string | null | undefined }
@@ -73,7 +73,7 @@ export async function listManagementKeys(app: App, caller: ManagementCaller, que
   const page = pageAfter(query.next_cursor)
   const found = await store.listManagementKeys(app.db, caller.org_id, query, page)
   const { rows, next_cursor } = pageOf(found, page, (key) => ({ at: key.created_at, id: key.id }))
-  return { data: rows.map(shown), next_cursor }
+  return { data: rows.map(presentKey), next_cursor }
 }
 
 type KeyPatch = { label?: string | null | undefined; team_role_bindings?: { team_id: string }[] | null | undefined }
@@ -88,7 +88,7 @@ export const patchManagementKey = (app: App, caller: ManagementCaller, id: strin
       checkFound(await store.bindTeams(app.db, caller.org_id, id, team_ids), team_ids)
     }
     if (patch.label) await store.renameManagementKey(app.db, caller.org_id, id, patch.label)
-    return shown(await getManagementKey(app, caller, id))
+    return presentKey(await getManagementKey(app, caller, id))
   })
 
 export const deleteManagementKey = (app: App, caller: ManagementCaller, id: string) =>
@@ -96,57 +96,61 @@ export const deleteManagementKey = (app: App, caller: ManagementCaller, id: stri
     const admins = await store.lockOrgAdmins(app.db, caller.org_id)
     const key = await getManagementKey(app, caller, id)
     if (admins.length === 1 && admins[0]?.id === key.id)
-      throw problem('LAST_ORG_KEY', 'This is the last Org Management Key; create another one before you revoke it.')
+      throw problem('LAST_ORG_KEY', 'This is the last Org Management Key of your organization. Create another one before you revoke it.')
     await store.revokeManagementKey(app.db, caller.org_id, id, app.wall())
-    return shown(key)
+    return presentKey(key)
   })
 
 export const createAccessToken = (app: App, caller: ManagementCaller, team_id: string, env: string) =>
   inTransaction(app, async (app) => {
     const { key_id } = caller
     if (!key_id)
-      throw problem('MANAGEMENT_KEY_REQUIRED', 'An access token ends with the management key that minted it; send one in X-Management-Key.')
+      throw problem(
+        'MANAGEMENT_KEY_REQUIRED',
+        'You can only create an access token with a management key. Send the key in X-Management-Key.',
+      )
     checkNamedDeployment(deploymentOf(app.config), { environment: env })
     await requireTeam(app, caller, team_id)
     const access_token = rules.newSecret(rules.TOKEN_PREFIX)
-    const expires_at = later(app.wall(), TOKEN_LIFE)
+    const expires_at = later(app.wall(), TOKEN_LIFETIME_MS)
     await store.insertToken(app.db, {
-      hash: rules.hashOf(access_token),
+      hash: rules.hashSecret(access_token),
       team_id,
       management_key_id: key_id,
       expires_at,
     })
-    return { access_token, expires_in: TOKEN_LIFE / 1000 }
+    return { access_token, expires_in: TOKEN_LIFETIME_MS / 1000 }
   })
 
 export const pruneTokens = (app: App) => store.deleteExpiredTokens(app.db, app.wall())
 
 async function getManagementKey(app: App, caller: ManagementCaller, id: string) {
   const key = await store.getManagementKey(app.db, caller.org_id, id)
-  if (!key) throw problem('MANAGEMENT_KEY_NOT_FOUND', 'There is no such management key in this organisation; list them to see their ids.')
+  if (!key)
+    throw problem('MANAGEMENT_KEY_NOT_FOUND', 'No management key in your organization has this id. List the management keys to find it.')
   return key
 }
 
-/** What is kept of a new secret. */
-export const keptOf = (app: App, secret: string, label: string) => ({
+/** The columns stored for a new secret; the secret itself is not stored. */
+export const keyColumns = (app: App, secret: string, label: string) => ({
   id: randomUUID(),
   label,
   prefix: rules.prefixOf(secret),
-  hash: rules.hashOf(secret),
+  hash: rules.hashSecret(secret),
   created_at: app.wall(),
 })
 
-type Maker = Pick<ManagementCaller, 'key_id' | 'console'>
+type Creator = Pick<ManagementCaller, 'key_id' | 'console'>
 
-const newRow = (app: App, secret: string, label: string, { key_id, console }: Maker = { key_id: null }) => ({
-  ...keptOf(app, secret, label),
+const newRow = (app: App, secret: string, label: string, { key_id, console }: Creator = { key_id: null }) => ({
+  ...keyColumns(app, secret, label),
   created_by: key_id,
   created_by_person: console?.kind === 'person' ? console.actor_id : null,
 })
 
 type KeyRow = { role: string; created_by: string | null; created_by_person: string | null; team_ids: string[] }
 
-const shown = <K extends KeyRow>(key: K) => ({
+const presentKey = <K extends KeyRow>(key: K) => ({
   ...key,
   creator: creatorOf(key),
   team_role_bindings: key.role === 'team_admin' ? key.team_ids.map((team_id) => ({ team_id })) : null,

@@ -2,107 +2,102 @@ import type { App } from '../../platform/app.ts'
 import type { LabCaller, ManagementCaller, TeamCaller } from '../../platform/callers.ts'
 import { deploymentName } from '../../platform/config.ts'
 import { Problem, problem } from '../../platform/problem.ts'
-import { noteUse } from './last-use.ts'
+import { recordUse } from './last-use.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** Who a team API key stands for. */
 export async function teamKeyCaller(app: App, secret: string): Promise<TeamCaller> {
   if (rules.isManagementKey(secret))
     throw problem(
       'MANAGEMENT_KEY_NOT_ALLOWED',
-      'This route takes a team API key; a management key cannot be used as one. Create a team API key with the management API.',
+      'This route needs a team API key in x-service-api-key, not a management key. Create a team API key with the management API.',
     )
   if (rules.isLabKey(secret))
-    throw problem('LAB_KEY_NOT_ALLOWED', 'This route takes a team API key; a lab key opens the routes under /lab only.')
+    throw problem('LAB_KEY_NOT_ALLOWED', 'This route needs a team API key in x-service-api-key. A lab key works only on routes under /lab.')
   checkDeployment(app, rules.deploymentOfKey(secret))
-  return teamCallerOf(app, await store.findTeamKey(app.db, rules.hashOf(secret)))
+  return teamCallerOf(app, await store.findTeamKey(app.db, rules.hashSecret(secret)))
 }
 
-/** Who a team API key stands for that a console session was begun with. */
+/** Loads the caller of a console session that was started with a team API key. */
 export const teamKeyHolder = async (app: App, id: string) => teamCallerOf(app, await store.findTeamKeyById(app.db, id))
 
 function teamCallerOf(app: App, key: Awaited<ReturnType<typeof store.findTeamKey>>): TeamCaller {
   if (!key || key.revoked_at || key.deleted_at)
-    throw problem('INVALID_API_KEY', 'The team API key is unknown or was revoked. Check the value sent in x-service-api-key.')
+    throw problem('INVALID_API_KEY', 'The team API key is unknown or revoked. Check the value you send in x-service-api-key.')
   if (key.expires_at && key.expires_at <= app.wall())
     throw problem('API_KEY_EXPIRED', 'The team API key has expired. Create a new one with the management API.')
-  noteUse(app, 'team_api_keys', key.key_id, key.last_used_at)
+  recordUse(app, 'team_api_keys', key.key_id, key.last_used_at)
   const { org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms } = key
   return { kind: 'team', org_id, team_id, key_id, read_only, plan, betas, clock_offset_ms }
 }
 
-/** Who a team access token stands for. */
 export async function tokenCaller(app: App, secret: string): Promise<TeamCaller> {
-  const token = await store.findAccessToken(app.db, rules.hashOf(secret))
+  const token = await store.findAccessToken(app.db, rules.hashSecret(secret))
   if (!token || token.revoked_at || token.deleted_at || token.expires_at <= app.wall())
     throw problem(
       'INVALID_ACCESS_TOKEN',
-      'The access token is unknown or has expired; tokens are good for 10 minutes. Mint a new one with the management API.',
+      'The access token is unknown or expired. Tokens are valid for 10 minutes; create a new one with the management API.',
     )
   const { org_id, team_id, key_id, plan, betas, clock_offset_ms } = token
   return { kind: 'team', token: true, org_id, team_id, key_id, read_only: false, plan, betas, clock_offset_ms }
 }
 
-/** Who a management key stands for. */
 export async function managementCaller(app: App, secret: string): Promise<ManagementCaller & { key_id: string }> {
   if (rules.deploymentOfKey(secret))
-    throw problem('TEAM_KEY_NOT_ALLOWED', 'This route takes a management key in X-Management-Key; a team API key cannot be used here.')
+    throw problem('TEAM_KEY_NOT_ALLOWED', 'This route needs a management key in X-Management-Key, not a team API key.')
   if (rules.isLabKey(secret))
     throw problem(
       'LAB_KEY_NOT_ALLOWED',
-      'This route takes a management key in X-Management-Key; a lab key opens the routes under /lab only.',
+      'This route needs a management key in X-Management-Key. A lab key works only on routes under /lab.',
     )
-  return managementCallerOf(app, await store.findManagementKey(app.db, rules.hashOf(secret)))
+  return managementCallerOf(app, await store.findManagementKey(app.db, rules.hashSecret(secret)))
 }
 
-/** Who a management key stands for that a console session was begun with. */
+/** Loads the caller of a console session that was started with a management key. */
 export const managementKeyHolder = async (app: App, id: string) => managementCallerOf(app, await store.findManagementKeyById(app.db, id))
 
 function managementCallerOf(app: App, key: Awaited<ReturnType<typeof store.findManagementKey>>): ManagementCaller & { key_id: string } {
   if (!key || key.revoked_at)
-    throw problem('INVALID_MANAGEMENT_KEY', 'The management key is unknown or was revoked. Check the value sent in X-Management-Key.')
-  noteUse(app, 'management_keys', key.key_id, key.last_used_at)
+    throw problem('INVALID_MANAGEMENT_KEY', 'The management key is unknown or revoked. Check the value you send in X-Management-Key.')
+  recordUse(app, 'management_keys', key.key_id, key.last_used_at)
   const { org_id, key_id, plan, role, team_ids } = key
   return { kind: 'management', org_id, key_id, plan, team_ids: role === 'team_admin' ? team_ids : undefined }
 }
 
-/** Who a lab key stands for. */
 export async function labCaller(app: App, secret: string): Promise<LabCaller> {
   if (rules.isManagementKey(secret))
-    throw problem('MANAGEMENT_KEY_NOT_ALLOWED', 'This route takes a lab key in x-lab-key; a management key cannot be used as one.')
-  if (rules.deploymentOfKey(secret))
-    throw problem('TEAM_KEY_NOT_ALLOWED', 'This route takes a lab key in x-lab-key; a team API key cannot be used as one.')
+    throw problem('MANAGEMENT_KEY_NOT_ALLOWED', 'This route needs a lab key in x-lab-key, not a management key.')
+  if (rules.deploymentOfKey(secret)) throw problem('TEAM_KEY_NOT_ALLOWED', 'This route needs a lab key in x-lab-key, not a team API key.')
   checkDeployment(app, rules.deploymentOfLabKey(secret))
-  const key = await store.findLabKey(app.db, rules.hashOf(secret))
+  const key = await store.findLabKey(app.db, rules.hashSecret(secret))
   if (!key || key.revoked_at)
     throw problem(
       'INVALID_LAB_KEY',
-      'The lab key is unknown or was revoked. Check the value sent in x-lab-key, or ask the operator for a new one.',
+      'The lab key is unknown or revoked. Check the value you send in x-lab-key, or ask the operator for a new key.',
     )
-  noteUse(app, 'lab_keys', key.key_id, key.last_used_at)
+  recordUse(app, 'lab_keys', key.key_id, key.last_used_at)
   return { kind: 'lab', lab_id: key.lab_id, key_id: key.key_id }
 }
 
-function checkDeployment({ config }: App, named: string | undefined) {
-  if (named && named !== deploymentName(config))
+function checkDeployment({ config }: App, keyDeployment: string | undefined) {
+  if (keyDeployment && keyDeployment !== deploymentName(config))
     throw problem(
       'WRONG_DEPLOYMENT_KEY',
-      `This key belongs to the ${named} deployment; this is ${deploymentName(config)}. Call the other deployment or use a key of this one.`,
+      `This key belongs to the ${keyDeployment} deployment, but this is ${deploymentName(config)}. Call the other deployment or use a key of this one.`,
     )
 }
 
 type MaybeKeys = { team_api_key?: string | undefined; management_key?: string | undefined }
 
-/** Those of the keys that still open this deployment. */
+/** Keeps the keys that this deployment still accepts. */
 export async function workingKeys(app: App, { team_api_key, management_key }: MaybeKeys) {
   return {
-    ...(team_api_key && (await opens(teamKeyCaller(app, team_api_key))) ? { team_api_key } : {}),
-    ...(management_key && (await opens(managementCaller(app, management_key))) ? { management_key } : {}),
+    ...(team_api_key && (await isAccepted(teamKeyCaller(app, team_api_key))) ? { team_api_key } : {}),
+    ...(management_key && (await isAccepted(managementCaller(app, management_key))) ? { management_key } : {}),
   }
 }
 
-const opens = (caller: Promise<unknown>) =>
+const isAccepted = (caller: Promise<unknown>) =>
   caller.then(
     () => true,
     (error) => {

@@ -3,7 +3,7 @@ import { type KeyTable, keyTables } from '../../platform/last-uses.ts'
 import { MINUTE } from '../../platform/time.ts'
 import * as store from './store.ts'
 
-export function noteUse({ lastUses, wall }: Service, table: KeyTable, id: string, recorded: string | null) {
+export function recordUse({ lastUses, wall }: Service, table: KeyTable, id: string, recorded: string | null) {
   const now = wall()
   if (!recorded || Date.parse(now) - Date.parse(recorded) >= MINUTE) lastUses[table].set(id, now)
 }

@@ -3,30 +3,30 @@ import { crc32 } from 'node:zlib'
 import { problem } from '../../platform/problem.ts'
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const RANDOM = 40
-const CHECK = 6
-const VISIBLE = 12
+const RANDOM_LENGTH = 40
+const CHECKSUM_LENGTH = 6
+const MAX_VISIBLE_LENGTH = 12
 
-/** `<prefix><40 random characters><checksum>`: 238 bits, and a secret scanner can tell a key from a look-alike. */
+/** `<prefix><40 random characters><checksum>`: 238 bits. The checksum lets a secret scanner reject false matches. */
 export function newSecret(prefix: string) {
-  const random = Array.from({ length: RANDOM }, () => letters[randomInt(letters.length)]).join('')
+  const random = Array.from({ length: RANDOM_LENGTH }, () => letters[randomInt(letters.length)]).join('')
   return prefix + random + checksum(prefix + random)
 }
 
 function checksum(text: string) {
-  let rest = crc32(text)
+  let remainder = crc32(text)
   let digits = ''
-  for (let i = 0; i < CHECK; i++) {
-    digits = letters[rest % letters.length] + digits
-    rest = Math.floor(rest / letters.length)
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = letters[remainder % letters.length] + digits
+    remainder = Math.floor(remainder / letters.length)
   }
   return digits
 }
 
-export const hashOf = (secret: string) => createHash('sha256').update(secret).digest()
+export const hashSecret = (secret: string) => createHash('sha256').update(secret).digest()
 
-/** What may be shown of a key: enough to recognise it, too little to guess it. */
-export const prefixOf = (secret: string) => secret.slice(0, Math.min(VISIBLE, Math.floor(secret.length / 2)))
+/** The part of a key that stays visible: enough to recognize it, too little to guess it. */
+export const prefixOf = (secret: string) => secret.slice(0, Math.min(MAX_VISIBLE_LENGTH, Math.floor(secret.length / 2)))
 
 export const maskKey = (prefix: string) => `${prefix}…`
 
@@ -37,13 +37,13 @@ export const LINK_TOKEN_PREFIX = 'lt_'
 
 const environments: Record<string, string> = { sk: 'sandbox', pk: 'production', lks: 'sandbox', lkp: 'production' }
 
-/** The deployment that a team API key names in its prefix, such as "production eu". */
-export const deploymentOfKey = (secret: string) => deploymentNamed(/^(sk|pk)_(us|eu)_/.exec(secret))
+/** The deployment in a team API key's prefix, such as "production eu". */
+export const deploymentOfKey = (secret: string) => deploymentIn(/^(sk|pk)_(us|eu)_/.exec(secret))
 
-/** The same for a lab key. */
-export const deploymentOfLabKey = (secret: string) => deploymentNamed(/^(lks|lkp)_(us|eu)_/.exec(secret))
+/** The deployment in a lab key's prefix. */
+export const deploymentOfLabKey = (secret: string) => deploymentIn(/^(lks|lkp)_(us|eu)_/.exec(secret))
 
-function deploymentNamed(found: RegExpExecArray | null) {
+function deploymentIn(found: RegExpExecArray | null) {
   const [, kind, region] = found ?? []
   return kind && region ? `${environments[kind]} ${region}` : undefined
 }
@@ -54,14 +54,17 @@ export const isUserToken = (secret: string) => secret.startsWith(USER_TOKEN_PREF
 
 export const isLabKey = (secret: string) => deploymentOfLabKey(secret) !== undefined
 
-/** Gap 12: which teams a management key may carry. */
+/** Gap 12: a team_admin key needs team bindings, an org_admin key must have none. */
 export function checkBindings(role: string, team_ids: string[] | undefined) {
   if (role === 'team_admin' && !team_ids?.length)
-    throw problem('TEAM_BINDINGS_REQUIRED', 'A team_admin key needs team_role_bindings with at least one team_id.')
+    throw problem('TEAM_BINDINGS_REQUIRED', 'A team_admin key needs at least one team. Send team_role_bindings with a team_id.')
   if (role === 'org_admin' && team_ids)
-    throw problem('TEAM_BINDINGS_NOT_ALLOWED', 'An org_admin key reaches every team; leave team_role_bindings out or use role team_admin.')
+    throw problem(
+      'TEAM_BINDINGS_NOT_ALLOWED',
+      'An org_admin key has access to every team. Omit team_role_bindings, or set role to team_admin.',
+    )
 }
 
 export function checkExpiry(expires_at: string | null | undefined, now: string) {
-  if (expires_at && Date.parse(expires_at) <= Date.parse(now)) throw problem('EXPIRY_IN_THE_PAST', 'expires_at must lie in the future.')
+  if (expires_at && Date.parse(expires_at) <= Date.parse(now)) throw problem('EXPIRY_IN_THE_PAST', 'expires_at must be in the future.')
 }

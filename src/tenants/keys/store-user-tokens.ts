@@ -4,7 +4,7 @@ import type { Tables } from '../../platform/db/tables.ts'
 
 export const insertUserToken = (db: Db, row: Insertable<Tables['user_tokens']>) => db.insertInto('user_tokens').values(row).execute()
 
-/** Of a live user and a live team, while the key that asked for it is good. */
+/** The token works only while its user, its team and the key that created it are live. */
 export const findUserToken = (db: Db, hash: Buffer) =>
   db
     .selectFrom('user_tokens as token')

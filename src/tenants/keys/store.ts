@@ -16,24 +16,24 @@ const withTeam = (db: Db) =>
 
 const teamKeys = preparedRead('find_team_key', (db, hash: Buffer) => withTeam(db).where('key.hash', '=', hash))
 
-/** The team key behind a hash, with what a request needs to know of its team and organisation. */
+/** Finds a team key by hash, with the team and organization columns a request needs. */
 export const findTeamKey = async (db: Db, hash: Buffer) => (await teamKeys(db, hash))[0]
 
-/** The same by the key's id, for who signed in with it. */
+/** Finds a team key by id, for console sessions that were started with it. */
 export const findTeamKeyById = (db: Db, id: string) => withTeam(db).where('key.id', '=', id).executeTakeFirst()
 
-/** The same for an access token. It dies with the management key that minted it, and with that key's hold on the team. */
+/** An access token ends when its management key is revoked or loses access to the team. */
 export const findAccessToken = (db: Db, hash: Buffer) =>
   db
     .selectFrom('access_tokens as token')
-    .innerJoin('management_keys as minter', 'minter.id', 'token.management_key_id')
+    .innerJoin('management_keys as creator', 'creator.id', 'token.management_key_id')
     .innerJoin('teams', 'teams.id', 'token.team_id')
     .innerJoin('orgs', 'orgs.id', 'teams.org_id')
-    .select(['minter.id as key_id', 'token.expires_at', 'minter.revoked_at'])
+    .select(['creator.id as key_id', 'token.expires_at', 'creator.revoked_at'])
     .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
     .where('token.hash', '=', hash)
     .where(
-      sql<boolean>`(minter.role = 'org_admin' or exists (select from management_key_teams where key_id = minter.id and team_id = token.team_id))`,
+      sql<boolean>`(creator.role = 'org_admin' or exists (select from management_key_teams where key_id = creator.id and team_id = token.team_id))`,
     )
     .executeTakeFirst()
 
@@ -79,7 +79,7 @@ export const insertToken = (db: Db, row: Insertable<Tables['access_tokens']>) =>
 
 export const deleteExpiredTokens = (db: Db, now: string) => db.deleteFrom('access_tokens').where('expires_at', '<', now).execute()
 
-/** Live team keys of an organisation, oldest first; `team_ids` narrows it to the teams a caller may see. */
+/** Live team keys of an organization, oldest first; `team_ids` narrows the list to the teams a caller has access to. */
 export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
   db
     .selectFrom('team_api_keys as key')
@@ -93,7 +93,7 @@ export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefi
     .$call(onePage(page, 'key.created_at', 'key.id'))
     .execute()
 
-/** Revokes what the caller may revoke and says which keys those were. */
+/** Revokes the keys the caller has access to and returns their ids. */
 export const revokeTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[], at: string) =>
   db
     .updateTable('team_api_keys as key')
@@ -133,11 +133,11 @@ export const listManagementKeys = (
 
 export const getManagementKey = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()
 
-/** Two changes of one key come one after the other. */
+/** Serializes concurrent changes of one key. */
 export const lockManagementKey = (db: Db, org_id: string, id: string) =>
   db.selectFrom('management_keys').select('id').where('org_id', '=', org_id).where('id', '=', id).forUpdate().execute()
 
-/** Locks the organisation's live keys, so that two revocations cannot both take the last one. */
+/** Locks the organization's live org_admin keys, so two concurrent revocations cannot remove the last one. */
 export const lockOrgAdmins = (db: Db, org_id: string) =>
   db
     .selectFrom('management_keys')
@@ -170,7 +170,7 @@ export async function bindTeams(db: Db, org_id: string, key_id: string, team_ids
 export const insertLabKey = (db: Db, row: Insertable<Tables['lab_keys']>) =>
   db.insertInto('lab_keys').values(row).returning(['id', 'lab_id', 'label', 'prefix', 'created_at']).executeTakeFirstOrThrow()
 
-/** Live keys of one lab, or of all. */
+/** Live keys of one lab, or of all labs. */
 export const listLabKeys = (db: Db, lab_id: number | undefined) =>
   db
     .selectFrom('lab_keys as key')
@@ -186,7 +186,7 @@ export const listLabKeys = (db: Db, lab_id: number | undefined) =>
 export const revokeLabKey = (db: Db, id: string, at: string) =>
   db.updateTable('lab_keys').set({ revoked_at: at }).where('id', '=', id).where('revoked_at', 'is', null).returning('id').executeTakeFirst()
 
-/** Records last uses, many at once. */
+/** Records the last uses of many keys in one statement. */
 export const touchKeys = (db: Db, table: 'team_api_keys' | 'management_keys' | 'lab_keys', uses: [string, string][]) =>
   sql`update ${sql.table(table)} as key set last_used_at = used.at
       from unnest(${uses.map(([id]) => id)}::uuid[], ${uses.map(([, at]) => at)}::timestamptz[]) as used (id, at)

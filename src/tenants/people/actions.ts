@@ -10,22 +10,22 @@ import { boundTeamIds, checkFound } from '../teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** What is personal of a person. */
+/** The encrypted fields of a person. */
 export type Personal = { name: string; email: string; totp_secret: string; next_totp_secret?: string | undefined }
 
 const associatedData = (id: string) => `people.sealed.${id}`
 
-export const personalOf = (app: App, { id, org_id, sealed }: Pick<store.PersonRow, 'id' | 'org_id' | 'sealed'>) =>
+export const decryptPerson = (app: App, { id, org_id, sealed }: Pick<store.PersonRow, 'id' | 'org_id' | 'sealed'>) =>
   open<Personal>(orgSealingKey(app, org_id), associatedData(id), sealed)
 
 export const encryptPerson = (app: App, { id, org_id }: { id: string; org_id: string }, personal: Personal) =>
   seal(orgSealingKey(app, org_id), associatedData(id), personal)
 
-/** What a person or an invitation is found by. */
+/** The keyed hash by which people and invitations are found. */
 export const emailHash = (app: App, email: string) =>
-  createHmac('sha256', derive(app.vault.root, 'e-mail of people')).update(rules.sameEmail(email)).digest()
+  createHmac('sha256', derive(app.vault.root, 'e-mail of people')).update(rules.normalizeEmail(email)).digest()
 
-/** Who a console session belongs to, or undefined once the person was removed. */
+/** Loads the person behind a console session; undefined once the person is removed. */
 export async function personHolder(app: App, id: string) {
   const person = await store.findPersonById(app.db, id)
   return person && { ...person, team_ids: person.every_team ? undefined : person.team_ids }
@@ -34,26 +34,26 @@ export async function personHolder(app: App, id: string) {
 export async function findPersonName(app: App, id: string) {
   const person = await store.findPersonById(app.db, id)
   if (!person) return null
-  const { name, email } = personalOf(app, person)
+  const { name, email } = decryptPerson(app, person)
   return { id, name, email }
 }
 
 type ListQuery = { search_query?: string | null | undefined; next_cursor?: string | null | undefined }
 
-/** Names are sealed, so a search reads them all; an organisation has hundreds of people, not millions. */
-const SEARCHED = 1000
+/** Names are encrypted, so a search reads up to this many people and filters them. */
+const MAX_SEARCHED_PEOPLE = 1000
 
 export async function listMembers(app: App, { org_id }: ManagementCaller, { search_query, next_cursor }: ListQuery) {
   if (search_query) {
-    const everybody = (await store.listPeople(app.db, org_id, { limit: SEARCHED })).map((row) => shown(app, row))
-    return { members: everybody.filter(({ name, email }) => rules.matches(search_query, name, email)), next_cursor: null }
+    const people = (await store.listPeople(app.db, org_id, { limit: MAX_SEARCHED_PEOPLE })).map((row) => presentPerson(app, row))
+    return { members: people.filter(({ name, email }) => rules.matches(search_query, name, email)), next_cursor: null }
   }
   const page = pageAfter(next_cursor)
   const { rows, next_cursor: next } = pageOf(await store.listPeople(app.db, org_id, page), page, (row) => ({
     at: row.created_on,
     id: row.id,
   }))
-  return { members: rows.map((row) => shown(app, row)), next_cursor: next }
+  return { members: rows.map((row) => presentPerson(app, row)), next_cursor: next }
 }
 
 type MemberPatch = { role?: PersonRole | null | undefined; team_role_bindings?: { team_id: string }[] | null | undefined }
@@ -61,13 +61,13 @@ type MemberPatch = { role?: PersonRole | null | undefined; team_role_bindings?: 
 export const patchMember = (app: App, { org_id }: ManagementCaller, id: string, patch: MemberPatch) =>
   inTransaction(app, async (app) => {
     const person = await requirePerson(app, org_id, id)
-    const reach = rules.teamScopeOf(patch.role ?? person.role, boundTeamIds(patch.team_role_bindings))
-    await store.updatePerson(app.db, org_id, id, { role: reach.role, every_team: reach.every_team })
-    checkFound(await store.bindTeams(app.db, org_id, id, reach.team_ids), reach.team_ids)
-    return shown(app, { ...person, ...reach })
+    const scope = rules.teamScopeOf(patch.role ?? person.role, boundTeamIds(patch.team_role_bindings))
+    await store.updatePerson(app.db, org_id, id, { role: scope.role, every_team: scope.every_team })
+    checkFound(await store.bindTeams(app.db, org_id, id, scope.team_ids), scope.team_ids)
+    return presentPerson(app, { ...person, ...scope })
   })
 
-/** The row goes, and with it its sessions, codes and teams; the audit log keeps the id. */
+/** Deletes the person with their sessions, codes and team bindings; the audit log keeps the id. */
 export const deleteMember = (app: App, { org_id }: ManagementCaller, id: string) =>
   inTransaction(app, async (app) => {
     if (!(await store.deletePerson(app.db, org_id, id))) throw notFound()
@@ -80,10 +80,10 @@ async function requirePerson(app: App, org_id: string, id: string) {
   return person
 }
 
-const notFound = () => problem('PERSON_NOT_FOUND', 'There is no such person in this organisation; list the members to see their ids.')
+const notFound = () => problem('PERSON_NOT_FOUND', 'No member of your organization has this id. List the members to find it.')
 
-function shown(app: App, row: store.PersonRow) {
-  const { name, email } = personalOf(app, row)
+function presentPerson(app: App, row: store.PersonRow) {
+  const { name, email } = decryptPerson(app, row)
   const { id, created_on, role, last_sign_in_at } = row
   return { id, name, email, created_on, role, last_sign_in_at, team_role_bindings: rules.bindingsOf(row) }
 }

@@ -1,24 +1,24 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { App } from '../../platform/app.ts'
 import { derive } from '../../platform/sealing/seal.ts'
-import { personalOf } from './actions.ts'
+import { decryptPerson } from './actions.ts'
 import * as rules from './rules.ts'
-import { base32, fromBase32, stepOf } from './rules-totp.ts'
+import { base32, findStep, fromBase32 } from './rules-totp.ts'
 import * as store from './store.ts'
 
-const CODES = 10
+const RECOVERY_CODE_COUNT = 10
 
-/** Uses up a code of the second factor, or a recovery code; answers whether it was good. */
+/** Consumes a TOTP code or a recovery code and returns whether it was valid. */
 export async function useCode(app: App, person: store.PersonRow, code: string) {
-  const secret = fromBase32(personalOf(app, person).totp_secret)
-  const step = stepOf(secret, code, app.wall(), person.totp_step)
+  const secret = fromBase32(decryptPerson(app, person).totp_secret)
+  const step = findStep(secret, code, app.wall(), person.totp_step)
   if (step !== undefined) return (await store.takeStep(app.db, person.id, step)) !== undefined
   return (await store.takeRecoveryCode(app.db, person.id, hashOfCode(app, code))) !== undefined
 }
 
-/** New recovery codes in place of the old ones, in clear for this answer only. */
+/** Replaces the recovery codes. The plain codes are returned only this once. */
 export async function newRecoveryCodes(app: App, person_id: string) {
-  const codes = Array.from({ length: CODES }, () => rules.recoveryCode(base32(randomBytes(7))))
+  const codes = Array.from({ length: RECOVERY_CODE_COUNT }, () => rules.recoveryCode(base32(randomBytes(7))))
   await store.replaceRecoveryCodes(
     app.db,
     person_id,

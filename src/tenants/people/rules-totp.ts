@@ -2,12 +2,12 @@ import { createHmac } from 'node:crypto'
 
 const STEP_S = 30
 const DIGITS = 6
-/** Clocks of telephones are off by some seconds, and people need some to type. */
-const AROUND = 1
+/** Accepts neighboring steps because phone clocks drift and typing takes time. */
+const STEP_TOLERANCE = 1
 
 export const stepAt = (now: string) => Math.floor(Date.parse(now) / 1000 / STEP_S)
 
-/** RFC 6238 over RFC 4226, with SHA-1, as every authenticator has it. */
+/** RFC 6238 with SHA-1, which every authenticator app supports. */
 export function codeAt(secret: Buffer, step: number, digits = DIGITS) {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
@@ -17,15 +17,15 @@ export function codeAt(secret: Buffer, step: number, digits = DIGITS) {
   return String(number).padStart(digits, '0')
 }
 
-/** The step that a code belongs to: one around now that comes after the last one used. */
-export function stepOf(secret: Buffer, code: string, now: string, last: number) {
-  const steps = Array.from({ length: 2 * AROUND + 1 }, (_, i) => stepAt(now) - AROUND + i)
+/** Finds the step a code belongs to: near now, and after the last used step. */
+export function findStep(secret: Buffer, code: string, now: string, last: number) {
+  const steps = Array.from({ length: 2 * STEP_TOLERANCE + 1 }, (_, i) => stepAt(now) - STEP_TOLERANCE + i)
   return steps.find((step) => step > last && codeAt(secret, step) === code.replace(/\s/g, ''))
 }
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** RFC 4648 without padding, as authenticators take secrets. */
+/** RFC 4648 without padding, the form in which authenticators take secrets. */
 export function base32(bytes: Buffer) {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{1,5}/g) ?? []).map((five) => letters[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')
@@ -36,6 +36,6 @@ export function fromBase32(text: string) {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }
 
-/** What an authenticator reads from a QR code. */
-export const uriOf = (secret: string, email: string, org: string) =>
+/** The URI an authenticator reads from a QR code. */
+export const totpUri = (secret: string, email: string, org: string) =>
   `otpauth://totp/${encodeURIComponent(`${org}:${email}`)}?secret=${secret}&issuer=${encodeURIComponent(org)}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_S}`

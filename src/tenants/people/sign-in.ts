@@ -3,28 +3,28 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import { problem } from '../../platform/problem.ts'
 import { emailHash } from './actions.ts'
 import { useCode } from './codes.ts'
-import { isPassword, verifyDummyPassword } from './passwords.ts'
+import { dummyPasswordHash, isPassword } from './passwords.ts'
 import * as store from './store.ts'
 
-/** An e-mail may be of people in so many organisations. */
-const MOST = 5
+/** One email can belong to people in several organizations; sign-in checks this many. */
+const MAX_PEOPLE_PER_EMAIL = 5
 
 type Found = { person: store.PersonRow } | { wrong: store.PersonRow | undefined }
 
-/** Whoever knows the password and has the second factor. Every refusal costs the same work, and none says what was wrong. */
+/** Checks password and second factor. Every failure takes the same work, so timing does not reveal whether an account exists. */
 export async function checkPersonCredentials(app: App, { email, password, code, org_id }: SignIn): Promise<Found> {
-  if (!code) throw problem('CODE_REQUIRED', 'Send the code of the authenticator, or a recovery code, with e-mail and password.')
-  const known = await store.findByEmail(app.db, emailHash(app, email ?? ''), org_id, MOST)
-  const kept = known.length ? known.map((person) => person.password) : [verifyDummyPassword(app)]
-  const right = await Promise.all(kept.map((one) => isPassword(one, password ?? '')))
-  const able = known.filter((_, i) => right[i])
-  if (!able.length) return { wrong: known[0] }
-  const person = await inTransaction(app, (app) => whoseCode(app, able, code))
-  return person ? { person } : { wrong: able[0] }
+  if (!code) throw problem('CODE_REQUIRED', 'Send code with email and password: the code from your authenticator, or a recovery code.')
+  const people = await store.findByEmail(app.db, emailHash(app, email ?? ''), org_id, MAX_PEOPLE_PER_EMAIL)
+  const passwords = people.length ? people.map((person) => person.password) : [dummyPasswordHash(app)]
+  const matching = await Promise.all(passwords.map((hash) => isPassword(hash, password ?? '')))
+  const candidates = people.filter((_, i) => matching[i])
+  if (!candidates.length) return { wrong: people[0] }
+  const person = await inTransaction(app, (app) => findByCode(app, candidates, code))
+  return person ? { person } : { wrong: candidates[0] }
 }
 
-/** Somebody who has the same password in two organisations has an authenticator for each. */
-async function whoseCode(app: App, people: store.PersonRow[], code: string) {
+/** A person with the same password in two organizations has one authenticator for each; the code decides. */
+async function findByCode(app: App, people: store.PersonRow[], code: string) {
   for (const person of people) {
     if (!(await useCode(app, person, code))) continue
     await store.updatePerson(app.db, person.org_id, person.id, { last_sign_in_at: app.wall() })
@@ -33,4 +33,5 @@ async function whoseCode(app: App, people: store.PersonRow[], code: string) {
   return undefined
 }
 
-export const signInRefused = () => problem('SIGN_IN_REFUSED', 'E-mail, password or code are wrong, or the code was used before.')
+export const signInRejected = () =>
+  problem('SIGN_IN_REFUSED', 'The email, password or code is wrong, or the code was already used. Check them and sign in with a new code.')

@@ -17,7 +17,7 @@ const pending = (db: Db, now: string) =>
 export const findByToken = (db: Db, token_hash: Buffer, now: string) =>
   pending(db, now).where('token_hash', '=', token_hash).executeTakeFirst()
 
-/** Two that accept at once come one after the other. */
+/** Serializes concurrent acceptances of one invitation. */
 export const lockByToken = (db: Db, token_hash: Buffer, now: string) =>
   pending(db, now).where('token_hash', '=', token_hash).forUpdate('invitations').executeTakeFirst()
 

@@ -24,13 +24,13 @@ const people = (db: Db) =>
 
 export type PersonRow = NonNullable<Awaited<ReturnType<typeof findPersonById>>>
 
-/** Whoever a session belongs to, in whichever organisation. */
+/** Not scoped to an organization: the session decides it. */
 export const findPersonById = (db: Db, id: string) => people(db).where('people.id', '=', id).executeTakeFirst()
 
 export const findPerson = (db: Db, org_id: string, id: string) =>
   people(db).where('people.org_id', '=', org_id).where('people.id', '=', id).executeTakeFirst()
 
-/** One e-mail may belong to people of several organisations. */
+/** One email can belong to people in several organizations. */
 export const findByEmail = (db: Db, email_hash: Buffer, org_id: string | null | undefined, limit: number) =>
   people(db)
     .where('people.email_hash', '=', email_hash)
@@ -75,7 +75,7 @@ export const countTeams = (db: Db, org_id: string, team_ids: string[]) =>
     .where('id', '=', sql<string>`any(${team_ids}::uuid[])`)
     .executeTakeFirstOrThrow()
 
-/** Takes a step of the second factor, unless it or a later one was taken: two requests cannot use the same code. */
+/** Uses a TOTP step only if neither it nor a later one was used, so no code works twice. */
 export const takeStep = (db: Db, id: string, step: number) =>
   db.updateTable('people').set({ totp_step: step }).where('id', '=', id).where('totp_step', '<', step).returning('id').executeTakeFirst()
 

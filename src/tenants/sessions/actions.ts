@@ -4,7 +4,7 @@ import type { SessionCaller } from '../../platform/callers.ts'
 import { deploymentOf } from '../../platform/config.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { findPersonName } from '../people/actions.ts'
-import { namedTeams } from '../teams/actions.ts'
+import { listConsoleTeams } from '../teams/actions.ts'
 import { getOrg } from '../teams/orgs.ts'
 import * as rules from './rules.ts'
 import { capabilitiesOf } from './rules-roles.ts'
@@ -30,13 +30,13 @@ export const endSession = (app: AppInRequest, { org_id, console }: SessionCaller
     app.request.keepSession(null)
   })
 
-/** Whoever else is signed in as the same person is not any more; answers how many that were. */
+/** Ends the person's other sessions and returns how many there were. */
 export const endOtherSessions = async (app: App, { console }: SessionCaller) =>
-  (await store.deleteOthersOf(app.db, console.actor_id, console.session_id)).length
+  (await store.deleteOtherSessions(app.db, console.actor_id, console.session_id)).length
 
-/** Where the person is signed in, the latest use first. */
-export async function ownSessions(app: App, { console }: SessionCaller) {
-  const found = await store.listOfPerson(app.db, console.actor_id)
+/** The person's live sessions, most recently used first. */
+export async function listOwnSessions(app: App, { console }: SessionCaller) {
+  const found = await store.listPersonSessions(app.db, console.actor_id)
   return found
     .filter((session) => !rules.isExpired(app.config, session, app.wall()))
     .map((session) => ({ ...session, current: session.id === console.session_id, idle_ends_at: rules.idleEnd(app.config, session) }))
@@ -52,7 +52,7 @@ export async function presentSession(app: App, caller: SessionCaller, session: T
     role,
     person: kind === 'person' ? await findPersonName(app, actor_id) : null,
     org: await getOrg(app, caller),
-    teams: await namedTeams(app, caller),
+    teams: await listConsoleTeams(app, caller),
     team_id: caller.team_id ?? null,
     ...deploymentOf(app.config),
     capabilities: capabilitiesOf(role),
@@ -61,7 +61,7 @@ export async function presentSession(app: App, caller: SessionCaller, session: T
   }
 }
 
-/** Takes away what has ended by itself. */
+/** Deletes expired sessions and old sign-in attempts. */
 export async function pruneSessions(app: App) {
   await store.deleteEnded(app.db, app.wall(), later(app.wall(), -app.config.CONSOLE_IDLE_MINUTES * MINUTE))
   await pruneAttempts(app)

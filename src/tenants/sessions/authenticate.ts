@@ -4,7 +4,7 @@ import type { App } from '../../platform/app.ts'
 import type { Caller, ConsoleUser, ManagementCaller, SessionCaller, TeamCaller } from '../../platform/callers.ts'
 import { invalid, Problem, problem } from '../../platform/problem.ts'
 import { managementKeyHolder, teamKeyHolder } from '../keys/authenticate.ts'
-import { hashOf } from '../keys/rules.ts'
+import { hashSecret } from '../keys/rules.ts'
 import { personHolder } from '../people/actions.ts'
 import { requireTeam } from '../teams/actions.ts'
 import * as rules from './rules.ts'
@@ -13,42 +13,42 @@ import * as store from './store.ts'
 type Headers = Parameters<typeof rules.sessionIn>[1]
 type Session = NonNullable<Awaited<ReturnType<typeof store.findSession>>>
 
-/** Whoever signed in, by what; `team` is the caller that a team key stands for. */
+/** The key or person that signed in. `team` is set for a team API key. */
 export type Holder = Pick<SessionCaller, 'org_id' | 'plan' | 'team_ids'> &
   Pick<ConsoleUser, 'kind' | 'actor_id' | 'role'> & { team?: TeamCaller }
 
-/** Who calls with a console session: the session itself, or what it stands for on a data or management route. */
+/** The caller behind a console session: the session itself, or a team or management caller, depending on the route. */
 export async function sessionCaller(app: App, row: Row, secret: string, headers: Headers): Promise<Caller> {
   const session = await liveSession(app, secret)
   const holder = await holderOf(app, session)
-  if (rules.shouldRecordUse(session, app.wall()) && !rules.isBackground(headers)) await store.noteUse(app.db, session.id, app.wall())
+  if (rules.shouldRecordUse(session, app.wall()) && !rules.isBackground(headers)) await store.recordUse(app.db, session.id, app.wall())
   const console = consoleOf(session, holder, headers)
-  if (row.auth === 'session') return sessionOf(holder, console)
-  return row.auth === 'team' ? teamOf(app, holder, console, headers) : managementOf(holder, console)
+  if (row.auth === 'session') return sessionCallerFrom(holder, console)
+  return row.auth === 'team' ? teamCallerFrom(app, holder, console, headers) : managementCallerFrom(holder, console)
 }
 
 async function liveSession(app: App, secret: string) {
-  const session = await store.findSession(app.db, hashOf(secret))
+  const session = await store.findSession(app.db, hashSecret(secret))
   if (!session || rules.isExpired(app.config, session, app.wall())) throw rules.sessionEnded()
   return session
 }
 
-/** A key that was revoked and a person that was removed take their sessions along, with the next request. */
+/** The next request of a session fails once its key is revoked or its person is removed. */
 async function holderOf(app: App, { management_key_id, team_api_key_id, person_id }: Session): Promise<Holder> {
   try {
-    if (management_key_id) return ofManagementKey(await managementKeyHolder(app, management_key_id))
-    if (team_api_key_id) return ofTeamKey(await teamKeyHolder(app, team_api_key_id))
+    if (management_key_id) return holderFromManagementKey(await managementKeyHolder(app, management_key_id))
+    if (team_api_key_id) return holderFromTeamKey(await teamKeyHolder(app, team_api_key_id))
   } catch (error) {
     throw error instanceof Problem ? rules.sessionEnded() : error
   }
   const person = await personHolder(app, person_id as string)
   if (!person) throw rules.sessionEnded()
-  return ofPerson(person)
+  return holderFromPerson(person)
 }
 
 type Person = NonNullable<Awaited<ReturnType<typeof personHolder>>>
 
-export const ofPerson = ({ id, org_id, plan, role, team_ids }: Person): Holder => ({
+export const holderFromPerson = ({ id, org_id, plan, role, team_ids }: Person): Holder => ({
   kind: 'person',
   actor_id: id,
   org_id,
@@ -57,7 +57,7 @@ export const ofPerson = ({ id, org_id, plan, role, team_ids }: Person): Holder =
   team_ids,
 })
 
-export const ofManagementKey = ({ key_id, org_id, plan, team_ids }: ManagementCaller & { key_id: string }): Holder => ({
+export const holderFromManagementKey = ({ key_id, org_id, plan, team_ids }: ManagementCaller & { key_id: string }): Holder => ({
   kind: 'management',
   actor_id: key_id,
   org_id,
@@ -66,7 +66,7 @@ export const ofManagementKey = ({ key_id, org_id, plan, team_ids }: ManagementCa
   role: team_ids ? 'team_admin' : 'org_admin',
 })
 
-export const ofTeamKey = (team: TeamCaller): Holder => ({
+export const holderFromTeamKey = (team: TeamCaller): Holder => ({
   kind: 'team',
   actor_id: team.key_id,
   org_id: team.org_id,
@@ -85,7 +85,7 @@ const consoleOf = ({ id }: Session, { kind, actor_id, role }: Holder, headers: H
   ...(rules.isBackground(headers) ? { background: true } : {}),
 })
 
-export const sessionOf = ({ org_id, plan, team_ids, team }: Holder, console: ConsoleUser): SessionCaller => ({
+export const sessionCallerFrom = ({ org_id, plan, team_ids, team }: Holder, console: ConsoleUser): SessionCaller => ({
   kind: 'session',
   org_id,
   plan,
@@ -94,19 +94,20 @@ export const sessionOf = ({ org_id, plan, team_ids, team }: Holder, console: Con
   console,
 })
 
-function managementOf({ kind, actor_id, org_id, plan, team_ids }: Holder, console: ConsoleUser): ManagementCaller {
+function managementCallerFrom({ kind, actor_id, org_id, plan, team_ids }: Holder, console: ConsoleUser): ManagementCaller {
   if (kind === 'team')
     throw problem(
       'SESSION_NOT_ALLOWED',
-      'This session was begun with a team API key, which reaches the data of its team only; sign in with a management key or as a person.',
+      'You signed in with a team API key, which gives access only to the data of its team. Sign in with a management key or your email.',
     )
   return { kind: 'management', org_id, plan, team_ids, key_id: kind === 'management' ? actor_id : null, console }
 }
 
-/** What an access token of that key or person would stand for, looked up anew for each request. */
-async function teamOf(app: App, holder: Holder, console: ConsoleUser, headers: Headers): Promise<TeamCaller> {
+/** Team access is checked on every request, because bindings can change during a session. */
+async function teamCallerFrom(app: App, holder: Holder, console: ConsoleUser, headers: Headers): Promise<TeamCaller> {
   const team_id = rules.chosenTeam(headers) ?? holder.team?.team_id
-  if (!team_id) throw problem('TEAM_REQUIRED', 'Say of which team in the header x-assay-team; GET /console/session lists those in reach.')
+  if (!team_id)
+    throw problem('TEAM_REQUIRED', 'Send the team_id in the x-assay-team header. GET /console/session lists the teams you have access to.')
   if (!isId(team_id)) throw invalid(['header', 'x-assay-team'], 'Must be a UUID.')
   const { id, betas, clock_offset_ms } = await requireTeam(app, holder, team_id)
   if (holder.team) return { ...holder.team, console }

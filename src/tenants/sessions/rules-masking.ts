@@ -3,24 +3,23 @@ import { eventTypes } from '../../contract/delivery/events.ts'
 import { isPersonal, type Mark, markOf, unwrap } from '../../contract/personal.ts'
 import { invalid } from '../../platform/problem.ts'
 
-/** Stands for the letters that are not shown. */
 const DOTS = '•••'
 
 export type Mask = (value: unknown) => unknown
 
 type Options = {
-  /** The values were not cut down to their shape, so fields that it does not name are hidden. */
+  /** The values may have fields the shape does not name; those are hidden. */
   loose: boolean
   known: Map<z.ZodType, Mask>
 }
 
-/** Masks responses of a shape; undefined where the shape has nothing personal. Built once for each endpoint. */
+/** Builds the mask for responses of a shape, once per endpoint; undefined if the shape has no personal fields. */
 export const maskOf = (shape: z.ZodType): Mask | undefined =>
   isPersonal(shape) ? build(shape, { loose: false, known: new Map() }) : undefined
 
 const show: Mask = (value) => value
 
-/** Hides every text and number, whatever they stand in. */
+/** Hides every string and number, at any depth. */
 function hide(value: unknown): unknown {
   if (typeof value === 'string') return value && DOTS
   if (typeof value === 'number') return null
@@ -76,7 +75,7 @@ function objectMask(shape: z.ZodObject, options: Options): Mask {
   return (value) => (isObject(value) ? mapFields(value, (name, inside) => (fields.get(name) ?? hide)(inside)) : hide(value))
 }
 
-/** A key that is personal is replaced by a number. */
+/** Replaces a personal key by its position. */
 function recordMask(shape: z.ZodRecord, options: Options): Mask {
   const each = build(shape.valueType as z.ZodType, options)
   const hidesKeys = isPersonal(shape.keyType as z.ZodType)
@@ -87,7 +86,7 @@ function recordMask(shape: z.ZodRecord, options: Options): Mask {
       : hide(value)
 }
 
-/** A text may be of any option that takes texts, and an object of any that takes objects, so the personal one decides. */
+/** A value can match several options of the same kind, so the personal option decides. */
 function unionMask(shape: z.ZodUnion, options: Options): Mask {
   const among = (shape.options as z.ZodType[]).map((option) => ({ kind: kindOf(option), option }))
   const maskFor = (kind: string) => {
@@ -117,7 +116,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const mapFields = (value: object, change: (name: string, inside: unknown) => unknown) =>
   Object.fromEntries(Object.entries(value).map(([name, inside]) => [name, change(name, inside)]))
 
-/** Events are stored as they were emitted, so what their shapes do not name is hidden. */
+/** Stored events are not trimmed to their shapes, so unnamed fields are hidden. */
 const eventMasks = buildEventMasks()
 
 function buildEventMasks() {
@@ -140,12 +139,12 @@ function maskMessageText(text: string) {
   }
 }
 
-/** Of a piece of an event stream, only the data is personal. */
+/** Only the `data:` lines of an event stream are personal. */
 export const maskPiece = (piece: string) => piece.replace(/^data: (.*)$/gm, (_, data: string) => `data: ${maskMessageText(data)}`)
 
-/** Refuses dots: a form filled with masked values would overwrite the real ones. */
+/** Rejects masked values, which would overwrite the real ones. */
 export function checkNotMasked(value: unknown): void {
   if (typeof value === 'string' && value.includes('••'))
-    throw invalid(['body'], 'A masked value was sent back; reveal the data before you change it, or leave the field out.')
+    throw invalid(['body'], 'A field contains a masked value (••). Reveal the data before you change it, or omit the field.')
   if (value && typeof value === 'object') for (const inside of Object.values(value)) checkNotMasked(inside)
 }

@@ -5,24 +5,24 @@ import { derive } from '../../platform/sealing/seal.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import * as store from './store.ts'
 
-const WINDOW = 15 * MINUTE
+const WINDOW_MS = 15 * MINUTE
 
-/** Tries of one e-mail, whether there is such a person or not, and of one address. */
+/** Limits apply per email, whether or not the account exists, and per network address. */
 export const MAX_ATTEMPTS_PER_PERSON = 10
 export const MAX_ATTEMPTS_PER_ADDRESS = 100
 
 const keyOf = (app: App, who: string) => createHmac('sha256', derive(app.vault.root, 'sign-in turns')).update(who).digest()
 
-/** Counts a try before it is made. */
+/** Counts an attempt before the credentials are checked, so concurrent attempts count too. */
 export async function countAttempt(app: App, who: string, limit: number) {
-  const { taken } = await store.countAttempt(app.db, keyOf(app, who), app.wall(), later(app.wall(), -WINDOW))
-  if (taken > limit) throw problem('TOO_MANY_SIGN_INS', 'Too many tries to sign in; wait for 15 minutes and try again.')
+  const { taken } = await store.countAttempt(app.db, keyOf(app, who), app.wall(), later(app.wall(), -WINDOW_MS))
+  if (taken > limit) throw problem('TOO_MANY_SIGN_INS', 'Too many sign-in attempts. Wait 15 minutes, then sign in again.')
 }
 
-/** A try that succeeded does not count. */
+/** A successful attempt does not count. */
 export const uncountAttempt = (app: App, who: string) => store.uncountAttempt(app.db, keyOf(app, who))
 
-/** Nor do those before it, of whoever could show who it is. */
+/** A successful sign-in also clears the person's earlier failures. */
 export const clearAttempts = (app: App, who: string) => store.clearAttempts(app.db, keyOf(app, who))
 
-export const pruneAttempts = (app: App) => store.deleteOldAttempts(app.db, later(app.wall(), -WINDOW))
+export const pruneAttempts = (app: App) => store.deleteOldAttempts(app.db, later(app.wall(), -WINDOW_MS))

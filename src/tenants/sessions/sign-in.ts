@@ -6,57 +6,57 @@ import { invalid, Problem } from '../../platform/problem.ts'
 import { HOUR, later } from '../../platform/time.ts'
 import { auditRow, recordChange } from '../audit/actions.ts'
 import { managementCaller, teamKeyCaller } from '../keys/authenticate.ts'
-import { hashOf, newSecret } from '../keys/rules.ts'
+import { hashSecret, newSecret } from '../keys/rules.ts'
 import { personHolder } from '../people/actions.ts'
-import { checkPersonCredentials, signInRefused } from '../people/sign-in.ts'
-import { type Holder, ofManagementKey, ofPerson, ofTeamKey, sessionOf } from './authenticate.ts'
+import { checkPersonCredentials, signInRejected } from '../people/sign-in.ts'
+import { type Holder, holderFromManagementKey, holderFromPerson, holderFromTeamKey, sessionCallerFrom } from './authenticate.ts'
 import { SESSION_PREFIX, sessionEnded } from './rules.ts'
 import { clearAttempts, countAttempt, MAX_ATTEMPTS_PER_ADDRESS, MAX_ATTEMPTS_PER_PERSON, uncountAttempt } from './sign-in-limiter.ts'
 import * as store from './store.ts'
 
-/** Whoever can show a credential; every failure counts and is audited. */
+/** Counts and audits every failed attempt. */
 export async function signIn(app: AppInRequest, body: SignIn): Promise<Holder> {
   const { management_key, team_api_key, email } = body
   if ([management_key, team_api_key, email].filter(Boolean).length !== 1)
-    throw invalid(['body'], 'Send one of management_key, team_api_key, or email with password and code.')
-  // Who tries passwords keeps nobody from signing in with a key.
+    throw invalid(['body'], 'Send exactly one of management_key, team_api_key, or email with password and code.')
+  // People and keys are counted separately, so password guessing does not block sign-in with a key.
   const address = `${email ? 'people' : 'keys'} at ${app.request.address}`
   await countAttempt(app, address, MAX_ATTEMPTS_PER_ADDRESS)
-  const holder = email ? await asPerson(app, { ...body, email }) : await byKey(app, body)
+  const holder = email ? await signInAsPerson(app, { ...body, email }) : await signInWithKey(app, body)
   await uncountAttempt(app, address)
   return holder
 }
 
-async function byKey(app: AppInRequest, { management_key, team_api_key }: SignIn): Promise<Holder> {
+async function signInWithKey(app: AppInRequest, { management_key, team_api_key }: SignIn): Promise<Holder> {
   try {
-    if (management_key) return ofManagementKey(await managementCaller(app, management_key.trim()))
-    return ofTeamKey(await teamKeyCaller(app, team_api_key?.trim() ?? ''))
+    if (management_key) return holderFromManagementKey(await managementCaller(app, management_key.trim()))
+    return holderFromTeamKey(await teamKeyCaller(app, team_api_key?.trim() ?? ''))
   } catch (error) {
     if (error instanceof Problem) await recordFailure(app)
     throw error
   }
 }
 
-async function asPerson(app: AppInRequest, body: SignIn & { email: string }): Promise<Holder> {
+async function signInAsPerson(app: AppInRequest, body: SignIn & { email: string }): Promise<Holder> {
   const who = `email ${body.email.trim().toLowerCase()}`
   await countAttempt(app, who, MAX_ATTEMPTS_PER_PERSON)
-  const found = await checkPersonCredentials(app, body)
-  if ('wrong' in found) {
-    await recordFailure(app, found.wrong)
-    throw signInRefused()
+  const result = await checkPersonCredentials(app, body)
+  if ('wrong' in result) {
+    await recordFailure(app, result.wrong)
+    throw signInRejected()
   }
   await clearAttempts(app, who)
-  return personAsHolder(app, found.person.id)
+  return personAsHolder(app, result.person.id)
 }
 
-/** A person that was found a moment ago, in the shape of every other request. */
+/** Loads the session holder for a person who just authenticated. */
 export async function personAsHolder(app: App, id: string) {
   const person = await personHolder(app, id)
   if (!person) throw sessionEnded()
-  return ofPerson(person)
+  return holderFromPerson(person)
 }
 
-/** Whose account it was is known where there is one; the e-mail that was typed is not kept. */
+/** Names the account if it exists; the typed email is not stored. */
 const recordFailure = (app: AppInRequest, person?: { id: string; org_id: string }) =>
   inTransaction(app, (app) => {
     const visitor = { kind: 'visitor', console: {}, ...(person && { org_id: person.org_id }) } as const
@@ -69,13 +69,13 @@ const columns = { management: 'management_key_id', team: 'team_api_key_id', pers
 /** A new session with a new secret, whatever the browser had before. */
 export const openSession = (app: AppInRequest, holder: Holder) =>
   inTransaction(app, async (app) => {
-    if (app.request.session) await store.deleteByHash(app.db, hashOf(app.request.session))
+    if (app.request.session) await store.deleteByHash(app.db, hashSecret(app.request.session))
     const secret = newSecret(SESSION_PREFIX)
     const at = app.wall()
     const { kind, actor_id, role, org_id } = holder
     const session = await store.insertSession(app.db, {
       id: randomUUID(),
-      hash: hashOf(secret),
+      hash: hashSecret(secret),
       org_id,
       [columns[kind]]: actor_id,
       created_at: at,
@@ -83,9 +83,9 @@ export const openSession = (app: AppInRequest, holder: Holder) =>
       ends_at: later(at, app.config.CONSOLE_SESSION_HOURS * HOUR),
     })
     const console: ConsoleUser = { kind, actor_id, role, session_id: session.id }
-    const caller = sessionOf(holder, console)
-    const deed = { action: 'beginSession', subject: `session_id:${session.id}`, status: 200, request_id: app.request.request_id }
-    await recordChange(app, auditRow(app, caller, deed))
+    const caller = sessionCallerFrom(holder, console)
+    const entry = { action: 'beginSession', subject: `session_id:${session.id}`, status: 200, request_id: app.request.request_id }
+    await recordChange(app, auditRow(app, caller, entry))
     app.request.keepSession(secret)
     return { session, caller }
   })

@@ -11,16 +11,16 @@ export const findSession = (db: Db, hash: Buffer) =>
 export const getSession = (db: Db, org_id: string, id: string) =>
   db.selectFrom('console_sessions').selectAll().where('org_id', '=', org_id).where('id', '=', id).executeTakeFirst()
 
-export const noteUse = (db: Db, id: string, at: string) =>
+export const recordUse = (db: Db, id: string, at: string) =>
   db.updateTable('console_sessions').set({ seen_at: at }).where('id', '=', id).where('seen_at', '<', at).execute()
 
 export const deleteSession = (db: Db, org_id: string, id: string) =>
   db.deleteFrom('console_sessions').where('org_id', '=', org_id).where('id', '=', id).execute()
 
-export const deleteOthersOf = (db: Db, person_id: string, but: string) =>
-  db.deleteFrom('console_sessions').where('person_id', '=', person_id).where('id', '<>', but).returning('id').execute()
+export const deleteOtherSessions = (db: Db, person_id: string, except_id: string) =>
+  db.deleteFrom('console_sessions').where('person_id', '=', person_id).where('id', '<>', except_id).returning('id').execute()
 
-export const listOfPerson = (db: Db, person_id: string) =>
+export const listPersonSessions = (db: Db, person_id: string) =>
   db
     .selectFrom('console_sessions')
     .select(['id', 'created_at', 'seen_at', 'ends_at'])
@@ -37,7 +37,7 @@ export const deleteEnded = (db: Db, now: string, seen_before: string) =>
     .where((eb) => eb.or([eb('ends_at', '<=', now), eb('seen_at', '<=', seen_before)]))
     .execute()
 
-/** Counts a try before it is made, so that those that come together are counted too. Tries from before `fresh` are forgotten. */
+/** Counts one attempt. The count restarts if the window began before `fresh`. */
 export const countAttempt = (db: Db, key: Buffer, now: string, fresh: string) =>
   db
     .insertInto('sign_in_turns')

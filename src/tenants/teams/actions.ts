@@ -30,18 +30,18 @@ export async function listTeams(app: App, caller: ManagementCaller, query: ListQ
   return { teams: rows, next_cursor }
 }
 
-export async function getTeam(app: App, caller: ManagementCaller, team_id: string, wanted: string[] = []) {
-  const team = await shown(app, await requireTeam(app, caller, team_id))
-  if (!wanted.length) return team
+export async function getTeam(app: App, caller: ManagementCaller, team_id: string, environmentFilter: string[] = []) {
+  const team = await presentTeam(app, await requireTeam(app, caller, team_id))
+  if (!environmentFilter.length) return team
   return {
     ...team,
-    sandbox: wanted.includes('sandbox') ? team.sandbox : null,
-    production: wanted.includes('production') ? team.production : null,
+    sandbox: environmentFilter.includes('sandbox') ? team.sandbox : null,
+    production: environmentFilter.includes('production') ? team.production : null,
   }
 }
 
 export async function resolveTeam(app: App, caller: ManagementCaller, integration_team_id: string) {
-  return shown(app, rules.reachable(caller, await store.findByIntegrationId(app.db, caller.org_id, integration_team_id)))
+  return presentTeam(app, rules.requireReachable(caller, await store.findByIntegrationId(app.db, caller.org_id, integration_team_id)))
 }
 
 type SettingsIn = rules.ContactIn & Parameters<typeof rules.featureSettingsFrom>[0]
@@ -54,12 +54,12 @@ type NewTeam = SettingsIn & {
 
 export function createTeam(app: App, caller: ManagementCaller, input: NewTeam) {
   rules.checkNamedDeployment(deploymentOf(app.config), { region: input.region })
-  return refuseDuplicates(app, caller, input.integration_team_id, () =>
-    inTransaction(app, async (app) => shown(app, await insertTeam(app, caller.org_id, input))),
+  return rejectDuplicates(app, caller, input.integration_team_id, () =>
+    inTransaction(app, async (app) => presentTeam(app, await insertTeam(app, caller.org_id, input))),
   )
 }
 
-/** Makes the team, its sealing key and its settings. */
+/** Inserts the team with its encryption key and settings. */
 export async function insertTeam(app: App, org_id: string, input: NewTeam) {
   const { name, region, integration_team_id = null } = input
   const id = input.id ?? randomUUID()
@@ -73,7 +73,7 @@ export async function insertTeam(app: App, org_id: string, input: NewTeam) {
 }
 
 export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, patch: z.output<typeof TeamPatch>) =>
-  refuseDuplicates(app, caller, patch.integration_team_id, () =>
+  rejectDuplicates(app, caller, patch.integration_team_id, () =>
     inTransaction(app, async (app) => {
       const team = await requireTeam(app, caller, team_id, store.lockTeam)
       for (const environment of environments) if (patch[environment]) rules.checkNamedDeployment(deploymentOf(app.config), { environment })
@@ -84,17 +84,17 @@ export const patchTeam = (app: App, caller: ManagementCaller, team_id: string, p
         contact: seal(
           await teamSealingKey(app, team.id),
           associatedData(team.id),
-          rules.mergeContact(await contactOf(app, team), settings),
+          rules.mergeContact(await decryptContact(app, team), settings),
         ),
         ...rules.featureSettingsFrom(settings),
         ...rules.orderSettings(settings, app.config.ENVIRONMENT),
       }
       await store.updateTeam(app.db, caller.org_id, team.id, change)
-      return shown(app, { ...team, ...change })
+      return presentTeam(app, { ...team, ...change })
     }),
   )
 
-/** The keys stop at once, because a key looks at its team; the rows follow after the days of grace. */
+/** The team's API keys stop working at once; its rows are erased after the grace period. */
 export const deleteTeam = (app: App, caller: ManagementCaller, team_id: string) =>
   inTransaction(app, async (app) => {
     const team = await requireTeam(app, caller, team_id, store.lockTeam)
@@ -103,18 +103,19 @@ export const deleteTeam = (app: App, caller: ManagementCaller, team_id: string) 
     return { success: true }
   })
 
-const NAMED = 500
+const MAX_CONSOLE_TEAMS = 500
 
-/** The teams that somebody at the console may choose from. */
-export const namedTeams = (app: App, { org_id, team_ids }: Reach) => store.namedTeams(app.db, org_id, team_ids, NAMED)
+/** The teams a console user can choose from. */
+export const listConsoleTeams = (app: App, { org_id, team_ids }: TeamScope) =>
+  store.listTeamNames(app.db, org_id, team_ids, MAX_CONSOLE_TEAMS)
 
-/** Every live team of the deployment, for the operator. */
+/** Lists every live team of the deployment for the operator. */
 export const listAllTeams = (app: App) => store.listAllTeams(app.db)
 
 /** Enables exactly these closed betas for a team. */
 export const setBetas = (app: App, team_id: string, betas: string[]) => inTransaction(app, (app) => store.setBetas(app.db, team_id, betas))
 
-/** Erases one deleted team whose grace has ended; answers whether there was one. */
+/** Erases one deleted team whose grace period has ended; returns false if there is none. */
 export const eraseNextTeam = (app: App) =>
   inTransaction(app, async (app) => {
     const team = await store.lockTeamToErase(app.db, app.wall())
@@ -129,16 +130,16 @@ export const eraseNextTeam = (app: App) =>
     return true
   })
 
-type Reach = Pick<ManagementCaller, 'org_id' | 'team_ids'>
+type TeamScope = Pick<ManagementCaller, 'org_id' | 'team_ids'>
 
-export async function requireTeam(app: App, caller: Reach, team_id: string, find = store.findTeam) {
-  return rules.reachable(caller, await find(app.db, caller.org_id, team_id))
+export async function requireTeam(app: App, caller: TeamScope, team_id: string, find = store.findTeam) {
+  return rules.requireReachable(caller, await find(app.db, caller.org_id, team_id))
 }
 
 type TeamRow = NonNullable<Awaited<ReturnType<typeof store.findTeam>>>
 
-async function shown(app: App, team: TeamRow) {
-  const settings = { ...team, ...(await contactOf(app, team)) }
+async function presentTeam(app: App, team: TeamRow) {
+  const settings = { ...team, ...(await decryptContact(app, team)) }
   const { ENVIRONMENT } = app.config
   return {
     ...team,
@@ -150,13 +151,13 @@ async function shown(app: App, team: TeamRow) {
 
 const associatedData = (team_id: string) => `teams.contact.${team_id}`
 
-const contactOf = async (app: App, team: TeamRow) =>
+const decryptContact = async (app: App, team: TeamRow) =>
   open<rules.Contact>(await teamSealingKey(app, team.id), associatedData(team.id), team.contact)
 
-const idTaken = () => problem('TEAM_ID_TAKEN', 'A team has or had this id; leave id out to have one made.')
+const idTaken = () => problem('TEAM_ID_TAKEN', 'Another team has or had this id. Omit id to get a new one.')
 
-/** The unique index decides, also between two requests of the same moment; the answer names the team that holds the id, to whom may know it. */
-async function refuseDuplicates<T>(
+/** The unique index also catches concurrent requests. The error names the conflicting team only to callers with access to it. */
+async function rejectDuplicates<T>(
   app: App,
   caller: ManagementCaller,
   integration_team_id: string | null | undefined,
@@ -168,7 +169,7 @@ async function refuseDuplicates<T>(
     if (!isUniqueViolation(error)) throw error
     const holder = integration_team_id ? await store.findByIntegrationId(app.db, caller.org_id, integration_team_id) : undefined
     if (!holder) throw idTaken()
-    const known = rules.isReachable(caller, holder.id) ? { team_id: holder.id } : {}
-    throw problem('INTEGRATION_TEAM_ID_TAKEN', 'Another team has this integration_team_id; choose another one.', {}, known)
+    const conflict = rules.isReachable(caller, holder.id) ? { team_id: holder.id } : {}
+    throw problem('INTEGRATION_TEAM_ID_TAKEN', 'Another team has this integration_team_id. Choose another one.', {}, conflict)
   }
 }

@@ -10,15 +10,15 @@ export const getOrg = (app: App, { org_id }: Pick<ManagementCaller, 'org_id'>) =
 export const renameOrg = (app: App, { org_id }: ManagementCaller, name: string) =>
   inTransaction(app, (app) => store.updateOrg(app.db, org_id, { name }))
 
-/** Makes an organisation with its first team. */
-export const foundOrg = (app: App, names: { org: string; team: string; plan: Plan; region: string }) =>
+/** Creates an organization with its first team. */
+export const createOrg = (app: App, names: { org: string; team: string; plan: Plan; region: string }) =>
   inTransaction(app, async (app) => {
     const org = { id: randomUUID(), name: names.org, plan: names.plan, created_at: app.wall() }
     await store.insertOrg(app.db, org)
     return { org, team: await insertTeam(app, org.id, { name: names.team, region: names.region }) }
   })
 
-/** The oldest organisation and its oldest team, or undefined on an empty database. An organisation may have deleted all its teams. */
+/** The oldest organization and its oldest team; undefined on an empty database. The team is undefined if all were deleted. */
 export async function firstOrgAndTeam(app: App) {
   const [org] = await store.listOrgs(app.db)
   return org && { org, team: await store.firstTeam(app.db, org.id) }
@@ -26,5 +26,5 @@ export async function firstOrgAndTeam(app: App) {
 
 export const listOrgs = (app: App) => store.listOrgs(app.db)
 
-/** The operator's way to change a plan; there is none through the API. */
+/** Only the operator changes a plan; the API has no route for it. */
 export const setPlan = (app: App, org_id: string, plan: Plan) => inTransaction(app, (app) => store.updateOrg(app.db, org_id, { plan }))

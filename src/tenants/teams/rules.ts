@@ -4,45 +4,48 @@ import { checkTimeZone } from '../users/rules.ts'
 
 export const GRACE_DAYS = 7
 
-/** The teams a Team Management Key is bound to; an Org Management Key reaches all. */
-type Reach = { team_ids: string[] | undefined }
+/** The teams a caller is bound to; undefined means every team of the organization. */
+type TeamScope = { team_ids: string[] | undefined }
 
-export const isReachable = ({ team_ids }: Reach, team_id: string) => !team_ids || team_ids.includes(team_id)
+export const isReachable = ({ team_ids }: TeamScope, team_id: string) => !team_ids || team_ids.includes(team_id)
 
-/** The teams that a query may look at: those of the key, narrowed to the one that was asked for. */
-export function visibleTeams(caller: Reach, asked?: string | null) {
-  if (!asked) return caller.team_ids
-  return isReachable(caller, asked) ? [asked] : []
+/** The teams a query may read: the caller's teams, narrowed to `team_id` if it is set. */
+export function visibleTeams(caller: TeamScope, team_id?: string | null) {
+  if (!team_id) return caller.team_ids
+  return isReachable(caller, team_id) ? [team_id] : []
 }
 
-/** Refuses a team that does not exist in the organisation, or that a Team Management Key is not bound to, in the same words. */
-export function reachable<T extends { id: string }>(caller: Reach, team: T | undefined): T {
+/** Rejects a missing team and a team out of reach with the same error, so it does not reveal which teams exist. */
+export function requireReachable<T extends { id: string }>(caller: TeamScope, team: T | undefined): T {
   if (team && isReachable(caller, team.id)) return team
-  throw problem('TEAM_NOT_FOUND', 'There is no such team that this key can reach; list the teams to see their ids.')
+  throw problem('TEAM_NOT_FOUND', "No team with this id exists, or you don't have access to it. List the teams to find its id.")
 }
 
 type Bindings = { team_id: string }[] | null | undefined
 
-/** The teams that were named, each once and in the order in which they are listed. */
+/** The distinct team ids, sorted. */
 export const boundTeamIds = (bindings: Bindings) => (bindings ? [...new Set(bindings.map(({ team_id }) => team_id))].sort() : undefined)
 
-/** Whether as many teams were found as were named. */
-export function checkFound(found: number, named: string[]) {
-  if (found !== named.length) throw problem('UNKNOWN_TEAM', 'team_role_bindings names a team that is not in this organisation.')
+export function checkFound(found: number, team_ids: string[]) {
+  if (found !== team_ids.length)
+    throw problem(
+      'UNKNOWN_TEAM',
+      'team_role_bindings contains a team_id that is not in your organization. List the teams to find their ids.',
+    )
 }
 
-type Switches = { [K in keyof typeof featureSettings]: boolean }
-type SwitchesIn = { [K in keyof typeof featureSettings]?: boolean | null | undefined }
+type FeatureSettings = { [K in keyof typeof featureSettings]: boolean }
+type FeatureSettingsIn = { [K in keyof typeof featureSettings]?: boolean | null | undefined }
 
-/** The switches that were sent; null stands for the default. */
-export function featureSettingsFrom(sent: SwitchesIn): Partial<Switches> {
-  const names = Object.keys(featureSettings) as (keyof Switches)[]
-  return Object.fromEntries(names.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name] ?? featureSettings[name]]))
+/** The feature settings in the request; null means the default. */
+export function featureSettingsFrom(input: FeatureSettingsIn): Partial<FeatureSettings> {
+  const names = Object.keys(featureSettings) as (keyof FeatureSettings)[]
+  return Object.fromEntries(names.filter((name) => input[name] !== undefined).map((name) => [name, input[name] ?? featureSettings[name]]))
 }
 
 type OrderSettings = { simulator?: 'manual' | 'auto' | null | undefined; time_zone?: string | null | undefined }
 
-/** How orders of the team go, as far as it was sent; null stands for the default. */
+/** The order settings in the request; null means the default. */
 export function orderSettings({ simulator, time_zone }: OrderSettings, environment: string) {
   if (time_zone) checkTimeZone(time_zone, ['body', environment, 'time_zone'])
   return {
@@ -60,7 +63,7 @@ type Brand = {
   brand_color: string
 }
 
-/** What is personal in a team's settings; sealed as one document. */
+/** The personal fields of a team's settings, encrypted as one document. */
 export type Contact = { critical_result_notification_email: string | null; brand_information: Brand | null; logo_url: string | null }
 type BrandIn = { [K in keyof Brand]?: Brand[K] | null | undefined }
 export type ContactIn = {
@@ -71,7 +74,7 @@ export type ContactIn = {
 
 export const noContact: Contact = { critical_result_notification_email: null, brand_information: null, logo_url: null }
 
-/** A patch over the contact document: what is absent stays, null clears. */
+/** Applies a patch: an absent field stays, null clears it. */
 export function mergeContact(known: Contact, sent: ContactIn): Contact {
   const { brand_information: brand, ...rest } = sent
   return {
@@ -92,18 +95,19 @@ function mergeBrand(known: Brand | null, sent: BrandIn): Brand {
   }
   const given = Object.entries(sent).filter(([name, value]) => name in blank && value !== undefined)
   const merged = { ...blank, ...known, ...Object.fromEntries(given.map(([name, value]) => [name, value ?? ''])) }
-  if (!merged.company_name) throw problem('COMPANY_NAME_REQUIRED', 'brand_information needs a company_name.')
+  if (!merged.company_name)
+    throw problem('COMPANY_NAME_REQUIRED', 'brand_information has no company_name. Send brand_information.company_name.')
   return merged
 }
 
 type Deployment = { environment: string; region: string }
 
-/** A path or body that names another environment or region learns which deployment this is. */
-export function checkNamedDeployment(here: Deployment, named: { environment?: string | undefined; region?: string | undefined }) {
-  const sameEnvironment = !named.environment || named.environment === here.environment
-  if (sameEnvironment && (!named.region || named.region === here.region)) return
+/** Rejects a request meant for another environment or region, and names this deployment in the error. */
+export function checkNamedDeployment(deployment: Deployment, requested: { environment?: string | undefined; region?: string | undefined }) {
+  const sameEnvironment = !requested.environment || requested.environment === deployment.environment
+  if (sameEnvironment && (!requested.region || requested.region === deployment.region)) return
   throw problem(
     'WRONG_DEPLOYMENT',
-    `This deployment is ${here.environment} ${here.region}; the request names ${named.environment ?? here.environment} ${named.region ?? here.region}. Call that deployment, or name this one.`,
+    `This deployment is ${deployment.environment} ${deployment.region}, but your request names ${requested.environment ?? deployment.environment} ${requested.region ?? deployment.region}. Call that deployment, or change the request.`,
   )
 }

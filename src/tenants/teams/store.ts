@@ -22,8 +22,8 @@ const live = (db: Db, org_id: string) => db.selectFrom('teams').selectAll().wher
 
 export const findTeam = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()
 
-/** The teams that somebody reaches, oldest first. */
-export const namedTeams = (db: Db, org_id: string, team_ids: string[] | undefined, limit: number) =>
+/** Id and name of the teams in scope, oldest first. */
+export const listTeamNames = (db: Db, org_id: string, team_ids: string[] | undefined, limit: number) =>
   db
     .selectFrom('teams')
     .select(['id as team_id', 'name'])
@@ -57,7 +57,7 @@ export const listTeams = (db: Db, org_id: string, filter: TeamFilter, page: Page
 export const updateTeam = (db: Db, org_id: string, id: string, change: Updateable<Tables['teams']>) =>
   db.updateTable('teams').set(change).where('org_id', '=', org_id).where('id', '=', id).execute()
 
-/** The next deleted team whose time has come, on its own clock. Other workers pass over it. */
+/** Locks the next deleted team whose grace period has ended on its own clock. Other workers skip it. */
 export const lockTeamToErase = (db: Db, wall: string) =>
   db
     .selectFrom('teams')
@@ -73,7 +73,7 @@ export const insertErased = (db: Db, id: string, erased_at: string) => db.insert
 
 export const wasErased = (db: Db, id: string) => db.selectFrom('erased_teams').select('id').where('id', '=', id).executeTakeFirst()
 
-/** Takes everything of the team along: its keys first, so that nothing sealed by them can be read again. */
+/** Cascades to every row of the team, including the encryption keys. */
 export const deleteTeamRows = (db: Db, id: string) => db.deleteFrom('teams').where('id', '=', id).execute()
 
 export const setBetas = (db: Db, id: string, betas: string[]) =>
@@ -82,7 +82,7 @@ export const setBetas = (db: Db, id: string, betas: string[]) =>
 export const listAllTeams = (db: Db) =>
   db.selectFrom('teams').select(['id', 'name', 'betas']).where('deleted_at', 'is', null).orderBy('created_on').orderBy('id').execute()
 
-/** Other transactions of the team go on: the lock covers no key. */
+/** The lock does not block inserts that reference the team. */
 export const lockClock = (db: Db, team_id: string) =>
   db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).forNoKeyUpdate().skipLocked().executeTakeFirst()
 

@@ -7,67 +7,68 @@ import { problem } from '../../platform/problem.ts'
 import { indexTerms, queryTerms, wordsOf } from '../../platform/sealing/blind-index.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
-import { companyOf } from '../insurance/actions.ts'
-import { keyOf, presentUsers, requireUser } from './actions.ts'
+import { loadPayorCompany } from '../insurance/actions.ts'
+import { presentUsers, requireUser, unwrapUserKey } from './actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 export type Info = z.output<typeof NewUserInfo>
 export type InsuranceIn = z.output<typeof NewInsurance>
 
-/** Records the demographics of a user, sealed, with the blind index that finds them. */
+/** Stores a user's demographics encrypted, with a blind index for search. */
 export const putUserInfo = (app: App, { team_id }: TeamCaller, user_id: string, info: Info) =>
   inTransaction(app, async (app) => {
     rules.checkBirthDate('dob', info.dob, app.now().slice(0, 10))
     const user = await requireUser(app, team_id, user_id, store.lockUser)
-    await recordInfo(app, { team_id, user_id, key: await keyOf(app, user) }, info)
+    await recordInfo(app, { team_id, user_id, key: await unwrapUserKey(app, user) }, info)
     return info
   })
 
 export async function getUserInfo(app: App, { team_id }: TeamCaller, user_id: string) {
   const user = await requireUser(app, team_id, user_id)
   const row = await store.findInfo(app.db, team_id, user_id)
-  if (!row)
-    throw problem('USER_INFO_NOT_FOUND', 'No demographics are recorded for this user; record them with PATCH /v2/user/{user_id}/info.')
-  return open<Info>(await keyOf(app, user), infoPlace(user_id), row.sealed)
+  if (!row) throw problem('USER_INFO_NOT_FOUND', 'This user has no demographics. Set them with PATCH /v2/user/{user_id}/info.')
+  return open<Info>(await unwrapUserKey(app, user), infoAssociatedData(user_id), row.sealed)
 }
 
-/** A user as a patient: its key, what is known of it, and how its team orders. */
-export async function patientOf(app: App, team_id: string, user_id: string) {
-  const user = rules.liveUser(await store.findPatient(app.db, team_id, user_id))
-  const key = await keyOf(app, user)
-  const info = user.info ? open<Info>(key, infoPlace(user_id), user.info) : undefined
+/** Loads a user as a patient: encryption key, demographics, primary insurance and the team's order settings. */
+export async function loadPatient(app: App, team_id: string, user_id: string) {
+  const user = rules.requireLiveUser(await store.findPatient(app.db, team_id, user_id))
+  const key = await unwrapUserKey(app, user)
+  const info = user.info ? open<Info>(key, infoAssociatedData(user_id), user.info) : undefined
   const insurance =
     user.insurance && user.insurance_id
-      ? { id: user.insurance_id, ...open<InsuranceIn>(key, insurancePlace(user_id, user.insurance_id), user.insurance) }
+      ? { id: user.insurance_id, ...open<InsuranceIn>(key, insuranceAssociatedData(user_id, user.insurance_id), user.insurance) }
       : undefined
   return { ...user, key, info, insurance }
 }
 
-/** Records demographics in the caller's transaction. */
+/** Stores demographics in the caller's transaction. */
 export async function recordInfo(
   app: AppInTransaction,
   { team_id, user_id, key }: { team_id: string; user_id: string; key: SealingKey },
   info: Info,
 ) {
-  await store.upsertInfo(app.db, { user_id, team_id, ...(await infoRow(app, team_id, user_id, key, info)), updated_at: app.now() })
+  await store.upsertInfo(app.db, { user_id, team_id, ...(await encryptInfo(app, team_id, user_id, key, info)), updated_at: app.now() })
 }
 
-/** Demographics as their row, sealed and indexed. */
-export const infoRow = async (app: App, team_id: string, user_id: string, key: SealingKey, info: Info) => ({
-  sealed: seal(key, infoPlace(user_id), info),
-  terms: indexTerms(await teamSealingKey(app, team_id), rules.searchable(info)),
+/** Builds the encrypted and indexed columns. */
+export const encryptInfo = async (app: App, team_id: string, user_id: string, key: SealingKey, info: Info) => ({
+  sealed: seal(key, infoAssociatedData(user_id), info),
+  terms: indexTerms(await teamSealingKey(app, team_id), rules.searchableTexts(info)),
 })
 
-/** The index knows beginnings up to a length and may rarely collide, so what it finds is read and compared once more. */
+/** The index holds prefixes up to a length and can collide, so each match is decrypted and compared. */
 export async function findPeople(app: App, { team_id }: TeamCaller, query: string) {
   const words = wordsOf(query)
   if (!words.length) return []
   const found = await store.searchByTerms(app.db, team_id, queryTerms(await teamSealingKey(app, team_id), query))
   const matching = []
   for (const { info, ...user } of found) {
-    const has = rules.searchable(open<Info>(await keyOf(app, user), infoPlace(user.user_id), info)).flatMap(wordsOf)
-    if (words.every((word) => has.some((known) => known.startsWith(word)))) matching.push(user)
+    const indexedWords = rules
+      .searchableTexts(open<Info>(await unwrapUserKey(app, user), infoAssociatedData(user.user_id), info))
+      .flatMap(wordsOf)
+    if (words.every((word) => indexedWords.some((indexed) => indexed.startsWith(word)))) matching.push(user)
   }
   return presentUsers(app, matching)
 }
@@ -76,11 +77,11 @@ export const createInsurance = (app: App, { team_id }: TeamCaller, user_id: stri
   inTransaction(app, async (app) => {
     rules.checkBirthDate('insured.dob', insurance.insured.dob, app.now().slice(0, 10))
     const user = await requireUser(app, team_id, user_id, store.lockUser)
-    await insertInsurance(app, user, await keyOf(app, user), insurance)
+    await insertInsurance(app, user, await unwrapUserKey(app, user), insurance)
     return withCompany(app, team_id, insurance)
   })
 
-/** Records an insurance in the caller's transaction and answers its id. */
+/** Stores an insurance in the caller's transaction and returns its id. */
 export async function insertInsurance(
   app: App,
   { team_id, user_id }: { team_id: string; user_id: string },
@@ -88,7 +89,7 @@ export async function insertInsurance(
   insurance: InsuranceIn,
 ) {
   const id = randomUUID()
-  const sealed = seal(key, insurancePlace(user_id, id), insurance)
+  const sealed = seal(key, insuranceAssociatedData(user_id, id), insurance)
   await store.insertInsurance(app.db, { id, user_id, team_id, is_primary: insurance.is_primary, sealed, created_at: app.now() })
   return id
 }
@@ -96,21 +97,24 @@ export async function insertInsurance(
 export async function getInsurance(app: App, { team_id }: TeamCaller, user_id: string, is_primary: boolean) {
   const user = await requireUser(app, team_id, user_id)
   const row = await store.latestInsurance(app.db, team_id, user_id, is_primary)
-  if (!row)
-    throw problem('INSURANCE_NOT_FOUND', 'No such insurance is recorded for this user; record one with POST /v2/user/{user_id}/insurance.')
-  return withCompany(app, team_id, open<InsuranceIn>(await keyOf(app, user), insurancePlace(user_id, row.id), row.sealed))
+  if (!row) throw problem('INSURANCE_NOT_FOUND', 'This user has no such insurance. Add one with POST /v2/user/{user_id}/insurance.')
+  return withCompany(app, team_id, open<InsuranceIn>(await unwrapUserKey(app, user), insuranceAssociatedData(user_id, row.id), row.sealed))
 }
 
-/** The insurance that an order names, as it was recorded then. */
-export async function insuranceOf(app: App, { team_id, user_id, key }: { team_id: string; user_id: string; key: SealingKey }, id: string) {
+/** Loads the insurance an order names, as it was when the order was placed. */
+export async function loadInsurance(
+  app: App,
+  { team_id, user_id, key }: { team_id: string; user_id: string; key: SealingKey },
+  id: string,
+) {
   const row = await store.findInsurance(app.db, team_id, user_id, id)
-  return row && withCompany(app, team_id, open<InsuranceIn>(key, insurancePlace(user_id, id), row.sealed))
+  return row && withCompany(app, team_id, open<InsuranceIn>(key, insuranceAssociatedData(user_id, id), row.sealed))
 }
 
 const withCompany = async (app: App, team_id: string, insurance: InsuranceIn) => ({
   ...insurance,
-  company: await companyOf(app, team_id, insurance.payor_code),
+  company: await loadPayorCompany(app, team_id, insurance.payor_code),
 })
 
-const infoPlace = (user_id: string) => `user_info.sealed.${user_id}`
-const insurancePlace = (user_id: string, id: string) => `user_insurances.sealed.${user_id}.${id}`
+const infoAssociatedData = (user_id: string) => `user_info.sealed.${user_id}`
+const insuranceAssociatedData = (user_id: string, id: string) => `user_insurances.sealed.${user_id}.${id}`

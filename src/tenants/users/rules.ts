@@ -2,21 +2,21 @@ import { invalid, problem, textProblem } from '../../platform/problem.ts'
 
 export const GRACE_DAYS = 7
 
-/** Gap 4: what looks like a person's contact is refused; plain digits are somebody's numbering and pass. */
+/** Gap 4: rejects ids that look like an email or phone number. Plain digits pass, because customers number their users. */
 export function checkClientUserId(id: string) {
-  const what = looksLikeEmail(id) ? 'an e-mail address' : looksLikePhone(id) ? 'a phone number' : undefined
-  if (!what) return
-  // The spec has `detail` as text for a user that cannot be created.
+  const lookalike = looksLikeEmail(id) ? 'an email' : looksLikePhone(id) ? 'a phone number' : undefined
+  if (!lookalike) return
+  // The spec defines `detail` as text for this error.
   throw textProblem(
     'PERSONAL_CLIENT_USER_ID',
-    `client_user_id looks like ${what}. It appears in URLs, logs and webhooks, so it must not hold personal data; send an id of your own, such as a UUID.`,
+    `client_user_id looks like ${lookalike}. It appears in URLs, logs and webhooks, so it must not contain personal data. Send an opaque id, such as a UUID.`,
   )
 }
 
-const looksLikeEmail = (id: string) => /[^\s@]@[^\s@]+\.[^\s@]/.test(plain(id)) || /^[^\s@]+@[^\s@]+$/.test(plain(id))
+const looksLikeEmail = (id: string) => /[^\s@]@[^\s@]+\.[^\s@]/.test(normalize(id)) || /^[^\s@]+@[^\s@]+$/.test(normalize(id))
 
 function looksLikePhone(id: string) {
-  const text = plain(id)
+  const text = normalize(id)
   const digits = text.replace(/\D/g, '').length
   if (/^\s*(tel|sms):/i.test(id) && /^[\d\s().-]+$/.test(text)) return digits >= 7
   if (/^\+[\d\s()./-]+$/.test(text)) return digits >= 7 && digits <= 15
@@ -24,8 +24,8 @@ function looksLikePhone(id: string) {
   return /^\(?\d[\d\s().-]*\d$/.test(text) && /[\s().-]/.test(text) && digits >= 9 && digits <= 15
 }
 
-/** Without the disguises that a keyboard or a copied page gives a contact: wide letters, unseen marks, other dashes and spaces, a scheme. */
-const plain = (id: string) =>
+/** Normalizes full-width letters, invisible characters, dashes, spaces and URI schemes, so they cannot hide an email or phone number. */
+const normalize = (id: string) =>
   id
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')
@@ -33,63 +33,62 @@ const plain = (id: string) =>
     .trim()
     .replace(/^(tel|mailto|sms):\s*/i, '')
 
-/** IANA names only: Intl alone would also take offsets and any letter case. */
-export const isTimeZone = (id: string) => /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/.test(id) && knownToIntl(id)
+/** Accepts IANA names only; Intl also accepts offsets and any letter case. */
+export const isTimeZone = (id: string) => /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/.test(id) && isValidZone(id)
 
 export function checkTimeZone(id: string, loc = ['body', 'fallback_time_zone']) {
-  if (!isTimeZone(id)) throw invalid(loc, 'Must be a time zone of the IANA database, such as Europe/Berlin or America/New_York.')
+  if (!isTimeZone(id)) throw invalid(loc, 'Must be an IANA time zone, such as Europe/Berlin or America/New_York.')
 }
 
-const known = new Set<string>()
+const validZones = new Set<string>()
 
-/** Asking takes long, so that an answer is kept; there are a few hundred zones. */
-function knownToIntl(timeZone: string) {
-  if (known.has(timeZone)) return true
+/** Intl lookups are slow, so valid zones are cached; there are a few hundred. */
+function isValidZone(timeZone: string) {
+  if (validZones.has(timeZone)) return true
   try {
     new Intl.DateTimeFormat('en', { timeZone })
-    known.add(timeZone)
+    validZones.add(timeZone)
     return true
   } catch {
     return false
   }
 }
 
-/** `field` is where the body has it, such as `dob` or `insured.dob`. */
+/** `field` is the path in the body, such as `dob` or `insured.dob`. */
 export function checkBirthDate(field: string, value: string, today: string) {
   const loc = ['body', ...field.split('.')]
-  if (value > today) throw invalid(loc, 'Must not lie in the future.')
+  if (value > today) throw invalid(loc, 'Must not be in the future.')
   if (value < '1850-01-01') throw invalid(loc, 'Must be 1850-01-01 or later.')
 }
 
 type Fallback = { value: string; source_slug: string | null }
 
-/** Whether a source says something new of what nobody has said, or it alone. What the customer said stays. */
+/** A source may set an empty value or update its own; a value from the customer stays. */
 export const mayFill = (known: Fallback | null, value: string, source_slug: string) =>
   !known || (known.source_slug === source_slug && known.value !== value)
 
 const DAY_ONLY = /^\d{4}-\d{2}-\d{2}$/
 
-/** A date as a start means its first moment, as an end its last; we answer date-times. */
+/** A plain date means its first moment as a start and its last moment as an end. */
 export const boundStart = (bound: string) => new Date(bound).toISOString()
 export const boundEnd = (bound: string) => new Date(DAY_ONLY.test(bound) ? `${bound}T23:59:59.999Z` : bound).toISOString()
 
 export function checkBounds(start: string | null | undefined, end: string | null | undefined) {
   for (const [field, bound] of Object.entries({ ingestion_start: start, ingestion_end: end }))
-    if (bound && !/^(19|[2-9]\d)\d\d-/.test(bound)) throw invalid(['body', field], 'Must lie in the years 1900 to 9999.')
-  if (start && end && start > end) throw invalid(['body', 'ingestion_end'], 'Must not lie before ingestion_start.')
+    if (bound && !/^(19|[2-9]\d)\d\d-/.test(bound)) throw invalid(['body', field], 'Must be in the years 1900 to 9999.')
+  if (start && end && start > end) throw invalid(['body', 'ingestion_end'], 'Must not be before ingestion_start.')
 }
 
 export function checkUndo(query: { user_id?: string | null | undefined; client_user_id?: string | null | undefined }) {
-  if (Boolean(query.user_id) === Boolean(query.client_user_id))
-    throw invalid(['query'], 'Send either user_id or client_user_id, and not both.')
+  if (Boolean(query.user_id) === Boolean(query.client_user_id)) throw invalid(['query'], 'Send either user_id or client_user_id, not both.')
 }
 
-export const userNotFound = () => problem('USER_NOT_FOUND', 'There is no such user in this team.')
+export const userNotFound = () => problem('USER_NOT_FOUND', 'No user in your team has this id. Check user_id or client_user_id.')
 
 export const userDeleted = () =>
-  problem('USER_SCHEDULED_FOR_DELETION', 'The user is scheduled for deletion; undo it with POST /v2/user/undo_delete within 7 days.')
+  problem('USER_SCHEDULED_FOR_DELETION', 'The user is scheduled for deletion. Undo it with POST /v2/user/undo_delete within 7 days.')
 
-export function liveUser<U extends { deleted_at: string | null }>(user: U | undefined): U {
+export function requireLiveUser<U extends { deleted_at: string | null }>(user: U | undefined): U {
   if (!user) throw userNotFound()
   if (user.deleted_at) throw userDeleted()
   return user
@@ -97,8 +96,8 @@ export function liveUser<U extends { deleted_at: string | null }>(user: U | unde
 
 type Person = { first_name: string; last_name: string; email: string; phone_number: string; dob: string }
 
-/** What demographics are found by: names, e-mail, birth date, and the phone number with and without its country code. */
-export const searchable = ({ first_name, last_name, email, phone_number, dob }: Person) => [
+/** The searchable demographics: names, email, birth date, and the phone number with and without its country code. */
+export const searchableTexts = ({ first_name, last_name, email, phone_number, dob }: Person) => [
   first_name,
   last_name,
   email,

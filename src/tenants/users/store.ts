@@ -4,7 +4,7 @@ import type { Tables } from '../../platform/db/tables.ts'
 
 export type UserRow = NonNullable<Awaited<ReturnType<typeof findUser>>>
 
-/** Users come with their wrapped key, so that showing a page of them takes one query. */
+/** Each user row includes its wrapped key, so a page of users takes one query. */
 const users = (db: Db, team_id: string) =>
   db
     .selectFrom('users')
@@ -15,7 +15,7 @@ const users = (db: Db, team_id: string) =>
 
 const liveUsers = (db: Db, team_id: string) => users(db, team_id).where('deleted_at', 'is', null)
 
-/** Inserts the user and the user's key in one statement; undefined when the client_user_id is taken. */
+/** Inserts the user and its key in one statement; undefined if the client_user_id is taken. */
 export const insertUser = (db: Db, user: Insertable<Tables['users']>, key: { id: string; wrapped: Buffer }) =>
   db
     .with('new_user', (db) =>
@@ -29,16 +29,15 @@ export const insertUser = (db: Db, user: Insertable<Tables['users']>, key: { id:
     .select(['user_id', sql`add_user_key(${key.id}, team_id, user_id, ${key.wrapped})`.as('key')])
     .executeTakeFirst()
 
-/** Also finds users that await deletion: `deleted_at` tells. */
+/** Includes users scheduled for deletion, which have `deleted_at`. */
 const oneUser = preparedRead('find_user', (db, team_id: string, user_id: string) => users(db, team_id).where('users.user_id', '=', user_id))
 
 export const findUser = async (db: Db, team_id: string, user_id: string) => (await oneUser(db, team_id, user_id))[0]
 
-/** Those of them that are alive. */
+/** Finds live users only. */
 export const findUsers = (db: Db, team_id: string, user_ids: string[]) =>
   liveUsers(db, team_id).where('users.user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
 
-/** How far the team's clock is from real time. */
 export const clockOffset = (db: Db, team_id: string) =>
   db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).executeTakeFirst()
 
@@ -75,7 +74,7 @@ const patients = preparedRead('find_patient', (db, team_id: string, user_id: str
     .where('users.user_id', '=', user_id),
 )
 
-/** Everything of a user and its team that an order is judged by, read at one moment. */
+/** Reads in one statement the user and team columns that order validation needs. */
 export const findPatient = async (db: Db, team_id: string, user_id: string) => (await patients(db, team_id, user_id))[0]
 
 export const lockUser = (db: Db, team_id: string, user_id: string) =>
@@ -125,7 +124,7 @@ export const listSources = (db: Db, team_id: string, user_ids: string[]) =>
 
 type Week = { date: string; value: number; all: number }
 
-/** How many sources are connected, how many of them are broken, and how many came in each week. */
+/** Counts connected sources, those in error, and new ones per week. */
 export async function countSources(db: Db, team_id: string) {
   const { rows } = await sql<{ all: number; errored: number; by_week: Week[] }>`
     with live as (select status, created_at from connections where team_id = ${team_id} and ended_at is null),
@@ -136,14 +135,14 @@ export async function countSources(db: Db, team_id: string) {
   return rows[0] as { all: number; errored: number; by_week: Week[] }
 }
 
-const FOUND_AT_MOST = 50
+const MAX_RESULTS = 50
 
-export const searchByIds = (db: Db, team_id: string, beginning: string) => {
-  const pattern = `${beginning.replace(/[\\%_]/g, '\\$&')}%`
+export const searchByIds = (db: Db, team_id: string, prefix: string) => {
+  const pattern = `${prefix.replace(/[\\%_]/g, '\\$&')}%`
   return liveUsers(db, team_id)
     .where((eb) => eb.or([eb(sql`users.user_id::text`, 'like', pattern.toLowerCase()), eb('client_user_id', 'like', pattern)]))
     .orderBy('created_on', 'desc')
-    .limit(FOUND_AT_MOST)
+    .limit(MAX_RESULTS)
     .execute()
 }
 
@@ -154,7 +153,7 @@ export const searchByTerms = (db: Db, team_id: string, terms: string[]) =>
     .where('user_info.team_id', '=', team_id)
     .where(sql<boolean>`user_info.terms @> ${terms}::text[]`)
     .orderBy('created_on', 'desc')
-    .limit(FOUND_AT_MOST)
+    .limit(MAX_RESULTS)
     .execute()
 
 export const updateUser = (db: Db, team_id: string, user_id: string, change: Updateable<Tables['users']>) =>
@@ -162,7 +161,7 @@ export const updateUser = (db: Db, team_id: string, user_id: string, change: Upd
 
 type Zone = Pick<Updateable<Tables['users']>, 'time_zone' | 'time_zone_source' | 'time_zone_updated_at'>
 
-/** Only where nobody, or the same source, has said it. */
+/** Updates only an empty value or one from the same source. */
 export const fillTimeZone = (db: Db, { team_id, user_id }: { team_id: string; user_id: string }, zone: Zone) =>
   db
     .updateTable('users')
@@ -205,7 +204,7 @@ export const findInsurance = (db: Db, team_id: string, user_id: string, id: stri
     .where('id', '=', id)
     .executeTakeFirst()
 
-/** Users whose grace has ended on their team's clock: of one team, or of any that no other worker has in hand. */
+/** Locks users whose grace period has ended on their team's clock: of one team, or of all teams, skipping locked rows. */
 export const lockUsersToErase = (db: Db, wall: string, limit: number, team_id?: string) =>
   db
     .selectFrom('users')
@@ -229,10 +228,10 @@ export const nextErasure = (db: Db, team_id: string) =>
     .limit(1)
     .executeTakeFirst()
 
-/** Takes the users' keys and every row of theirs along. The caller holds their rows, whichever teams they are of. */
+/** Cascades to the users' keys and rows. Not scoped to a team, because the caller has locked the rows. */
 export const deleteLockedUsers = (db: Db, user_ids: string[]) =>
   db.deleteFrom('users').where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).execute()
 
-/** Deletes every user of the team, with the users' keys and every row that names them; returns how many users there were. */
+/** Deletes every user of the team with their keys and rows, and returns the count. */
 export const deleteUsersOf = async (db: Db, team_id: string) =>
   Number((await db.deleteFrom('users').where('team_id', '=', team_id).executeTakeFirst()).numDeletedRows)

@@ -5,7 +5,7 @@ import { type App, type AppInTransaction, inTransaction } from '../../platform/a
 import type { TeamCaller } from '../../platform/callers.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
 import { providerOf } from '../../tenants/sources/actions.ts'
-import { keyOf, lockUser, requireUser, type UserRow } from '../../tenants/users/actions.ts'
+import { lockUser, requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/actions.ts'
 import { endPulls } from '../data/backfill.ts'
 import { type Account, accountHash, noAccount, openAccount, sealAccount } from './account.ts'
 import * as rules from './rules.ts'
@@ -61,7 +61,7 @@ async function insertConnection(
   { kind, account = noAccount, expires_at = null }: Made,
 ) {
   const { team_id, user_id } = user
-  const key = await keyOf(app, user)
+  const key = await unwrapUserKey(app, user)
   const id = randomUUID()
   const now = app.now()
   const row = await store.insertConnection(app.db, {
@@ -82,7 +82,7 @@ async function renewConnection(
   before: Connection,
   { kind, account = noAccount, expires_at = null }: Made,
 ) {
-  const key = await keyOf(app, user)
+  const key = await unwrapUserKey(app, user)
   const row = await store.updateConnection(app.db, before, {
     ...{ kind, expires_at, status: 'connected', renewing_until: null, error_type: null, error_message: null, errored_at: null },
     account_hash: await accountHash(app, before.team_id, before.provider, account),
@@ -116,7 +116,7 @@ export const failConnection = (app: App, connection: Connection, because: { erro
     const { error_type, message } = because
     await store.updateConnection(app.db, before, { status: 'error', error_type, error_message: message, errored_at: now, updated_at: now })
     const user = await requireUser(app, team_id, user_id)
-    await emit(app, await keyOf(app, user), {
+    await emit(app, await unwrapUserKey(app, user), {
       ...{
         team_id,
         user_id,
@@ -131,7 +131,7 @@ export const failConnection = (app: App, connection: Connection, because: { erro
 
 export async function listConnections(app: App, { team_id }: TeamCaller, user_id: string) {
   const user = await requireUser(app, team_id, user_id)
-  const key = await keyOf(app, user)
+  const key = await unwrapUserKey(app, user)
   const rows = await store.listConnections(app.db, team_id, [user_id])
   return { providers: rows.flatMap((row) => shown(app, key, row)) }
 }

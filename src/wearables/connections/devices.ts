@@ -6,7 +6,7 @@ import { type App, type AppInTransaction, inTransaction } from '../../platform/a
 import type { TeamCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { deriveSecret, open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
-import { keyOf, requireUser, type UserRow } from '../../tenants/users/actions.ts'
+import { requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/actions.ts'
 
 import * as store from './store-devices.ts'
 
@@ -21,12 +21,12 @@ export type About = {
 type SeenDevice = { source_type: string } & Partial<About>
 
 export async function listDevices(app: App, { team_id }: TeamCaller, user_id: string) {
-  const key = await keyOf(app, await requireUser(app, team_id, user_id))
+  const key = await unwrapUserKey(app, await requireUser(app, team_id, user_id))
   return (await store.listDevices(app.db, team_id, user_id)).map((row) => shown(key, row))
 }
 
 export async function getDevice(app: App, { team_id }: TeamCaller, user_id: string, device_id: string) {
-  const key = await keyOf(app, await requireUser(app, team_id, user_id))
+  const key = await unwrapUserKey(app, await requireUser(app, team_id, user_id))
   const row = await store.findDevice(app.db, team_id, user_id, device_id)
   if (!row) throw problem('DEVICE_NOT_FOUND', 'The user has no such device. GET /v2/user/{user_id}/device lists their devices.')
   return shown(key, row)
@@ -35,7 +35,7 @@ export async function getDevice(app: App, { team_id }: TeamCaller, user_id: stri
 /** Keeps a device that data came from, and tells of it when it is new or changed. Answers its id. */
 export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, { source_type, ...said }: SeenDevice) {
   const { team_id, user_id } = user
-  const key = await keyOf(app, user)
+  const key = await unwrapUserKey(app, user)
   const about = { ...nothing, ...said }
   const fingerprint = fingerprintOf(key, about)
   // Whoever does not know what it is contradicts nobody who does.

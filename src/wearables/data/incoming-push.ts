@@ -3,7 +3,7 @@ import type { App } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
 import { invalid } from '../../platform/problem.ts'
 import type { SealingKey } from '../../platform/sealing/seal.ts'
-import { keyOf, requireUser, type UserRow } from '../../tenants/users/actions.ts'
+import { requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/actions.ts'
 import { fillTimeZone } from '../../tenants/users/fallbacks.ts'
 import { checkTimeZone } from '../../tenants/users/rules.ts'
 import { connectionFor, openConnection, refuseEnded } from '../connections/actions.ts'
@@ -56,7 +56,7 @@ export async function openPush(
   if (start_date && end_date && end_date < start_date) throw invalid(['body', 'end_date'], 'Must not lie before start_date.')
   const zone = zoneOf(provider, time_zone ?? user.time_zone)
   return {
-    ...{ user, provider, stage, now, key: await keyOf(app, user), isConnected: connection !== undefined },
+    ...{ user, provider, stage, now, key: await unwrapUserKey(app, user), isConnected: connection !== undefined },
     window: { start: start_date ?? null, end: end_date ?? null },
     time_zone: zone,
     zoneAt: zoneClock(zone),

@@ -2,7 +2,7 @@ import { isSource, type SourceSlug, sources } from '../../contract/tenants/sourc
 import { type App, onTeamClock } from '../../platform/app.ts'
 import type { LinkCaller } from '../../platform/callers.ts'
 import { Problem } from '../../platform/problem.ts'
-import { hashOf } from '../../tenants/keys/rules.ts'
+import { hashSecret } from '../../tenants/keys/rules.ts'
 import { callerOf, withAudit } from './connect.ts'
 import { connectAsDemo } from './demo.ts'
 import * as pages from './page.ts'
@@ -34,7 +34,7 @@ export async function withBrowserSession(
 
 /** Only with the secret of this very token. */
 export const frameOf = (token: LiveToken, secret: string | undefined): pages.Frame | undefined =>
-  secret && hashOf(secret).equals(token.hash)
+  secret && hashSecret(secret).equals(token.hash)
     ? { token: secret, team: token.team_name, closes: Boolean(token.redirect_url && token.on_close), chooses: !token.provider }
     : undefined
 

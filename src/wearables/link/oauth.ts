@@ -6,7 +6,7 @@ import { problem } from '../../platform/problem.ts'
 import { deriveSecret } from '../../platform/sealing/seal.ts'
 import { teamSealingKey } from '../../platform/sealing/vault.ts'
 import { later, MINUTE } from '../../platform/time.ts'
-import { hashOf } from '../../tenants/keys/rules.ts'
+import { hashSecret } from '../../tenants/keys/rules.ts'
 import { exchangeCode, revokeToken, type Tokens } from '../providers/oauth.ts'
 import { clientFor, requireClient } from '../providers/oauth-client.ts'
 import { authorizeUrl, type Client, challengeOf, isMissing, scopesToAsk, verifierOf } from '../providers/rules-oauth.ts'
@@ -32,8 +32,8 @@ export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, prov
     if ((await store.countFlows(app.db, token, app.wall())).count >= AT_ONCE)
       throw problem('TOO_MANY_LINKS', 'This link token started too many sign-ins. Wait ten minutes, or create a new token.')
     await store.insertFlow(app.db, {
-      ...{ state_hash: hashOf(state), team_id, link_token_id: key_id, provider, scopes, redirect_uri: client.redirect_uri },
-      ...{ browser_hash: browser ? hashOf(browser) : null, expires_at: later(app.wall(), AWAY) },
+      ...{ state_hash: hashSecret(state), team_id, link_token_id: key_id, provider, scopes, redirect_uri: client.redirect_uri },
+      ...{ browser_hash: browser ? hashSecret(browser) : null, expires_at: later(app.wall(), AWAY) },
     })
   })
   const challenge = challengeOf(await verifier(app, team_id, state))
@@ -47,7 +47,7 @@ type Back = { state?: string | undefined; code?: string | undefined; error?: str
 
 /** A user comes back from a source. Without a token nobody knows whence: then there is only an outcome to show. */
 export async function finishOAuth(app: App, { state, code, error, browser }: Back) {
-  const flow = state ? await store.takeFlow(app.db, hashOf(state)) : undefined
+  const flow = state ? await store.takeFlow(app.db, hashSecret(state)) : undefined
   if (!flow || !state || !isSource(flow.provider) || flow.expires_at <= app.wall() || !isSameBrowser(flow, browser))
     return { outcome: rules.linkFailed('invalid_token') }
   const token = await store.getLiveToken(app.db, flow.team_id, flow.link_token_id)
@@ -59,7 +59,7 @@ export async function finishOAuth(app: App, { state, code, error, browser }: Bac
 }
 
 const isSameBrowser = ({ browser_hash }: store.Flow, browser: string | undefined) =>
-  !browser_hash || (browser !== undefined && hashOf(browser).equals(browser_hash))
+  !browser_hash || (browser !== undefined && hashSecret(browser).equals(browser_hash))
 
 type Token = NonNullable<Awaited<ReturnType<typeof store.getLiveToken>>>
 type Way = Omit<store.Flow, 'provider'> & { provider: SourceSlug }

@@ -4,7 +4,7 @@ import { type App, inTransaction } from '../../platform/app.ts'
 import type { LinkCaller } from '../../platform/callers.ts'
 import { problem } from '../../platform/problem.ts'
 import { open, seal } from '../../platform/sealing/seal.ts'
-import { keyOf, requireUser } from '../../tenants/users/actions.ts'
+import { requireUser, unwrapUserKey } from '../../tenants/users/actions.ts'
 import { RIGHT_CODE, type SignIn, signIn, signInByEmail } from '../providers/rules-simulated.ts'
 import { finishLink } from './connect.ts'
 import * as rules from './rules.ts'
@@ -44,7 +44,7 @@ type Waiting = SignIn & { state: 'mfa' }
 
 async function waitForCode(app: App, token: store.LinkToken, provider: SourceSlug, { method, hint, external_user_id }: Waiting) {
   const user = await requireUser(app, token.team_id, token.user_id)
-  const mfa_sealed = seal(await keyOf(app, user), associatedData(token.id), { external_user_id })
+  const mfa_sealed = seal(await unwrapUserKey(app, user), associatedData(token.id), { external_user_id })
   await store.updateToken(app.db, token, { mfa_provider: provider, mfa_tries: 0, mfa_sealed })
   return { state: 'pending_provider_mfa' as const, provider_mfa: { method, hint } }
 }
@@ -60,7 +60,7 @@ export const completeMfa = (app: App, { team_id, key_id }: LinkCaller, provider:
       )
     if (code !== RIGHT_CODE) return shown(token, provider, await countWrongCode(app, token))
     const user = await requireUser(app, team_id, token.user_id)
-    const account = open<{ external_user_id: string }>(await keyOf(app, user), associatedData(token.id), token.mfa_sealed)
+    const account = open<{ external_user_id: string }>(await unwrapUserKey(app, user), associatedData(token.id), token.mfa_sealed)
     return finished(app, token, provider, { kind: 'password', account })
   })
 

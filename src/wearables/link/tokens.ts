@@ -4,7 +4,7 @@ import { type App, type AppInTransaction, inTransaction } from '../../platform/a
 import type { LinkCaller, TeamCaller } from '../../platform/callers.ts'
 import { publicUrl } from '../../platform/config.ts'
 import { HOUR, later } from '../../platform/time.ts'
-import { hashOf, LINK_TOKEN_PREFIX, newSecret } from '../../tenants/keys/rules.ts'
+import { hashSecret, LINK_TOKEN_PREFIX, newSecret } from '../../tenants/keys/rules.ts'
 import { requireUser } from '../../tenants/users/actions.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -28,7 +28,7 @@ export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ..
     const link_token = newSecret(LINK_TOKEN_PREFIX)
     const now = app.wall()
     await store.insertToken(app.db, {
-      ...{ id: randomUUID(), hash: hashOf(link_token), team_id, user_id, created_at: now, expires_at: later(now, LIFE) },
+      ...{ id: randomUUID(), hash: hashSecret(link_token), team_id, user_id, created_at: now, expires_at: later(now, LIFE) },
       ...{ provider: wanted.provider ?? null, filter_on_providers: wanted.filter_on_providers ?? null },
       ...{ redirect_url: wanted.redirect_url ?? null, on_error: wanted.on_error === 'redirect', on_close: wanted.on_close === 'redirect' },
     })
@@ -42,12 +42,12 @@ export async function linkCaller(app: App, secret: string): Promise<LinkCaller> 
 }
 
 /** The token that somebody came with, while it can be used. */
-const readToken = async (app: App, secret: string) => rules.checkToken(await store.findToken(app.db, hashOf(secret)), app.wall())
+const readToken = async (app: App, secret: string) => rules.checkToken(await store.findToken(app.db, hashSecret(secret)), app.wall())
 
-export const findToken = (app: App, secret: string) => store.findToken(app.db, hashOf(secret))
+export const findToken = (app: App, secret: string) => store.findToken(app.db, hashSecret(secret))
 
 export async function isTokenValid(app: App, { team_id }: TeamCaller, secret: string) {
-  const token = await store.findToken(app.db, hashOf(secret))
+  const token = await store.findToken(app.db, hashSecret(secret))
   return { valid: token?.team_id === team_id && !rules.tokenFailure(token, app.wall()) }
 }
 

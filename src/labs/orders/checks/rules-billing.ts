@@ -1,5 +1,5 @@
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
-import { icdCode } from '../../../tenants/insurance/rules.ts'
+import { normalizeIcdCode } from '../../../tenants/insurance/rules.ts'
 import { type Finding, ruleError, warning, when } from './rules-findings.ts'
 import { stateCode } from './rules-states.ts'
 
@@ -97,14 +97,14 @@ const codesOf = ({ icd_codes, health_insurance }: NewOrder): Code[] => [
 
 const codeFindings = (order: NewOrder, insured: boolean): Finding[] =>
   codesOf(order)
-    .filter(({ code }) => !icdCode(code))
+    .filter(({ code }) => !normalizeIcdCode(code))
     .map(({ path }) => {
       const said = [path, 'The code is not in ICD-10-CM format.', 'Write it like E78.5.'] as const
       return insured ? ruleError('ICD_CODE_INVALID', ...said) : warning('icd_code_malformed', ...said)
     })
 
 /** Removes duplicates and normalizes valid codes; an invalid code stays unchanged. */
-export const normalizeIcdCodes = (codes: string[]): string[] => [...new Set(codes.map((code) => icdCode(code) ?? code))]
+export const normalizeIcdCodes = (codes: string[]): string[] => [...new Set(codes.map((code) => normalizeIcdCode(code) ?? code))]
 
 /** Codes for examinations and screening without symptoms. Medicare covers some of these tests; the code alone does not show which. */
 const isScreening = (code: string) => /^Z(0[01]|1[123])/.test(code)
@@ -113,4 +113,4 @@ const isScreening = (code: string) => /^Z(0[01]|1[123])/.test(code)
 export const needsAbn = ({ payor_name, icd_codes }: { payor_name: string; icd_codes: string[] }) =>
   /\bmedicare\b/i.test(payor_name) &&
   !/\b(advantage|part [cd])\b/i.test(payor_name) &&
-  icd_codes.flatMap((code) => icdCode(code) ?? []).every(isScreening)
+  icd_codes.flatMap((code) => normalizeIcdCode(code) ?? []).every(isScreening)

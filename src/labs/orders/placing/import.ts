@@ -3,7 +3,7 @@ import type { Method } from '../../../contract/labs/lifecycle.ts'
 import type { ImportOrder } from '../../../contract/labs/new-order.ts'
 import { type App, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
-import { patientOf, recordInfo } from '../../../tenants/users/records.ts'
+import { loadPatient, recordInfo } from '../../../tenants/users/records.ts'
 import { problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { personFindings } from '../checks/rules-patients.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
@@ -19,7 +19,7 @@ import { labTestOf, resolveTests } from './tests.ts'
 export const importOrder = (app: App, caller: TeamCaller, sent: z.output<typeof ImportOrder>) =>
   rejectTakenSample(() =>
     inTransaction(app, async (app) => {
-      const patient = await patientOf(app, caller.team_id, sent.user_id)
+      const patient = await loadPatient(app, caller.team_id, sent.user_id)
       const resolved = await resolveTests(app, caller, sent, ['active', 'pending'])
       const body = normalizeOrder({ ...sent, patient_address: { ...sent.patient_address, phone_number: null } }, patient.info)
       const { patient_details, patient_address } = body

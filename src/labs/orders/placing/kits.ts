@@ -3,7 +3,7 @@ import type { NewTestkitOrder, RegisterTestkit } from '../../../contract/labs/ne
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
-import { patientOf, recordInfo } from '../../../tenants/users/records.ts'
+import { loadPatient, recordInfo } from '../../../tenants/users/records.ts'
 import { aoeFindings, resolveAoeAnswers } from '../checks/rules-aoe.ts'
 import { asWarning, problemFrom, warningsOf } from '../checks/rules-findings.ts'
 import { personFindings } from '../checks/rules-patients.ts'
@@ -27,7 +27,7 @@ type Registration = z.output<typeof RegisterTestkit>
 /** Orders a kit whose patient is named later, at registration. */
 export async function createTestkitOrder(app: App, caller: TeamCaller, body: NewKit) {
   const { shipping_details, passthrough = null, activate_by = null } = body
-  const patient = await patientOf(app, caller.team_id, body.user_id)
+  const patient = await loadPatient(app, caller.team_id, body.user_id)
   const { lab_test, account, lab } = await resolveTests(app, caller, { lab_test_id: body.lab_test_id, lab_account_id: body.lab_account_id })
   rules.checkKit(lab_test)
   const zone = zoneOf(shipping_details, patient.team_zone)
@@ -70,7 +70,7 @@ export const registerTestkit = (app: App, caller: TeamCaller, body: Registration
     if (!found) throw problem('KIT_NOT_FOUND', 'The team has no kit with this sample_id. The kit and the order show it.')
     const order = await lockOrder(app, caller.team_id, found.id)
     rules.checkRegistrable(order)
-    const patient = await patientOf(app, caller.team_id, body.user_id ?? order.user_id)
+    const patient = await loadPatient(app, caller.team_id, body.user_id ?? order.user_id)
     const { patient_details, patient_address } = normalizeOrder(body, patient.info)
     rules.checkStateServed(order.lab_test.lab, patient_address.state)
     const zone = zoneOf(patient_address, patient.team_zone)

@@ -2,7 +2,7 @@ import type { Method } from '../../../contract/labs/lifecycle.ts'
 import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import { type App, type AppInTransaction, inTransaction } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
-import { infoRow, patientOf } from '../../../tenants/users/records.ts'
+import { encryptInfo, loadPatient } from '../../../tenants/users/records.ts'
 import { resolveAoeAnswers } from '../checks/rules-aoe.ts'
 import { needsAbn } from '../checks/rules-billing.ts'
 import { generalFindings } from '../checks/rules-checks.ts'
@@ -64,7 +64,7 @@ async function planOrder(app: App, caller: TeamCaller, sent: NewOrder) {
   const tests = resolveTests(app, caller, sent)
   // An unknown patient is reported first; a rejection of the tests is awaited below.
   tests.catch(() => {})
-  const patient = await patientOf(app, caller.team_id, sent.user_id)
+  const patient = await loadPatient(app, caller.team_id, sent.user_id)
   const resolved = await tests.catch((error) => {
     throw fieldErrorsOf(app, sent, patient) ?? error
   })
@@ -72,7 +72,7 @@ async function planOrder(app: App, caller: TeamCaller, sent: NewOrder) {
 }
 
 /** Errors in the fields take precedence over tests that cannot be resolved. */
-function fieldErrorsOf(app: App, sent: NewOrder, patient: Awaited<ReturnType<typeof patientOf>>) {
+function fieldErrorsOf(app: App, sent: NewOrder, patient: Awaited<ReturnType<typeof loadPatient>>) {
   const zone = zoneOf(sent.patient_address, patient.team_zone)
   const found = generalFindings(sent, patientContextOf(app, patient, zone, sent.collection_method ?? ''))
   return problemFrom(found.filter(({ status }) => status === 422))
@@ -129,5 +129,5 @@ function documentOf(body: NewOrder, { markers, tests, account }: Plan['resolved'
 async function changedInfo(app: App, { body, patient }: Plan) {
   const info = infoOf(body, patient.info)
   if (JSON.stringify(info) === JSON.stringify(patient.info)) return undefined
-  return infoRow(app, patient.team_id, patient.user_id, patient.key, info)
+  return encryptInfo(app, patient.team_id, patient.user_id, patient.key, info)
 }

@@ -3,7 +3,7 @@ import { NewOrder } from '../../../contract/labs/new-order.ts'
 import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { Problem } from '../../../platform/problem.ts'
-import { patientOf } from '../../../tenants/users/records.ts'
+import { loadPatient } from '../../../tenants/users/records.ts'
 import { generalFindings } from '../checks/rules-checks.ts'
 import { type Finding, findingsFrom } from '../checks/rules-findings.ts'
 import { besideFaults, correctOrder, withoutRejectedPart } from '../checks/rules-preflight.ts'
@@ -35,7 +35,7 @@ const unknownPatient = { team_zone: null, minor_ordering_enabled: true, info: un
 /** Continues where placing stops: at an unknown user or unknown tests. */
 async function reviewAll(app: App, caller: TeamCaller, order: NewOrder): Promise<Finding[]> {
   const [known, { resolved, refused }] = await Promise.all([
-    orProblem(patientOf(app, caller.team_id, order.user_id)),
+    orProblem(loadPatient(app, caller.team_id, order.user_id)),
     resolveAll(app, caller, order),
   ])
   const patient = known instanceof Problem ? unknownPatient : known

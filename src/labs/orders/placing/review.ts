@@ -2,12 +2,12 @@ import type { NewOrder } from '../../../contract/labs/new-order.ts'
 import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { findPayor } from '../../../tenants/insurance/actions.ts'
-import type { patientOf } from '../../../tenants/users/records.ts'
+import type { loadPatient } from '../../../tenants/users/records.ts'
 import { orderFindings } from '../checks/rules-checks.ts'
 import { zoneOf } from '../checks/rules-zones.ts'
 import type { Resolved } from './tests.ts'
 
-type Patient = Pick<Awaited<ReturnType<typeof patientOf>>, 'team_zone' | 'minor_ordering_enabled' | 'info' | 'insurance'>
+type Patient = Pick<Awaited<ReturnType<typeof loadPatient>>, 'team_zone' | 'minor_ordering_enabled' | 'info' | 'insurance'>
 
 /** Collects the findings (errors and warnings) for an order whose patient and tests are resolved. */
 export async function reviewOrder(

@@ -2,7 +2,7 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { describeCodes } from '../../../tenants/insurance/actions.ts'
-import { insuranceOf } from '../../../tenants/users/records.ts'
+import { loadInsurance } from '../../../tenants/users/records.ts'
 import * as catalog from '../../catalog/actions.ts'
 import { accountNumber } from '../../catalog/markers.ts'
 import { draw } from '../../documents/draw.ts'
@@ -102,7 +102,7 @@ export async function abnPdf(app: App, { team_id }: TeamCaller, order_id: string
 }
 
 async function coverageOf(app: App, order: LoadedOrder) {
-  const insurance = order.health_insurance_id ? await insuranceOf(app, order, order.health_insurance_id) : undefined
+  const insurance = order.health_insurance_id ? await loadInsurance(app, order, order.health_insurance_id) : undefined
   if (!insurance) return null
   const { company, member_id, group_id = null, relationship, insured } = insurance
   return { payor_name: company.name, member_id, group_id, relationship, insured_name: `${insured.first_name} ${insured.last_name}` }

@@ -3,7 +3,7 @@ import { type App, inTransaction } from '../../../platform/app.ts'
 import { Problem } from '../../../platform/problem.ts'
 import { open } from '../../../platform/sealing/seal.ts'
 import { later, SECOND } from '../../../platform/time.ts'
-import { keyOf, onTeamClock, requireUser, type UserRow } from '../../../tenants/users/actions.ts'
+import { onTeamClock, requireUser, type UserRow, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { providerFor } from '../../providers/index.ts'
 import { clientFor } from '../../providers/oauth-client.ts'
 import { type Account, accountHash } from '../account.ts'
@@ -38,7 +38,7 @@ export async function workOn(app: App, { team_id, type, provider }: Op, item: It
 
 async function importOne(app: App, user: UserRow, provider: SourceSlug, { op_id, n, sealed }: Item) {
   if (!sealed) return false
-  const recipe = open<ImportedConnection>(await keyOf(app, user), bulkItemAssociatedData(op_id, n), sealed)
+  const recipe = open<ImportedConnection>(await unwrapUserKey(app, user), bulkItemAssociatedData(op_id, n), sealed)
   const account = await accountOf(app, user.team_id, provider, recipe)
   const expires_at = recipe.expires_at ? later(new Date(0).toISOString(), recipe.expires_at * SECOND) : null
   return inTransaction(app, async (app) => {

@@ -6,7 +6,7 @@ import type { TeamCaller } from '../../../platform/callers.ts'
 import { pageAfter, pageOf } from '../../../platform/paging.ts'
 import { seal } from '../../../platform/sealing/seal.ts'
 import { DAY, later, MINUTE, SECOND } from '../../../platform/time.ts'
-import { findUsers, keyOf } from '../../../tenants/users/actions.ts'
+import { findUsers, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { requireClient } from '../../providers/oauth-client.ts'
 import * as connections from '../store.ts'
 import { bulkItemAssociatedData, type ImportedConnection, workOn } from './bulk-items.ts'
@@ -45,7 +45,7 @@ const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id:
   inTransaction(withoutRequestRows(app), async (app) => {
     const id = randomUUID()
     const users = await findUsers(app, team_id, [...new Set(wanted.map(({ user_id }) => user_id))])
-    const keys = new Map(await Promise.all(users.map(async (user) => [user.user_id, await keyOf(app, user)] as const)))
+    const keys = new Map(await Promise.all(users.map(async (user) => [user.user_id, await unwrapUserKey(app, user)] as const)))
     const items = wanted.flatMap((one, n) => {
       const key = keys.get(one.user_id)
       const sealed = key && 'access_token' in one ? seal(key, bulkItemAssociatedData(id, n), one) : null

@@ -4,7 +4,7 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { invalid, problem } from '../../../platform/problem.ts'
 import type { SealingKey } from '../../../platform/sealing/seal.ts'
-import { keyOf, requireUser } from '../../../tenants/users/actions.ts'
+import { requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { presentSource } from '../emit.ts'
 import { sourceAsked } from '../incoming-push.ts'
 import { byOrigin, samplePresenter } from '../rules-present.ts'
@@ -87,7 +87,7 @@ type Shelf = { row: Series; key: SealingKey; range: Range; window: store.Window 
 async function shelfOf(app: App, { team_id }: TeamCaller, user_id: string, name: SeriesName, query: Query): Promise<Shelf> {
   const user = await requireUser(app, team_id, user_id)
   const range = rangeOf(query.start_date, query.end_date, app.now())
-  return shelfFor({ team_id, user_id, provider: sourceAsked(query), range, key: await keyOf(app, user) }, name)
+  return shelfFor({ team_id, user_id, provider: sourceAsked(query), range, key: await unwrapUserKey(app, user) }, name)
 }
 
 type Whose = { team_id: string; user_id: string; provider: string | undefined; range: Range; key: SealingKey }

@@ -4,7 +4,7 @@ import { type App, type AppInTransaction, inTransaction } from '../../../platfor
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { openBytes, type SealingKey, sealBytes } from '../../../platform/sealing/seal.ts'
-import { getUser, keyOf, requireUser } from '../../../tenants/users/actions.ts'
+import { getUser, requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { endBackfill } from '../backfill.ts'
 import { emitData, presentSource } from '../emit.ts'
 import { checkVersion } from '../incoming-push.ts'
@@ -65,7 +65,7 @@ async function workoutsOf(app: App, team_id: string, ids: string[]) {
     throw problem('WORKOUT_NOT_FOUND', 'There is no such workout in this team; push the workout before its stream.')
   if (!first) return []
   const user = await requireUser(app, team_id, first.user_id)
-  const key = await keyOf(app, user)
+  const key = await unwrapUserKey(app, user)
   return rows.map((row) => ({ row, user, key, provider: row.provider as SourceSlug, document: openSummary(key, row) }))
 }
 
@@ -153,7 +153,7 @@ export async function getWorkoutStream(app: App, { team_id }: TeamCaller, workou
   if (!workout) throw problem('WORKOUT_NOT_FOUND', 'There is no such workout in this team.')
   const [row] = await store.findStreams(app.db, team_id, [workout_id])
   if (!row) throw problem('WORKOUT_STREAM_NOT_FOUND', 'The workout has no stream; daily.data.workout_stream.created tells of one.')
-  const key = await keyOf(app, await requireUser(app, team_id, workout.user_id))
+  const key = await unwrapUserKey(app, await requireUser(app, team_id, workout.user_id))
   return { user_id: workout.user_id, ...(JSON.parse(openStream(key, workout_id, row.sealed)) as Stream) }
 }
 
@@ -164,7 +164,7 @@ export async function getSleepStream(app: App, { team_id }: TeamCaller, sleep_id
   const sleep = await summaries.findSummary(app.db, team_id, 'sleep', sleep_id)
   if (!sleep) throw problem('SLEEP_NOT_FOUND', 'There is no such sleep in this team.')
   const { user_id, provider } = sleep
-  const key = await keyOf(app, await requireUser(app, team_id, user_id))
+  const key = await unwrapUserKey(app, await requireUser(app, team_id, user_id))
   const { bedtime_start, bedtime_stop } = openSummary(key, sleep).fields as SummaryDocument['fields'] & Record<string, string>
   const range = { from: Date.parse(bedtime_start as string), to: Date.parse(bedtime_stop as string) }
   const read = async (name: (typeof recorded)[number]) => {

@@ -4,7 +4,7 @@ import type { App } from '../../../platform/app.ts'
 import type { TeamCaller } from '../../../platform/callers.ts'
 import { problem } from '../../../platform/problem.ts'
 import { providerOf } from '../../../tenants/sources/actions.ts'
-import { keyOf, requireUser } from '../../../tenants/users/actions.ts'
+import { requireUser, unwrapUserKey } from '../../../tenants/users/actions.ts'
 import { listDevices } from '../../connections/devices.ts'
 import { sourceAsked } from '../incoming-push.ts'
 import { priorityOf } from '../priorities.ts'
@@ -37,7 +37,7 @@ async function opened(app: App, { team_id }: TeamCaller, user_id: string, resour
   const user = await requireUser(app, team_id, user_id)
   const days = daysOf(query.start_date, query.end_date, app.now())
   const rows = await store.listSummaries(app.db, { team_id, user_id, resource, provider: sourceAsked(query) }, days)
-  const key = await keyOf(app, user)
+  const key = await unwrapUserKey(app, user)
   return rows.map((row) => ({ row, document: openSummary(key, row) }))
 }
 
@@ -55,7 +55,7 @@ async function profileOf(app: App, { team_id }: TeamCaller, user_id: string, que
   const user = await requireUser(app, team_id, user_id)
   const row = await store.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider: sourceAsked(query) })
   if (!row) throw problem('PROFILE_NOT_FOUND', 'No source has told of a profile of this user yet.')
-  return { row, document: openSummary(await keyOf(app, user), row) }
+  return { row, document: openSummary(await unwrapUserKey(app, user), row) }
 }
 
 export async function listRawDevices(app: App, caller: TeamCaller, user_id: string, query: { provider: string }) {
