@@ -6,43 +6,45 @@ type RequestParts = { params?: object; query?: object; body?: unknown; headers?:
 
 export type Client = {
   [N in EndpointName]: (
-    ...input: {} extends Request<Endpoints[N]> ? [sent?: Request<Endpoints[N]> & WithHeaders] : [sent: Request<Endpoints[N]> & WithHeaders]
+    ...input: {} extends Request<Endpoints[N]>
+      ? [parts?: Request<Endpoints[N]> & WithHeaders]
+      : [parts: Request<Endpoints[N]> & WithHeaders]
   ) => Promise<ResponseBody<Endpoints[N]>>
 }
 type WithHeaders = { headers?: Record<string, string> }
 
 /** A typed client with one method per endpoint. Its errors have `status` and `detail`. */
 export function createClient(baseUrl: string, headers: Record<string, string>): Client {
-  const call = async (name: string, row: Row, sent: RequestParts) => {
-    const reply = await sendRequest(baseUrl, row, { ...sent, headers: { ...headers, ...sent.headers } })
+  const call = async (name: string, row: Row, parts: RequestParts) => {
+    const reply = await sendRequest(baseUrl, row, { ...parts, headers: { ...headers, ...parts.headers } })
     if (reply.status < 300) return reply.body
     const detail = (reply.body as { detail?: unknown } | undefined)?.detail
     throw Object.assign(new Error(`${name} returned ${reply.status}`), { status: reply.status, detail, headers: reply.headers })
   }
-  const calls = Object.entries(endpoints).map(([name, row]) => [name, (sent: RequestParts = {}) => call(name, row, sent)])
+  const calls = Object.entries(endpoints).map(([name, row]) => [name, (parts: RequestParts = {}) => call(name, row, parts)])
   return Object.fromEntries(calls)
 }
 
 /** Sends one request and returns the response, whatever its status. */
-export async function sendRequest(baseUrl: string, row: Row, sent: RequestParts): Promise<Reply> {
-  const hasBody = sent.body !== undefined
-  const response = await fetch(baseUrl + pathOf(row.path, sent.params) + queryOf(sent.query), {
+export async function sendRequest(baseUrl: string, row: Row, parts: RequestParts): Promise<Reply> {
+  const hasBody = parts.body !== undefined
+  const response = await fetch(baseUrl + pathOf(row.path, parts.params) + queryOf(parts.query), {
     method: row.method.toUpperCase(),
-    headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...sent.headers },
-    ...(hasBody ? { body: JSON.stringify(sent.body) } : {}),
+    headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...parts.headers },
+    ...(hasBody ? { body: JSON.stringify(parts.body) } : {}),
   })
-  const { status, headers: got } = response
-  if (row.media === 'text/event-stream' && status < 300) return { status, headers: got, body: response.body }
-  if (row.media && status < 300) return { status, headers: got, body: new Uint8Array(await response.arrayBuffer()) }
+  const { status, headers: responseHeaders } = response
+  if (row.media === 'text/event-stream' && status < 300) return { status, headers: responseHeaders, body: response.body }
+  if (row.media && status < 300) return { status, headers: responseHeaders, body: new Uint8Array(await response.arrayBuffer()) }
   const text = await response.text()
-  return { status, headers: got, body: text ? JSON.parse(text) : undefined }
+  return { status, headers: responseHeaders, body: text ? JSON.parse(text) : undefined }
 }
 
 const pathOf = (path: string, params: object = {}) =>
   Object.entries(params).reduce((path, [name, value]) => path.replace(`{${name}}`, encodeURIComponent(String(value))), path)
 
 function queryOf(query: object = {}) {
-  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one] as const))
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((item) => [name, item] as const))
   const text = pairs
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)

@@ -38,11 +38,11 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 )
 const text = `${JSON.stringify(document, null, 2)}\n`
 
-test('every row has a handler, and every handler a row', () => {
+test('every endpoint has one handler', () => {
   expect(Object.keys(handlers).sort()).toEqual(rows.map(([name]) => name).sort())
 })
 
-test('routes of link tokens and of labs name their own credential only, and the session says that they do not accept it', () => {
+test('link-token and partner-lab routes accept only their own credential', () => {
   const securityOf = (auth: string) => {
     const names = rows.filter(([, row]) => row.auth === auth).map(([name]) => name as string)
     return operations.filter(({ operationId }) => names.includes(operationId)).map(({ security }) => security)
@@ -54,12 +54,12 @@ test('routes of link tokens and of labs name their own credential only, and the 
   expect(document.components.securitySchemes['session']?.description).toContain('Link-token routes and partner-lab routes do not.')
 })
 
-test('every row is an operation of the document, and every operation a row', () => {
+test('every endpoint is one operation of the document', () => {
   const documented = operations.map(({ operationId, method, path }) => `${operationId}: ${method} ${path}`)
   expect(documented.sort()).toEqual(rows.map(([name, row]) => `${name}: ${row.method} ${row.path}`).sort())
 })
 
-test('the version is the one of the package', () => {
+test('the version is the version of the package', () => {
   expect(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version).toBe(version)
 })
 
@@ -68,30 +68,30 @@ test('every tag is described', () => {
   expect(described.sort()).toEqual([...new Set(rows.map(([, row]) => row.tag))].sort())
 })
 
-test('no two rows answer the same address', () => {
+test('no two endpoints share a method and path', () => {
   const addresses = rows.flatMap(([, row]) =>
     [row.path, ...(row.aliases ?? [])].map((path) => `${row.method} ${path.replace(/\{\w+\}/g, '{}')}`),
   )
   expect(new Set(addresses).size).toBe(addresses.length)
 })
 
-test.each(rows)('%s takes exactly the parameters that its path names', (_, row) => {
+test.each(rows)('%s has exactly the parameters in its path', (_, row) => {
   const named = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
   expect(Object.keys(row.params?.shape ?? {})).toEqual(named)
   expect(row.method === 'get' && row.body).toBeFalsy()
 })
 
-test('a request and an answer never share a schema', () => {
-  const used = { requests: new Set<string>(), answers: new Set<string>() }
+test('a request and a response never share a schema', () => {
+  const used = { requests: new Set<string>(), responses: new Set<string>() }
   for (const { requestBody, parameters, responses } of operations as (Operation & { requestBody?: unknown })[]) {
     for (const id of idsIn([requestBody, parameters])) used.requests.add(id)
-    for (const id of idsIn(responses)) used.answers.add(id)
+    for (const id of idsIn(responses)) used.responses.add(id)
   }
-  expect([...used.requests].filter((id) => used.answers.has(id))).toEqual([])
-  expect(Object.keys(document.components.schemas).filter((id) => !used.requests.has(id) && !used.answers.has(id))).toEqual([])
+  expect([...used.requests].filter((id) => used.responses.has(id))).toEqual([])
+  expect(Object.keys(document.components.schemas).filter((id) => !used.requests.has(id) && !used.responses.has(id))).toEqual([])
 })
 
-/** The schemas that a piece of the document refers to, directly or through others. */
+/** The schemas that a part of the document refers to, directly or indirectly. */
 function idsIn(piece: unknown, known = new Set<string>()): Set<string> {
   for (const [, section, id] of JSON.stringify(piece ?? null).matchAll(/#\/components\/(schemas|responses)\/(\w+)/g)) {
     const components = document.components as unknown as Record<string, Record<string, unknown>>
@@ -102,7 +102,7 @@ function idsIn(piece: unknown, known = new Set<string>()): Set<string> {
   return known
 }
 
-test.each(rows)('%s documents the refusals of its kind', (name, row) => {
+test.each(rows)('%s documents the default refusals', (name, row) => {
   const { responses } = operations.find(({ operationId }) => operationId === name) as Operation
   const kinds = [...(row.auth === 'management' ? ['400', '404'] : []), ...(row.idempotent ? ['409'] : [])]
   expect(Object.keys(responses)).toEqual(expect.arrayContaining(kinds))
@@ -114,8 +114,8 @@ test('every error_type occurs in a test', () => {
   expect(Object.keys(errorTypes).filter((name) => !named.has(name))).toEqual([])
 })
 
-test('a public linter finds nothing to say', async () => {
-  // The public interface has /v2/user/resolve/{client_user_id} beside /v2/user/{user_id}/info; a user_id is a UUID, so nothing is ambiguous.
+test('passes a public OpenAPI linter', async () => {
+  // Junction has /v2/user/resolve/{client_user_id} and /v2/user/{user_id}/info. A user_id is a UUID, so the paths are not ambiguous.
   const config = await createConfig({ extends: ['recommended'], rules: { 'no-ambiguous-paths': 'off' } })
   const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config })
   expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer}`)).toEqual([])
@@ -127,17 +127,17 @@ test.skipIf(!existsSync(committed))('openapi.json is current; npm run openapi wr
   expect(readFileSync(committed, 'utf8')).toBe(text)
 })
 
-describe('what is served', () => {
+describe('the service', () => {
   let w: Awaited<ReturnType<typeof world>>
   beforeAll(async () => {
     w = await world({ env: { PUBSUB_PROJECTS: 'harbour-events' } })
   })
 
-  test('the document, to anybody', async () => {
+  test('serves the document without a credential', async () => {
     expect(await (await fetch(`${w.base}/openapi.json`)).json()).toEqual(document)
   })
 
-  test('answers and refusals that the document describes', async () => {
+  test('returns responses and refusals that match the document', async () => {
     const tenant = await w.tenant()
     const { api, admin, org_id, team_id } = tenant
     const org = { org_id }
@@ -147,7 +147,7 @@ describe('what is served', () => {
       body: { client_user_id: 'documented', fallback_time_zone: 'UTC', fallback_birth_date: '1961-07-23' },
     })
     await admin.patchTeam({ params: team, body: { integration_team_id: 'i', sandbox: { brand_information: { company_name: 'Harbour' } } } })
-    const answers: Partial<Record<EndpointName, unknown>> = {
+    const responses: Partial<Record<EndpointName, unknown>> = {
       createUser: user,
       getUser: await api.getUser({ params: user }),
       listUsers: await api.listUsers(),
@@ -169,15 +169,15 @@ describe('what is served', () => {
       getTeam: await admin.getTeam({ params: team }),
       patchTeam: await admin.patchTeam({ params: team, body: { name: 'First' } }),
       createAccessToken: await admin.createAccessToken({ params: team, body: { env: 'sandbox' } }),
-      ...(await keyAnswers()),
-      ...(await catalogAnswers()),
-      ...(await labAnswers()),
-      ...(await orderAnswers()),
-      ...(await webhookAnswers()),
-      ...(await pipelineAnswers()),
-      ...(await connectionAnswers()),
-      ...(await wearableAnswers()),
-      ...(await consoleAnswers()),
+      ...(await keyResponses()),
+      ...(await catalogResponses()),
+      ...(await labResponses()),
+      ...(await orderResponses()),
+      ...(await webhookResponses()),
+      ...(await pipelineResponses()),
+      ...(await connectionResponses()),
+      ...(await wearableResponses()),
+      ...(await consoleResponses()),
       listEventTypes: await api.listEventTypes(),
       getEventType: await api.getEventType({ params: { event_type: 'labtest.order.created' } }),
       listEvents: await api.listEvents(),
@@ -188,13 +188,13 @@ describe('what is served', () => {
       deleteTeam: await admin.deleteTeam({ params: team }),
     }
     const silent = rows.filter(([, row]) => row.status === 204 || row.media).map(([name]) => name)
-    expect([...Object.keys(answers), ...silent].sort()).toEqual(Object.keys(endpoints).sort())
-    for (const [name, answer] of Object.entries(answers)) expect([name, faultsOf(schemaOf(name, 200), answer)]).toEqual([name, []])
-    // These lists may be empty here, and the attempt is of an example; other tests hold their subjects.
+    expect([...Object.keys(responses), ...silent].sort()).toEqual(Object.keys(endpoints).sort())
+    for (const [name, response] of Object.entries(responses)) expect([name, faultsOf(schemaOf(name, 200), response)]).toEqual([name, []])
+    // These lists can be empty here, and the attempt is an example. Other tests check their subjects.
     const elsewhere = ['listLabOrders', 'getWebhookAttempt', 'readInbox']
-    expect(await unaudited(Object.keys(answers).filter((name) => !elsewhere.includes(name)))).toEqual([])
+    expect(await unaudited(Object.keys(responses).filter((name) => !elsewhere.includes(name)))).toEqual([])
 
-    /** Subjects that rows find in what an action gives back and the audit log never named. */
+    /** Declared subjects that the audit log does not name. */
     async function unaudited(names: string[]) {
       const logged = await query<{ action: string; subject: string | null }>(
         w.url,
@@ -209,7 +209,7 @@ describe('what is served', () => {
       })
     }
 
-    async function catalogAnswers() {
+    async function catalogResponses() {
       const labTest = await api.createLabTest({ body: { name: 'Heart', description: '', method: 'walk_in_test', marker_ids: [1001] } })
       const params = { lab_test_id: labTest.id }
       const address = { first_line: '1 Insurer Plaza', city: 'Hartford', state: 'CT', zip: '06103', country: 'US' }
@@ -233,7 +233,7 @@ describe('what is served', () => {
       }
     }
 
-    async function labAnswers() {
+    async function labResponses() {
       const account_id = await aLabAccount(w.app.db, { org_id, team_id })
       return {
         listOrgLabAccounts: await admin.listOrgLabAccounts({ params: here }),
@@ -241,7 +241,7 @@ describe('what is served', () => {
       }
     }
 
-    async function orderAnswers() {
+    async function orderResponses() {
       const { lab } = await w.labSide()
       const order = await place(api)
       const ours = { params: { order_id: order.id } }
@@ -296,7 +296,7 @@ describe('what is served', () => {
       return result
     }
 
-    async function pipelineAnswers() {
+    async function pipelineResponses() {
       const rabbitmq = { uri: 'amqp://somebody:secret@127.0.0.1:5672', exchange: 'events' }
       const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
       return {
@@ -306,7 +306,7 @@ describe('what is served', () => {
       }
     }
 
-    async function wearableAnswers() {
+    async function wearableResponses() {
       const user_id = await aUser(api)
       const { workout_id, sleep_id } = await pushEverything(api, user_id, { product_type: 'Watch6,2' })
       const params = { user_id }
@@ -347,7 +347,7 @@ describe('what is served', () => {
       }
     }
 
-    async function connectionAnswers() {
+    async function connectionResponses() {
       const { user_id, device_id } = await aConnectedUser(w.app, api, team_id)
       return {
         listSources: await api.listSources(),
@@ -357,13 +357,13 @@ describe('what is served', () => {
         getDevice: await api.getDevice({ params: { user_id, device_id } }),
         refreshUser: await api.refreshUser({ params: { user_id } }),
         createUserToken: await api.createUserToken({ params: { user_id } }),
-        ...(await sourceSettingAnswers()),
-        ...(await linkAnswers(user_id)),
+        ...(await sourceSettingResponses()),
+        ...(await linkResponses(user_id)),
         endConnection: await api.endConnection({ params: { user_id, provider: 'manual' } }),
       }
     }
 
-    async function sourceSettingAnswers() {
+    async function sourceSettingResponses() {
       const body = { team_id, provider: 'fitbit' as const }
       const credential = await admin.putTeamCredential({ params: here, body: { ...body, client_id: 'app', client_secret: 'secret' } })
       return {
@@ -375,7 +375,7 @@ describe('what is served', () => {
           body: { fitbit: { user_must_grant: ['sleep'], user_may_grant: [] } },
         }),
         listScopeRequirements: await admin.listScopeRequirements({ params: team }),
-        ...(await bulkAnswers()),
+        ...(await bulkResponses()),
         putPullPreferences: await admin.putPullPreferences({
           params: here,
           body: { team_ids: [team_id], providers: { oura: { default: { historical_days_to_pull: 30 } } } },
@@ -387,7 +387,7 @@ describe('what is served', () => {
       }
     }
 
-    async function bulkAnswers() {
+    async function bulkResponses() {
       const { user_id } = user
       const provider = 'fitbit' as const
       const recipe = { user_id, access_token: 'a', refresh_token: 'r', provider_id: 'account', expires_at: 4_000_000_000 }
@@ -401,7 +401,7 @@ describe('what is served', () => {
       }
     }
 
-    async function linkAnswers(user_id: string) {
+    async function linkResponses(user_id: string) {
       const { link, link_token, link_web_url } = await aLink(w.base, api, { user_id })
       const params = { provider: 'peloton' as const }
       const email = { params: { provider: 'freestyle_libre' as const }, body: { email: 'wrong@example.org' } }
@@ -419,7 +419,7 @@ describe('what is served', () => {
       }
     }
 
-    async function webhookAnswers() {
+    async function webhookResponses() {
       const params = { org_id, team_id, env: 'sandbox' as const }
       const webhook = await admin.createWebhook({
         params,
@@ -452,7 +452,7 @@ describe('what is served', () => {
       }
     }
 
-    async function consoleAnswers() {
+    async function consoleResponses() {
       const { ask } = await signIn(w.base, { management_key: tenant.management_key })
       const begun = await ask(endpoints.beginSession, { body: { management_key: tenant.management_key } })
       const person = await joined(w, tenant)
@@ -488,7 +488,7 @@ describe('what is served', () => {
       }
     }
 
-    async function keyAnswers() {
+    async function keyResponses() {
       const key = await admin.createManagementKey({
         params: org,
         body: { label: 'a', role: 'team_admin', team_role_bindings: [{ team_id }] },
@@ -517,15 +517,15 @@ describe('what is served', () => {
   })
 })
 
-test('a refusal with a text for the public clients is described too', async () => {
+test('documents refusals whose detail is text', async () => {
   const { api } = await world()
   for (const client_user_id of ['zoe@clinic.example', 'twice', 'twice']) {
-    const answer = await api.createUser({ body: { client_user_id } }).catch((error) => ({ detail: error.detail }))
-    if ('detail' in answer) expect(faultsOf(schemaOf('createUser', 400), answer)).toEqual([])
+    const response = await api.createUser({ body: { client_user_id } }).catch((error) => ({ detail: error.detail }))
+    if ('detail' in response) expect(faultsOf(schemaOf('createUser', 400), response)).toEqual([])
   }
 })
 
-/** The schema of an answer, read from the document as a stranger would. */
+/** The schema of a response, read from the document alone. */
 function schemaOf(name: string, status: number): Json {
   const { responses } = operations.find(({ operationId }) => operationId === name) as Operation
   const response = resolved(responses[status] as Json) as { content: { 'application/json': { schema: Json } } }

@@ -6,23 +6,23 @@ describe.each(eventNames)('%s', (name) => {
   const { example, schema, description, key } = describeEvent(name)
   const takes = (value: unknown) => z.fromJSONSchema(schema).safeParse(value).success
 
-  test('has an example that its shape and its JSON Schema take whole', () => {
+  test('has an example that matches its shape and JSON Schema', () => {
     expect(messageOf(name).parse(example)).toEqual(example)
     expect(takes(example)).toBe(true)
     expect([description, key].every(Boolean)).toBe(true)
   })
-  test('is no other event, and is not empty', () => {
+  test('rejects another type and empty data', () => {
     expect(takes({ ...example, event_type: 'labtest.order.sung' })).toBe(false)
     expect(takes({ ...example, data: Array.isArray(example.data) ? [{}] : {} })).toBe(false)
   })
 })
 
-test('a receiver that checks a message is not broken by a field that is new', () => {
+test('schemas accept unknown fields', () => {
   const { schema, example } = describeEvent('labtest.order.created')
   expect(z.fromJSONSchema(schema).safeParse({ ...example, data: { ...example.data, brand_new: 1 }, also_new: true }).success).toBe(true)
 })
 
-test('everything that is published of the kind has its row', () => {
+test('the catalog has every published event type', () => {
   const families = new Set(eventNames.map((name) => name.replace(/\.data\.\w+\./, '.data.R.')))
   expect([...families].sort()).toEqual([
     'continuous_query.result_table.changed',

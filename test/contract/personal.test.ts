@@ -6,7 +6,7 @@ import { rows } from '../../src/contract/index.ts'
 import { markOf, PersonalText, partsOf, personal, Safe, safe } from '../../src/contract/personal.ts'
 import { maskOf } from '../../src/tenants/sessions/rules-masking.ts'
 
-/** Where a shape holds free text, a date, or a value of any type that is marked neither personal nor safe. */
+/** The positions of free texts, dates and values of any type that are marked neither personal nor safe. */
 function undecidedIn(shape: z.ZodType, path: string): string[] {
   const mark = markOf(shape)
   if (mark && mark !== 'message') return []
@@ -16,7 +16,7 @@ function undecidedIn(shape: z.ZodType, path: string): string[] {
   return partsOf(shape).flatMap((part) => undecidedIn(part, path))
 }
 
-/** Ids, moments and enumerations hold no free text; numbers and booleans identify nobody unless they are marked. */
+/** IDs, times and enumerations contain no free text. Numbers and booleans identify nobody unless they are marked. */
 function isOpaque(shape: z.ZodType) {
   const { format, 'x-extensible-enum': values } = (shape.meta() ?? {}) as Record<string, unknown>
   if (shape instanceof z.ZodString || shape instanceof z.ZodStringFormat) return !values && format !== 'uuid' && format !== 'date-time'
@@ -37,7 +37,7 @@ test.each(Object.entries(eventTypes))('every text of %s is marked personal or sa
   expect(undecidedIn(data as z.ZodType, name)).toEqual([])
 })
 
-test('a text, a date or a value of any type that nobody decided about is found', () => {
+test('finds texts, dates and values of any type without a mark', () => {
   const shape = z.object({
     id: Id,
     at: Instant.nullable(),
@@ -55,13 +55,13 @@ test('a text, a date or a value of any type that nobody decided about is found',
   expect(undecidedIn(shape, 'it')).toEqual(['it.text', 'it.day', 'it.any', 'it.loose', 'it.by_name', 'it.either'])
 })
 
-test('a mark stays when a shape is described, and does not reach others that share it', () => {
+test('describe keeps the mark, and shared shapes stay unmarked', () => {
   const Day = z.iso.date()
   expect(markOf(personal(Day, 'date').describe('Of birth.'))).toBe('date')
   expect(markOf(Day)).toBeUndefined()
 })
 
-test('marks leave the JSON Schema as it is', () => {
+test('marks do not change the JSON Schema', () => {
   const plain = z.object({ name: z.string().describe('Of the patient.'), day: z.iso.date().nullish() })
   const marked = z.object({ name: PersonalText.describe('Of the patient.'), day: personal(z.iso.date(), 'date').nullish() })
   expect(z.toJSONSchema(marked)).toEqual(z.toJSONSchema(plain))
@@ -98,6 +98,6 @@ test('a response is masked by its shape', () => {
   })
 })
 
-test('nothing is built for a shape without personal fields', () => {
+test('builds no masker for a shape without personal fields', () => {
   expect(maskOf(z.object({ id: Id, name: Safe }))).toBeUndefined()
 })

@@ -7,7 +7,7 @@ const celsius = 'c celsius degc'
 const minutes = 'h minute minutes s'
 const meters = 'ft km meter meters metre metres mi'
 
-/** The public interface's unit of each resource, and the other units that a push may name. */
+/** The Junction unit of each resource, and the other units that a push accepts. */
 const units: Record<string, [unit: string, others: string]> = {
   afib_burden: ['%', percent],
   basal_body_temperature: ['°C', celsius],
@@ -62,7 +62,7 @@ const units: Record<string, [unit: string, others: string]> = {
   workout_swimming_stroke: ['count', count],
 }
 
-/** Resources whose samples have a start and an end, and those that can be read as a bare array too. */
+/** Resources whose samples have a start and an end, and resources that the array route returns. */
 const instants =
   'blood_oxygen blood_pressure body_fat body_weight calories_basal cholesterol electrocardiogram_voltage floors_climbed glucose heartrate hrv ige igg respiratory_rate stress_level water'
 const legacyIntervals = 'caffeine calories_active distance hypnogram mindfulness_minutes steps vo2_max'
@@ -82,7 +82,7 @@ test.each(Object.entries(units))(
   },
 )
 
-test('samples last, and legacy reads exist, for the resources of the public interface', () => {
+test('interval resources and array reads match the Junction API', () => {
   expect(seriesNames.filter((name) => !series[name].interval).toSorted()).toEqual(words(instants))
   expect(seriesNames.filter((name) => series[name].legacy).toSorted()).toEqual(words(`${instants} ${legacyIntervals}`).toSorted())
 })

@@ -21,7 +21,7 @@ test.each(rows)('%s declares subjects that its request has', (_, row) => {
   expect(missing).toEqual([])
 })
 
-/** Whether a shape has a field at the end of the steps; a shape without fields of its own takes any. */
+/** Whether a shape has a field at the end of the path. A shape without declared fields accepts any. */
 function reaches(shape: z.ZodType | undefined, [step, ...more]: string[]): boolean {
   if (!shape || step === undefined) return Boolean(shape)
   const inner = unwrap(shape)
@@ -39,7 +39,7 @@ test.each(rows.filter(([, row]) => row.idempotent))('%s names the user under who
   expect(placesOf(row, 'user_id')).not.toEqual([])
 })
 
-describe('the ids that a request is about', () => {
+describe('subject IDs', () => {
   const [one, other, third] = [1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [string, string, string]
   const row = (subjects: Row['subjects'], params: z.ZodRawShape = {}) =>
     subjectsOf({ method: 'get', path: '/', auth: 'team', tag: '', summary: '', subjects, params: z.object(params), returns: z.void() })
@@ -56,14 +56,14 @@ describe('the ids that a request is about', () => {
     expect(firstOf(find(request, result), 'order_id')).toBe(other)
   })
 
-  test('are ids only, whatever else stands there', () => {
+  test('are UUIDs only', () => {
     const find = row({ user_id: ['query.user_id', 'result[].user_id'] }, { client_user_id: z.string() })
     const request = { params: { client_user_id: 'ward-seven' }, input: { query: { user_id: ['no-id', one] } } }
     expect(describeSubjects(find(request, 'done'))).toBe(`user_id:${one}`)
     expect(describeSubjects(find({ params: {} }))).toBeUndefined()
   })
 
-  test('are counted where a list has more than fifty', () => {
+  test('are counted if a list has more than 50', () => {
     const find = row({ user_id: 'result.data[].user_id' })
     const data = Array.from({ length: 60 }, (_, n) => ({ user_id: `00000000-0000-4000-8000-${String(n % 55).padStart(12, '0')}` }))
     const subjects = describeSubjects(find({ params: {} }, { data }))?.split(' ')

@@ -11,7 +11,7 @@ const step = (id: number, created_at: string, low: string) => ({
 const events = [step(1, at, 'ordered'), step(2, at, 'requisition_created'), step(3, later, 'completed')]
 const home = { first_line: '48 Gannet Row', second_line: null, city: 'Tidewater', state: 'CA', zip: '94099', country: 'US' }
 
-/** A fictitious order, as `GET /v3/order/{order_id}` would answer it. */
+/** A fictitious order, as `GET /v3/order/{order_id}` returns it. */
 export const anOrder = {
   id: order_id,
   user_id,
@@ -120,7 +120,7 @@ export const anOrder = {
   warnings: [],
 }
 
-/** What the first event of that order told. */
+/** The payload of the first event of that order. */
 export const aNewOrder = {
   ...anOrder,
   updated_at: at,

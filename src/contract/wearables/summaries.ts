@@ -7,9 +7,19 @@ const number = z.number().nullish()
 const wholeNumber = z.int().nullish()
 const text = Safe.nullish()
 
+const kcal = number.describe('In kcal.')
+const meters = number.describe('In meters.')
+const minutes = number.describe('In minutes.')
+const bpm = wholeNumber.describe('In beats per minute.')
+const seconds = z.int().describe('In seconds.')
+const optionalSeconds = wholeNumber.describe('In seconds.')
+const percent = number.describe('In percent.')
+const celsius = number.describe('In °C.')
+const utcOffset = wholeNumber.describe('The offset from UTC in seconds.')
+
 export const Sport = z.object({ id: deprecated(z.int(), 'Use `slug`.'), name: Safe, slug: Safe })
 
-const dayFields = { calendar_date: safe(Day), date: Instant.nullish(), timezone_offset: wholeNumber }
+const dayFields = { calendar_date: safe(Day), date: Instant.nullish(), timezone_offset: utcOffset }
 
 /** The nutrition fields of a meal. `amount` is the shape of one number. */
 export function nutritionFields(amount: z.ZodNumber) {
@@ -81,15 +91,15 @@ export const summaries = {
     fields: {
       ...dayFields,
       time_zone: text,
-      calories_active: number,
-      calories_total: number,
+      calories_active: kcal,
+      calories_total: kcal,
       daily_movement: deprecated(number, 'Use `distance`.'),
-      distance: number,
+      distance: meters,
       floors_climbed: wholeNumber,
       steps: wholeNumber,
-      high: number,
-      medium: number,
-      low: number,
+      high: minutes,
+      medium: minutes,
+      low: minutes,
       heart_rate: z.object({ avg_bpm: number, min_bpm: number, max_bpm: number, resting_bpm: number, avg_walking_bpm: number }).nullish(),
       wheelchair_use: z.boolean().nullish(),
       wheelchair_push: wholeNumber,
@@ -113,21 +123,21 @@ export const summaries = {
       bedtime_start: Instant,
       bedtime_stop: Instant,
       type: openEnum(['long_sleep', 'short_sleep', 'acknowledged_nap', 'unknown']),
-      duration: z.int(),
-      total: z.int(),
-      awake: z.int(),
-      light: z.int(),
-      rem: z.int(),
-      deep: z.int(),
+      duration: seconds,
+      total: seconds,
+      awake: seconds,
+      light: seconds,
+      rem: seconds,
+      deep: seconds,
       score: wholeNumber,
       recovery_readiness_score: wholeNumber,
-      hr_lowest: wholeNumber,
-      hr_average: wholeNumber,
-      hr_resting: wholeNumber,
-      efficiency: number,
-      latency: wholeNumber,
-      temperature_delta: number,
-      skin_temperature: number,
+      hr_lowest: bpm,
+      hr_average: bpm,
+      hr_resting: bpm,
+      efficiency: percent,
+      latency: optionalSeconds,
+      temperature_delta: celsius,
+      skin_temperature: celsius,
       hr_dip: number,
       state: openEnum(['tentative', 'confirmed']).nullish(),
       average_hrv: number,
@@ -157,7 +167,7 @@ export const summaries = {
       session_end: Instant,
       stage_start_offset_second: z.array(z.int()),
       stage_end_offset_second: z.array(z.int()),
-      stage_type: z.array(z.int()).describe('1 deep, 2 light, 3 REM, 4 awake, 5 manual, -1 missing.'),
+      stage_type: z.array(z.int()).describe('The stages: 1 deep, 2 light, 3 REM, 4 awake, 5 manual, -1 missing.'),
       time_zone: text,
       ...sourceFields,
     },
@@ -177,20 +187,20 @@ export const summaries = {
       time_start: Instant,
       time_end: Instant,
       title: PersonalText.nullish(),
-      timezone_offset: wholeNumber,
-      calories: number,
-      distance: number,
-      average_hr: wholeNumber,
-      max_hr: wholeNumber,
+      timezone_offset: utcOffset,
+      calories: kcal,
+      distance: meters,
+      average_hr: bpm,
+      max_hr: bpm,
       sport: Sport.nullish(),
       hr_zones: z
         .array(z.int())
         .nullish()
         .describe('The seconds in six zones of the maximum heart rate: below 50 %, 50–60, 60–70, 70–80, 80–90 and above 90 %.'),
-      moving_time: wholeNumber,
-      total_elevation_gain: number,
-      elev_high: number,
-      elev_low: number,
+      moving_time: optionalSeconds,
+      total_elevation_gain: meters,
+      elev_high: meters,
+      elev_low: meters,
       average_speed: number,
       max_speed: number,
       average_watts: number,
@@ -219,8 +229,8 @@ export const summaries = {
     noun: 'a body measurement',
     fields: {
       ...dayFields,
-      weight: number,
-      fat: number,
+      weight: number.describe('In kilograms.'),
+      fat: percent,
       water_percentage: number,
       muscle_mass_percentage: number,
       visceral_fat_index: number,
@@ -234,7 +244,7 @@ export const summaries = {
   profile: {
     noun: 'the profile of a user at a provider',
     fields: {
-      height: wholeNumber,
+      height: wholeNumber.describe('In centimeters.'),
       birth_date: personal(Day, 'date').nullish(),
       wheelchair_use: z.boolean().nullish(),
       gender: text,
@@ -284,7 +294,7 @@ export const summaries = {
       session_start: Instant,
       session_end: Instant,
       voltage_sample_count: z.int(),
-      heart_rate_mean: wholeNumber,
+      heart_rate_mean: bpm,
       sampling_frequency_hz: number,
       classification: openEnum(['sinus_rhythm', 'atrial_fibrillation', 'inconclusive']).nullish(),
       inconclusive_cause: openEnum(['high_heart_rate', 'low_heart_rate', 'poor_reading']).nullish(),
