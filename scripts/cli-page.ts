@@ -1,38 +1,46 @@
 import type { Command } from '../src/cli/command.ts'
 import { whatOf, writtenOf } from '../src/cli/help.ts'
 import { json, type Option, usageLine } from '../src/cli/options.ts'
-import { exitCodes, sections } from '../src/cli/table.ts'
+import { commands, exitCodes, sections } from '../src/cli/table.ts'
+import { bullets, code, inlineCode, prose, table, wrap } from './markdown.ts'
 
-/** The command line on one page, from its table alone. */
-export function cliPage() {
-  return [
-    '# The command line',
+export const cliPage = () =>
+  [
+    '# Command line',
     '',
-    '`assay` stands for `npm run --silent assay --` in the project’s folder, for `bin/assay.mjs`, or for what `npm link` installs.',
-    'This page is made from `src/cli/table.ts` by `npm run generate`; `assay help` and `assay help COMMAND` say the same.',
+    ...prose(
+      '`assay` runs and operates the service, and calls its API. In a clone of the repository, run `bin/assay.mjs` or `npm run --silent assay --`; `npm link` installs the `assay` command.',
+      'This page is generated from `src/cli/table.ts` by `npm run generate`. `assay help` and `assay help COMMAND` print the same information.',
+    ),
+    '## Credentials',
     '',
-    'Commands that **use the API** find the service by `--url`, `ASSAY_URL` or `base_url` in `DATA_DIR/credentials.json`, and their key by',
-    '`--key-file`, `ASSAY_API_KEY` or `ASSAY_MANAGEMENT_KEY`, or that file, whose keys go to its own `base_url` only. All others work on the',
-    'database with the settings of the service ([config.md](config.md)), beside a running service or without one; a change leaves an audit row.',
-    'Keys belong into the environment or a file: other people on the machine can read arguments.',
+    ...prose('Commands with a `--url` option call the API:'),
+    ...bullets([
+      'They take the URL from `--url`, from `ASSAY_URL`, or from `base_url` in `DATA_DIR/credentials.json`.',
+      'They take the key from `--key-file`, from `ASSAY_API_KEY` or `ASSAY_MANAGEMENT_KEY`, or from the same file.',
+      'Keys from `credentials.json` are sent only to the `base_url` of that file.',
+    ]),
+    ...prose(
+      'All other commands work on the database with the [settings](config.md) of the service, whether or not the service is running. Each change adds a row to the audit log.',
+      'Pass keys in the environment or in a file. Other users of the machine can read command arguments.',
+    ),
+    '## Output',
     '',
-    'With `--json` the result is JSON on standard output, one line for each where there is no end; progress and warnings go to standard',
-    'error, and so does an error: `{ "error": { "type", "message" } }`. `assay help --json` is this page for programs.',
-    'Lists name their columns and how many there are on a terminal only; in a pipe every line is a row, and `-` is an empty cell.',
-    '',
-    '| Exit code | Means |',
-    '|---|---|',
-    ...Object.entries(exitCodes).map(([code, meaning]) => `| ${code} | ${meaning} |`),
-    '',
+    ...bullets([
+      'With `--json` the result is JSON on standard output. Commands that follow events print one JSON line per event.',
+      'Progress, warnings and errors go to standard error. With `--json` an error is `{ "error": { "type", "message" } }`.',
+      'On a terminal, lists have column names and a count. In a pipe every line is a row, and `-` marks an empty cell.',
+      '`assay help --json` prints all commands and options as JSON.',
+    ]),
+    ...table(['Exit code', 'Meaning'], Object.entries(exitCodes)),
     ...tour,
     ...Object.entries(sections).flatMap(([title, rows]) => [`## ${title}`, '', ...rows.flatMap(partOf)]),
   ].join('\n')
-}
 
-/** What can be tried word by word beside a fresh `npm start`. */
-const tour = `## A tour
+const tour = `## Example session
 
-A user, an order from a file, its results, what was told, and eight days on the team's clock:
+Start the service with \`npm start\`. Then create a user, place an order, simulate its results, read the events and move
+the sandbox clock:
 
 \`\`\`sh
 USER_ID=$(assay users create --client-user-id patient-17 --time-zone America/New_York)
@@ -53,22 +61,22 @@ assay doctor --quick
 \`\`\`
 `.split('\n')
 
+const names = commands.map(({ name }) => `assay ${name}`).sort((a, b) => b.length - a.length)
+
+const marked = (text: string) => inlineCode(text.replace(new RegExp(names.join('|'), 'g'), code))
+
 const partOf = ({ name, summary, options, examples = [] }: Command) => [
   `### assay ${name}`,
   '',
-  summary,
+  ...wrap(marked(summary)),
   '',
   '```text',
   usageLine(name, options),
   '```',
   '',
-  ...(examples.length ? ['For example:', '', '```text', ...examples, '```', ''] : []),
-  '| Option | Meaning |',
-  '|---|---|',
-  ...Object.entries({ ...options, json }).map(
-    ([option, row]: [string, Option]) => `| \`${cell(writtenOf(option, row))}\` | ${whatOf(row)} |`,
+  ...(examples.length ? [examples.length > 1 ? 'Examples:' : 'Example:', '', '```text', ...examples, '```', ''] : []),
+  ...table(
+    ['Option', 'Description'],
+    Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => [code(writtenOf(option, row)), marked(whatOf(row))]),
   ),
-  '',
 ]
-
-const cell = (text: string) => text.replaceAll('|', '\\|')

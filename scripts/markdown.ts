@@ -25,9 +25,11 @@ const endpoint = String.raw`(?:GET|POST|PUT|PATCH|DELETE) /[\w/{}?=-]*`
 const url = String.raw`\w+://[^\s,;]+`
 const header = '[xX](?:-[A-Za-z]+)+(?:: 1)?'
 const path = String.raw`(?<![\w}])/[a-z][\w/{}-]*`
+const option = '(?<![\\w-])--[a-z][a-z-]*'
+const npm = 'npm (?:start|test|run [a-z:]+)'
 const dotted = String.raw`[a-z]\w*(?:\.[\w{}]+)+`
 const snake = String.raw`\w*[A-Za-z0-9]_\w*`
-const names = new RegExp(`\`[^\`]*\`|(?:${[endpoint, url, header, path, dotted, snake].join('|')})`, 'g')
+const names = new RegExp(`\`[^\`]*\`|(?:${[endpoint, url, header, option, npm, path, dotted, snake].join('|')})`, 'g')
 
 /** Marks endpoints, headers, fields and settings in a sentence as code; spans that are code already stay as they are. */
 export const inlineCode = (text: string) => text.replace(names, (name) => (name.startsWith('`') ? name : code(name)))

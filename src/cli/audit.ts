@@ -3,12 +3,12 @@ import { command, print, withApp } from './command.ts'
 
 export const auditVerify = command({
   name: 'audit verify',
-  summary: 'Walk the audit chain and name the first broken row; exit code 1 when there is one.',
+  summary: 'Verify the audit chain. The command prints the first broken row and exits with 1 if there is one.',
   options: {},
   async run({ json }) {
     const verdict = await withApp(async (app) => {
       const found = await verifyAudit(app)
-      // A broken chain is not continued: what its end says cannot be trusted.
+      // A broken chain is not extended, because its end cannot be trusted.
       if (found.broken) return found
       while (await chainAudit(app));
       return verifyAudit(app)

@@ -8,13 +8,13 @@ import { recordOperator } from './audited.ts'
 import { command, print, withApp, withDatabase } from './command.ts'
 import { progress } from './progress.ts'
 
-const file = { value: 'FILE', what: 'The backup.', required: true, file: true } as const
+const file = { value: 'FILE', what: 'Backup file.', required: true, file: true } as const
 
 export const backupCommand = command({
   name: 'backup',
   summary:
-    'Write the whole database into a file, as it is at one moment, beside a running service. What is sealed stays sealed: ENCRYPTION_KEY is not in it, so keep that in another place.',
-  options: { file: { ...file, what: 'Where to write it; it must not exist.' } },
+    'Write a consistent backup of the whole database to a file. The service can keep running. Personal data stays encrypted in the file. ENCRYPTION_KEY is not part of it, so store the key separately.',
+  options: { file: { ...file, what: 'Backup file to write. It must not exist.' } },
   examples: ['assay backup --file assay-$(date +%F).backup'],
   async run({ file, json }) {
     const bar = progress('rows', undefined)
@@ -34,14 +34,14 @@ export const backupCommand = command({
 
 export const checkBackupCommand = command({
   name: 'backup check',
-  summary: 'Read a backup through and say whether it is whole. Needs neither a database nor the key.',
+  summary: 'Check that a backup is complete. The command needs neither the database nor the key.',
   options: { file },
   async run({ file, json }) {
     const bar = progress('rows', undefined)
     const found = await checkBackup(file, bar.add)
     bar.end()
     print(json, found, [
-      `whole: ${found.rows} rows, ${found.environment} ${found.region}, made ${found.created_at} by version ${found.version}`,
+      `complete: ${found.rows} rows, ${found.environment} ${found.region}, written ${found.created_at} by version ${found.version}`,
     ])
   },
 })
@@ -49,17 +49,17 @@ export const checkBackupCommand = command({
 export const restoreCommand = command({
   name: 'restore',
   summary:
-    'Put a backup into an empty database, all of it or nothing, and verify the audit chain. Refuses another deployment, another ENCRYPTION_KEY, a newer version, and a database that holds anything.',
+    'Restore a backup into an empty database and verify the audit chain. A failed restore leaves the database empty. The command rejects a backup of another deployment, another ENCRYPTION_KEY or a newer version.',
   options: { file },
   examples: ['DATABASE_URL=postgres://… ENCRYPTION_KEY=… assay restore --file assay-2026-11-15.backup'],
   async run({ file, json }) {
-    // Without the key nothing is begun: an embedded database would be made for it.
+    // Reading the key first avoids creating an embedded database for a restore that cannot succeed.
     const vault = openVault(encryptionKey(readConfig(), true))
     const bar = progress('rows', undefined)
     const restored = await withDatabase((database, config) => restoreBackup(database, { config, vault }, file, bar.add), true)
     bar.end()
     const { broken, rows: audited } = await withApp(verifyAudit)
-    if (broken) throw setupProblem(`Restored, but the audit chain is broken at row ${broken.seq}: ${broken.reason}`)
+    if (broken) throw setupProblem(`The backup is restored, but its audit chain is broken at row ${broken.seq}: ${broken.reason}`)
     print(json, { ...restored, audit_rows: audited }, [
       `restored ${restored.rows} rows of the backup of ${restored.created_at}; the audit chain of ${audited} rows is intact`,
     ])

@@ -8,13 +8,13 @@ const { name } = NewTeam.shape
 
 export const bootstrapCommand = command({
   name: 'bootstrap',
-  summary: 'Make the first organisation, team and keys on an empty database. The keys are shown this once.',
+  summary: 'Create the first organization, team and keys in an empty database. The keys are printed once.',
   options: {
-    org: { value: 'NAME', what: 'Name of the organisation.', shape: name, required: true },
-    team: { value: 'NAME', what: 'Name of its first team.', shape: name, required: true },
-    plan: { value: plans.join('|'), what: 'The plan; the management API answers for scale only.', oneOf: plans, fallback: 'scale' },
+    org: { value: 'NAME', what: 'Name of the organization.', shape: name, required: true },
+    team: { value: 'NAME', what: 'Name of the first team.', shape: name, required: true },
+    plan: { value: plans.join('|'), what: 'Plan of the organization. The management API needs scale.', oneOf: plans, fallback: 'scale' },
   },
-  examples: ['assay bootstrap --org "Harbour Health" --team Harbour'],
+  examples: ['assay bootstrap --org "Harbor Health" --team Harbor'],
   async run({ json, ...names }) {
     const keys = await withApp(async (app) => {
       const { BOOTSTRAP_TEAM_API_KEY: team_api_key, BOOTSTRAP_MANAGEMENT_KEY: management_key } = app.config
@@ -26,7 +26,7 @@ export const bootstrapCommand = command({
       `team API key    ${keys.team_api_key}`,
       `management key  ${keys.management_key}`,
       '',
-      'Keep the keys now: only their hashes are stored.',
+      'Save the keys now. Assay stores only their hashes.',
     ])
   },
 })

@@ -6,10 +6,10 @@ import { command, print, withApp } from './command.ts'
 import { readText } from './service.ts'
 
 export const loadFile = command({
-  name: 'catalogue load',
+  name: 'catalog load',
   summary:
-    'Load your own catalogue, a file like catalog/catalog.json, in production, and say how much of everything it held. Lab tests that it no longer has are archived, markers cannot be ordered any more.',
-  options: { file: { value: 'FILE', what: 'The catalogue, as JSON.', required: true, file: true } },
+    'Load your own catalog file in production. Lab tests that the file no longer has are archived, and its missing markers can no longer be ordered. docs/catalog-file.md describes the file.',
+  options: { file: { value: 'FILE', what: 'Catalog file, as JSON.', required: true, file: true } },
   async run({ file, json }) {
     const text = readText(file)
     const done = await withApp((app) =>
@@ -25,7 +25,7 @@ export const loadFile = command({
 })
 
 function linesOfLoad({ version, loaded, archived_tests, retired_markers }: Awaited<ReturnType<typeof load>>) {
-  if (!loaded) return [`${version.slice(0, 12)} is loaded already; nothing changed`]
+  if (!loaded) return [`${version.slice(0, 12)} is already loaded; nothing changed`]
   const { labs, analytes, markers, lab_tests, service_centers, payors, icd_codes } = loaded
   return [
     `loaded ${version.slice(0, 12)}: ${labs} labs, ${analytes} analytes, ${markers} markers, ${lab_tests} lab tests, ${service_centers} service centers, ${payors} payors, ${icd_codes} diagnosis codes`,
@@ -33,20 +33,20 @@ function linesOfLoad({ version, loaded, archived_tests, retired_markers }: Await
   ]
 }
 
-/** Gap 66: the next start of a sandbox would load the built-in file over it. */
+/** Gap 66: the next start of a sandbox would replace the file by the built-in one. */
 function load(app: App, text: string) {
   if (app.config.ENVIRONMENT === 'sandbox')
-    throw setupProblem('A sandbox loads the catalogue that comes with the service at every start; load your own in production')
+    throw setupProblem('A sandbox loads the built-in catalog at every start; load your own catalog in production')
   return loadCatalogText(app, text)
 }
 
-export const showCatalogue = command({
-  name: 'catalogue show',
-  summary: 'Show which catalogue is loaded: its labs, and how much of everything.',
+export const showCatalog = command({
+  name: 'catalog show',
+  summary: 'Show the loaded catalog: its labs and the number of their markers and tests.',
   options: {},
   async run({ json }) {
     const loaded = await withApp(summarizeCatalog)
-    print(json, loaded ?? null, loaded ? linesOf(loaded) : ['No catalogue is loaded; load one with: assay catalogue load --file FILE'])
+    print(json, loaded ?? null, loaded ? linesOf(loaded) : ['No catalog is loaded; load one with: assay catalog load --file FILE'])
   },
 })
 

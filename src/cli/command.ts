@@ -9,7 +9,7 @@ import { type Problem, setupProblem } from '../platform/problem.ts'
 import { openServer, openService } from '../start.ts'
 import type { Options, Values } from './options.ts'
 
-/** One row of the command line. Help, completion and docs/cli.md are made of it. */
+/** One command. Help, completion and docs/cli.md are generated from it. */
 export type Command = {
   /** One word, or a group and a verb. */
   name: string
@@ -19,7 +19,7 @@ export type Command = {
   run(values: never): Promise<void>
 }
 
-/** `options` says what `run` is given; every command knows --json beside them. */
+/** Types the values of `run` by `options`. Every command also has --json. */
 export const command = <const O extends Options>(
   row: Omit<Command, 'options' | 'run'> & { options: O; run(values: Values<O>): Promise<void> },
 ): Command => row
@@ -28,7 +28,7 @@ export const usage = (message: string) => setupProblem(message, 'USAGE')
 
 export const usageProblem = ({ detail }: Problem) => typeof detail === 'object' && !Array.isArray(detail) && detail.error_type === 'USAGE'
 
-/** Runs an operator's command on the database, whether the service is running or not. `founding`: there need not be one yet. */
+/** Runs an operator's command on the database, whether or not the service is running. With `founding` the database can be missing. */
 export async function withApp<T>(work: (app: App, database: Database) => Promise<T>, founding = false): Promise<T> {
   const config = configFor(founding)
   await using opened = new AsyncDisposableStack()
@@ -36,7 +36,7 @@ export async function withApp<T>(work: (app: App, database: Database) => Promise
   return await work(appOf(service), database)
 }
 
-/** The same on the bare database, which need be neither migrated nor ours. */
+/** Runs work on the bare database, which can be unmigrated or belong to another deployment. */
 export async function withDatabase<T>(work: (database: Database, config: Config) => Promise<T>, founding = false): Promise<T> {
   const config = configFor(founding)
   await using opened = new AsyncDisposableStack()
@@ -49,16 +49,16 @@ function configFor(founding: boolean) {
   checkSettings(config)
   if (!founding && !config.DATABASE_URL && !hasCluster(config.DATA_DIR))
     throw setupProblem(
-      `There is no database in DATA_DIR ${resolve(config.DATA_DIR)}; start the service there first, or name the right folder`,
+      `DATA_DIR ${resolve(config.DATA_DIR)} has no database; start the service there first, or set DATA_DIR to another folder`,
     )
   return config
 }
 
-/** The result as JSON, or as lines for a person. */
+/** Prints the result as JSON or as lines of text. */
 export function print(json: boolean, result: unknown, lines: string[]) {
   if (json) console.log(JSON.stringify(result, null, 2))
-  else if (lines.length) console.log(harmless(lines.join('\n')))
+  else if (lines.length) console.log(withoutControls(lines.join('\n')))
 }
 
-/** A name that somebody gave may hold signs that steer a terminal. */
-const harmless = (text: string) => text.replace(/[^\P{Cc}\n\t]/gu, '�')
+/** Names come from users and can contain control characters that steer a terminal. */
+const withoutControls = (text: string) => text.replace(/[^\P{Cc}\n\t]/gu, '�')

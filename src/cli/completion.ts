@@ -11,12 +11,12 @@ const lines: Record<keyof typeof shells, string> = {
   fish: 'assay completion fish | source',
 }
 
-/** One command for each shell; the table is asked when one runs, since they stand in it themselves. */
+/** One command per shell. They read the table when they run, because the table contains them. */
 export const completions = (table: Table) =>
   (Object.keys(shells) as (keyof typeof shells)[]).map((shell) =>
     command({
       name: `completion ${shell}`,
-      summary: `Print the script that completes commands and options in ${shell}.`,
+      summary: `Print the completion script for ${shell}.`,
       options: {},
       examples: [lines[shell]],
       run: async ({ json }) => {

@@ -15,18 +15,18 @@ const families: Family[] = [access, users, catalogue, orders, results, managemen
 export const conformanceCommand = command({
   name: 'conformance',
   summary:
-    'Hold any server of this interface to its specification, over HTTP only, and print a scored report. It makes users whose ids begin with conformance-, places orders and deletes the users: point it at a sandbox. Exit code 1 when a check failed.',
+    'Test whether a server implements the API, over HTTP only, and print a scored report. The command creates users with ids that start with conformance-, places orders and deletes the users, so use a sandbox. It exits with 1 if a check fails.',
   options: {
     ...reach,
     'management-key-file': {
       value: 'FILE',
-      what: 'A file with the management key. Default: ASSAY_MANAGEMENT_KEY, else credentials.json.',
+      what: 'File that contains the management key. Default: ASSAY_MANAGEMENT_KEY, or the key in credentials.json.',
       file: true,
     },
-    org: { value: 'ID', what: 'The organisation of the management key; that of credentials.json unless given.', shape: Id },
-    team: { value: 'ID', what: 'The team of the team API key; found out unless given.', shape: Id },
-    environment: { value: environments.join('|'), what: 'Which deployment the server is.', oneOf: environments, fallback: 'sandbox' },
-    region: { value: regions.join('|'), what: 'And where.', oneOf: regions, fallback: 'us' },
+    org: { value: 'ID', what: 'Organization of the management key. Default: the one in credentials.json.', shape: Id },
+    team: { value: 'ID', what: 'Team of the team API key. Default: the one in credentials.json.', shape: Id },
+    environment: { value: environments.join('|'), what: 'Environment of the server.', oneOf: environments, fallback: 'sandbox' },
+    region: { value: regions.join('|'), what: 'Region of the server.', oneOf: regions, fallback: 'us' },
   },
   examples: ['ASSAY_URL=https://sandbox.example.com ASSAY_API_KEY=… assay conformance --json'],
   async run({ json, org, team, environment: env, region, 'management-key-file': file, ...given }) {
@@ -67,7 +67,7 @@ async function verdictOf(session: Session, { name, spec, run }: Check): Promise<
     await run(session)
     return { name, spec, state: 'passed' }
   } catch (error) {
-    const text = error instanceof SyntaxError ? 'the answer is not JSON' : (error as Error).message
+    const text = error instanceof SyntaxError ? 'the response is not JSON' : (error as Error).message
     return { name, spec, state: wasSkipped(error) ? 'skipped' : 'failed', text }
   }
 }
@@ -82,5 +82,5 @@ const linesOf = ({ families, score, passed, failed, skipped }: Awaited<ReturnTyp
     ),
     '',
   ]),
-  `score ${score} %: ${passed} passed, ${failed} failed, ${skipped} skipped`,
+  `score ${score}%: ${passed} passed, ${failed} failed, ${skipped} skipped`,
 ]

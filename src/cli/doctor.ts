@@ -12,8 +12,8 @@ import { reasonOf } from './failure.ts'
 export const doctorCommand = command({
   name: 'doctor',
   summary:
-    'Check a deployment and say what to fix: Node, settings, files, disk, port, database, schema, key, clock, connections, webhooks, audit chain. Changes nothing; exit code 1 when something is wrong.',
-  options: { quick: { what: 'Leave out what takes long: the audit chain and the addresses of webhooks.' } },
+    'Check a deployment and print how to fix problems. The checks cover Node, settings, files, disk, port, database, schema, encryption key, clock, connections, webhooks and audit chain. The command changes nothing and exits with 1 if it finds an error.',
+  options: { quick: { what: 'Skip the slow checks: audit chain and webhook addresses.' } },
   examples: ['assay doctor', 'assay doctor --json'],
   async run({ quick, json }) {
     const checks = await examined(quick)
@@ -22,13 +22,13 @@ export const doctorCommand = command({
     print(json, { healthy: wrong === 0, checks: checks.map(({ name, finding }) => ({ name, ...finding })) }, [
       ...checks.flatMap(lineOf),
       '',
-      wrong || warnings ? `${wrong} wrong, ${warnings} to look at` : 'all in order',
+      wrong || warnings ? `${wrong} errors, ${warnings} warnings` : 'all checks passed',
     ])
     if (wrong) process.exitCode = 1
   },
 })
 
-const signs = { ok: 'ok     ', warning: 'look at', wrong: 'WRONG  ', skipped: 'skipped' }
+const signs = { ok: 'ok     ', warning: 'warning', wrong: 'ERROR  ', skipped: 'skipped' }
 
 const lineOf = ({ name, finding: { state, text, remedy } }: Check) => [
   `${signs[state]}  ${name.padEnd(16)}  ${text}`,
@@ -55,29 +55,29 @@ function settings(): Config | Check {
   try {
     return readConfig()
   } catch (error) {
-    return { name: 'settings', finding: { state: 'wrong', text: reasonOf(error).message, remedy: 'docs/config.md lists the settings' } }
+    return { name: 'settings', finding: { state: 'wrong', text: reasonOf(error).message, remedy: 'see docs/config.md' } }
   }
 }
 
-/** Without a database the rest cannot be judged. */
+/** The remaining checks need the database. */
 async function ofDatabase(config: Config, quick: boolean): Promise<Check[]> {
   if (!config.DATABASE_URL && !hasCluster(config.DATA_DIR)) {
-    const remedy = 'start the service once, or name the folder that has it in DATA_DIR'
-    return [{ name: 'database', finding: { state: 'wrong', text: 'there is none in DATA_DIR', remedy } }]
+    const remedy = 'start the service once, or set DATA_DIR to the folder that has the database'
+    return [{ name: 'database', finding: { state: 'wrong', text: 'DATA_DIR has no database', remedy } }]
   }
   await using opened = new AsyncDisposableStack()
   let database: Database
   try {
     database = await openServer(config, pino({ level: 'silent' }), borrowEmbedded, opened)
   } catch (error) {
-    const remedy = config.DATABASE_URL ? 'check the address, the password and whether it is running' : 'postgres.log in DATA_DIR says why'
+    const remedy = config.DATABASE_URL ? 'check DATABASE_URL and that the database is running' : 'see postgres.log in DATA_DIR'
     return [{ name: 'database', finding: { state: 'wrong', text: reasonOf(error).message, remedy } }]
   }
   const { db, pool, close } = database
   return await data.checks(config, { db, pool, close }, quick, check)
 }
 
-/** A check that fails by itself is a finding too. */
+/** A check that throws is a finding too. */
 const check: Examine = async (name, examine) => {
   try {
     return { name, finding: await examine() }

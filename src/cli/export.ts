@@ -13,17 +13,17 @@ import { withoutMark } from './service.ts'
 export const exportCommand = command({
   name: 'export',
   summary:
-    'Write a team into a file of JSON lines: its users with demographics, insurances, orders, results and wearable data, and its own lab tests. Personal data stands in it in clear, so the file is private and belongs on an encrypted disk.',
+    'Export a team to a file of JSON lines. The file contains users with demographics, insurance, orders, results and wearable data, and the lab tests of the team. Personal data in it is not encrypted, so store it on an encrypted disk.',
   options: {
-    team: { value: 'ID', what: 'The team.', shape: Id, required: true },
-    file: { value: 'FILE', what: 'Where to write it.', required: true, file: true },
-    resume: { what: 'Go on where an interrupted export of the same team ended.' },
+    team: { value: 'ID', what: 'Team to export.', shape: Id, required: true },
+    file: { value: 'FILE', what: 'Export file to write.', required: true, file: true },
+    resume: { what: 'Continue an interrupted export of the same team.' },
   },
   examples: ['assay export --team ID --file team.ndjson', 'assay export --team ID --file team.ndjson --resume'],
   async run({ team, file, resume, json }) {
     if (existsSync(file) && !resume) throw setupProblem('The file already exists; choose another name, or continue it with --resume')
     const before = resume && existsSync(file) ? await writtenIn(file, team) : undefined
-    if (!before) console.error('The file holds personal data in clear; only you can read it.')
+    if (!before) console.error('The file contains unencrypted personal data. Only your user account can read it.')
     const users = await withApp(async (app) => {
       const users = await write(app, team, file, before)
       return recordOperator(
@@ -67,7 +67,7 @@ async function begin(app: App, team: string, file: FileHandle, head: object) {
   for (const test of await testsOf(app, team)) await file.write(`${JSON.stringify(test)}\n`)
 }
 
-/** How far an interrupted export came. The last user is cut off, since not all of its lines need be there. */
+/** Finds the end of an interrupted export. The last user is cut off, because some of its lines can be missing. */
 async function writtenIn(path: string, team: string): Promise<Before | undefined> {
   let found: Before = { users: 0, last: undefined }
   let [whole, done] = [0, 0]
@@ -83,7 +83,7 @@ async function writtenIn(path: string, team: string): Promise<Before | undefined
     if (user) [current, done] = [user.user_id, whole]
     whole += Buffer.byteLength(text) + 1
   }
-  if (head && head.team?.id !== team) throw setupProblem('The file is no export of this team')
+  if (head && head.team?.id !== team) throw setupProblem('The file is not an export of this team')
   truncateSync(path, current ? done : whole)
   return head ? found : undefined
 }

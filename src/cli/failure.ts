@@ -3,7 +3,7 @@ import { Problem } from '../platform/problem.ts'
 
 type Reason = { type: string; message: string }
 
-/** Why a command ended: what we refused, what the service refused, or that it did not answer; anything else without its values. */
+/** Why a command failed. Unexpected errors are reported without the values they contain. */
 export function reasonOf(error: unknown): Reason {
   if (error instanceof Problem) return { type: typeOf(error.detail), message: error.message }
   const { status, detail, message, cause } = error as Error & { status?: number; detail?: unknown; cause?: { code?: string } }
@@ -11,7 +11,7 @@ export function reasonOf(error: unknown): Reason {
   if (message === 'fetch failed')
     return {
       type: 'UNREACHABLE',
-      message: `The service does not answer (${cause?.code ?? 'no reason given'}): is it running where --url, ASSAY_URL or credentials.json say?`,
+      message: `Cannot reach the service (${cause?.code ?? 'no reason given'}). Check that it is running at the URL in --url, ASSAY_URL or credentials.json.`,
     }
   const trouble = fileTrouble(error as NodeJS.ErrnoException)
   if (trouble) return { type: 'FILE', message: `The file cannot be written: ${trouble}` }
@@ -19,17 +19,17 @@ export function reasonOf(error: unknown): Reason {
 }
 
 const troubles: Record<string, string> = {
-  ENOSPC: 'the disk is full; what is there of it is resumed or written anew by the same command',
-  EDQUOT: 'the quota of the disk is used up',
-  EROFS: 'the disk can only be read',
-  EACCES: 'its folder does not let us',
-  EPERM: 'its folder does not let us',
-  ENOENT: 'there is no such folder',
-  ENOTDIR: 'its folder is a file',
-  EISDIR: 'there is a folder of this name',
+  ENOSPC: 'the disk is full; free some space and run the command again',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the disk is read-only',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOENT: 'the folder does not exist',
+  ENOTDIR: 'a part of its path is not a folder',
+  EISDIR: 'a folder has this name',
 }
 
-/** Of a file that a command writes; what it reads is refused where it is read. */
+/** Explains why a file could not be written. Commands report unreadable files themselves. */
 const fileTrouble = ({ code = '', syscall = '' }: NodeJS.ErrnoException) =>
   ['open', 'write', 'rename', 'fsync'].includes(syscall) ? troubles[code] : undefined
 
@@ -37,7 +37,7 @@ const typeOf = (detail: unknown, fallback = 'REFUSED') => (detail as { error_typ
 
 type Fault = { loc?: unknown[]; msg?: string }
 
-/** The `detail` of an answer, whichever of its shapes it has. */
+/** The text of `detail`, in any of its formats. */
 export function textOf(detail: unknown): string {
   if (typeof detail === 'string') return detail
   if (Array.isArray(detail)) return detail.map(({ loc, msg }: Fault) => `${(loc ?? []).join('.')}: ${msg}`).join(' ')

@@ -4,8 +4,8 @@ import { commands, exitCodes, sections } from './table.ts'
 
 const last = [
   '',
-  'assay help COMMAND tells more of each. Settings come from the environment; docs/config.md lists them.',
-  'Add --json for machine-readable output. docs/cli.md has all of this on one page.',
+  'Run assay help COMMAND for the options of a command. Add --json for machine-readable output.',
+  'Set environment variables to configure the service; docs/config.md lists them.',
 ]
 
 export function helpOfAll() {
@@ -22,7 +22,9 @@ export const helpOfGroup = (rows: Command[]) =>
   [
     'Usage: assay COMMAND',
     '',
-    ...rows.map(({ name, options, summary }) => `  ${usageLine(name, options)}\n      ${summary}`),
+    ...rows.map(({ name, options, summary }) =>
+      [`  ${usageLine(name, options)}`, ...wrap(summary).map((line) => `      ${line}`)].join('\n'),
+    ),
     ...last,
   ].join('\n')
 
@@ -32,7 +34,7 @@ export function helpOf({ name, summary, options, examples = [] }: Command, other
   return [
     usageLine(name, options),
     '',
-    summary,
+    ...wrap(summary),
     '',
     'Options:',
     ...rows.map(([text, what]) =>
@@ -46,9 +48,9 @@ export function helpOf({ name, summary, options, examples = [] }: Command, other
 export const writtenOf = (option: string, { value }: Option) => (value ? `--${option} ${value}` : `--${option}`)
 
 export const whatOf = ({ what, required, many, fallback }: Option) =>
-  [what, ...(required ? ['Required.'] : []), ...(many ? ['May be repeated.'] : []), ...(fallback ? [`Default ${fallback}.`] : [])].join(' ')
+  [what, ...(required ? ['Required.'] : []), ...(many ? ['Repeatable.'] : []), ...(fallback ? [`Default: ${fallback}.`] : [])].join(' ')
 
-/** The table itself, for programs. */
+/** The commands as JSON, for programs. */
 export const shownAsJson = (rows: Command[]) => ({
   commands: rows.map(({ name, summary, options, examples = [] }) => ({
     name,
@@ -67,5 +69,18 @@ export const shownAsJson = (rows: Command[]) => ({
   })),
   exit_codes: exitCodes,
 })
+
+const WIDTH = 100
+
+/** Breaks a text into lines between words. */
+function wrap(text: string) {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) as string
+    if (last && last.length + 1 + word.length > WIDTH) lines.push(word)
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word
+  }
+  return lines
+}
 
 const firstSentence = (text: string) => /^.*?[.:;](?= |$)/.exec(text)?.[0].replace(/[:;]$/, '.') ?? text

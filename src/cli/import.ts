@@ -15,12 +15,12 @@ import { type Progress, progress } from './progress.ts'
 export const importCommand = command({
   name: 'import',
   summary:
-    'Read an export into a team: a user with all that belongs to it, or nothing of it, then its samples. What is there already is left alone, so an interrupted import is resumed by the same command. Connections by OAuth come without their access, so their users connect again. Nobody is told by webhook.',
+    'Import an export into a team. The command skips users that exist, so run it again to resume an interrupted import. OAuth connections are imported without their tokens, so users need to connect again. Imports emit no events.',
   options: {
-    team: { value: 'ID', what: 'The team to fill.', shape: Id, required: true },
-    file: { value: 'FILE', what: 'The export.', required: true, file: true },
+    team: { value: 'ID', what: 'Team to import into.', shape: Id, required: true },
+    file: { value: 'FILE', what: 'Export file.', required: true, file: true },
     'new-ids': {
-      what: 'Make a copy with ids of its own, for another team of the same deployment. Orders in it are history: no lab gets them.',
+      what: 'Create new ids, to copy a team within the same deployment. Copied orders are never sent to a lab.',
     },
   },
   examples: ['assay import --team ID --file team.ndjson'],
@@ -35,7 +35,7 @@ export const importCommand = command({
         () => `team_id:${team}`,
       )
     })
-    print(json, { team_id: team, ...done }, [`wrote ${done.written} users; ${done.there} were there already`])
+    print(json, { team_id: team, ...done }, [`imported ${done.written} users; ${done.there} users existed`])
   },
 })
 
@@ -47,7 +47,7 @@ async function read(app: App, path: string, target: Target) {
   for await (const text of linesOf(path)) {
     no++
     const line = parsed(text) as (Line & { users?: number; end?: object }) | undefined
-    if (!line) throw brokenLine(no, 'is not JSON; take the export again, or resume it')
+    if (!line) throw brokenLine(no, 'is not JSON; repeat or resume the export')
     if (no === 1) checkHead(line)
     if (no === 1) bar = progress('users', line.users)
     if (line.lab_test) await writeTest(app, target, line, no)
@@ -57,13 +57,12 @@ async function read(app: App, path: string, target: Target) {
     ended = line.end !== undefined
   }
   bar?.end()
-  if (!ended) throw setupProblem('The export was interrupted: its last line is missing. Resume it, then import again; what is here stays')
+  if (!ended) throw setupProblem('The export is incomplete: its last line is missing. Resume the export, then import again')
   return done
 }
 
 function checkHead(line: object) {
-  if ((line as { assay_export?: unknown }).assay_export !== 1)
-    throw setupProblem('The file is no export of a team, or of a version that this one does not know')
+  if ((line as { assay_export?: unknown }).assay_export !== 1) throw setupProblem('The file is not an export that this version can read')
 }
 
 async function* linesOf(path: string) {

@@ -5,10 +5,11 @@ import { type Command, usageProblem } from './command.ts'
 import { reasonOf } from './failure.ts'
 import { helpOf, helpOfAll, helpOfGroup, shownAsJson } from './help.ts'
 import { parseOptions, usageLine } from './options.ts'
-import { commands } from './table.ts'
+import { commands, renamedGroups } from './table.ts'
 
-/** `exitCodes` in table.ts says what each code means. */
-export async function run(args: string[]) {
+/** Runs one command and sets the exit code; `exitCodes` in table.ts lists the codes. */
+export async function run(typed: string[]) {
+  const args = withPresentNames(typed)
   const words = args.filter((arg) => !isHelp(arg))
   const command = find(words)
   if (args[0] === '--version') return console.log(version)
@@ -17,13 +18,20 @@ export async function run(args: string[]) {
   try {
     const line = usageLine(command.name, command.options)
     const rest = args.slice(command.name.split(' ').length)
-    // Each row's `run` takes what its own `options` give, which a list of rows cannot tell.
+    // The type of `run` follows from the options of its own row, and a list of rows loses it.
     await (command.run as (values: unknown) => Promise<void>)(parseOptions(rest, command.options, line))
   } catch (error) {
     const reason = reasonOf(error)
     console.error(args.includes('--json') ? JSON.stringify({ error: reason }) : reason.message)
     process.exitCode = error instanceof Problem && usageProblem(error) ? 2 : 1
   }
+}
+
+/** Replaces a former name of the command group, which is the first word that does not ask for help. */
+function withPresentNames(args: string[]) {
+  const at = args.findIndex((arg) => !isHelp(arg))
+  const present = renamedGroups.get(args[at] ?? '')
+  return present ? args.with(at, present) : args
 }
 
 const isHelp = (arg: string) => ['help', '--help', '-h'].includes(arg)
@@ -33,7 +41,7 @@ const find = (words: string[]) =>
 
 const groupOf = ({ name }: Command) => name.split(' ')[0] as string
 
-/** Help of everything, of a group such as `keys`, or of one command. */
+/** Prints the help of all commands, of a group such as `keys`, or of one command. */
 function explain(words: string[], command: Command | undefined) {
   const [group, verb] = words.filter((word) => !word.startsWith('-'))
   const ofGroup = commands.filter((command) => groupOf(command) === group)
@@ -44,14 +52,14 @@ function explain(words: string[], command: Command | undefined) {
   console.log(command ? helpOf(command, others) : helpOfGroup(ofGroup))
 }
 
-/** What was typed is not repeated: it may be a key. */
+/** The message does not repeat the arguments, because they can contain a key. */
 function refuse(words: string[]) {
   const [group = '', verb = ''] = words.filter((word) => !word.startsWith('-'))
   const ofGroup = commands.filter((command) => groupOf(command) === group)
   const names = commands.flatMap((row) => [row.name, groupOf(row)])
   const near = findNearest(`${group} ${verb}`.trim(), names) ?? findNearest(group, names)
   const meant = near && near !== group ? ` Did you mean: assay ${near}?` : ''
-  const message = `Unknown command.${meant} assay help lists all commands.`
+  const message = `Unknown command.${meant} Run assay help to list all commands.`
   if (words.includes('--json')) console.error(JSON.stringify({ error: { type: 'USAGE', message } }))
   else console.error(meant ? message : `Unknown command. ${ofGroup.length ? helpOfGroup(ofGroup) : helpOfAll()}`)
   process.exitCode = 2

@@ -18,7 +18,7 @@ import type { Values } from './options.ts'
 
 export const listKeys = command({
   name: 'keys list',
-  summary: 'List the live keys by their visible beginning, with their last use.',
+  summary: 'List the active keys with their prefix and last use.',
   options: {},
   async run({ json }) {
     const keys = await withApp(async (app) => {
@@ -31,7 +31,7 @@ export const listKeys = command({
       ...keys.team_api_keys.map((key) => rowOf(key.read_only ? 'team, read-only' : 'team', key.value, [key.team_id], key)),
       ...keys.management_keys.map((key) => rowOf(key.role, `${key.prefix}…`, key.team_ids, key)),
     ]
-    print(json, keys, listing(['KEY ID', 'KIND', 'BEGINNING', 'LABEL', 'TEAM', 'LAST USED', 'EXPIRES'], rows))
+    print(json, keys, listing(['KEY ID', 'KIND', 'PREFIX', 'LABEL', 'TEAM', 'LAST USED', 'EXPIRES'], rows))
   },
 })
 
@@ -56,16 +56,21 @@ async function everyPage<P extends { next_cursor: string | null }>(list: (query:
 const kinds = ['team', ...roles] as const
 
 const createOptions = {
-  kind: { value: kinds.join('|'), what: 'team opens the data routes, the others the management API.', oneOf: kinds, required: true },
-  label: { value: 'TEXT', what: 'What it is for.', shape: Text(100), required: true },
-  team: { value: 'ID', what: 'The team; of a team key the first team unless given.', shape: Id },
-  'read-only': { what: 'The team key may call reads only.' },
-  expires: { value: 'INSTANT', what: 'When the team key stops working.', shape: InstantIn },
+  kind: {
+    value: kinds.join('|'),
+    what: 'team for the data routes, org_admin or team_admin for the management API.',
+    oneOf: kinds,
+    required: true,
+  },
+  label: { value: 'TEXT', what: 'Label of the key.', shape: Text(100), required: true },
+  team: { value: 'ID', what: 'Team of the key. A team key without it belongs to the first team.', shape: Id },
+  'read-only': { what: 'Create a team key that can only read.' },
+  expires: { value: 'TIME', what: 'When the team key expires.', shape: InstantIn },
 } as const
 
 export const createKey = command({
   name: 'keys create',
-  summary: 'Make a key and show it this once. A team key without --team belongs to the first team; a team_admin key needs --team.',
+  summary: 'Create a key and print it once. A team_admin key needs --team.',
   options: createOptions,
   examples: ['assay keys create --kind team --label "night shift" --read-only', 'assay keys create --kind org_admin --label console'],
   async run(values) {
@@ -88,14 +93,14 @@ type Wanted = Values<typeof createOptions>
 function checkTogether({ kind, team, expires, 'read-only': read_only }: Wanted) {
   if (kind !== 'team' && read_only) throw usage('--read-only is for team keys only.')
   if (kind !== 'team' && expires !== undefined) throw usage('--expires is for team keys only.')
-  if (kind === 'team_admin' && team === undefined) throw usage('--team is missing: a team_admin key is bound to a team.')
-  if (kind === 'org_admin' && team !== undefined) throw usage('--team is not for org_admin keys, which reach every team.')
+  if (kind === 'team_admin' && team === undefined) throw usage('--team is required for team_admin keys.')
+  if (kind === 'org_admin' && team !== undefined) throw usage('--team does not apply to org_admin keys, which reach every team.')
 }
 
 async function make(app: App, operator: Operator, { kind, label, team, expires, 'read-only': read_only }: Wanted) {
   if (kind === 'org_admin') return madeOf(await createManagementKey(app, operator, { label, role: kind }))
   const of = team ?? operator.first_team_id
-  if (!of) throw setupProblem('The organisation has no team; make one with the management API')
+  if (!of) throw setupProblem('The organization has no team; create one with the management API')
   if (kind === 'team_admin')
     return madeOf(await createManagementKey(app, operator, { label, role: kind, team_role_bindings: [{ team_id: of }] }))
   const { id, value: key, expires_at } = await createTeamKey(app, operator, { label, team_id: of, read_only, expires_at: expires })
@@ -112,8 +117,8 @@ const madeOf = ({ id, key, label, role, team_role_bindings }: Awaited<ReturnType
 
 export const revokeKey = command({
   name: 'keys revoke',
-  summary: 'Revoke a key at once.',
-  options: { id: { value: 'ID', what: 'The id that assay keys list shows.', shape: Id, required: true } },
+  summary: 'Revoke a key immediately.',
+  options: { id: { value: 'ID', what: 'Key id from assay keys list.', shape: Id, required: true } },
   async run({ id, json }) {
     await withApp(async (app) => {
       const operator = await asOperator(app)
@@ -133,15 +138,15 @@ export const revokeKey = command({
 
 function nameBothKinds(error: unknown): never {
   const unknown = error instanceof Problem && error.kind === 'not_found'
-  throw unknown ? setupProblem('There is no such live key, neither of a team nor of management; assay keys list shows them') : error
+  throw unknown ? setupProblem('There is no active key with this id; assay keys list shows them') : error
 }
 
 type Operator = ManagementCaller & { first_team_id: string | undefined }
 
-/** The operator acts on the first organisation with every right, but is no key: what it makes has no creator. */
+/** The operator acts on the first organization with every right. Keys that it creates have no creator. */
 async function asOperator(app: App): Promise<Operator> {
   const found = await firstOrgAndTeam(app)
-  if (!found) throw setupProblem('The database has no organisation yet; make one with: assay bootstrap --org NAME --team NAME')
+  if (!found) throw setupProblem('The database has no organization yet; create one with: assay bootstrap --org NAME --team NAME')
   return {
     kind: 'management',
     org_id: found.org.id,

@@ -13,26 +13,34 @@ import { onlyOrg } from './org.ts'
 const statuses = labAccountStatuses.join('|')
 
 const createOptions = {
-  lab: { value: 'SLUG', what: 'The lab.', required: true },
-  'provider-account-id': { value: 'TEXT', what: 'The number that the lab gave the account.', shape: Text(100), required: true },
-  org: { value: 'ID', what: 'The organisation; the only one unless given.', shape: Id },
-  name: { value: 'TEXT', what: 'A name for it.', shape: Text(200) },
-  status: { value: statuses, what: 'Orders go to active ones only.', oneOf: labAccountStatuses, fallback: 'active' },
+  lab: { value: 'SLUG', what: 'Slug of the lab.', required: true },
+  'provider-account-id': { value: 'TEXT', what: 'Account number at the lab.', shape: Text(100), required: true },
+  org: { value: 'ID', what: 'Organization. Optional if there is only one.', shape: Id },
+  name: { value: 'TEXT', what: 'Name of the account.', shape: Text(200) },
+  status: {
+    value: statuses,
+    what: 'Status of the account. Only active accounts take orders.',
+    oneOf: labAccountStatuses,
+    fallback: 'active',
+  },
   'delegated-flow': {
     value: delegatedFlows.join('|'),
-    what: 'Who signs and answers for orders.',
+    what: 'Who provides the physician for orders and results.',
     oneOf: delegatedFlows,
     fallback: 'not_delegated',
   },
-  billing: { value: 'TYPE=STATE,STATE|TYPE=*', what: 'A way of billing and where; every way of the lab unless given.', many: true },
-  'clinical-notes': { value: 'TEXT', what: 'Notes for orders that bring none.', shape: Text(1000) },
-  team: { value: 'ID', what: 'A team that may use it.', shape: Id, many: true },
+  billing: {
+    value: 'TYPE=STATE,STATE|TYPE=*',
+    what: 'Billing type with its states. Default: every billing type of the lab, in every state that it serves.',
+    many: true,
+  },
+  'clinical-notes': { value: 'TEXT', what: 'Clinical notes for orders without their own.', shape: Text(1000) },
+  team: { value: 'ID', what: 'Team that can use the account.', shape: Id, many: true },
 } as const
 
 export const createAccount = command({
   name: 'lab-accounts create',
-  summary:
-    'Make an account of an organisation at a lab, open to the teams that are named. Without --billing it may bill in every way of the lab, wherever the lab works.',
+  summary: 'Create a lab account for an organization. Name the teams that can use it with --team.',
   options: createOptions,
   examples: ['assay lab-accounts create --lab quillmoor --provider-account-id 7731 --billing client_bill=AZ,CA'],
   async run(values) {
@@ -70,7 +78,7 @@ function billingOf(text: string): [string, string[]] {
   return [oneOf(type, billingTypes, 'The type in --billing'), named]
 }
 
-/** A billing type may be named more than once. */
+/** Merges a billing type that is named several times. */
 function merged(named: [string, string[]][]) {
   const billing: Record<string, string[]> = {}
   for (const [type, states] of named) billing[type] = [...new Set([...(billing[type] ?? []), ...states])]
@@ -84,7 +92,7 @@ async function make(app: App, { org, lab }: Wanted, account: ReturnType<typeof a
 
 export const listAccounts = command({
   name: 'lab-accounts list',
-  summary: 'List the accounts at the labs, with the organisation and the teams that may use them.',
+  summary: 'List the lab accounts with their organization and teams.',
   options: {},
   async run({ json }) {
     const accounts = await withApp(listAllLabAccounts)
@@ -92,7 +100,7 @@ export const listAccounts = command({
       json,
       accounts,
       listing(
-        ['ACCOUNT ID', 'LAB', 'STATUS', 'NUMBER', 'ORGANISATION', 'OPEN TO TEAMS'],
+        ['ACCOUNT ID', 'LAB', 'STATUS', 'NUMBER', 'ORGANIZATION', 'TEAMS'],
         accounts.map(({ id, lab, status, provider_account_id, org_id, team_id_allowlist }) => [
           id,
           lab,
@@ -108,10 +116,10 @@ export const listAccounts = command({
 
 export const setAccountStatus = command({
   name: 'lab-accounts set-status',
-  summary: 'Set the status of a lab account; orders go to active ones only.',
+  summary: 'Set the status of a lab account. Only active accounts take orders.',
   options: {
-    id: { value: 'ID', what: 'The id that assay lab-accounts list shows.', shape: Id, required: true },
-    status: { value: statuses, what: 'The new status.', oneOf: labAccountStatuses, required: true },
+    id: { value: 'ID', what: 'Account id from assay lab-accounts list.', shape: Id, required: true },
+    status: { value: statuses, what: 'New status.', oneOf: labAccountStatuses, required: true },
   },
   async run({ id, status, json }) {
     const account = await withApp((app) =>

@@ -9,10 +9,10 @@ import { listing } from './listing.ts'
 
 export const createKeyOfLab = command({
   name: 'lab-keys create',
-  summary: 'Make a key for a partner lab and show it this once.',
+  summary: 'Create a key for a partner lab and print it once.',
   options: {
-    lab: { value: 'SLUG', what: 'The lab.', required: true },
-    label: { value: 'TEXT', what: 'What it is for.', shape: Text(100), required: true },
+    lab: { value: 'SLUG', what: 'Slug of the lab.', required: true },
+    label: { value: 'TEXT', what: 'Label of the key.', shape: Text(100), required: true },
   },
   async run({ lab, label, json }) {
     const made = await withApp((app) =>
@@ -35,15 +35,15 @@ async function make(app: App, slug: string, label: string) {
 
 export const listKeysOfLabs = command({
   name: 'lab-keys list',
-  summary: 'List the live lab keys by their visible beginning, with their last use.',
-  options: { lab: { value: 'SLUG', what: 'Those of one lab.' } },
+  summary: 'List the active lab keys with their prefix and last use.',
+  options: { lab: { value: 'SLUG', what: 'Only keys of this lab.' } },
   async run({ lab, json }) {
     const keys = await withApp(async (app) => listLabKeys(app, lab === undefined ? undefined : (await namedLab(app, lab)).id))
     print(
       json,
       keys,
       listing(
-        ['KEY ID', 'LAB', 'BEGINNING', 'LABEL', 'LAST USED'],
+        ['KEY ID', 'LAB', 'PREFIX', 'LABEL', 'LAST USED'],
         keys.map(({ id, lab, prefix, label, last_used_at }) => [id, lab, `${prefix}…`, label, last_used_at ?? 'never']),
       ),
     )
@@ -52,8 +52,8 @@ export const listKeysOfLabs = command({
 
 export const revokeKeyOfLab = command({
   name: 'lab-keys revoke',
-  summary: 'Revoke a lab key at once.',
-  options: { id: { value: 'ID', what: 'The id that assay lab-keys list shows.', shape: Id, required: true } },
+  summary: 'Revoke a lab key immediately.',
+  options: { id: { value: 'ID', what: 'Key id from assay lab-keys list.', shape: Id, required: true } },
   async run({ id, json }) {
     await withApp((app) =>
       recordOperator(
@@ -68,5 +68,5 @@ export const revokeKeyOfLab = command({
 })
 
 async function revoke(app: App, id: string) {
-  if (!(await revokeLabKey(app, id))) throw setupProblem('There is no such live lab key; assay lab-keys list shows them')
+  if (!(await revokeLabKey(app, id))) throw setupProblem('There is no active lab key with this id; assay lab-keys list shows them')
 }

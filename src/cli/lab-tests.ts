@@ -8,7 +8,7 @@ import { listing } from './listing.ts'
 
 export const pendingTests = command({
   name: 'lab-tests pending',
-  summary: 'Show the lab tests that wait for approval.',
+  summary: 'List the lab tests that are pending approval.',
   options: {},
   async run({ json }) {
     const tests = await withApp(pendingLabTests)
@@ -17,7 +17,7 @@ export const pendingTests = command({
       tests,
       listing(
         ['LAB TEST ID', 'METHOD', 'TEAM', 'NAME'],
-        tests.map(({ id, method, team, name }) => [id, method, team ?? 'catalogue', name]),
+        tests.map(({ id, method, team, name }) => [id, method, team ?? 'catalog', name]),
       ),
     )
   },
@@ -25,8 +25,8 @@ export const pendingTests = command({
 
 export const approveTest = command({
   name: 'lab-tests approve',
-  summary: 'Approve a lab test, so that it can be ordered.',
-  options: { id: { value: 'ID', what: 'The id that assay lab-tests pending shows.', shape: Id, required: true } },
+  summary: 'Approve a lab test. Its team can then order it.',
+  options: { id: { value: 'ID', what: 'Lab test id from assay lab-tests pending.', shape: Id, required: true } },
   async run({ id, json }) {
     const test = await withApp((app) =>
       recordOperator(
@@ -42,6 +42,6 @@ export const approveTest = command({
 
 async function approve(app: App, id: string) {
   const test = await approveLabTest(app, id)
-  if (!test) throw setupProblem('There is no such lab test; assay lab-tests pending lists those that wait')
+  if (!test) throw setupProblem('There is no such lab test; assay lab-tests pending lists them')
   return test
 }

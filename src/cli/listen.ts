@@ -4,28 +4,28 @@ import { mismatchesOf } from './expected.ts'
 import { asTeam, HttpUrl, reach } from './service.ts'
 import { type Envelope, eventsOf, type Told } from './stream.ts'
 
-/** As long as a webhook waits for its receiver. */
+/** The same timeout as for webhooks. */
 const TIMEOUT_MS = 15_000
 
-/** A customer of the API: reads the log as it grows, so it works behind any firewall, and signs what it hands on as a webhook is signed. */
+/** Reads the event stream, so that it works behind a firewall, and signs what it forwards like a webhook. */
 export const listenCommand = command({
   name: 'listen',
   summary:
-    'Receive events on this machine: check each against its schema in the catalogue, print it and, with --forward, post it on, signed with --secret. What does not match is said on standard error.',
+    'Receive events on this machine. The command checks each event against its schema and prints it. With --forward it also posts the event to a local URL, signed like a webhook.',
   options: {
     ...reach,
-    key: { value: 'TEAM_API_KEY', what: 'The key itself; others on this machine can read it, so ASSAY_API_KEY is better.' },
-    forward: { value: 'URL', what: 'Where to post what comes.', shape: HttpUrl },
-    secret: { value: 'whsec_…', what: 'What signs it; made and shown unless given.' },
+    key: { value: 'TEAM_API_KEY', what: 'Team API key. Other users of this machine can see it, so prefer ASSAY_API_KEY.' },
+    forward: { value: 'URL', what: 'URL to post each event to.', shape: HttpUrl },
+    secret: { value: 'whsec_…', what: 'Signing secret. Default: a new secret, which is printed.' },
     types: { value: 'TYPE,TYPE*', what: 'Only these event types.' },
-    after: { value: 'CURSOR', what: 'The cursor to continue from. start reads every event that is kept.', fallback: 'end' },
+    after: { value: 'CURSOR', what: 'Cursor to continue from. start reads every stored event first.', fallback: 'end' },
   },
   examples: ['assay listen --forward http://127.0.0.1:3000/webhooks'],
   async run({ forward, json, types, after, ...given }) {
     const secret = given.secret ?? newSecret()
     parseSecret(secret)
     const service = asTeam(given)
-    if (forward && !given.secret) console.error(`What is posted on is signed with ${secret}`)
+    if (forward && !given.secret) console.error(`Signing secret: ${secret}`)
     for await (const told of eventsOf(service, { after, types })) {
       const answer = forward ? await handOn(forward, secret, told) : ''
       console.log(json ? told.text : lineOf(told, answer))
@@ -51,5 +51,5 @@ async function handOn(forward: string, secret: string, { envelope: { event_id: i
   const headers = { 'content-type': 'application/json', ...signed }
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const response = await fetch(forward, { method: 'POST', headers, body, signal }).catch(() => undefined)
-  return `${verdict} → ${response?.status ?? 'no answer'}`
+  return `${verdict} → ${response?.status ?? 'no response'}`
 }

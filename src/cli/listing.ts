@@ -1,12 +1,9 @@
-/** What stands for a cell that is empty, so that whoever splits a line finds every column. */
+/** Marks an empty cell, so that every line has the same number of columns. */
 const NONE = '-'
 
 type Cell = string | number | null | undefined
 
-/**
- * Rows in columns. The names of the columns and the `last` line are for a person at a terminal only: what reads a pipe takes every line
- * for a row, and finds the rest in --json.
- */
+/** Aligns rows in columns. The header and the `last` line are printed on a terminal only, so that every line of a pipe is a row. */
 export function listing(names: string[], rows: Cell[][], last = '', onTerminal = process.stdout.isTTY === true) {
   const texts = rows.map((row) => row.map((cell) => (cell === '' || cell === null || cell === undefined ? NONE : String(cell))))
   if (!onTerminal) return aligned(texts)

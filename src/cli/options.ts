@@ -4,7 +4,7 @@ import { findNearest } from '../contract/nearest.ts'
 import { setupProblem } from '../platform/problem.ts'
 
 export type Option = {
-  /** What stands for the value in help; a switch has none. */
+  /** The placeholder of the value in help; a flag has none. */
   value?: string
   what: string
   oneOf?: readonly string[]
@@ -12,7 +12,7 @@ export type Option = {
   required?: true
   many?: true
   fallback?: string
-  /** Names a file, which completion offers. */
+  /** The value is a file, so that completion offers files. */
   file?: true
 }
 export type Options = Readonly<Record<string, Option>>
@@ -25,7 +25,7 @@ export type Values<O extends Options> = { [N in keyof O]: Given<O[N]> } & { json
 
 export const json = { what: 'Print the result as JSON.' } as const
 
-/** How a command is written: what must be given, then what may be. */
+/** The usage line: required options as they are, optional ones in brackets. */
 export function usageLine(name: string, options: Options) {
   const parts = Object.entries({ ...options, json }).map(([option, row]: [string, Option]) => {
     const text = row.value ? `--${option} ${row.value}` : `--${option}`
@@ -34,11 +34,11 @@ export function usageLine(name: string, options: Options) {
   return `assay ${name} ${parts.join(' ')}`
 }
 
-/** The options of a command; a wrong one is refused by its name. An argument is not repeated: it may be a key. */
+/** Parses the options of a command. Errors name the option and never repeat a value, because it can be a key. */
 export function parseOptions(args: string[], options: Options, line: string): Record<string, unknown> {
   const known: Record<string, Option> = { ...options, json }
   const { values, positionals } = parsed(args, known, line)
-  if (positionals.length) throw usage(`Every value needs the option it is for.\nUsage: ${line}`)
+  if (positionals.length) throw usage(`Pass every value with its option.\nUsage: ${line}`)
   return Object.fromEntries(Object.entries(known).map(([name, row]) => [name, given(name, row, values[name], line)]))
 }
 
@@ -68,7 +68,7 @@ function given(name: string, row: Option, raw: Raw, line: string) {
   if (!row.value) return raw === true
   if (row.many) return ((raw ?? []) as string[]).map((text) => checked(name, row, text))
   const text = (raw as string | undefined) ?? row.fallback
-  if (text === undefined && row.required) throw usage(`--${name} is missing.\nUsage: ${line}`)
+  if (text === undefined && row.required) throw usage(`--${name} is required.\nUsage: ${line}`)
   return text === undefined ? undefined : checked(name, row, text)
 }
 
@@ -82,7 +82,7 @@ export function oneOf<const V extends readonly string[]>(value: string, values: 
   return value
 }
 
-/** An option that has a shape in the contract. */
+/** Validates an option with a shape of the contract. */
 export function shaped<S extends z.ZodType>(shape: S, value: string, name: string): z.output<S> {
   const parsed = shape.safeParse(value)
   if (!parsed.success) throw usage(`${name} ${parsed.error.issues[0]?.message.replace('Must', 'must')}`)

@@ -26,18 +26,18 @@ const linesOf = (orders: Order[], last = '') =>
     last,
   )
 
-const one = { id: { value: 'ID', what: 'The order.', shape: Id, required: true } } as const
+const one = { id: { value: 'ID', what: 'Order id.', shape: Id, required: true } } as const
 
 export const listOrders = command({
   name: 'orders list',
   summary: 'List the orders of the team, newest first.',
   options: {
     ...reach,
-    status: { value: 'STEP', what: 'Only those at this step, such as ordered or completed.', oneOf: lowLevels, many: true },
-    user: { value: 'ID', what: 'Only those of a user.', shape: Id },
-    interpretation: { value: interpretations.join('|'), what: 'Only those with such results.', oneOf: interpretations },
-    size: { value: 'N', what: 'How many.', shape: Count, fallback: '50' },
-    page: { value: 'N', what: 'Which page of them.', shape: Count, fallback: '1' },
+    status: { value: 'STEP', what: 'Only orders in this step, such as ordered or completed.', oneOf: lowLevels, many: true },
+    user: { value: 'ID', what: 'Only orders of this user.', shape: Id },
+    interpretation: { value: interpretations.join('|'), what: 'Only orders with this interpretation.', oneOf: interpretations },
+    size: { value: 'N', what: 'Page size.', shape: Count, fallback: '50' },
+    page: { value: 'N', what: 'Page number.', shape: Count, fallback: '1' },
   },
   async run({ status, user, interpretation, size, page, json, ...given }) {
     const query = { user_id: user, interpretation, size, page, ...(status.length ? { status } : {}) }
@@ -48,27 +48,29 @@ export const listOrders = command({
 
 export const placeOrders = command({
   name: 'orders place',
-  summary:
-    'Place an order, or a list of them, from a file; the body is that of POST /v3/order. --check tells everything that is wrong instead.',
+  summary: 'Place one or more orders from a file. The file contains the body of POST /v3/order, or a list of them.',
   options: {
     ...reach,
-    file: { value: 'FILE', what: 'The order as JSON; - reads standard input.', required: true, file: true },
-    user: { value: 'ID', what: 'The user, where the file names none.', shape: Id },
-    check: { what: 'Place nothing; say what would be refused. Exit code 1 when something would.' },
-    'idempotency-key': { value: 'TEXT', what: 'Placing again under the same key gives the same order; for one order only.' },
+    file: { value: 'FILE', what: 'Order file, as JSON. - reads standard input.', required: true, file: true },
+    user: { value: 'ID', what: 'user_id for orders that have none.', shape: Id },
+    check: { what: 'Print all errors and warnings without placing anything. Exits with 1 if an order would be rejected.' },
+    'idempotency-key': {
+      value: 'TEXT',
+      what: 'Idempotency key. A repeated command with the same key returns the same order. For files with one order.',
+    },
   },
   examples: ['assay orders place --file order.json', 'assay orders place --file order.json --check'],
   async run({ file, user, check, json, 'idempotency-key': key, ...given }) {
     const { api } = asTeam(given)
     const bodies = [readJson(file)].flat().map((body) => ({ ...(user ? { user_id: user } : {}), ...(body as NewOrder) }))
-    if (key && bodies.length > 1) throw setupProblem('--idempotency-key is for one order, and the file has several')
+    if (key && bodies.length > 1) throw setupProblem('--idempotency-key works with one order, and the file has several')
     if (check) return judge(api, bodies, json)
     const headers = key ? { 'x-idempotency-key': key } : {}
     const placed: Order[] = []
     for (const body of bodies) {
       const { order } = await api.createOrder({ body, headers }).catch((error: Error) => {
         if (bodies.length === 1) throw error
-        // Whoever tries again must know what not to place twice.
+        // The operator needs to know which orders not to place again.
         print(json, placed, linesOf(placed))
         throw Object.assign(error, { message: `Order ${placed.length + 1} of ${bodies.length}: ${error.message}` })
       })
@@ -82,7 +84,7 @@ async function judge(api: Client, bodies: object[], json: boolean) {
   const verdicts = []
   for (const body of bodies) verdicts.push(await api.validateOrder({ body: { ...body } }))
   const lines = verdicts.flatMap(({ valid, problems }, i) => [
-    `order ${i + 1}: ${valid ? 'would be placed' : 'would be refused'}`,
+    `order ${i + 1}: ${valid ? 'would be placed' : 'would be rejected'}`,
     ...problems.map(({ severity, path, message, remedy }) => `  ${severity}  ${path.join('.')}: ${message} ${remedy}`.trimEnd()),
   ])
   print(json, verdicts.length === 1 ? verdicts[0] : verdicts, lines)
@@ -91,7 +93,7 @@ async function judge(api: Client, bodies: object[], json: boolean) {
 
 export const showOrder = command({
   name: 'orders show',
-  summary: 'Show an order and the steps it took. Personal data is left out of the lines; --json has all of it.',
+  summary: 'Show an order and its events. Personal data is included with --json only.',
   options: { ...reach, ...one },
   async run({ id, json, ...given }) {
     const order = await asTeam(given).api.getOrder({ params: { order_id: id } })
@@ -116,13 +118,18 @@ export const cancelOrder = command({
 
 export const simulateOrder = command({
   name: 'orders simulate',
-  summary: 'Walk an order through its steps, in the sandbox.',
+  summary: 'Advance an order through its steps in the sandbox.',
   options: {
     ...reach,
     ...one,
-    to: { value: 'STATUS', what: 'Where to stop, such as failed.testkit.lost; completed unless given.' },
-    delay: { value: 'SECONDS', what: 'Time between two steps.', shape: Count },
-    interpretation: { value: interpretations.join('|'), what: 'What the results say.', oneOf: interpretations, fallback: 'normal' },
+    to: { value: 'STATUS', what: 'Final status, such as failed.testkit.lost. Default: completed.' },
+    delay: { value: 'SECONDS', what: 'Seconds between two steps.', shape: Count },
+    interpretation: {
+      value: interpretations.join('|'),
+      what: 'Interpretation of the results.',
+      oneOf: interpretations,
+      fallback: 'normal',
+    },
   },
   examples: ['assay orders simulate --id ID --interpretation critical'],
   async run({ id, to, delay, interpretation, json, ...given }) {
@@ -135,7 +142,7 @@ export const simulateOrder = command({
 
 export const watchOrder = command({
   name: 'orders watch',
-  summary: 'Follow an order: print the steps it took and those it takes, until its end. Exit code 1 when it failed or was cancelled.',
+  summary: 'Print the events of an order until it ends. The command exits with 1 if the order failed or was canceled.',
   options: { ...reach, ...one },
   async run({ id, json, ...given }) {
     const service = asTeam(given)
@@ -159,7 +166,7 @@ async function hasEnded(look: () => Promise<Order>) {
   return low === 'completed' || isEnd(method as Method, low) ? order : undefined
 }
 
-/** The stream says when to look. What happened before it was open is found by looking now and then. */
+/** The event stream triggers a read. A read every two seconds finds what happened before the stream was open. */
 async function watched(look: () => Promise<Order>, events: AsyncIterator<unknown>) {
   for (let told = events.next(); ; ) {
     const news = await Promise.race([told, pause(2000)])

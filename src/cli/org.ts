@@ -9,10 +9,10 @@ import { listing } from './listing.ts'
 
 export const orgCommand = command({
   name: 'org',
-  summary: 'Show the organisations, or set the plan of one.',
+  summary: 'List the organizations, or set the plan of one.',
   options: {
-    org: { value: 'ID', what: 'Which one; the only one unless given.' },
-    plan: { value: plans.join('|'), what: 'Its new plan; the management API answers for scale only.', oneOf: plans },
+    org: { value: 'ID', what: 'Organization. Optional if there is only one.' },
+    plan: { value: plans.join('|'), what: 'New plan. The management API needs scale.', oneOf: plans },
   },
   async run({ org, plan, json }) {
     const orgs = await withApp(async (app) => {
@@ -31,29 +31,29 @@ export const orgCommand = command({
       json,
       orgs,
       listing(
-        ['ORGANISATION ID', 'PLAN', 'NAME'],
+        ['ORGANIZATION ID', 'PLAN', 'NAME'],
         orgs.map(({ id, plan, name }) => [id, plan, name]),
       ),
     )
   },
 })
 
-/** The organisation that is meant: named, or the only one. */
+/** The organization named by the option, or the only one. */
 export async function onlyOrg(app: App, id: string | undefined) {
   const orgs = await listOrgs(app)
   const found = id ? orgs.filter((org) => org.id === id) : orgs
   const [org] = found
-  if (!org) throw setupProblem('There is no such organisation; assay org lists them')
-  if (found.length > 1) throw setupProblem('There is more than one organisation; name one with --org ID')
+  if (!org) throw setupProblem('There is no such organization; assay org lists them')
+  if (found.length > 1) throw setupProblem('There are several organizations; choose one with --org ID')
   return org.id
 }
 
 export const teamCommand = command({
   name: 'team',
-  summary: 'Show the teams, or enable exactly these closed betas for one; an empty list enables none.',
+  summary: 'List the teams, or set the closed betas of one. The new list replaces the old one; an empty list turns all betas off.',
   options: {
-    team: { value: 'ID', what: 'The team whose betas are set.', shape: Id },
-    betas: { value: 'NAME,NAME', what: 'The closed betas that it may use.' },
+    team: { value: 'ID', what: 'Team whose betas to set.', shape: Id },
+    betas: { value: 'NAME,NAME', what: 'Closed betas to enable.' },
   },
   async run({ team, betas, json }) {
     const asked = team !== undefined || betas !== undefined
@@ -76,8 +76,8 @@ export const teamCommand = command({
 })
 
 function betasOf(team_id: string | undefined, betas: string | undefined) {
-  if (team_id === undefined) throw usage('--team is missing: the betas are those of a team.')
-  if (betas === undefined) throw usage('--betas is missing: which betas the team may use.')
+  if (team_id === undefined) throw usage('--team is required with --betas.')
+  if (betas === undefined) throw usage('--betas is required with --team.')
   const names = betas.split(',').map((name) => name.trim())
   return { team_id, betas: names.filter(Boolean) }
 }

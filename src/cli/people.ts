@@ -8,15 +8,15 @@ import { command, print, withApp } from './command.ts'
 import { listing } from './listing.ts'
 import { onlyOrg } from './org.ts'
 
-const org = { value: 'ID', what: 'Which organisation, where there are several.' } as const
+const org = { value: 'ID', what: 'Organization. Optional if there is only one.' } as const
 
 export const invitePerson = command({
   name: 'people invite',
-  summary: 'Invite a person to the console and show the link this once.',
+  summary: 'Invite a person to the console and print the link once.',
   options: {
-    email: { value: 'ADDRESS', what: 'Whom to invite.', shape: Email, required: true },
-    role: { value: 'ROLE', what: 'What the person may do.', oneOf: personRoles, fallback: 'org_admin' },
-    team: { value: 'ID', what: 'The team that the role is for.', shape: Id },
+    email: { value: 'ADDRESS', what: 'Email address of the person.', shape: Email, required: true },
+    role: { value: 'ROLE', what: 'Role of the person.', oneOf: personRoles, fallback: 'org_admin' },
+    team: { value: 'ID', what: 'Team that the role applies to.', shape: Id },
     org,
   },
   async run({ email, role, team, org, json }) {
@@ -30,13 +30,13 @@ export const invitePerson = command({
         ({ id }) => (id ? `invite_id:${id}` : `org_id:${operator.org_id}`),
       )
     })
-    print(json, made, [made.link ?? 'This person is in the organisation already.'])
+    print(json, made, [made.link ?? 'This person is already a member of the organization.'])
   },
 })
 
 export const listPeople = command({
   name: 'people list',
-  summary: 'List the people of an organisation with their roles.',
+  summary: 'List the members of an organization with their roles.',
   options: { org },
   async run({ org, json }) {
     const members = await withApp(async (app) => everybody(app, await asOperator(app, org)))
@@ -44,7 +44,7 @@ export const listPeople = command({
       json,
       members,
       listing(
-        ['PERSON ID', 'ROLE', 'NAME', 'E-MAIL', 'LAST SIGNED IN'],
+        ['PERSON ID', 'ROLE', 'NAME', 'EMAIL', 'LAST SIGNED IN'],
         members.map(({ id, role, name, email, last_sign_in_at }) => [id, role, name, email, last_sign_in_at ?? 'never']),
       ),
     )
@@ -64,8 +64,8 @@ async function everybody(app: App, operator: ManagementCaller) {
 
 export const removePerson = command({
   name: 'people remove',
-  summary: 'Remove a person at once, with whatever it is signed in to.',
-  options: { id: { value: 'ID', what: 'The person, as assay people list shows it.', shape: Id, required: true }, org },
+  summary: 'Remove a person and end their console sessions.',
+  options: { id: { value: 'ID', what: 'Person id from assay people list.', shape: Id, required: true }, org },
   async run({ id, org, json }) {
     await withApp(async (app) => {
       const operator = await asOperator(app, org)

@@ -3,7 +3,7 @@ export type Progress = { add(n?: number): void; end(): void }
 const WIDTH = 30
 const EVERY_MS = 100
 
-/** A bar on standard error. Where that is no terminal only the end is said, so that logs stay short. */
+/** A progress bar on standard error. Without a terminal only the final count is printed. */
 export function progress(what: string, total: number | undefined, done = 0): Progress {
   const begun = performance.now()
   const before = done

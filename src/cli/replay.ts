@@ -8,9 +8,9 @@ import { asManager, reach, type Service } from './service.ts'
 
 const place = {
   ...reach,
-  org: { value: 'ID', what: 'The organisation; that of credentials.json unless given.', shape: Id },
-  team: { value: 'ID', what: 'The team; that of credentials.json unless given.', shape: Id },
-  environment: { value: environments.join('|'), what: 'Which deployment the service is.', oneOf: environments, fallback: 'sandbox' },
+  org: { value: 'ID', what: 'Organization. Default: the one in credentials.json.', shape: Id },
+  team: { value: 'ID', what: 'Team. Default: the one in credentials.json.', shape: Id },
+  environment: { value: environments.join('|'), what: 'Environment of the service.', oneOf: environments, fallback: 'sandbox' },
 } as const
 
 type Place = { org: string | undefined; team: string | undefined; environment: (typeof environments)[number] }
@@ -18,13 +18,13 @@ type Place = { org: string | undefined; team: string | undefined; environment: (
 function pathOf({ kept }: Service, { org, team, environment }: Place) {
   const org_id = org ?? kept.org_id
   const team_id = team ?? kept.team_id
-  if (!org_id || !team_id) throw usage('--org and --team are missing, and credentials.json does not tell them.')
+  if (!org_id || !team_id) throw usage('Pass --org and --team: credentials.json does not have them.')
   return { org_id, team_id, env: environment }
 }
 
 export const listWebhooks = command({
   name: 'webhooks list',
-  summary: 'List the webhooks of a team: what waits, since when they fail.',
+  summary: 'List the webhooks of a team with their pending messages and failures.',
   options: place,
   async run({ json, ...given }) {
     const service = asManager(given)
@@ -33,7 +33,7 @@ export const listWebhooks = command({
       json,
       data,
       listing(
-        ['WEBHOOK ID', 'STATE', 'WAITING', 'FAILING SINCE', 'URL'],
+        ['WEBHOOK ID', 'STATE', 'PENDING', 'FAILING SINCE', 'URL'],
         data.map(({ id, url, disabled, waiting, failing_since }) => [id, disabled ? 'disabled' : 'enabled', waiting, failing_since, url]),
       ),
     )
@@ -42,14 +42,14 @@ export const listWebhooks = command({
 
 export const replayCommand = command({
   name: 'replay',
-  summary: 'Send a window of the event log to a webhook again, in order, and show how far it came.',
+  summary: 'Replay a time window of events to a webhook, in order, and show the progress.',
   options: {
     ...place,
-    webhook: { value: 'ID', what: 'The webhook; assay webhooks list shows them.', shape: Id, required: true },
-    from: { value: 'INSTANT', what: 'Where the window begins.', shape: InstantIn, required: true },
-    to: { value: 'INSTANT', what: 'Where it ends; now unless given.', shape: InstantIn },
+    webhook: { value: 'ID', what: 'Webhook id from assay webhooks list.', shape: Id, required: true },
+    from: { value: 'TIME', what: 'Start of the window.', shape: InstantIn, required: true },
+    to: { value: 'TIME', what: 'End of the window. Default: now.', shape: InstantIn },
     types: { value: 'TYPE,TYPE*', what: 'Only these event types.' },
-    'no-wait': { what: 'Order it and leave; the job goes on by itself.' },
+    'no-wait': { what: 'Start the replay and exit. The job continues in the background.' },
   },
   examples: ['assay replay --webhook ID --from 2026-11-01T00:00:00Z'],
   async run({ webhook, from, to, types, 'no-wait': leave, json, ...given }) {
@@ -57,8 +57,8 @@ export const replayCommand = command({
     const params = { ...pathOf(service, given), webhook_id: webhook }
     const job = await service.api.replayWebhook({ params, body: { from, to, event_types: types?.split(',') } })
     const ended = leave ? job : await followed(service, { ...params, job_id: job.id })
-    print(json, ended, [`${ended.state}: ${ended.sent} of ${ended.done} events were put in line again (job ${ended.id})`])
-    if (ended.state === 'failed') throw setupProblem('The job failed; the log of the service says why')
+    print(json, ended, [`${ended.state}: ${ended.sent} of ${ended.done} events queued again (job ${ended.id})`])
+    if (ended.state === 'failed') throw setupProblem('The replay failed; see the log of the service')
   },
 })
 

@@ -8,7 +8,7 @@ const lineOf = ({ now, offset_seconds }: { now: string; offset_seconds: number }
 
 export const showClock = command({
   name: 'sandbox clock',
-  summary: "Show the team's clock.",
+  summary: "Show the team's sandbox clock.",
   options: reach,
   async run({ json, ...given }) {
     const clock = await asTeam(given).api.getClock()
@@ -18,16 +18,16 @@ export const showClock = command({
 
 export const advanceClock = command({
   name: 'sandbox advance',
-  summary: "Move the team's clock forward; answers once everything that falls due has happened, in order.",
+  summary: "Move the team's sandbox clock forward. The command returns after everything that became due has happened, in order.",
   options: {
     ...reach,
-    days: { value: 'N', what: 'By so many days.', shape: Count },
-    seconds: { value: 'N', what: 'Or by so many seconds.', shape: Count },
-    to: { value: 'INSTANT', what: 'Or to this moment.', shape: InstantIn },
+    days: { value: 'N', what: 'Number of days.', shape: Count },
+    seconds: { value: 'N', what: 'Number of seconds, instead of --days.', shape: Count },
+    to: { value: 'TIME', what: 'New time, instead of --days.', shape: InstantIn },
   },
   examples: ['assay sandbox advance --days 8'],
   async run({ days, seconds, to, json, ...given }) {
-    if ([days, seconds, to].filter((one) => one !== undefined).length !== 1) throw usage('Give one of --days, --seconds and --to.')
+    if ([days, seconds, to].filter((one) => one !== undefined).length !== 1) throw usage('Pass one of --days, --seconds and --to.')
     const body = to ? { now: to } : { advance_seconds: days === undefined ? (seconds ?? 0) : days * 86_400 }
     const clock = await asTeam(given).api.moveClock({ body })
     print(json, clock, [lineOf(clock)])
@@ -37,10 +37,13 @@ export const advanceClock = command({
 export const resetTeam = command({
   name: 'sandbox reset',
   summary:
-    'Empty a team of the sandbox for good: users, orders, results, events, inbox; the clock goes back to real time. Settings, keys, webhooks and lab tests stay.',
-  options: { ...reach, team: { value: 'ID', what: 'The team, named so that none is emptied by mistake.', shape: Id, required: true } },
+    'Delete all users, orders, results and events of a sandbox team, and empty its inbox. The clock returns to real time. Settings, keys, webhooks and lab tests stay. You cannot undo this.',
+  options: {
+    ...reach,
+    team: { value: 'ID', what: 'Team to empty, as a safeguard. It must be the team of the key.', shape: Id, required: true },
+  },
   async run({ team, json, ...given }) {
     const emptied = await asTeam(given).api.resetTeam({ body: { team_id: team } })
-    print(json, emptied, [`took away ${emptied.users} users and ${emptied.orders} orders`])
+    print(json, emptied, [`deleted ${emptied.users} users and ${emptied.orders} orders`])
   },
 })

@@ -24,7 +24,7 @@ const towns = [
   { city: 'Austin', state: 'TX', zip: '78701' },
 ]
 
-/** Somebody who does not exist: an invented name, a number out of the range for fiction, an address for examples. */
+/** A fictitious person with a phone number reserved for fiction and an email address reserved for examples. */
 export function person(random: Random) {
   const gender = random() < 0.5 ? ('female' as const) : ('male' as const)
   const first_name = oneOf(random, firstNames[gender]) ?? ''

@@ -1,13 +1,13 @@
 import type { App } from '../platform/app.ts'
 import { type Filling, fillUser } from '../wearables/providers/demo/fill.ts'
 
-/** Every so many-th of the users, from the first on: what one process, or one thread of it, fills. */
+/** The users that one thread creates: every `step`-th, starting at `first`. */
 export type Share = { filling: Filling; users: number; first: number; step: number }
 
-/** So that the database has something to do while the next user is made up. */
+/** Keeps the database busy while the next user is generated. */
 const AT_ONCE = 4
 
-/** `done` hears of each user whether it was made, or was there. */
+/** Calls `done` for each user: true if it was created, false if it existed. */
 export async function fillShare(app: App, { filling, users, first, step }: Share, done: (made: boolean) => void) {
   let next = first
   const fill = async () => {

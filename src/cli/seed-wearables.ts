@@ -21,13 +21,12 @@ const Count = (most: number) =>
 
 export const seedWearables = command({
   name: 'seed wearables',
-  summary:
-    'Fill a team of the sandbox with users and past days of wearable data, so many samples a day. What an earlier run made is left alone, so it can be run again.',
+  summary: 'Create sample users with past days of wearable data in the sandbox. You can run the command again: it skips users that exist.',
   options: {
-    users: { value: 'N', what: 'How many users.', shape: Count(1_000_000), fallback: '100' },
-    days: { value: 'N', what: 'How many days of each.', shape: Count(366), fallback: '30' },
-    samples: { value: 'N', what: 'How many samples a day.', shape: Count(2880), fallback: '300' },
-    team: { value: 'ID', what: 'Which team; the first where none is named.', shape: Id },
+    users: { value: 'N', what: 'Number of users.', shape: Count(1_000_000), fallback: '100' },
+    days: { value: 'N', what: 'Days of data per user.', shape: Count(366), fallback: '30' },
+    samples: { value: 'N', what: 'Samples per day.', shape: Count(2880), fallback: '300' },
+    team: { value: 'ID', what: 'Team. Default: the first team.', shape: Id },
   },
   async run({ users, days, samples, team, json }) {
     const made = await withApp(async (app, { pool }) => {
@@ -36,16 +35,16 @@ export const seedWearables = command({
       await recordOperator(app, 'seed wearables', async () => undefined, subject)
       return fill(app, pool.options.connectionString as string, { filling: { team_id, days, samples }, users })
     })
-    print(json, made, [`made ${made.users} users with ${made.samples} samples; ${made.there} users were there`])
+    print(json, made, [`created ${made.users} users with ${made.samples} samples; ${made.there} users existed`])
   },
 })
 
 type Plan = { filling: Filling; users: number }
 
-/** A thread takes a second to begin, so that it has to be worth it. */
+/** Starting a thread takes about a second, which fewer users than this do not repay. */
 const FEW = 25
 
-/** Making samples up and compressing them takes most of the time, so that every processor takes a share. */
+/** Generating and compressing samples takes most of the time, so the work is split over the processors. */
 async function fill(app: App, url: string, { filling, users }: Plan) {
   const made = { users: 0, samples: 0, there: 0 }
   const bar = progress('users', users)
@@ -71,7 +70,7 @@ const inThread = (work: Work, done: (isMade: boolean) => void) =>
   })
 
 async function teamOf(app: App, id: string | undefined) {
-  if (app.config.ENVIRONMENT !== 'sandbox') throw setupProblem('Only a sandbox is filled with data that is made up')
+  if (app.config.ENVIRONMENT !== 'sandbox') throw setupProblem('Sample data can be created in a sandbox only')
   const teams = await listAllTeams(app)
   const [team] = id ? teams.filter((team) => team.id === id) : teams
   if (!team) throw setupProblem('No such team; list the teams with: assay team')

@@ -5,7 +5,7 @@ import { readConfig } from '../platform/config.ts'
 import { openService } from '../start.ts'
 import { fillShare, type Share } from './seed-share.ts'
 
-/** What a thread is given: its share, and the database that the command has open. */
+/** The input of a thread: its share, and the database of the command. */
 export type Work = Share & { url: string }
 
 const { url, ...share } = workerData as Work

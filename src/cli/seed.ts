@@ -11,12 +11,12 @@ import { Count } from './users.ts'
 export const seedCommand = command({
   name: 'seed',
   summary:
-    'Fill a team of the sandbox with plausible users, demographics and orders at every stage, some with results. The same seed makes the same; what is there already is left alone, so it can be run again.',
+    'Create sample users with demographics and orders in the sandbox, some of them with results. The same seed creates the same data. You can run the command again: it skips users that exist.',
   options: {
     ...reach,
-    users: { value: 'N', what: 'How many users.', shape: Count, fallback: '25' },
-    orders: { value: 'N', what: 'How many orders each has at most.', shape: Count, fallback: '3' },
-    seed: { value: 'TEXT', what: 'What everything is drawn from.', shape: Text(40), fallback: 'demo' },
+    users: { value: 'N', what: 'Number of users.', shape: Count, fallback: '25' },
+    orders: { value: 'N', what: 'Maximum number of orders per user.', shape: Count, fallback: '3' },
+    seed: { value: 'TEXT', what: 'Seed of the random data.', shape: Text(40), fallback: 'demo' },
   },
   examples: ['assay seed', 'assay seed --users 500 --seed load'],
   async run({ users, orders, seed, json, ...given }) {
@@ -36,24 +36,24 @@ export const seedCommand = command({
     })
     bar.end()
     print(json, made, [
-      `made ${made.users} users with ${made.orders} orders, ${made.results} of them with results; ${made.there} were there`,
+      `created ${made.users} users with ${made.orders} orders, ${made.results} of them with results; ${made.there} users existed`,
     ])
   },
 })
 
 type Test = { id: string; method: string }
 
-/** Tests that ask the patient nothing, so that every order is complete. */
+/** Lab tests without AoE questions, so that every order is complete. */
 async function orderable(api: Client): Promise<Test[]> {
   const { data } = await api.listLabTests({ query: { lab_test_limit: 500, status: 'active' } })
   const tests = data.filter(({ markers }) => !markers?.some(({ aoe }) => aoe?.questions.length))
-  if (!tests.length) throw setupProblem('The catalogue has no lab test that can be ordered without questions')
+  if (!tests.length) throw setupProblem('The catalog has no active lab test without AoE questions')
   return tests
 }
 
 const AT_ONCE = 4
 
-/** A few at a time: the service is asked by several, and its database stays free for others. */
+/** Works on a few users at a time, which leaves room for other clients. */
 async function eachOf(count: number, work: (n: number) => Promise<void>) {
   let next = 0
   const worker = async () => {
@@ -64,7 +64,7 @@ async function eachOf(count: number, work: (n: number) => Promise<void>) {
 
 type Wish = { tests: Test[]; orders: number }
 
-/** Undefined when an earlier run finished this user: the demographics are recorded last. */
+/** Returns undefined if an earlier run finished this user; demographics are recorded last. */
 async function seedUser(api: Client, client_user_id: string, random: Random, { tests, orders }: Wish) {
   const { address, ...patient } = person(random)
   const user_id = await userNamed(api, client_user_id)
@@ -102,7 +102,7 @@ const hasInfo = (api: Client, user_id: string) =>
     },
   )
 
-/** Most are completed, a few with something to look at; some fail, are cancelled or are still under way. */
+/** Completes most orders, a few with abnormal or critical results; others fail, are canceled or stay in progress. */
 async function moveOn(api: Client, order_id: string, method: string, random: Random) {
   const params = { order_id }
   const drawn = random()

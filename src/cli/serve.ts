@@ -8,15 +8,15 @@ import { reasonOf } from './failure.ts'
 
 export const serveCommand = command({
   name: 'serve',
-  summary: 'Start the service (what npm start does). With --json it says in one line where it is, without keys.',
+  summary: 'Start the service. npm start runs this command. With --json it prints its address in one line, without keys.',
   options: {},
   examples: ['PORT=9000 assay serve'],
   run: ({ json }) => serve(json),
 })
 
-/** Starts the service, says where it is, and stops it in order on a signal. */
+/** Starts the service, prints its address, and shuts down cleanly on a signal. */
 export async function serve(json = false) {
-  // Before the service is up there is nothing to finish; a container's first process must say so itself to be stopped at all.
+  // Until the service is up a signal ends the process at once. The first process of a container has no default handler for it.
   let stop = (signal: NodeJS.Signals): void => process.exit(128 + constants.signals[signal])
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
   const service = await started(json)
@@ -52,7 +52,7 @@ async function started(json: boolean) {
   }
 }
 
-/** Keys are shown on a terminal only, so that they never land in the logs of a container. */
+/** Keys are printed on a terminal only, so that they never end up in container logs. */
 function greeting({ listening, credentials }: RunningService, onTerminal: boolean) {
   const { base_url, org_id, team_id, team_api_key, management_key, path } = credentials
   const show = onTerminal && credentials.first && team_api_key
@@ -61,12 +61,12 @@ function greeting({ listening, credentials }: RunningService, onTerminal: boolea
     `Assay is ready at ${base_url}`,
     ...(base_url === listening ? [] : [`  listening     ${listening}`]),
     `  console       ${base_url}/console`,
-    `                sign in with ${management_key ? `management_key of ${path}` : 'the management key that assay bootstrap showed'}`,
-    `  docs          ${base_url}/docs, and to begin with ${base_url}/docs/quick-start`,
+    `                sign in with ${management_key ? `management_key in ${path}` : 'the management key that assay bootstrap printed'}`,
+    `  docs          ${base_url}/docs (start with ${base_url}/docs/quick-start)`,
     `  org           ${org_id ?? '(none)'}`,
     `  team          ${team_id ?? '(none)'}`,
     ...(show ? [`  team key      ${team_api_key}`, `  management    ${management_key}`] : []),
-    `  keys          ${team_api_key ? `kept in ${path}` : 'those that assay bootstrap showed; none are kept here'}`,
+    `  keys          ${team_api_key ? `in ${path}` : 'as printed by assay bootstrap; none are stored here'}`,
     '',
     'Try it:',
     ...(show || !team_api_key ? [] : [`  TEAM_API_KEY=$(sed -n 's/.*"team_api_key": "\\(.*\\)".*/\\1/p' "${path}")`]),
@@ -74,7 +74,7 @@ function greeting({ listening, credentials }: RunningService, onTerminal: boolea
     `  curl -s -H ${key} ${base_url}/v2/user`,
     `  curl -s -H ${key} ${base_url}/v2/user/resolve/first-user`,
     '',
-    'Ctrl-C stops it.',
+    'Press Ctrl-C to stop.',
     '',
   ].join('\n')
 }

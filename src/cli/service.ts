@@ -11,12 +11,12 @@ export const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or 
 
 const Url = HttpUrl.transform((text) => text.replace(/\/+$/, ''))
 
-/** How a command that uses the API finds it. */
+/** The options of every command that calls the API. */
 export const reach = {
-  url: { value: 'URL', what: 'Where the service is. Default: ASSAY_URL, else base_url of credentials.json.', shape: Url },
+  url: { value: 'URL', what: 'URL of the service. Default: ASSAY_URL, or base_url of credentials.json.', shape: Url },
   'key-file': {
     value: 'FILE',
-    what: 'A file with nothing but the key. Default: the key in the environment, else in credentials.json.',
+    what: 'File that contains only the key. Default: the key in the environment, or in credentials.json.',
     file: true,
   },
 } as const satisfies Options
@@ -26,10 +26,10 @@ type Kept = { base_url?: string; org_id?: string; team_id?: string; team_api_key
 
 export type Service = { base: string; key: string; api: Client; kept: Kept }
 
-/** The service as a team sees it. */
+/** The service, called with a team API key. */
 export const asTeam = (given: Reach) => serviceFor(given, 'team_api_key', 'ASSAY_API_KEY', 'x-service-api-key')
 
-/** The service as an organisation sees it. */
+/** The service, called with a management key. */
 export const asManager = (given: Reach) => serviceFor(given, 'management_key', 'ASSAY_MANAGEMENT_KEY', 'x-management-key')
 
 type KeyName = 'team_api_key' | 'management_key'
@@ -38,15 +38,15 @@ function serviceFor(given: Reach, name: KeyName, setting: 'ASSAY_API_KEY' | 'ASS
   const config = readClientConfig()
   const found = keptIn(config.DATA_DIR)
   const base = given.url ?? config.ASSAY_URL ?? found.base_url
-  if (!base) throw usage(`--url is missing, and so are ASSAY_URL and ${join(config.DATA_DIR, 'credentials.json')}.`)
-  // Kept keys are of the service that kept them; another address must not get them.
+  if (!base) throw usage(`Pass --url or set ASSAY_URL: ${join(config.DATA_DIR, 'credentials.json')} has no base_url.`)
+  // Stored keys go only to the service that stored them.
   const kept = base === found.base_url ? found : {}
   const key = given.key ?? (given['key-file'] ? keyIn(given['key-file']) : (config[setting] ?? kept[name]))
-  if (!key) throw usage(`There is no key for ${base}: set ${setting}, or name a file with --key-file.`)
+  if (!key) throw usage(`No key for ${base}: set ${setting}, or pass --key-file.`)
   return { base, key, api: createClient(base, { [header]: key }), kept }
 }
 
-/** The management key for a service, where somebody has one. */
+/** The management key for a service, if there is one. */
 export function managementKey(base: string, file: string | undefined) {
   if (file) return keyIn(file)
   const { ASSAY_MANAGEMENT_KEY, DATA_DIR } = readClientConfig()
@@ -64,11 +64,11 @@ function keptIn(dataDir: string): Kept {
 
 function keyIn(path: string) {
   const text = readText(path).trim()
-  if (!/^\S+$/.test(text)) throw setupProblem('The file of --key-file must hold one key and nothing else')
+  if (!/^\S+$/.test(text)) throw setupProblem('The file of --key-file must contain one key and nothing else')
   return text
 }
 
-/** A file, or standard input by the name `-`. */
+/** Reads a file, or standard input if the path is `-`. */
 export function readText(path: string) {
   try {
     return withoutMark(readFileSync(path === '-' ? 0 : path, 'utf8'))
@@ -77,7 +77,7 @@ export function readText(path: string) {
   }
 }
 
-/** Editors of one system begin a file with a mark that says nothing in UTF-8. */
+/** Some editors start a UTF-8 file with a byte order mark. */
 export const withoutMark = (text: string) => text.replace(/^\uFEFF/, '')
 
 export function readJson(path: string): unknown {

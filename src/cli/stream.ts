@@ -8,7 +8,7 @@ export type Envelope = { event_id: string; event_type: string; user_id: string |
 export type Told = { envelope: Envelope; text: string; cursor: string | undefined }
 export type Wanted = { after: string; types?: string | undefined; user_id?: string | undefined; order_id?: string | undefined }
 
-/** The event log as it grows, for as long as it is read. A stream that breaks is taken up where it was. */
+/** Yields events as they happen and reconnects after an interruption, without losing an event. */
 export async function* eventsOf(service: Service, wanted: Wanted): AsyncGenerator<Told> {
   for (let after = wanted.after; ; await pause(1000)) {
     const body = await openStream(service, { ...wanted, after })
@@ -19,7 +19,7 @@ export async function* eventsOf(service: Service, wanted: Wanted): AsyncGenerato
         if (id) after = id
       }
     } catch {
-      console.error('The stream was lost; it is opened again.')
+      console.error('Connection lost. Reconnecting.')
     }
   }
 }
@@ -30,11 +30,11 @@ async function openStream({ base, key }: Service, { after, types, user_id, order
   for (const type of (types ?? '').split(',').filter(Boolean)) query.append('event_type', type)
   const response = await fetch(`${base}/events/stream?${query}`, { headers: { 'x-service-api-key': key } }).catch(() => undefined)
   if (response && response.status >= 400 && response.status < 500) throw await refused(response)
-  if (!response?.ok) console.error(`${base} does not answer; trying again.`)
+  if (!response?.ok) console.error(`${base} does not respond. Retrying.`)
   return response?.ok ? response.body : undefined
 }
 
 async function refused(response: Response) {
   const { detail } = (await response.json().catch(() => ({}))) as { detail?: { error_type?: string } }
-  return setupProblem(`The service refused to stream: ${textOf(detail)}`, detail?.error_type ?? 'REFUSED')
+  return setupProblem(`The service rejected the stream: ${textOf(detail)}`, detail?.error_type ?? 'REFUSED')
 }

@@ -1,7 +1,7 @@
 import { auditVerify } from './audit.ts'
 import { backupCommand, checkBackupCommand, restoreCommand } from './backup.ts'
 import { bootstrapCommand } from './bootstrap.ts'
-import { loadFile, showCatalogue } from './catalog.ts'
+import { loadFile, showCatalog } from './catalog.ts'
 import type { Command } from './command.ts'
 import { completions } from './completion.ts'
 import { conformanceCommand } from './conformance.ts'
@@ -25,7 +25,7 @@ import { seedWearables } from './seed-wearables.ts'
 import { serveCommand } from './serve.ts'
 import { createUser, deleteUser, listUsers, showUser, undeleteUser } from './users.ts'
 
-/** The whole command line, in the order in which help shows it. */
+/** Every command, in the order of the help. */
 export const sections: Record<string, Command[]> = {
   'Run the service': [
     serveCommand,
@@ -37,9 +37,9 @@ export const sections: Record<string, Command[]> = {
     auditVerify,
     doctorCommand,
   ],
-  'Organisation and keys': [orgCommand, teamCommand, listKeys, createKey, revokeKey, invitePerson, listPeople, removePerson],
-  'Labs and their catalogue': [
-    showCatalogue,
+  'Organizations, keys and people': [orgCommand, teamCommand, listKeys, createKey, revokeKey, invitePerson, listPeople, removePerson],
+  'Labs and catalog': [
+    showCatalog,
     loadFile,
     listKeysOfLabs,
     createKeyOfLab,
@@ -68,16 +68,19 @@ export const sections: Record<string, Command[]> = {
     listWebhooks,
     replayCommand,
   ],
-  'Fill and move teams': [seedCommand, seedWearables, exportCommand, importCommand, showClock, advanceClock, resetTeam],
-  'Check a server': [conformanceCommand],
-  'Your shell': completions(() => commands),
+  'Seed, export and sandbox': [seedCommand, seedWearables, exportCommand, importCommand, showClock, advanceClock, resetTeam],
+  Conformance: [conformanceCommand],
+  'Shell completion': completions(() => commands),
 }
 
 export const commands = Object.values(sections).flat()
 
+/** Former names of command groups. They keep working, and neither help nor completion shows them. */
+export const renamedGroups = new Map([['catalogue', 'catalog']])
+
 export const exitCodes: Record<number, string> = {
-  0: 'Done, and what was checked is in order.',
-  1: 'Refused or failed, or a check found something wrong; standard error says what.',
-  2: 'Wrong usage: no such command or option, or a value that cannot be.',
-  130: 'Interrupted by Ctrl-C. What can be resumed is resumed by the same command.',
+  0: 'Success. Every check passed.',
+  1: 'The command failed, or a check found a problem. Standard error has the reason.',
+  2: 'Wrong usage: unknown command, unknown option or invalid value.',
+  130: 'Interrupted with Ctrl-C. Run the same command to resume an import or a seed.',
 }

@@ -26,8 +26,8 @@ export const listUsers = command({
   summary: 'List the users of the team, newest first.',
   options: {
     ...reach,
-    limit: { value: 'N', what: 'How many.', shape: Count, fallback: '50' },
-    offset: { value: 'N', what: 'How many to leave out.', shape: Count, fallback: '0' },
+    limit: { value: 'N', what: 'Maximum number of users.', shape: Count, fallback: '50' },
+    offset: { value: 'N', what: 'Number of users to skip.', shape: Count, fallback: '0' },
   },
   async run({ limit, offset, json, ...given }) {
     const page = await asTeam(given).api.listUsers({ query: { limit, offset } })
@@ -37,12 +37,16 @@ export const listUsers = command({
 
 export const createUser = command({
   name: 'users create',
-  summary: 'Make a user.',
+  summary: 'Create a user and print its user_id.',
   options: {
     ...reach,
-    'client-user-id': { value: 'TEXT', what: 'Your own id of the user; no e-mail address or phone number.', required: true },
-    'time-zone': { value: 'ZONE', what: 'IANA time zone for sources that carry none.', shape: Text(64) },
-    'birth-date': { value: 'DAY', what: 'For sources that give no age.', shape: Day },
+    'client-user-id': {
+      value: 'TEXT',
+      what: 'Your own id for the user. It must not contain personal data, such as an email address.',
+      required: true,
+    },
+    'time-zone': { value: 'ZONE', what: 'IANA time zone for wearable data without one.', shape: Text(64) },
+    'birth-date': { value: 'DATE', what: 'Birth date for wearable sources without one.', shape: Day },
   },
   examples: ['assay users create --client-user-id patient-17 --time-zone America/New_York'],
   async run({ json, 'client-user-id': client_user_id, 'time-zone': zone, 'birth-date': birth, ...given }) {
@@ -53,14 +57,14 @@ export const createUser = command({
 })
 
 const which = {
-  id: { value: 'ID', what: 'The user_id.', shape: Id },
-  'client-user-id': { value: 'TEXT', what: 'Or your own id of the user.' },
+  id: { value: 'ID', what: 'user_id of the user.', shape: Id },
+  'client-user-id': { value: 'TEXT', what: 'Your own id for the user, instead of --id.' },
 } as const
 
 type Which = { id: string | undefined; 'client-user-id': string | undefined }
 
 async function userOf(api: Client, { id, 'client-user-id': client_user_id }: Which) {
-  if ((id === undefined) === (client_user_id === undefined)) throw usage('Give either --id or --client-user-id.')
+  if ((id === undefined) === (client_user_id === undefined)) throw usage('Pass either --id or --client-user-id.')
   return id === undefined
     ? api.resolveUser({ params: { client_user_id: client_user_id as string } })
     : api.getUser({ params: { user_id: id } })
@@ -68,7 +72,7 @@ async function userOf(api: Client, { id, 'client-user-id': client_user_id }: Whi
 
 export const showUser = command({
   name: 'users show',
-  summary: 'Show a user and its orders. Demographics are left out; the API has them.',
+  summary: 'Show a user and their orders, without demographics.',
   options: { ...reach, ...which },
   async run({ json, ...given }) {
     const { api } = asTeam(given)
@@ -84,19 +88,19 @@ export const showUser = command({
 
 export const deleteUser = command({
   name: 'users delete',
-  summary: 'Delete a user: gone at once, erased for good after 7 days.',
+  summary: 'Delete a user. The user disappears at once and is erased after 7 days.',
   options: { ...reach, ...which },
   async run({ json, ...given }) {
     const { api } = asTeam(given)
     const { user_id } = await userOf(api, given)
     await api.deleteUser({ params: { user_id } })
-    print(json, { deleted: user_id }, [`deleted ${user_id}; assay users undelete --id ${user_id} brings it back within 7 days`])
+    print(json, { deleted: user_id }, [`deleted ${user_id}; restore within 7 days with: assay users undelete --id ${user_id}`])
   },
 })
 
 export const undeleteUser = command({
   name: 'users undelete',
-  summary: 'Bring a deleted user back within its 7 days of grace.',
+  summary: 'Restore a deleted user within 7 days.',
   options: { ...reach, id: { ...which.id, required: true } },
   async run({ id, json, ...given }) {
     await asTeam(given).api.undoDeleteUser({ query: { user_id: id } })

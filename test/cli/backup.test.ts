@@ -138,6 +138,6 @@ test('migrate brings an empty database up, says what is missing, and does nothin
   const missing = await bare.run('migrate', '--check', '--json')
   expect([missing.code, JSON.parse(missing.out).missing[0]]).toEqual([1, '0001_foundation.sql'])
   expect((await bare.run('migrate')).out).toMatch(/^ran 0001_foundation\.sql\n/)
-  expect((await bare.run('migrate')).out).toBe('nothing is missing\n')
+  expect((await bare.run('migrate')).out).toBe('no pending migrations\n')
   expect((await bare.run('migrate', '--check')).code).toBe(0)
 })

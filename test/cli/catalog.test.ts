@@ -31,7 +31,7 @@ async function empty() {
   const cli = assay(database, production)
   const { team_api_key } = await cli.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
   const { base } = await replica({ database, env: production })
-  const load = (path: string) => cli.json('catalogue', 'load', '--file', path)
+  const load = (path: string) => cli.json('catalog', 'load', '--file', path)
   return { cli, database, load, api: createClient(base, { 'x-service-api-key': team_api_key }) }
 }
 
@@ -43,20 +43,20 @@ async function loaded() {
 
 test('production starts without one, and says what is loaded', async () => {
   const { cli, load, api } = await empty()
-  expect((await cli.run('catalogue', 'show')).out).toMatch(/^No catalogue is loaded; load one with: assay catalogue load/)
-  expect(await cli.json('catalogue', 'show')).toBeNull()
+  expect((await cli.run('catalog', 'show')).out).toMatch(/^No catalog is loaded; load one with: assay catalog load/)
+  expect(await cli.json('catalog', 'show')).toBeNull()
   const { version, loaded } = await load(builtIn.pathname)
   expect(loaded).toMatchObject({ labs: 5, analytes: 98, service_centers: 6, payors: 5, icd_codes: 25 })
   expect(await api.listLabs()).toHaveLength(5)
-  const shown = await cli.json('catalogue', 'show')
+  const shown = await cli.json('catalog', 'show')
   expect(shown).toMatchObject({ version, analytes: 98, payors: 5, icd_codes: 25, service_centers: 6 })
   expect(shown.labs[0]).toMatchObject({ id: 1, slug: 'quillmoor' })
-  expect((await cli.run('catalogue', 'show')).out).toMatch(/ 1 {2}quillmoor +\d+ of \d+ markers orderable, \d+ of \d+ lab tests active/)
+  expect((await cli.run('catalog', 'show')).out).toMatch(/ 1 {2}quillmoor +\d+ of \d+ markers orderable, \d+ of \d+ lab tests active/)
 })
 
 test('loading it says how much of everything it held, and that nothing changes the second time', async () => {
   const { cli } = await empty()
-  const said = async () => (await cli.run('catalogue', 'load', '--file', builtIn.pathname)).out
+  const said = async () => (await cli.run('catalog', 'load', '--file', builtIn.pathname)).out
   const file = JSON.parse(readFileSync(builtIn, 'utf8')) as File
   const [markers, tests] = [file.lab_markers.length, file.lab_tests.length]
   expect(await said()).toMatch(
@@ -64,14 +64,14 @@ test('loading it says how much of everything it held, and that nothing changes t
       `^loaded [0-9a-f]{12}: 5 labs, 98 analytes, ${markers} markers, ${tests} lab tests, 6 service centers, 5 payors, 25 diagnosis codes\n0 lab tests archived, 0 markers no longer orderable\n$`,
     ),
   )
-  expect(await said()).toMatch(/^[0-9a-f]{12} is loaded already; nothing changed\n$/)
+  expect(await said()).toMatch(/^[0-9a-f]{12} is already loaded; nothing changed\n$/)
 })
 
 test('is recorded, and loading it again changes nothing', async () => {
   const { cli, database, version } = await loaded()
-  const before = await cli.json('catalogue', 'show')
-  await cli.json('catalogue', 'load', '--file', builtIn.pathname)
-  expect(await cli.json('catalogue', 'show')).toEqual(before)
+  const before = await cli.json('catalog', 'show')
+  await cli.json('catalog', 'load', '--file', builtIn.pathname)
+  expect(await cli.json('catalog', 'show')).toEqual(before)
   const rows = await query(database, "select subject from audit_log where action = 'operator load catalogue'")
   expect(rows).toEqual(Array(2).fill({ subject: `catalogue:${version}` }))
 })
@@ -108,7 +108,7 @@ test('a lab that the file no longer has stays, with nothing to order', async () 
       file['icd10_starter'] = []
     }),
   )
-  const [first, ...others] = (await cli.json('catalogue', 'show')).labs
+  const [first, ...others] = (await cli.json('catalog', 'show')).labs
   expect([first.orderable, first.active].every((count) => count > 0)).toBe(true)
   expect(others).toMatchObject(['wrenfield', 'larkstone', 'mossgate', 'aldermere'].map((slug) => ({ slug, orderable: 0, active: 0 })))
   expect(await api.listLabs()).toHaveLength(5)
@@ -135,7 +135,7 @@ test("a team's own test is neither archived nor taken over", async () => {
   const copied = fileWith((file) => {
     file.lab_tests = file.lab_tests.map((test, i) => (i === 0 ? { ...test, id: own.id } : test))
   })
-  const { code, err } = await cli.run('catalogue', 'load', '--file', copied)
+  const { code, err } = await cli.run('catalog', 'load', '--file', copied)
   expect([code, err]).toEqual([1, `The catalog gives a lab test the id of a team's own lab test: ${own.id}\n`])
   await load(fileWith((file) => file.labs.reverse()))
   expect(await api.getLabTest({ params: { lab_test_id: own.id } })).toEqual(own)
@@ -149,12 +149,12 @@ test('more rows than one statement takes are loaded', async () => {
       file['icd10_starter'] = codes
     }),
   )
-  expect(await cli.json('catalogue', 'show')).toMatchObject({ icd_codes: 40_000 })
+  expect(await cli.json('catalog', 'show')).toMatchObject({ icd_codes: 40_000 })
 })
 
 test('a file that is wrong is refused by its places and changes nothing', async () => {
   const { cli } = await loaded()
-  const before = await cli.json('catalogue', 'show')
+  const before = await cli.json('catalog', 'show')
   const wrong = fileWith((file) => {
     file.lab_markers = file.lab_markers.map((marker) => ({ ...marker, marker_slug: 'moon' })).slice(0, 1)
   })
@@ -167,19 +167,19 @@ test('a file that is wrong is refused by its places and changes nothing', async 
     [renumbered, /^The catalog changes the id, slug or LOINC code of a row in markers that is already loaded/],
     ['/nowhere/catalogue.json', /^The file cannot be read: ENOENT\n$/],
   ] as const) {
-    const { code, out, err } = await cli.run('catalogue', 'load', '--file', path)
+    const { code, out, err } = await cli.run('catalog', 'load', '--file', path)
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(reason)
   }
-  expect(await cli.json('catalogue', 'show')).toEqual(before)
+  expect(await cli.json('catalog', 'show')).toEqual(before)
 })
 
 test('a sandbox keeps its own', async () => {
   const sandbox = assay(await newDatabase())
   await sandbox.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
-  expect(await sandbox.run('catalogue', 'load', '--file', builtIn.pathname)).toMatchObject({
+  expect(await sandbox.run('catalog', 'load', '--file', builtIn.pathname)).toMatchObject({
     code: 1,
     out: '',
-    err: expect.stringContaining('A sandbox loads the catalogue that comes with the service'),
+    err: expect.stringContaining('A sandbox loads the built-in catalog'),
   })
 })

@@ -22,7 +22,7 @@ test('we hold ourselves to the specification, and leave no user behind', async (
   const report = JSON.parse(out) as Report
   expect(ofState(report, 'failed')).toEqual([])
   expect([code, report.score, report.passed > 45]).toEqual([0, 100, true])
-  expect(ofState(report, 'skipped').map(({ text }) => text)).toEqual(Array(report.skipped).fill('wearable data is not served here'))
+  expect(ofState(report, 'skipped').map(({ text }) => text)).toEqual(Array(report.skipped).fill('the server has no wearable data'))
   expect(err).toMatch(/^checks \d+ of \d+/)
   expect((await w.api.listUsers()).total).toBe(0)
 })
@@ -30,8 +30,8 @@ test('we hold ourselves to the specification, and leave no user behind', async (
 test('without a management key its families are skipped, and a person reads a line for each check', async () => {
   const { code, out } = await assay(w.url, { ASSAY_URL: w.base, ASSAY_API_KEY: w.team_api_key }).run('conformance')
   expect(code).toBe(0)
-  expect(out).toMatch(/^Management\n {2}skipped {2}the organisation is read: there is no management key/m)
-  expect(out).toMatch(/^score 100 %: \d+ passed, 0 failed, \d+ skipped$/m)
+  expect(out).toMatch(/^Management\n {2}skipped {2}returns the organization: there is no management key/m)
+  expect(out).toMatch(/^score 100%: \d+ passed, 0 failed, \d+ skipped$/m)
 })
 
 test('another server is judged by what it answers', async () => {
@@ -46,9 +46,9 @@ test('another server is judged by what it answers', async () => {
   const report = JSON.parse(out) as Report
   expect([code, report.score < 20]).toEqual([1, true])
   expect(ofState(report, 'failed')).toContainEqual({
-    name: 'a request without a key is refused with JSON',
+    name: 'rejects a request without a key, with JSON',
     spec: 'Authentication 1',
     state: 'failed',
-    text: 'answered 200 instead of 401 or 403',
+    text: 'returned 200 instead of 401 or 403',
   })
 })

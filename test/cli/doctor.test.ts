@@ -49,7 +49,7 @@ test('a deployment in order is told so, and nothing is changed', async () => {
 test('a person reads a line for each, with the remedy', async () => {
   const { code, out } = await assay(w.url, { DATA_DIR: temporaryFolder(), PORT: '0' }).run('doctor', '--quick')
   expect([code, out]).toEqual([0, expect.stringMatching(/^ok {7}Node {14}\d+\./)])
-  expect(out).toMatch(/^skipped {2}audit chain {7}left out$/m)
+  expect(out).toMatch(/^skipped {2}audit chain {7}not checked$/m)
 })
 
 test('settings that cannot be are the first thing to mend', async () => {
@@ -58,7 +58,7 @@ test('settings that cannot be are the first thing to mend', async () => {
   expect(checks[1]).toMatchObject({ state: 'wrong', text: expect.stringContaining('PORT must be a whole number') })
 })
 
-test('keys that others can read are named with the command that mends it', async () => {
+test('keys that other users can read are named with the command that mends it', async () => {
   const DATA_DIR = temporaryFolder()
   writeFileSync(join(DATA_DIR, 'credentials.json'), '{}', { mode: 0o644 })
   const { code, of } = await told({ DATA_DIR }, '--quick')
@@ -84,7 +84,7 @@ test('a database that is away, empty, unmigrated or of another key is told with 
   expect([away.code, away.checks.at(-1)]).toMatchObject([1, { name: 'database', state: 'wrong' }])
   expect(JSON.stringify(away.checks)).not.toContain('secret-word')
   const none = await told({ DATABASE_URL: '' })
-  expect(none.checks.at(-1)).toMatchObject({ name: 'database', state: 'wrong', text: 'there is none in DATA_DIR' })
+  expect(none.checks.at(-1)).toMatchObject({ name: 'database', state: 'wrong', text: 'DATA_DIR has no database' })
 
   const bare = `${inject('template')}_doctor`
   await query(inject('adminUrl'), `create database ${bare}`)

@@ -17,7 +17,7 @@ beforeAll(async () => {
   cli = assay(database, production)
   first = await cli.json('bootstrap', '--org', 'Lagoon Health', '--team', 'Lagoon')
   service = await replica({ database, env: production })
-  await cli.json('catalogue', 'load', '--file', builtIn.pathname)
+  await cli.json('catalog', 'load', '--file', builtIn.pathname)
 })
 
 const api = () => createClient(service.base, { 'x-service-api-key': first.team_api_key })
@@ -67,9 +67,9 @@ describe('lab-keys', () => {
   })
 
   test('unknown labs and keys are refused', async () => {
-    await refusedInOneLine(/no such lab; assay catalogue show/, 'lab-keys', 'create', '--lab', 'moon', '--label', 'x')
+    await refusedInOneLine(/no such lab; assay catalog show/, 'lab-keys', 'create', '--lab', 'moon', '--label', 'x')
     await refusedInOneLine(/no such lab/, 'lab-keys', 'list', '--lab', 'moon')
-    await refusedInOneLine(/no such live lab key/, 'lab-keys', 'revoke', '--id', newUuid())
+    await refusedInOneLine(/no active lab key/, 'lab-keys', 'revoke', '--id', newUuid())
   })
 })
 
@@ -125,7 +125,7 @@ describe('lab-accounts', () => {
     const accounts = await cli.json('lab-accounts', 'list')
     const start = ['lab-accounts', 'create', '--provider-account-id', 'x', '--lab']
     await refusedInOneLine(/no such lab/, ...start, 'moon')
-    await refusedInOneLine(/no such organisation/, ...start, 'wrenfield', '--org', newUuid())
+    await refusedInOneLine(/no such organization/, ...start, 'wrenfield', '--org', newUuid())
     await refusedInOneLine(/not in this organisation/, ...start, 'wrenfield', '--team', newUuid())
     await refusedInOneLine(/does not support the billing type patient_bill;/, ...start, 'wrenfield', '--billing', 'patient_bill=*')
     await refusedInOneLine(/does not serve AK/, ...start, 'wrenfield', '--billing', 'client_bill=AZ,AK')

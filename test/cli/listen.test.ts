@@ -73,7 +73,7 @@ test('assay listen says which events are not what the catalogue promises, and ne
     of('daily.data.steps.created'),
     '  team_id: This field is required.',
     of('labtest.order.dreamt'),
-    '  event_type: the catalogue of this version has no such type',
+    '  event_type: this version of assay does not know the type',
   ])
   expect(err).not.toContain('labtest.order.created')
   expect(err).not.toContain('Zephyrine')
@@ -121,5 +121,5 @@ test('assay listen refuses to post on to what is no address', async () => {
 
 test('assay listen says why it may not', async () => {
   const { code, err } = await assay(w.url).run('listen', '--url', w.base, '--key', 'sk_us_nothing')
-  expect([code, err]).toEqual([1, expect.stringMatching(/^The service refused to stream: The team API key is unknown/)])
+  expect([code, err]).toEqual([1, expect.stringMatching(/^The service rejected the stream: The team API key is unknown/)])
 })

@@ -30,7 +30,9 @@ test('the operator invites the first person, lists and removes it', async () => 
   const [person] = await cli.json('people', 'list')
   expect(person).toMatchObject({ name: 'First Keeper', email: 'first@harbour.example', role: 'org_admin' })
   expect((await cli.run('people', 'list')).out).toMatch(/First Keeper +first@harbour\.example +/)
-  expect((await cli.run('people', 'invite', '--email', 'first@harbour.example')).out).toBe('This person is in the organisation already.\n')
+  expect((await cli.run('people', 'invite', '--email', 'first@harbour.example')).out).toBe(
+    'This person is already a member of the organization.\n',
+  )
   expect((await cli.run('people', 'remove', '--id', person.id)).out).toBe(`removed ${person.id}\n`)
   expect((await ask(endpoints.getSession)).status).toBe(401)
   const rows = await query<{ action: string }>(service.url, "select action from audit_log where actor_kind = 'operator' order by at")
@@ -38,10 +40,10 @@ test('the operator invites the first person, lists and removes it', async () => 
 })
 
 test.each([
-  [['--email', 'nobody'], 2, '--email must be an e-mail address.'],
+  [['--email', 'nobody'], 2, '--email must be an email address.'],
   [['--email', 'a@harbour.example', '--role', 'king'], 2, '--role must be one of'],
   [['--email', 'a@harbour.example', '--role', 'team_admin'], 1, 'team_role_bindings'],
-  [[], 2, '--email is missing.'],
+  [[], 2, '--email is required.'],
 ])('%j is refused', async (args, code, why) => {
   const ended = await cli.run('people', 'invite', ...args)
   expect(ended.code).toBe(code)

@@ -13,7 +13,7 @@ test('the clock is shown and moved', async () => {
   expect(await cli.json('sandbox', 'clock')).toMatchObject({ offset_seconds: 0 })
   expect(await cli.json('sandbox', 'advance', '--days', '2')).toMatchObject({ offset_seconds: 172_800 })
   expect((await cli.run('sandbox', 'advance', '--seconds', '10')).out).toMatch(/, 172810 s from real time\n$/)
-  expect(await cli.run('sandbox', 'advance')).toMatchObject({ code: 2, err: expect.stringContaining('Give one of --days') })
+  expect(await cli.run('sandbox', 'advance')).toMatchObject({ code: 2, err: expect.stringContaining('Pass one of --days') })
 })
 
 test('seed fills a team with the same people and orders every time, and leaves alone what is there', async () => {

@@ -46,7 +46,7 @@ test('fills many users with every processor, each of them once', async () => {
 
 test('says how far it came', async () => {
   const { code, out, err } = await cli.run('seed', 'wearables', '--users', '3', ...some, '--team', w.team_id)
-  expect({ code, out }).toEqual({ code: 0, out: 'made 0 users with 0 samples; 3 users were there\n' })
+  expect({ code, out }).toEqual({ code: 0, out: 'created 0 users with 0 samples; 3 users existed\n' })
   expect(err).toMatch(/^users 3 of 3 in \d+\.\d s\n$/)
 })
 
@@ -67,5 +67,5 @@ test('refuses a team that is not there, and production', async () => {
   const production = assay(await newDatabase(), { ENVIRONMENT: 'production' })
   await production.json('bootstrap', '--org', 'Reef', '--team', 'Reef one')
   const refused = await production.run('seed', 'wearables')
-  expect(refused).toMatchObject({ code: 1, err: 'Only a sandbox is filled with data that is made up\n' })
+  expect(refused).toMatchObject({ code: 1, err: 'Sample data can be created in a sandbox only\n' })
 })

@@ -120,7 +120,7 @@ test('the file is private, says what it holds, and is written once', async () =>
   expect(lines.find(({ user }) => user?.client_user_id === 'one').user_info[0].sealed.last_name).toBe(people[0].last_name)
   expect(await cli.run('export', '--team', w.team_id, '--file', path)).toMatchObject({
     code: 1,
-    err: expect.stringContaining('exists already'),
+    err: expect.stringContaining('already exists'),
   })
 })
 
@@ -258,7 +258,7 @@ describe('refused by its line, and nothing of that user is written', () => {
   }
 
   test('a file that is none, was cut or cannot be read', async () => {
-    expect((await refused(changed(() => '{"some":"thing"}\n'))).err).toMatch(/^The file is no export/)
+    expect((await refused(changed(() => '{"some":"thing"}\n'))).err).toMatch(/^The file is not an export/)
     expect(
       (
         await refused(
@@ -273,12 +273,12 @@ describe('refused by its line, and nothing of that user is written', () => {
     const out = (at: string) => cli.run('export', '--team', w.team_id, '--file', at)
     expect(await out('/nowhere/team.ndjson')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('The file cannot be written: there is no such folder'),
+      err: expect.stringContaining('The file cannot be written: the folder does not exist'),
     })
-    expect((await out(join(path, 'team.ndjson'))).err).toContain('The file cannot be written: its folder is a file')
+    expect((await out(join(path, 'team.ndjson'))).err).toContain('The file cannot be written: a part of its path is not a folder')
     const lost = await assay(w.url).run('backup', '--file', '/nowhere/all.backup', '--json')
     expect(JSON.parse(lost.err.split('\n').at(-2) as string)).toEqual({
-      error: { type: 'FILE', message: 'The file cannot be written: there is no such folder' },
+      error: { type: 'FILE', message: 'The file cannot be written: the folder does not exist' },
     })
   })
   test('what the database does not take is told without its value', async () => {

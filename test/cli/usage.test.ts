@@ -56,6 +56,13 @@ test.each([
   expect(out.match(/^ {2}assay \w+/gm)).toEqual(Array(count).fill(`  assay ${group}`))
 })
 
+test('a former group name works and is hidden', async () => {
+  expect(await cli.json('help', 'catalogue')).toEqual(await cli.json('help', 'catalog'))
+  expect(await cli.run('catalogue', 'load')).toMatchObject({ code: 2, err: expect.stringContaining('Usage: assay catalog load --file') })
+  for (const args of [['help'], ['completion', 'bash'], ['completion', 'zsh'], ['completion', 'fish']])
+    expect((await cli.run(...args)).out).not.toContain('catalogue')
+})
+
 test('--version tells the version', async () => {
   expect(await cli.run('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' })
 })
@@ -74,18 +81,18 @@ test.each([
   [['audit', 'verfy'], 'assay audit verify'],
 ])('%j: the nearest name is told', async (args, near) => {
   const { code, out, err } = await cli.run(...args)
-  expect([code, out, err]).toEqual([2, '', `Unknown command. Did you mean: ${near}? assay help lists all commands.\n`])
+  expect([code, out, err]).toEqual([2, '', `Unknown command. Did you mean: ${near}? Run assay help to list all commands.\n`])
 })
 
 test('a refusal is JSON too where JSON was asked for', async () => {
   const { code, out, err } = await cli.run('keys', 'revoke', '--json')
-  expect([code, out, JSON.parse(err)]).toEqual([2, '', { error: { type: 'USAGE', message: expect.stringContaining('--id is missing') } }])
+  expect([code, out, JSON.parse(err)]).toEqual([2, '', { error: { type: 'USAGE', message: expect.stringContaining('--id is required') } }])
 })
 
 describe('wrong usage ends with 2 and a line that says what is right', () => {
   test.each<[string[], RegExp]>([
-    [['bootstrap'], /--org is missing/],
-    [['bootstrap', '--org', 'x'], /--team is missing/],
+    [['bootstrap'], /--org is required/],
+    [['bootstrap', '--org', 'x'], /--team is required/],
     [['bootstrap', '--org', 'x', '--team', 'y', '--plan', 'gold'], /--plan must be one of launch, grow, scale/],
     [['bootstrap', '--org'], /--org/],
     [['bootstrap', '--org', 'semi;colon', '--team', 'y'], /--org/],
@@ -94,27 +101,27 @@ describe('wrong usage ends with 2 and a line that says what is right', () => {
     [['org', '--paln', 'scale'], /^Unknown option --paln\. Did you mean --plan\?\nUsage: assay org/],
     [['org', '--moon'], /^Unknown option --moon\.\nUsage/],
     [['org', 'scale'], /Usage: assay org/],
-    [['team', '--betas', 'x'], /--team is missing/],
-    [['keys', 'create', '--kind', 'team_admin', '--label', 'x'], /--team is missing/],
+    [['team', '--betas', 'x'], /--team is required/],
+    [['keys', 'create', '--kind', 'team_admin', '--label', 'x'], /--team is required/],
     [['keys', 'forget'], /assay keys list/],
-    [['team', '--team', newUuid()], /--betas is missing/],
+    [['team', '--team', newUuid()], /--betas is required/],
     [['team', '--team', 'mine', '--betas', ''], /--team must be a UUID/],
-    [['keys', 'create'], /--kind is missing/],
+    [['keys', 'create'], /--kind is required/],
     [['keys', 'create', '--kind', 'root', '--label', 'x'], /--kind must be one of/],
-    [['keys', 'create', '--kind', 'team'], /--label is missing/],
+    [['keys', 'create', '--kind', 'team'], /--label is required/],
     [['keys', 'create', '--kind', 'team', '--label', 'x', '--team', 'mine'], /--team must be a UUID/],
     [['keys', 'create', '--kind', 'team', '--label', 'x', '--expires', 'soon'], /--expires must be a date-time/],
     [['keys', 'create', '--kind', 'team', '--label', 'x'.repeat(101)], /--label must have at most 100/],
     [['keys', 'create', '--kind', 'org_admin', '--label', 'x', '--read-only'], /--read-only is for team keys only/],
     [['keys', 'create', '--kind', 'team_admin', '--label', 'x', '--expires', '2999-01-01T00:00:00Z'], /--expires is for team keys only/],
-    [['keys', 'create', '--kind', 'org_admin', '--label', 'x', '--team', newUuid()], /--team is not for org_admin keys/],
-    [['keys', 'revoke'], /--id is missing/],
+    [['keys', 'create', '--kind', 'org_admin', '--label', 'x', '--team', newUuid()], /--team does not apply to org_admin keys/],
+    [['keys', 'revoke'], /--id is required/],
     [['keys', 'revoke', '--id', 'mine'], /--id must be a UUID/],
-    [['lab-keys', 'create'], /--lab is missing/],
-    [['lab-keys', 'create', '--lab', 'x'], /--label is missing/],
-    [['lab-keys', 'revoke'], /--id is missing/],
+    [['lab-keys', 'create'], /--lab is required/],
+    [['lab-keys', 'create', '--lab', 'x'], /--label is required/],
+    [['lab-keys', 'revoke'], /--id is required/],
     [['lab-keys', 'revoke', '--id', 'mine'], /--id must be a UUID/],
-    [['lab-accounts', 'create', '--lab', 'x'], /--provider-account-id is missing/],
+    [['lab-accounts', 'create', '--lab', 'x'], /--provider-account-id is required/],
     [['lab-accounts', 'create', '--lab', 'x', '--provider-account-id', 'y', '--status', 'open'], /--status must be one of active, pending/],
     [
       ['lab-accounts', 'create', '--lab', 'x', '--provider-account-id', 'y', '--billing', 'client_bill'],
@@ -129,9 +136,9 @@ describe('wrong usage ends with 2 and a line that says what is right', () => {
       /--billing must be one of client_bill/,
     ],
     [['lab-accounts', 'create', '--lab', 'x', '--provider-account-id', 'y', '--team', 'mine'], /--team must be a UUID/],
-    [['lab-accounts', 'set-status', '--id', newUuid()], /--status is missing/],
-    [['catalogue', 'load'], /--file is missing/],
-    [['catalogue', 'load', 'file.json'], /Usage: assay catalogue load --file/],
+    [['lab-accounts', 'set-status', '--id', newUuid()], /--status is required/],
+    [['catalog', 'load'], /--file is required/],
+    [['catalog', 'load', 'file.json'], /Usage: assay catalog load --file/],
   ])('%j', async (args, text) => {
     const { code, out, err } = await cli.run(...args)
     expect([code, out]).toEqual([2, ''])
@@ -141,9 +148,9 @@ describe('wrong usage ends with 2 and a line that says what is right', () => {
 })
 
 test.each([
-  [['dance', '--json'], /^Unknown command\. assay help lists all commands\.$/],
+  [['dance', '--json'], /^Unknown command\. Run assay help to list all commands\.$/],
   [['oders', 'list', '--json'], /^Unknown command\. Did you mean: assay orders list\?/],
-  [['keys', 'revoke', '--json'], /^--id is missing/],
+  [['keys', 'revoke', '--json'], /^--id is required/],
   [['keys', 'list', '--jsn', '--json'], /^Unknown option --jsn\. Did you mean --json\?/],
 ])('%j is refused as JSON', async (args, message) => {
   const { code, out, err } = await cli.run(...args)
@@ -189,7 +196,7 @@ describe('what goes wrong is told in one line without secrets', () => {
     const DATA_DIR = temporaryFolder()
     const nowhere = join(DATA_DIR, 'nowhere')
     for (const folder of [DATA_DIR, nowhere])
-      expect(await told({ DATABASE_URL: '', DATA_DIR: folder })).toContain(`There is no database in DATA_DIR ${folder}`)
+      expect(await told({ DATABASE_URL: '', DATA_DIR: folder })).toContain(`DATA_DIR ${folder} has no database`)
     expect(readdirSync(DATA_DIR)).toEqual([])
   })
   test('what nobody foresaw, without the values that it was about', async () => {

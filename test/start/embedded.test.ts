@@ -22,8 +22,8 @@ test('the first start on an empty folder makes an organisation, a team and keys 
   })
   expect(statSync(DATA_DIR).mode & 0o777).toBe(0o700)
   for (const file of ['credentials.json', 'encryption.key']) expect(statSync(join(DATA_DIR, file)).mode & 0o777).toBe(0o600)
-  expect(first.said.stdout).toContain(`keys          kept in ${join(DATA_DIR, 'credentials.json')}`)
-  expect(first.said.stdout).toContain(`sign in with management_key of ${join(DATA_DIR, 'credentials.json')}\n`)
+  expect(first.said.stdout).toContain(`keys          in ${join(DATA_DIR, 'credentials.json')}`)
+  expect(first.said.stdout).toContain(`sign in with management_key in ${join(DATA_DIR, 'credentials.json')}\n`)
   expect(leaksIn(first.said.stdout + first.said.stderr, 'output')).toEqual([])
 
   const { api, admin } = clientsOf(first, DATA_DIR)

@@ -11,7 +11,7 @@ async function onTerminal(env: Env) {
     if (isAlive(running.pid)) running.child.kill('SIGTERM')
     await running.ended
   })
-  await running.says(/Ctrl-C stops it/)
+  await running.says(/Press Ctrl-C to stop/)
   return running
 }
 

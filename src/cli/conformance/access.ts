@@ -6,23 +6,23 @@ export const access: Family = {
   name: 'Authentication and errors',
   checks: [
     {
-      name: 'a request without a key is refused with JSON',
+      name: 'rejects a request without a key, with JSON',
       spec: 'Authentication 1',
       run: async ({ call }) => void refusedWith(await call('anybody', 'GET', aRoute), 401, 403),
     },
     {
-      name: 'an unknown key is refused with JSON',
+      name: 'rejects an unknown key, with JSON',
       spec: 'Authentication 1',
       run: async ({ call }) =>
         void refusedWith(await call('anybody', 'GET', aRoute, { headers: { 'x-service-api-key': 'sk_us_nobody' } }), 401, 403),
     },
     {
-      name: 'a management key is no team API key',
+      name: 'rejects a management key in place of a team API key',
       spec: 'Authentication 4',
       run: async ({ call }) => void refusedWith(await call('management', 'GET', aRoute), 401, 403),
     },
     {
-      name: 'a team API key does not open the management API',
+      name: 'rejects a team API key on the management API',
       spec: 'Authentication 2',
       run: async ({ call, place }: Session) => {
         const org = place?.org_id ?? '00000000-0000-4000-8000-000000000000'
@@ -30,16 +30,16 @@ export const access: Family = {
       },
     },
     {
-      name: 'what does not exist is 404 with JSON',
+      name: 'returns 404 with JSON for an unknown path',
       spec: 'Errors',
       run: async ({ call }) => void refusedWith(await call('team', 'GET', '/v2/user/00000000-0000-4000-8000-000000000000'), 404),
     },
     {
-      name: 'a missing body is refused with JSON',
+      name: 'rejects a missing body, with JSON',
       spec: 'What the service does',
       run: async ({ call }) => {
         const { status, body } = await call('team', 'POST', '/v2/user', { headers: { 'content-type': 'application/json' } })
-        must(status >= 400 && status < 500, `answered ${status} instead of a refusal`)
+        must(status >= 400 && status < 500, `returned ${status} instead of an error`)
         fieldsOf(body, ['detail'], 'the refusal')
       },
     },

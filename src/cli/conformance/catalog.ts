@@ -11,7 +11,7 @@ export const catalogue: Family = {
   name: 'Lab tests',
   checks: [
     {
-      name: 'lab tests are listed with every required field',
+      name: 'lists lab tests with every required field',
       spec: 'LabTest',
       async run(session) {
         const answer = await session.call('team', 'GET', '/v3/lab_tests')
@@ -20,12 +20,12 @@ export const catalogue: Family = {
         for (const test of tests) fieldsOf(test, testFields, 'a lab test')
         const usable = (tests as unknown as Test[]).filter((test) => test.status === 'active' && asksNothing(test))
         const walkIn = usable.find(({ method }) => method === 'walk_in_test')
-        if (!walkIn) skip('there is no active walk-in test without questions to go on with')
+        if (!walkIn) skip('there is no active walk-in test without AoE questions')
         session.made['lab_test_id'] = (walkIn as Test).id
       },
     },
     {
-      name: 'a lab test is read by its id',
+      name: 'returns a lab test by its id',
       spec: 'LabTest',
       async run(session) {
         const answer = await session.call('team', 'GET', `/v3/lab_tests/${needed(session, 'lab_test_id')}`)
@@ -34,7 +34,7 @@ export const catalogue: Family = {
       },
     },
     {
-      name: 'labs are listed with every required field',
+      name: 'lists labs with every required field',
       spec: 'Lab',
       async run(session) {
         const answer = await session.call('team', 'GET', '/v3/lab_tests/labs')
@@ -43,18 +43,18 @@ export const catalogue: Family = {
       },
     },
     {
-      name: 'markers are listed in pages',
+      name: 'lists markers in pages',
       spec: 'Marker',
       async run(session) {
         const answer = await session.call('team', 'GET', '/v3/lab_tests/markers?size=2')
         answered(answer, 200)
         const markers = listOf(fieldsOf(answer.body, ['markers'], 'the page')['markers'], 'markers')
-        must(markers.length <= 2, 'size is not kept')
+        must(markers.length <= 2, 'size is ignored')
         for (const marker of markers) fieldsOf(marker, ['id', 'name', 'slug'], 'a marker')
       },
     },
     {
-      name: 'a lab test that does not exist is 404',
+      name: 'returns 404 for an unknown lab test',
       spec: 'Errors',
       run: async ({ call }) => void refusedWith(await call('team', 'GET', '/v3/lab_tests/00000000-0000-4000-8000-000000000000'), 404),
     },

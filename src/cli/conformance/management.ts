@@ -1,6 +1,6 @@
 import { answered, type Family, fieldsOf, listOf, must, needed, refusedWith, type Session, skip } from './session.ts'
 
-const place = ({ place }: Session) => place ?? skip('there is no management key, or --org and --team are not known')
+const place = ({ place }: Session) => place ?? skip('there is no management key, or --org and --team are unknown')
 const org = (session: Session) => `/v1/org/${place(session).org_id}`
 const keys = (session: Session) => `${org(session)}/team_api_keys/${place(session).env}/${place(session).region}`
 const hooks = (session: Session) => `${org(session)}/team/${place(session).team_id}/${place(session).env}/webhook`
@@ -10,7 +10,7 @@ export const management: Family = {
   name: 'Management',
   checks: [
     {
-      name: 'the organisation is read',
+      name: 'returns the organization',
       spec: 'Authentication 2',
       async run(session) {
         const answer = await session.call('management', 'GET', org(session))
@@ -19,7 +19,7 @@ export const management: Family = {
       },
     },
     {
-      name: 'teams are listed and read',
+      name: 'lists and returns teams',
       spec: 'Other operations',
       async run(session) {
         const answer = await session.call('management', 'GET', `${org(session)}/team`)
@@ -31,7 +31,7 @@ export const management: Family = {
       },
     },
     {
-      name: 'a team API key is made, works, and stops when it is deleted',
+      name: 'creates a team API key that works until it is deleted',
       spec: 'Authentication 4',
       async run(session) {
         const body = { label: String(session.made['run']), team_id: place(session).team_id }
@@ -45,7 +45,7 @@ export const management: Family = {
       },
     },
     {
-      name: 'a management key is made, listed without its value, and deleted',
+      name: 'creates, lists and deletes a management key, and never lists its value',
       spec: 'Authentication 3',
       async run(session) {
         const body = { label: String(session.made['run']), role: 'team_admin', team_role_bindings: [{ team_id: place(session).team_id }] }
@@ -61,7 +61,7 @@ export const management: Family = {
       },
     },
     {
-      name: 'an organisation of somebody else is not reached',
+      name: 'hides other organizations',
       spec: 'Authentication 3',
       run: async ({ call }) => void refusedWith(await call('management', 'GET', '/v1/org/00000000-0000-4000-8000-000000000000'), 403, 404),
     },
@@ -72,7 +72,7 @@ export const webhooks: Family = {
   name: 'Webhooks',
   checks: [
     {
-      name: 'a webhook is made, read and listed',
+      name: 'creates, returns and lists a webhook',
       spec: 'Other operations',
       async run(session) {
         const body = {
@@ -93,42 +93,42 @@ export const webhooks: Family = {
       },
     },
     {
-      name: 'a webhook is changed',
+      name: 'changes a webhook',
       spec: 'Other operations',
       async run(session) {
         const answer = await session.call('management', 'PATCH', hook(session), { body: { description: 'changed' } })
         answered(answer, 200)
-        must(fieldsOf(answer.body, ['description'])['description'] === 'changed', 'the change is not there')
+        must(fieldsOf(answer.body, ['description'])['description'] === 'changed', 'the change is missing')
       },
     },
     {
-      name: 'its secret is one that the public libraries take, and rotates',
+      name: 'returns a secret in the format of the public libraries, and rotates it',
       spec: 'Other operations',
       async run(session) {
         const secret = async () => fieldsOf((await session.call('management', 'GET', `${hook(session)}/secret`)).body, ['key'])['key']
         const before = await secret()
-        must(/^whsec_[A-Za-z0-9+/]+=*$/.test(String(before)), 'it is not whsec_ and base64')
+        must(/^whsec_[A-Za-z0-9+/]+=*$/.test(String(before)), 'the secret is not whsec_ and base64')
         answered(await session.call('management', 'POST', `${hook(session)}/secret/rotate`, { body: {} }), 200, 204)
-        must((await secret()) !== before, 'it is the same as before')
+        must((await secret()) !== before, 'the secret did not change')
       },
     },
     {
-      name: 'headers that are sent along are kept',
+      name: 'stores custom headers',
       spec: 'Other operations',
       async run(session) {
         answered(await session.call('management', 'PUT', `${hook(session)}/headers`, { body: { headers: { 'X-From': 'here' } } }), 200, 204)
         const { body } = await session.call('management', 'GET', `${hook(session)}/headers`)
-        must(JSON.stringify(fieldsOf(body, ['headers'])['headers']).includes('here'), 'they are not')
+        must(JSON.stringify(fieldsOf(body, ['headers'])['headers']).includes('here'), 'the headers are missing')
       },
     },
     {
-      name: 'a webhook to an address that is none is refused',
+      name: 'rejects a webhook with an invalid URL',
       spec: 'Other operations',
       run: async (session) =>
         void refusedWith(await session.call('management', 'POST', hooks(session), { body: { url: 'not-an-address' } }), 400, 422),
     },
     {
-      name: 'a webhook is deleted',
+      name: 'deletes a webhook',
       spec: 'Other operations',
       async run(session) {
         answered(await session.call('management', 'DELETE', hook(session)), 200, 204)

@@ -55,7 +55,7 @@ const patched = (session: Session, id: string, activate_by: string | null) =>
 
 function checkEvents(order: Fields) {
   const events = listOf(order['events'], 'events')
-  must(events.length > 0, 'there are no events')
+  must(events.length > 0, 'the order has no events')
   for (const event of events) {
     fieldsOf(event, ['id', 'created_at', 'status'], 'an event')
     must(Number.isInteger(event['id']), 'the id of an event is not a whole number')
@@ -68,7 +68,7 @@ export const orders: Family = {
   name: 'Orders',
   checks: [
     {
-      name: 'an order is placed and read, with its events',
+      name: 'places and returns an order with its events',
       spec: 'POST /v3/order',
       async run(session) {
         const order = await placed(session)
@@ -80,7 +80,7 @@ export const orders: Family = {
       },
     },
     {
-      name: 'what was left out of the patient is recorded as Not Specified',
+      name: 'records missing patient fields as Not Specified',
       spec: 'PatientDetails',
       async run(session) {
         const { body } = await orderAt(session, needed(session, 'order_id'))
@@ -89,11 +89,11 @@ export const orders: Family = {
           ['race', 'ethnicity', 'sexual_orientation', 'gender_identity'],
           'the patient',
         )
-        must(patient['race'] === 'Not Specified', 'race is not')
+        must(patient['race'] === 'Not Specified', 'race is not Not Specified')
       },
     },
     {
-      name: 'an idempotency key gives the same order',
+      name: 'returns the same order for the same idempotency key',
       spec: 'POST /v3/order, headers',
       async run(session) {
         const headers = { 'x-idempotency-key': `${session.made['run']}-order` }
@@ -107,11 +107,11 @@ export const orders: Family = {
         ['a first name of 51 letters', { patient_details: { ...somebody, first_name: 'x'.repeat(51) } }],
         ['an empty last name', { patient_details: { ...somebody, last_name: '' } }],
         ['a birth date that does not exist', { patient_details: { ...somebody, dob: '1980-02-30' } }],
-        ['a gender that is none', { patient_details: { ...somebody, gender: 'x' } }],
+        ['an unknown gender', { patient_details: { ...somebody, gender: 'x' } }],
         ['a zip of four digits', { patient_address: { ...somewhere, zip: '8500' } }],
         ['access notes of 1001 letters', { patient_address: { ...somewhere, access_notes: 'x'.repeat(1001) } }],
-        ['a billing type that is none', { billing_type: 'barter' }],
-        ['a collection method that is none', { collection_method: 'telepathy' }],
+        ['an unknown billing type', { billing_type: 'barter' }],
+        ['an unknown collection method', { collection_method: 'telepathy' }],
         [
           'an image of another kind',
           {
@@ -125,12 +125,12 @@ export const orders: Family = {
         ],
       ] as const
     ).map(([what, change]) => ({
-      name: `${what} is 422 with detail`,
+      name: `returns 422 with detail for ${what}`,
       spec: 'Errors; Limits',
       run: async (session: Session) => void refusedWith(await post(session, change), 422),
     })),
     {
-      name: 'a minor needs a medical proxy',
+      name: 'requires a medical proxy for a minor',
       spec: 'Limits',
       async run(session) {
         const child = { ...somebody, dob: inDays(-3650) }
@@ -138,39 +138,39 @@ export const orders: Family = {
       },
     },
     {
-      name: 'an order for a user that does not exist is refused',
+      name: 'rejects an order for an unknown user',
       spec: 'POST /v3/order',
       run: async (session) => void refusedWith(await post(session, { user_id: nobody }), 400, 404, 422),
     },
     {
-      name: 'orders are listed at both paths, and filtered by interpretation',
+      name: 'lists orders at both paths and filters them by interpretation',
       spec: 'Other operations',
       async run(session) {
         for (const path of ['/v3/orders', '/orders']) {
           const answer = await session.call('team', 'GET', `${path}?size=1`)
           answered(answer, 200)
-          must(listOf(fieldsOf(answer.body, ['orders', 'total', 'page', 'size'])['orders'], 'orders').length === 1, 'size is not kept')
+          must(listOf(fieldsOf(answer.body, ['orders', 'total', 'page', 'size'])['orders'], 'orders').length === 1, 'size is ignored')
         }
         answered(await session.call('team', 'GET', '/v3/orders?interpretation=critical'), 200)
         refusedWith(await session.call('team', 'GET', '/v3/orders?interpretation=splendid'), 422)
       },
     },
     {
-      name: 'an order with activate_by is held, put off, and goes when that is cleared',
+      name: 'holds an order until activate_by, reschedules it, and sends it when activate_by is cleared',
       spec: 'PATCH /v3/order/{order_id}; Rule 3',
       async run(session) {
         const { id, ...order } = await placed(session, { activate_by: inDays(20) })
-        must(order['activate_by'] === inDays(20), 'activate_by is not kept')
+        must(order['activate_by'] === inDays(20), 'activate_by was not stored')
         const later = await patched(session, id, inDays(30))
         answered(later, 200)
-        must(fieldsOf((later.body as Fields)['order'], fields)['activate_by'] === inDays(30), 'the day is not the new one')
+        must(fieldsOf((later.body as Fields)['order'], fields)['activate_by'] === inDays(30), 'activate_by did not change')
         const sent = await patched(session, id, null)
         answered(sent, 200)
-        must(fieldsOf((sent.body as Fields)['order'], fields)['activate_by'] === null, 'activate_by is still there')
+        must(fieldsOf((sent.body as Fields)['order'], fields)['activate_by'] === null, 'activate_by is not null')
       },
     },
     {
-      name: 'a day that has passed, and an order without activate_by, are not rescheduled',
+      name: 'rejects a past day and an order without activate_by when rescheduling',
       spec: 'PATCH /v3/order/{order_id}',
       async run(session) {
         const { id } = await placed(session, { activate_by: inDays(20) })
@@ -180,14 +180,14 @@ export const orders: Family = {
       },
     },
     {
-      name: 'an order is cancelled',
+      name: 'cancels an order',
       spec: 'States and transitions',
       async run(session) {
         const { id } = await placed(session, { activate_by: inDays(20) })
         answered(await session.call('team', 'POST', `/v3/order/${id}/cancel`), 200)
         const { body } = await orderAt(session, id)
         const { status } = fieldsOf(fieldsOf(body, ['last_event'])['last_event'], ['status'])
-        must(/^cancelled\.walk_in_test\./.test(String(status)), 'its last status is not cancelled')
+        must(/^cancelled\.walk_in_test\./.test(String(status)), 'the last status is not cancelled')
       },
     },
   ],
@@ -197,17 +197,17 @@ export const results: Family = {
   name: 'Results',
   checks: [
     {
-      name: 'before there are results they are 404',
+      name: 'returns 404 before there are results',
       spec: 'Errors',
       run: async (session) => void refusedWith(await session.call('team', 'GET', `/v3/order/${needed(session, 'order_id')}/result`), 404),
     },
     {
-      name: 'the sandbox walks an order to its end',
+      name: 'simulates an order to completion',
       spec: 'States and transitions',
       async run(session) {
         const id = needed(session, 'order_id')
         const answer = await session.call('team', 'POST', `/v3/order/${id}/test`)
-        if (answer.status === 404) skip('this is no sandbox')
+        if (answer.status === 404) skip('this is not a sandbox')
         answered(answer, 200)
         for (let tries = 0; tries < 40; tries++) {
           const { body } = await orderAt(session, id)
@@ -218,11 +218,11 @@ export const results: Family = {
           }
           await new Promise((resolve) => setTimeout(resolve, 500))
         }
-        must(false, 'the order did not come to its end within 20 seconds')
+        must(false, 'the order did not complete within 20 seconds')
       },
     },
     {
-      name: 'results have metadata and values with their ranges',
+      name: 'returns results with metadata, values and ranges',
       spec: 'Order: interpretation, has_missing_results',
       async run(session) {
         const id = needed(session, 'completed')
@@ -236,29 +236,29 @@ export const results: Family = {
       },
     },
     {
-      name: 'the report is a PDF',
+      name: 'returns the report as a PDF',
       spec: 'Other operations',
       async run(session) {
         const answer = await session.call('team', 'GET', `/v3/order/${needed(session, 'completed')}/result/pdf`)
         answered(answer, 200)
         must(answer.headers.get('content-type')?.startsWith('application/pdf'), 'content-type is not application/pdf')
-        must(String(answer.body).startsWith('%PDF-'), 'it does not begin as a PDF does')
+        must(String(answer.body).startsWith('%PDF-'), 'the body is not a PDF')
       },
     },
     {
-      name: 'an order that has ended cannot be rescheduled',
+      name: 'rejects rescheduling an order that has ended',
       spec: 'Rule 2',
       run: async (session) => void refusedWith(await patched(session, needed(session, 'completed'), inDays(5)), 400, 422),
     },
     {
-      name: 'the transaction of an order lists it',
+      name: 'lists an order in its transaction',
       spec: 'Order: order_transaction',
       async run(session) {
         const { body } = await orderAt(session, needed(session, 'completed'))
         const { id } = fieldsOf((body as Fields)['order_transaction'], ['id', 'status', 'orders'], 'order_transaction')
         const answer = await session.call('team', 'GET', `/v3/order_transaction/${id}`)
         answered(answer, 200)
-        must(listOf(fieldsOf(answer.body, ['orders'])['orders'], 'orders').length === 1, 'the order is not in it')
+        must(listOf(fieldsOf(answer.body, ['orders'])['orders'], 'orders').length === 1, 'the transaction does not contain the order')
       },
     },
   ],

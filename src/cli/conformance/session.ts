@@ -1,40 +1,40 @@
 export type Answer = { status: number; headers: Headers; body: unknown }
 type Sent = { body?: unknown; headers?: Record<string, string> }
 
-/** Who asks. `anybody` sends no key. */
+/** The credential of a request. `anybody` sends no key. */
 export type As = 'team' | 'management' | 'anybody'
 
 export type Session = {
   call(as: As, method: string, path: string, sent?: Sent): Promise<Answer>
-  /** What management paths name; undefined without a management key. */
+  /** The path parameters of management routes; undefined without a management key. */
   place: { org_id: string; team_id: string; env: string; region: string } | undefined
-  /** What earlier checks made, for later ones. */
+  /** Ids that earlier checks leave for later ones. */
   made: Record<string, string>
 }
 
-/** `spec` is the part of the interface that it holds a server to. */
+/** `spec` names the part of the specification that the check covers. */
 export type Check = { name: string; spec: string; run(session: Session): Promise<void> }
 export type Family = { name: string; checks: Check[] }
 
 const SKIPPED = Symbol('skipped')
 
-/** The check cannot be made here, which is neither good nor bad. */
+/** Skips a check that this server does not allow. A skipped check does not count. */
 export const skip = (reason: string): never => {
   throw Object.assign(new Error(reason), { [SKIPPED]: true })
 }
 
 export const wasSkipped = (error: unknown) => SKIPPED in (error as object)
 
-/** Something that an earlier check should have made. */
-export const needed = ({ made }: Session, name: string): string => made[name] ?? skip(`an earlier check made no ${name}`)
+/** An id that an earlier check should have left. */
+export const needed = ({ made }: Session, name: string): string => made[name] ?? skip(`an earlier check did not provide ${name}`)
 
-/** Values are not repeated: they may be somebody's. */
+/** The text never repeats values, because they can be personal. */
 export function must(holds: unknown, text: string): asserts holds {
   if (!holds) throw new Error(text)
 }
 
 export function answered({ status }: Answer, ...wanted: number[]) {
-  must(wanted.includes(status), `answered ${status} instead of ${wanted.join(' or ')}`)
+  must(wanted.includes(status), `returned ${status} instead of ${wanted.join(' or ')}`)
 }
 
 export type Fields = Record<string, unknown>
@@ -51,7 +51,7 @@ export function listOf(value: unknown, what: string): Fields[] {
   return value as Fields[]
 }
 
-/** Every refusal is JSON with detail. */
+/** Every error is JSON with `detail`. */
 export function refusedWith(answer: Answer, ...statuses: number[]) {
   answered(answer, ...statuses)
   return fieldsOf(answer.body, ['detail'], 'the refusal')['detail']

@@ -19,14 +19,14 @@ export const users: Family = {
   name: 'Users',
   checks: [
     {
-      name: 'a user is created, with a trailing slash too',
+      name: 'creates a user, with or without a trailing slash',
       spec: 'POST /v2/user/',
       async run(session) {
         const body = { client_user_id: ours(session), fallback_time_zone: 'America/Phoenix', fallback_birth_date: '1980-05-04' }
         const answer = await session.call('team', 'POST', '/v2/user/', { body })
         answered(answer, 200, 201)
         const user = fieldsOf(answer.body, fields, 'the user')
-        must(user['client_user_id'] === body.client_user_id, 'client_user_id is not the one that was sent')
+        must(user['client_user_id'] === body.client_user_id, 'client_user_id differs from the request')
         fieldsOf(user['fallback_time_zone'], ['id', 'source_slug', 'updated_at'], 'fallback_time_zone')
         fieldsOf(user['fallback_birth_date'], ['value', 'source_slug', 'updated_at'], 'fallback_birth_date')
         session.made['user_id'] = String(user['user_id'])
@@ -34,17 +34,17 @@ export const users: Family = {
       },
     },
     {
-      name: 'creating it again answers 400 and names the user that exists',
+      name: 'returns 400 and the existing user for a duplicate client_user_id',
       spec: 'Errors',
       async run(session) {
         const answer = await session.call('team', 'POST', '/v2/user', { body: { client_user_id: ours(session) } })
         const detail = fieldsOf(refusedWith(answer, 400), ['error_type', 'error_message', 'user_id', 'created_on'], 'detail')
         must(detail['error_type'] === 'INVALID_REQUEST', 'error_type is not INVALID_REQUEST')
-        must(detail['user_id'] === needed(session, 'user_id'), 'user_id is not that of the user that exists')
+        must(detail['user_id'] === needed(session, 'user_id'), 'user_id is not that of the existing user')
       },
     },
     {
-      name: 'a user is read by its id',
+      name: 'returns a user by its id',
       spec: 'User',
       async run(session) {
         const answer = await session.call('team', 'GET', path(session))
@@ -53,26 +53,26 @@ export const users: Family = {
       },
     },
     {
-      name: 'a user is found by the client’s own id',
+      name: 'resolves a user by client_user_id',
       spec: 'User',
       async run(session) {
         const answer = await session.call('team', 'GET', `/v2/user/resolve/${ours(session)}`)
         answered(answer, 200)
-        must(fieldsOf(answer.body, fields, 'the user')['user_id'] === needed(session, 'user_id'), 'another user was found')
+        must(fieldsOf(answer.body, fields, 'the user')['user_id'] === needed(session, 'user_id'), 'the response has another user')
       },
     },
     {
-      name: 'users are listed with total, offset and limit',
+      name: 'lists users with total, offset and limit',
       spec: 'User',
       async run(session) {
         const answer = await session.call('team', 'GET', '/v2/user?limit=1')
         answered(answer, 200)
         const page = fieldsOf(answer.body, ['users', 'total', 'offset', 'limit'], 'the list')
-        must(listOf(page['users'], 'users').length === 1, 'limit is not kept')
+        must(listOf(page['users'], 'users').length === 1, 'limit is ignored')
       },
     },
     {
-      name: 'a user is changed',
+      name: 'changes a user',
       spec: 'Other operations',
       async run(session) {
         answered(await session.call('team', 'PATCH', path(session), { body: { fallback_time_zone: 'America/New_York' } }), 200, 204)
@@ -84,7 +84,7 @@ export const users: Family = {
       },
     },
     {
-      name: 'a body without client_user_id, and a time zone that is none, are refused',
+      name: 'rejects a body without client_user_id and an unknown time zone',
       spec: 'Errors',
       async run(session) {
         refusedWith(await session.call('team', 'POST', '/v2/user', { body: {} }), 400, 422)
@@ -93,7 +93,7 @@ export const users: Family = {
       },
     },
     {
-      name: 'demographics are recorded and read',
+      name: 'records and returns demographics',
       spec: 'Other operations',
       async run(session) {
         const body = { ...somebody, address: { ...somewhere, second_line: '' } }
@@ -101,11 +101,11 @@ export const users: Family = {
         const answer = await session.call('team', 'GET', `${path(session)}/info/latest`)
         answered(answer, 200)
         const info = fieldsOf(answer.body, [...Object.keys(somebody), 'address'], 'the demographics')
-        must(info['last_name'] === somebody.last_name, 'they are not those that were recorded')
+        must(info['last_name'] === somebody.last_name, 'last_name differs from the request')
       },
     },
     {
-      name: 'a deleted user is gone, and comes back when that is undone',
+      name: 'hides a deleted user and restores it',
       spec: 'Limits, 7 days of grace',
       async run(session) {
         const user_id = needed(session, 'user_id')
@@ -117,7 +117,7 @@ export const users: Family = {
       },
     },
     {
-      name: 'an idempotency key gives the first answer again',
+      name: 'returns the first response for the same idempotency key',
       spec: 'POST /v3/order, headers',
       async run(session) {
         const headers = { 'x-idempotency-key': `${ours(session)}-twice` }
@@ -127,13 +127,13 @@ export const users: Family = {
         const second = await session.call('team', 'POST', '/v2/user', { body, headers })
         const ids = [first, second].map((answer) => fieldsOf(answer.body, ['user_id'])['user_id'])
         session.made['second_user_id'] = String(ids[0])
-        must(ids[0] === ids[1], 'the second answer is another one')
+        must(ids[0] === ids[1], 'the second response differs')
       },
     },
   ],
 }
 
-/** Takes away what the run made. */
+/** Deletes what the run created. */
 export async function tidy(session: Session) {
   for (const name of ['user_id', 'second_user_id']) {
     const id = session.made[name]

@@ -2,10 +2,10 @@ import { answered, type Family, fieldsOf, listOf, must, needed, refusedWith, typ
 
 const day = new Date().toISOString().slice(0, 10)
 
-/** A server that has none of it says so by not knowing the path of the providers. */
+/** A server without wearable data returns 404 for the list of providers. */
 async function served(session: Session) {
   const answer = await session.call('team', 'GET', '/v2/providers')
-  if (answer.status === 404) skip('wearable data is not served here')
+  if (answer.status === 404) skip('the server has no wearable data')
   return answer
 }
 
@@ -13,7 +13,7 @@ export const wearables: Family = {
   name: 'Wearable data',
   checks: [
     {
-      name: 'providers are listed',
+      name: 'lists providers',
       spec: 'User: connected_sources',
       async run(session) {
         const answer = await served(session)
@@ -22,17 +22,17 @@ export const wearables: Family = {
       },
     },
     {
-      name: 'a summary of a user without data is an empty list',
+      name: 'returns an empty list for a user without data',
       spec: 'Summary events',
       async run(session) {
         await served(session)
         const answer = await session.call('team', 'GET', `/v2/summary/activity/${needed(session, 'user_id')}?start_date=${day}`)
         answered(answer, 200)
-        must(listOf(fieldsOf(answer.body, ['activity'])['activity'], 'activity').length === 0, 'there is something')
+        must(listOf(fieldsOf(answer.body, ['activity'])['activity'], 'activity').length === 0, 'the list is not empty')
       },
     },
     {
-      name: 'the stream of a workout that does not exist is 404',
+      name: 'returns 404 for the stream of an unknown workout',
       spec: 'Workout stream events',
       async run(session) {
         await served(session)

@@ -26,7 +26,7 @@ export async function checks(config: Config, database: Database, quick: boolean,
   if (found.at(-1)?.finding.state !== 'ok') return found
   const key = await examine('encryption key', async () => keyFinding(config, database))
   found.push(key, await examine('jobs', async () => jobsFinding(await oldestUnnumbered(database))))
-  const skipped: Finding = { state: 'skipped', text: 'left out' }
+  const skipped: Finding = { state: 'skipped', text: 'not checked' }
   found.push(await examine('webhooks', async () => (quick ? skipped : reachFinding(await webhookUrls(database, 5)))))
   const intact = key.finding.state === 'ok' && !quick
   found.push(await examine('audit chain', async () => (intact ? auditFinding(config, database) : skipped)))
@@ -36,21 +36,21 @@ export async function checks(config: Config, database: Database, quick: boolean,
 function serverFinding({ DATABASE_URL, ENVIRONMENT }: Config, { version, fsync }: Server): Finding {
   const isLive = ENVIRONMENT === 'production'
   const text = `PostgreSQL ${version}${DATABASE_URL ? '' : ', embedded'}${fsync ? '' : ', without fsync'}`
-  if (!fsync) return { state: isLive ? 'wrong' : 'warning', text, remedy: 'set fsync = on: a power cut loses data' }
-  if (!DATABASE_URL && isLive) return { state: 'warning', text, remedy: 'name a PostgreSQL with backups of its own in DATABASE_URL' }
+  if (!fsync) return { state: isLive ? 'wrong' : 'warning', text, remedy: 'set fsync = on; without it a power failure loses data' }
+  if (!DATABASE_URL && isLive) return { state: 'warning', text, remedy: 'set DATABASE_URL to a PostgreSQL server with backups' }
   return { state: 'ok', text }
 }
 
 function clockFinding({ skew_ms }: Server): Finding {
   const text = `the database is ${Math.abs(skew_ms)} ms ${skew_ms < 0 ? 'behind' : 'ahead'}`
   if (Math.abs(skew_ms) < 2000) return { state: 'ok', text }
-  const remedy = 'run NTP on both machines: leases, signatures and tokens go by the clock'
+  const remedy = 'run NTP on both machines; leases, signatures and tokens depend on the clock'
   return { state: Math.abs(skew_ms) < 30_000 ? 'warning' : 'wrong', text, remedy }
 }
 
 function connectionFinding({ DATABASE_POOL_SIZE: size }: Config, { max_connections, reserved, connected }: Server): Finding {
   const room = max_connections - reserved
-  const text = `${connected} of ${room} in use; one process takes up to ${size}`
+  const text = `${connected} of ${room} in use; each process uses up to ${size}`
   if (size > room)
     return {
       state: 'wrong',
@@ -58,39 +58,39 @@ function connectionFinding({ DATABASE_POOL_SIZE: size }: Config, { max_connectio
       remedy: `set DATABASE_POOL_SIZE to at most ${Math.max(2, Math.floor(room / 2))}, or raise max_connections`,
     }
   if (connected + size > room)
-    return { state: 'warning', text, remedy: 'one more process would not find enough: lower DATABASE_POOL_SIZE or raise max_connections' }
+    return { state: 'warning', text, remedy: 'there are too few for one more process; lower DATABASE_POOL_SIZE or raise max_connections' }
   return { state: 'ok', text }
 }
 
 async function schemaFinding({ pool }: Database): Promise<Finding> {
   const line = await pool.connect()
   const missing = await pendingMigrations(line).finally(() => line.release())
-  if (!missing.length) return { state: 'ok', text: 'that of this version' }
-  return { state: 'wrong', text: `${missing.length} migrations are missing`, remedy: 'assay migrate, or start the service, which does it' }
+  if (!missing.length) return { state: 'ok', text: 'up to date' }
+  return { state: 'wrong', text: `${missing.length} migrations are pending`, remedy: 'run assay migrate, or start the service' }
 }
 
 async function keyFinding(config: Config, { db }: Database): Promise<Finding> {
   const known = await findDeployment(db)
-  if (!known) return { state: 'warning', text: 'the database is empty', remedy: 'start the service, or assay bootstrap in production' }
+  if (!known) return { state: 'warning', text: 'the database is empty', remedy: 'start the service, or run assay bootstrap in production' }
   const { root } = vaultOf(config)
   checkDatabase(known, { ...deploymentOf(config), key_check: derive(root, 'check value') })
-  return { state: 'ok', text: 'opens this database' }
+  return { state: 'ok', text: 'matches this database' }
 }
 
 const vaultOf = (config: Config): Vault => openVault(encryptionKey(config, true))
 
 function jobsFinding(seconds: number): Finding {
-  if (seconds < 60) return { state: 'ok', text: 'nothing waits for a worker' }
-  const remedy = 'start a process with ROLE all or worker; its log says what fails'
-  return { state: 'warning', text: `an event has waited for ${Math.round(seconds)} s to be told`, remedy }
+  if (seconds < 60) return { state: 'ok', text: 'no pending events' }
+  const remedy = 'start a process with ROLE all or worker, or check its log'
+  return { state: 'warning', text: `an event has been pending for ${Math.round(seconds)} s`, remedy }
 }
 
 async function reachFinding(urls: string[]): Promise<Finding> {
-  if (!urls.length) return { state: 'skipped', text: 'no webhook is enabled' }
+  if (!urls.length) return { state: 'skipped', text: 'no enabled webhooks' }
   const hosts = [...new Set(urls.map((url) => new URL(url).host))]
   const deaf = (await Promise.all(urls.map(async (url) => ((await answers(new URL(url))) ? [] : [new URL(url).host])))).flat()
   if (!deaf.length) return { state: 'ok', text: `${hosts.join(', ')} can be reached from here` }
-  const remedy = 'check DNS and the firewall of this machine; if it is the receiver, its messages wait and are sent later'
+  const remedy = 'check DNS and the firewall of this machine; messages to the receiver stay pending'
   return { state: 'warning', text: `${[...new Set(deaf)].join(', ')} cannot be reached from here`, remedy }
 }
 
@@ -116,5 +116,5 @@ async function auditFinding(config: Config, { db }: Database): Promise<Finding> 
   const service = newService({ config, db, vault: vaultOf(config), log: pino({ level: 'silent' }) })
   const { rows, broken } = await verifyAudit(appOf(service))
   if (!broken) return { state: 'ok', text: `intact, ${rows} rows` }
-  throw setupProblem(`broken at row ${broken.seq}: ${broken.reason}; find out who wrote to the database`)
+  throw setupProblem(`broken at row ${broken.seq}: ${broken.reason}; find out who changed the database`)
 }

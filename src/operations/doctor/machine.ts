@@ -9,18 +9,19 @@ export function nodeVersion(version: string): Finding {
   const isNew = Number(version.split('.')[0]) >= 24
   return isNew
     ? { state: 'ok', text: version }
-    : { state: 'wrong', text: `${version} is too old`, remedy: 'run with Node 24 or newer; node_modules/.bin/node is one' }
+    : { state: 'wrong', text: `${version} is too old`, remedy: 'run with Node 24 or newer, such as node_modules/.bin/node' }
 }
 
 export function publicAddress({ ENVIRONMENT, PUBLIC_URL }: Config): Finding {
-  if (ENVIRONMENT === 'sandbox') return { state: 'ok', text: PUBLIC_URL ?? 'that of HOST and PORT' }
+  if (ENVIRONMENT === 'sandbox') return { state: 'ok', text: PUBLIC_URL ?? 'from HOST and PORT' }
   if (!PUBLIC_URL)
     return {
       state: 'warning',
       text: 'PUBLIC_URL is not set',
-      remedy: 'set it to the https address that customers use; it stands in what we hand out',
+      remedy: 'set it to the https URL that clients use; Assay puts it into links',
     }
-  if (!PUBLIC_URL.startsWith('https:')) return { state: 'warning', text: `${PUBLIC_URL} is not encrypted`, remedy: 'put TLS in front' }
+  if (!PUBLIC_URL.startsWith('https:'))
+    return { state: 'warning', text: `${PUBLIC_URL} is not encrypted`, remedy: 'terminate TLS in front of the service' }
   return { state: 'ok', text: PUBLIC_URL }
 }
 
@@ -28,16 +29,16 @@ const secrets = ['credentials.json', 'encryption.key', 'postgres.json']
 
 /** Other accounts on the machine must not be able to read keys. */
 export function dataFolder(dataDir: string): Finding {
-  if (!existsSync(dataDir)) return { state: 'ok', text: `${resolve(dataDir)} is not there yet; a start makes it` }
+  if (!existsSync(dataDir)) return { state: 'ok', text: `${resolve(dataDir)} does not exist yet; the service creates it` }
   const readable = secrets.filter((name) => existsSync(join(dataDir, name)) && statSync(join(dataDir, name)).mode & 0o077)
   if (readable.length)
     return {
       state: 'wrong',
-      text: `others can read ${readable.join(', ')}`,
+      text: `other users can read ${readable.join(', ')}`,
       remedy: `chmod 600 ${readable.map((name) => join(resolve(dataDir), name)).join(' ')}`,
     }
   if (statSync(dataDir).mode & 0o077)
-    return { state: 'warning', text: 'others can look into the folder', remedy: `chmod 700 ${resolve(dataDir)}` }
+    return { state: 'warning', text: 'other users can read the folder', remedy: `chmod 700 ${resolve(dataDir)}` }
   return { state: 'ok', text: `${resolve(dataDir)} is private` }
 }
 
@@ -48,7 +49,7 @@ export async function diskSpace(dataDir: string): Promise<Finding> {
   const { bavail, bsize, blocks } = await statfs(there)
   const free = bavail * bsize
   const text = `${(free / GIB).toFixed(1)} GiB free of ${((blocks * bsize) / GIB).toFixed(1)}`
-  const remedy = 'free some, or move DATA_DIR; a full disk stops PostgreSQL'
+  const remedy = 'free some space, or move DATA_DIR; a full disk stops PostgreSQL'
   if (free < GIB) return { state: 'wrong', text, remedy }
   return free < 5 * GIB ? { state: 'warning', text, remedy } : { state: 'ok', text }
 }
@@ -61,8 +62,12 @@ export async function port({ HOST, PORT }: Config): Promise<Finding> {
   }).catch(() => undefined)
   if (answer?.headers.get('x-request-id'))
     return answer.ok
-      ? { state: 'ok', text: `the service answers on ${PORT} and is ready` }
-      : { state: 'wrong', text: `the service answers on ${PORT} and is not ready`, remedy: 'its log says why; mostly the database is away' }
+      ? { state: 'ok', text: `the service is ready on ${PORT}` }
+      : {
+          state: 'wrong',
+          text: `the service responds on ${PORT} but is not ready`,
+          remedy: 'check its log; usually the database is unreachable',
+        }
   const free = PORT === 0 || (await isFree(HOST, PORT))
   return free
     ? { state: 'ok', text: `${PORT} is free; no service is running on it` }
