@@ -91,7 +91,7 @@ journey('a topic is added to a pipeline, and each destination shows its own stat
   await broker.getByText('Paused', { exact: true }).waitFor()
   await tell(one.app, tenant, ['one', 'two'])
   await topic.getByText('Failing', { exact: true }).waitFor()
-  await topic.getByText('Nothing listens at the host and port').waitFor()
+  await topic.getByText('The host refused the connection.').waitFor()
   await topic.getByText('0 of 2').waitFor()
   expect(await broker.getByText('Paused', { exact: true }).count()).toBe(1)
   return opened

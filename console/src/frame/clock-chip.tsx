@@ -62,7 +62,7 @@ function ClockDialog({ offsetMs, onClose }: { offsetMs: number; onClose: () => v
           </AsyncButton>
         ))}
       </div>
-      <div class="row top">
+      <div class="row">
         <TextField label="Hours" type="number" min="0.1" step="0.1" value={hours} onText={setHours} />
       </div>
       <div class="actions">

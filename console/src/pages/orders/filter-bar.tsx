@@ -30,7 +30,7 @@ export function OrderFilters({ search }: { search: URLSearchParams }) {
   return (
     <>
       <div class="filters">
-        <SearchField text={text} onSearch={applySearch} label="Search orders" placeholder="Name, or order, user or sample ID" />
+        <SearchField text={text} onSearch={applySearch} label="Search orders" placeholder="Name or ID" />
         <div class={showsMore ? 'more' : 'more closed'}>
           <FilterSelect
             label="Collection method"

@@ -16,7 +16,7 @@ import { Consents } from './consents.tsx'
 import { buildOrder, emptyOrderForm, type OrderForm } from './order-form.ts'
 import { PickTest } from './pick-test.tsx'
 import { PickUser } from './pick-user.tsx'
-import { type Finding, findingsAt, Preflight, usePreflight } from './preflight.tsx'
+import { describeFinding, type Finding, findingsAt, Preflight, usePreflight } from './preflight.tsx'
 
 type FieldsProps = {
   form: OrderForm
@@ -108,7 +108,7 @@ function OrderFormPage() {
 function fieldMessages(findings: Finding[], isShown: boolean) {
   const hard = findings.find(({ severity }) => severity === 'hard')
   const soft = findings.find(({ severity }) => severity !== 'hard')
-  return { ...(hard && isShown ? { error: hard.message } : {}), ...(soft ? { warning: soft.message } : {}) }
+  return { ...(hard && isShown ? { error: describeFinding(hard) } : {}), ...(soft ? { warning: soft.message } : {}) }
 }
 
 const textField = ({ form, set, findingsFor }: FieldsProps, path: string, label: string, rest: object) => (

@@ -97,12 +97,17 @@ export function Preflight({ findings, isChecking, error, isShown, children }: Pr
 const Problem = ({ finding }: { finding: Finding }) => (
   <li class={finding.severity === 'hard' ? '' : 'advisory'}>
     <button type="button" onClick={() => document.querySelector<HTMLElement>(`[data-path="${pathOf(finding)}"]`)?.focus()}>
-      {fieldLabel(pathOf(finding)) || 'Order'}
+      {humanize(fieldLabel(pathOf(finding))) || 'Order'}
     </button>
-    <div>{finding.message}</div>
-    {finding.remedy && finding.remedy !== finding.message && <div class="small muted">{finding.remedy}</div>}
+    <div>{describeFinding(finding)}</div>
+    {hasOwnRemedy(finding) && <div class="small muted">{finding.remedy}</div>}
   </li>
 )
+
+/** The API's words for a missing field describe a request, not a form. */
+export const describeFinding = ({ code, message }: Finding) => (code === 'missing' ? 'Required.' : message)
+
+const hasOwnRemedy = ({ code, message, remedy }: Finding) => code !== 'missing' && Boolean(remedy) && !remedy?.startsWith(message)
 
 const fieldLabels: Record<string, string> = {
   user_id: 'user',

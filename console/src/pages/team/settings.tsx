@@ -89,10 +89,11 @@ function Form({ team }: { team: Team }) {
             {env === 'sandbox' && (
               <SelectField
                 label="Simulator"
+                hint="Manual: you advance each order. Automatic: orders advance with the clock."
                 value={settings.simulator}
                 options={[
-                  ['manual', 'Manual: you advance each order'],
-                  ['auto', 'Automatic: orders advance with the clock'],
+                  ['manual', 'Manual'],
+                  ['auto', 'Automatic'],
                 ]}
                 onSelect={(simulator) => change({ simulator })}
               />

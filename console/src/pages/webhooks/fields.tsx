@@ -24,9 +24,9 @@ export const fieldsOf = ({ url, description, filter_types, rate_limit, ordering 
 export const fieldsToBody = ({ types, ...fields }: Fields) => ({ ...fields, filter_types: parseTypes(types) })
 
 const orderings: [string, string][] = [
-  ['per_key', 'Preserve order per lab order or user resource'],
-  ['strict', 'Preserve order of all messages'],
-  ['unordered', 'No ordering'],
+  ['per_key', 'Per lab order or resource'],
+  ['strict', 'All messages'],
+  ['unordered', 'None'],
 ]
 
 const parseTypes = (text: string) => {
@@ -74,7 +74,7 @@ export function WebhookFields({ fields, onChange, error }: FieldsProps) {
         onSelect={(ordering) => set({ ordering: ordering as Fields['ordering'] })}
       />
       <TextField
-        label="Rate limit (messages per second)"
+        label="Messages per second"
         type="number"
         min="1"
         placeholder="No limit"
