@@ -146,7 +146,7 @@ test('a finding says where, what and what to do', async () => {
     {
       path: ['body', 'patient_address', 'zip'],
       code: 'format_error',
-      message: 'The value is not written as it must be.',
+      message: 'The value has the wrong format.',
       remedy: 'Must be five digits, optionally followed by a hyphen and four digits.',
       severity: 'hard',
       status: 422,
@@ -156,7 +156,7 @@ test('a finding says where, what and what to do', async () => {
     {
       path: ['body', 'order_set'],
       code: 'NO_TESTS_NAMED',
-      message: 'An order names no lab test and no marker.',
+      message: 'The order names no lab test and no marker.',
       remedy: 'The order names no lab test and no marker. Send order_set.lab_test_ids or order_set.add_on.',
       severity: 'hard',
       status: 400,

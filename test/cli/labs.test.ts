@@ -126,7 +126,7 @@ describe('lab-accounts', () => {
     const start = ['lab-accounts', 'create', '--provider-account-id', 'x', '--lab']
     await refusedInOneLine(/no such lab/, ...start, 'moon')
     await refusedInOneLine(/no such organization/, ...start, 'wrenfield', '--org', newUuid())
-    await refusedInOneLine(/not in this organisation/, ...start, 'wrenfield', '--team', newUuid())
+    await refusedInOneLine(/not in this organization/, ...start, 'wrenfield', '--team', newUuid())
     await refusedInOneLine(/does not support the billing type patient_bill;/, ...start, 'wrenfield', '--billing', 'patient_bill=*')
     await refusedInOneLine(/does not serve AK/, ...start, 'wrenfield', '--billing', 'client_bill=AZ,AK')
     await refusedInOneLine(/no such lab account/, 'lab-accounts', 'set-status', '--id', newUuid(), '--status', 'active')
