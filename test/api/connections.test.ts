@@ -218,7 +218,7 @@ test('connections pause a week after the end of ingestion, and not a day before'
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   await connect(t, user_id)
-  await t.api.patchUser({ params: { user_id }, body: { ingestion_end: new Date().toISOString() } })
+  await t.api.patchUser({ params: { user_id }, body: { ingestion_end: w.app.now() } })
   const status = async () => (await t.api.listConnections({ params: { user_id } })).providers[0]?.status
   await t.api.moveClock({ body: { advance_seconds: 6 * 24 * 3600 } })
   await w.runJobs()

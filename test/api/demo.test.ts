@@ -10,7 +10,7 @@ import { newDatabase, refusal, world } from '../support/world.ts'
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
   w = await world()
-  w.passes(DAY - (Date.now() % DAY) + DAY / 2)
+  w.goToNoon()
 })
 
 const noon = () => w.app.wall().slice(0, 10)

@@ -7,6 +7,7 @@ import { anAddress, people } from '../support/people.ts'
 import { refusal, world } from '../support/world.ts'
 
 const w = await world()
+w.goToNoon()
 const { api, passes, runJobs } = w
 type Query = Parameters<Client['listOrders']>[0] extends { query?: infer Q } | undefined ? Q : never
 

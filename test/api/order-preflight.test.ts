@@ -8,7 +8,7 @@ import { replica } from '../support/world.ts'
 type Found = { path: (string | number)[]; code: string; message: string; remedy: string; severity: string; status: number | null }
 
 const here = await replica()
-here.passes(Date.parse(NOW) - Date.now())
+here.goTo(NOW)
 const team = await here.tenant()
 let known: Known
 let before: Awaited<ReturnType<typeof rowsOf>>

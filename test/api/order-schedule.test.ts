@@ -9,9 +9,8 @@ import { newDatabase, refusal, replica, type Tenant } from '../support/world.ts'
 
 const here = await replica()
 /** Real time as the replicas of this file see it. */
-const NOW = Date.parse('2027-01-01T02:00:00Z')
-const ahead = NOW - Date.now()
-here.passes(ahead)
+const NOW = '2027-01-01T02:00:00Z'
+here.goTo(NOW)
 
 const ordered = ['ordered']
 const sent = ['ordered', 'requisition_created']
@@ -249,7 +248,7 @@ describe('a change of the day', () => {
 
 test('where a partner lab works, a held order is not shown to it before its day, and is not called back afterwards', async () => {
   const far = await replica({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
-  far.passes(ahead)
+  far.goTo(NOW)
   await loadCatalog(far.app)
   const [team, { lab }] = [await far.tenant(), await far.labSide()]
   const { id } = await place(team.api, 'walk_in_test', { activate_by: '2027-01-02' })
@@ -326,7 +325,7 @@ describe('at the same moment', () => {
 
   test('two replicas: each order is sent once', async () => {
     const other = await replica({ database: here.url })
-    other.passes(ahead)
+    other.goTo(NOW)
     const team = await here.tenant()
     const orders = await Promise.all(Array.from({ length: 30 }, () => place(team.api)))
     await Promise.all([here.app, other.app, here.app, other.app].map((app) => dispatchDue(app)))

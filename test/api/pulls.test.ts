@@ -13,6 +13,7 @@ import { type Tenant, world } from '../support/world.ts'
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
   w = await world()
+  w.goToNoon()
 })
 
 const daysAgo = (days: number) => new Date(Date.parse(w.app.wall()) - days * DAY).toISOString().slice(0, 10)

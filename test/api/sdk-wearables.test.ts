@@ -1,7 +1,7 @@
 import { VitalClient } from '@tryvital/vital-node'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { series, seriesNames } from '../../src/contract/wearables/series.ts'
-import { DAY } from '../../src/platform/time.ts'
+import { DAY, later } from '../../src/platform/time.ts'
 import { aUser } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
@@ -11,11 +11,12 @@ let user_id: string
 let window: { startDate: string; endDate: string }
 beforeAll(async () => {
   w = await world()
+  w.goToNoon()
   sdk = new VitalClient({ apiKey: w.team_api_key, environment: w.base, maxRetries: 0 })
   user_id = await aUser(w.api)
   expect(await sdk.link.connectDemoProvider({ userId: user_id, provider: 'apple_health_kit' })).toMatchObject({ success: true })
-  const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
-  window = { startDate: dayOf(Date.now() - 31 * DAY), endDate: dayOf(Date.now()) }
+  const now = w.app.wall()
+  window = { startDate: later(now, -31 * DAY).slice(0, 10), endDate: now.slice(0, 10) }
 })
 
 const camel = (name: string) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())

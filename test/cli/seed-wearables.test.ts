@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { DAY } from '../../src/platform/time.ts'
+import { DAY, later } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { newUuid } from '../support/seeded.ts'
 import { newDatabase, world } from '../support/world.ts'
@@ -12,24 +12,32 @@ beforeAll(async () => {
   cli = assay(w.url)
 })
 
-const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString().slice(0, 10)
+const dayFrom = (moment: string, days: number) => later(moment, days * DAY).slice(0, 10)
 const some = ['--days', '2', '--samples', '11']
 const seed = (users: number, ...more: string[]) => cli.json('seed', 'wearables', '--users', String(users), ...some, ...more)
 
 test('fills a team with users and days, goes on where it was stopped, and leaves alone what is there', async () => {
   const team = ['--team', w.team_id]
+  const began = w.app.wall()
   expect(await seed(2, ...team)).toEqual({ users: 2, samples: 44, there: 0 })
   expect(await seed(3, ...team)).toEqual({ users: 1, samples: 22, there: 2 })
   expect(await seed(3, ...team)).toEqual({ users: 0, samples: 0, there: 3 })
   const { users } = await w.api.listUsers({ query: {} })
   expect(users.map(({ client_user_id }) => client_user_id).sort()).toEqual(['demo-1', 'demo-2', 'demo-3'])
   const read = async (user_id: string, resource: string) => {
-    const page = await w.api.listSamples({ params: { user_id, resource }, query: { start_date: daysAgo(3), end_date: daysAgo(0) } })
+    const page = await w.api.listSamples({
+      params: { user_id, resource },
+      query: { start_date: dayFrom(began, -3), end_date: dayFrom(began, 1) },
+    })
     return page.groups['fitbit']?.flatMap(({ data }) => data.map(({ timestamp }) => timestamp.slice(0, 10))) ?? []
   }
   for (const { user_id } of users) {
-    expect(await read(user_id, 'heartrate')).toEqual([...Array(6).fill(daysAgo(2)), ...Array(6).fill(daysAgo(1))])
-    expect(await read(user_id, 'glucose')).toEqual([...Array(5).fill(daysAgo(2)), ...Array(5).fill(daysAgo(1))])
+    const [first = ''] = await read(user_id, 'heartrate')
+    // The command has the clock of the machine, and midnight may be near.
+    expect([dayFrom(began, -2), dayFrom(began, -1)]).toContain(first)
+    const second = dayFrom(`${first}T00:00:00.000Z`, 1)
+    expect(await read(user_id, 'heartrate')).toEqual([...Array(6).fill(first), ...Array(6).fill(second)])
+    expect(await read(user_id, 'glucose')).toEqual([...Array(5).fill(first), ...Array(5).fill(second)])
   }
   const rows = await query(w.url, "select subject from audit_log where action = 'operator seed wearables'")
   expect(rows).toEqual(Array(3).fill({ subject: `team_id:${w.team_id}` }))

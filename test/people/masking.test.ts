@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
+import { HOUR, later } from '../../src/platform/time.ts'
 import { verifyAudit } from '../../src/tenants/audit/actions.ts'
 import { query } from '../support/cluster.ts'
 import { joined, quick, signIn } from '../support/console.ts'
@@ -20,6 +21,7 @@ let order_id: string
 let webhook_id: string
 beforeAll(async () => {
   w = await world({ env: quick })
+  w.goToNoon()
   tenant = await w.tenant()
   const { api, admin, org_id, team_id } = tenant
   const hook = { url: `${w.base}/health` }
@@ -169,7 +171,7 @@ describe('at the console personal data is masked', () => {
 
 test('a sample in words is masked, one in numbers is not', async () => {
   const { ask } = await asAdmin()
-  const at = new Date(Date.now() - 3_600_000).toISOString()
+  const at = later(w.app.wall(), -HOUR)
   await push(tenant.api, user_id, 'note', [aSample(at, 'Zephyrine felt wonderfully rested')])
   await push(tenant.api, user_id, 'glucose', [aSample(at, 5.4)])
   const samples = async (resource: string, headers = {}) => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { countByStage, figuresOf, ingestionOf, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
-import { MINUTE, SECOND } from '../../src/platform/time.ts'
+import { later, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { joined, quick, signIn } from '../support/console.ts'
 import { aCriticalOrder, place } from '../support/orders.ts'
@@ -57,7 +57,7 @@ describe('the overview', () => {
     const params = { org_id, team_id, env: 'sandbox' as const }
     const { id } = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', filter_types: ['labtest.order.*'] } })
     await place(api)
-    const at = (ms: number) => new Date(Date.now() - ms).toISOString()
+    const at = (ms: number) => later(w.app.wall(), -ms)
     const tried = (outcome: string, ms: number, ago: number) =>
       query(
         w.url,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints, rows } from '../../src/contract/index.ts'
-import { HOUR, MINUTE } from '../../src/platform/time.ts'
+import { HOUR, later, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { browser, cookieIn, fromConsole, signIn } from '../support/console.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -230,7 +230,7 @@ describe('a session ends', () => {
     const { org_id, team_id, admin } = one
     const params = { org_id, env: 'sandbox' as const, region: 'us' as const }
     const revoked = await admin.createTeamKey({ params, body: { label: 'revoked', team_id } })
-    const expires_at = new Date(Date.now() + 5 * MINUTE).toISOString()
+    const expires_at = later(one.app.wall(), 5 * MINUTE)
     const brief = await admin.createTeamKey({ params, body: { label: 'brief', team_id, expires_at } })
     const [first, second] = [await signIn(one.base, { team_api_key: revoked.value }), await signIn(one.base, { team_api_key: brief.value })]
     await admin.deleteTeamKeys({ params, query: { api_key_id: [revoked.id] } })

@@ -20,7 +20,7 @@ import { openDatabase } from '../../src/platform/db/open.ts'
 import { policyOf } from '../../src/platform/outbound/address.ts'
 import { openSender, type Sender } from '../../src/platform/outbound/send.ts'
 import { openVault } from '../../src/platform/sealing/vault.ts'
-import { later } from '../../src/platform/time.ts'
+import { DAY, later } from '../../src/platform/time.ts'
 import { ensureManagementKey, ensureTeamKey } from '../../src/tenants/keys/actions.ts'
 import { createLabKey } from '../../src/tenants/keys/lab-keys.ts'
 import { MANAGEMENT_PREFIX } from '../../src/tenants/keys/rules.ts'
@@ -88,6 +88,14 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     /** Moves real time as this replica sees it. */
     passes: (ms: number) => {
       offset += ms
+    },
+    /** Sets real time as this replica sees it. */
+    goTo: (moment: string) => {
+      offset = Date.parse(moment) - Date.now()
+    },
+    /** Goes ahead to noon in UTC, for what counts in days: none of them ends while the test runs. */
+    goToNoon: () => {
+      offset = Math.ceil(Date.now() / DAY + 0.5) * DAY - DAY / 2 - Date.now()
     },
     runJobs: async () => {
       for (const job of jobs) while ((await job.run(app)) === true);
