@@ -125,7 +125,7 @@ export function checkGates({ name, row, mask }: Route, caller: Caller | undefine
   if (plan && caller.plan !== plan)
     throw problem(
       'PLAN_REQUIRED',
-      `This route is available on the ${plan} plan only; ask your operator to change the plan of the organisation.`,
+      `This route is available on the ${plan} plan only; ask your operator to change the plan of the organization.`,
     )
   if (caller.console) checkConsole(name, row, caller.console, Boolean(mask))
   if (caller.kind === 'management') return checkScope(row, caller)
@@ -151,7 +151,7 @@ const planOf = (console: ConsoleUser | undefined) => (console && console.kind !=
 
 function checkScope(row: Row, { team_ids }: ManagementCaller) {
   if (row.scope === 'org' && team_ids)
-    throw problem('ORG_KEY_REQUIRED', 'A Team Management Key cannot reach the organisation; use an Org Management Key.')
+    throw problem('ORG_KEY_REQUIRED', 'A Team Management Key cannot access the organization; use an Org Management Key.')
 }
 
 type PathParams = { org_id?: string; env?: string; region?: string }
@@ -160,7 +160,7 @@ type PathParams = { org_id?: string; env?: string; region?: string }
 export function checkPath({ config }: App, caller: Caller | undefined, params: PathParams = {}) {
   if (caller?.kind !== 'management') return
   if (params.org_id && params.org_id.toLowerCase() !== caller.org_id)
-    throw problem('ORG_NOT_FOUND', 'There is no such organisation that this key can reach; use the org_id that came with the key.')
+    throw problem('ORG_NOT_FOUND', 'No such organization for this key. Use the org_id that came with the key.')
   checkNamedDeployment(deploymentOf(config), { environment: params.env, region: params.region })
 }
 

@@ -27,7 +27,7 @@ export async function openCredentials(app: App, base_url: string): Promise<Crede
     management_key: BOOTSTRAP_MANAGEMENT_KEY ?? kept.management_key,
   }
   const keys = mayMakeKeys(app.config)
-    ? await provideKeys(app, given, { org: 'First organisation', team: 'First team', plan: 'scale' })
+    ? await provideKeys(app, given, { org: 'First organization', team: 'First team', plan: 'scale' })
     : { ...(await idsOnly(app)), ...kept }
   const path = inDataDir(app.config, FILE)
   writePrivate(path, `${JSON.stringify({ base_url, ...keys }, null, 2)}\n`)

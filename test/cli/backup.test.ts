@@ -126,7 +126,7 @@ describe('refused, and nothing is written', () => {
     expect((await cli.run('backup', 'check', '--file', half)).code).toBe(1)
   })
   test('a backup writes over no file and leaves no half one', async () => {
-    expect(await cli.run('backup', '--file', path)).toMatchObject({ code: 1, err: expect.stringContaining('The file exists already') })
+    expect(await cli.run('backup', '--file', path)).toMatchObject({ code: 1, err: expect.stringContaining('The file already exists') })
     expect((await cli.run('backup', '--file', '/nowhere/x.backup')).code).toBe(1)
     expect(existsSync(`${path}.part`)).toBe(false)
   })

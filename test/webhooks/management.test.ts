@@ -86,7 +86,7 @@ describe('a webhook', () => {
     expect(await admin.getWebhookHeaders(its)).toEqual({ headers: { 'X-Tag': 'a' }, sensitive: ['Authorization', 'X-Own'] })
   })
   test.each([
-    [{ 'svix-id': 'a' }, /a name that the delivery itself sets; choose another/],
+    [{ 'svix-id': 'a' }, /a name that Assay sets itself\. Choose another/],
     [{ 'x a': 'a' }, /1 to 128 letters, digits or hyphens/],
     [{ 'X-Tag': 'ä' }, /at most 4096 visible ASCII characters/],
   ])('does not send %j along', async (headers, message) => {
