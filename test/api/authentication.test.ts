@@ -83,7 +83,7 @@ describe('data routes take a team API key', () => {
   ])('a %s key is refused by the name of its deployment', async (prefix, name) => {
     const answer = await listUsers({ 'x-service-api-key': newApiKey(prefix) })
     expect(answer).toMatchObject(refusedFor('WRONG_DEPLOYMENT_KEY'))
-    expect(JSON.stringify(answer.body)).toContain(`belongs to the ${name} deployment; this is sandbox us.`)
+    expect(JSON.stringify(answer.body)).toContain(`belongs to the ${name} deployment, but this is sandbox us.`)
   })
 
   test.each<[string, (key: string) => Headers, string]>([
@@ -355,6 +355,6 @@ test('European production takes its own keys and names itself', async () => {
   expect(key.value).toMatch(/^pk_eu_/)
   const answer = await sendRequest(eu.base, endpoints.listUsers, { headers: { 'x-service-api-key': newApiKey('sk_us_') } })
   expect(answer).toMatchObject(refusedFor('WRONG_DEPLOYMENT_KEY'))
-  expect(JSON.stringify(answer.body)).toContain('belongs to the sandbox us deployment; this is production eu.')
+  expect(JSON.stringify(answer.body)).toContain('belongs to the sandbox us deployment, but this is production eu.')
   expect(await admin.getTeam({ params: { org_id, team_id } })).toMatchObject({ environments: ['production'], sandbox: null })
 })

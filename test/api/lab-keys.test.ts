@@ -77,7 +77,7 @@ describe('routes of the lab side take a lab key', () => {
   ])('a %s key is refused by the name of its deployment', async (prefix, name) => {
     const answer = await getOwnLab({ 'x-lab-key': newApiKey(prefix) })
     expect(answer).toMatchObject(refusedFor('WRONG_DEPLOYMENT_KEY'))
-    expect(JSON.stringify(answer.body)).toContain(`belongs to the ${name} deployment; this is sandbox us.`)
+    expect(JSON.stringify(answer.body)).toContain(`belongs to the ${name} deployment, but this is sandbox us.`)
   })
 
   test.each<[string, (key: string) => Headers]>([
