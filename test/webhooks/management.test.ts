@@ -135,17 +135,21 @@ test('both secrets sign for 24 hours after a rotation, then the new one alone', 
       return false
     }
   }
-  await place(api)
-  const [first] = await receiver.has(1)
+  /** The clock jumps while a lease may be held, so a message can arrive twice: the order says which one it is. */
+  const deliveryOf = async (id: string) => {
+    for (let count = 1; ; count++) {
+      const found = (await receiver.has(count)).find(({ body }) => body.includes(id))
+      if (found) return found
+    }
+  }
+  const first = await deliveryOf((await place(api)).id)
   expect([accepts(old, first as never), accepts(fresh, first as never)]).toEqual([true, true])
   w.passes(25 * HOUR)
-  await place(api)
-  const [, second] = await receiver.has(2)
+  const second = await deliveryOf((await place(api)).id)
   const signaturesOf = (one: unknown) => (one as { headers: Record<string, string> }).headers['svix-signature']?.split(' ')
   expect(signaturesOf(second)).toHaveLength(1)
 
   for (let i = 0; i < 12; i++) await admin.rotateWebhookSecret({ ...its, body: {} })
-  await place(api)
-  const [, , third] = await receiver.has(3)
+  const third = await deliveryOf((await place(api)).id)
   expect(signaturesOf(third)).toHaveLength(10)
 })
