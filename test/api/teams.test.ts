@@ -105,7 +105,7 @@ describe('creating a team', () => {
   test('in another region answers which deployment this is', async () => {
     expect(await refusal(w.admin.createTeam({ params: w, body: aTeam({ region: 'eu' }) }))).toMatchObject({
       status: 400,
-      detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringMatching(/^This deployment is sandbox us;/) },
+      detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringMatching(/^This deployment is sandbox us\b/) },
     })
   })
 

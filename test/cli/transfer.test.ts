@@ -307,7 +307,7 @@ describe('refused by its line, and nothing of that user is written', () => {
     expect((await cli.run('import', '--team', team.team_id, '--file', path, '--new-ids')).err).toMatch(
       /another user of the team has its client_user_id/,
     )
-    expect((await cli.run('import', '--team', w.org_id, '--file', path)).err).toContain('There is no such team')
-    expect((await cli.run('export', '--team', w.org_id, '--file', file('x'))).err).toContain('There is no such team')
+    expect((await cli.run('import', '--team', w.org_id, '--file', path)).err).toContain('No such team')
+    expect((await cli.run('export', '--team', w.org_id, '--file', file('x'))).err).toContain('No such team')
   })
 })
