@@ -42,7 +42,7 @@ describe('a source by OAuth', () => {
     expect((await comeBack(way)).went).toMatchObject({ state: 'success' })
     expect(await comeBack(way)).toMatchObject({ status: 400, location: null })
     const again = await comeBack(source.visit(two.oauth_url as string))
-    expect(again.text).toContain('used already')
+    expect(again.text).toContain('already used')
     expect(await refusal(link.startOAuth({ params: fitbit }))).toMatchObject({ status: 401, detail: { error_type: 'LINK_TOKEN_CONSUMED' } })
     expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(1)
   })

@@ -94,7 +94,7 @@ describe('refused, and nothing is written', () => {
 
   test('with another key', async () => {
     expect(await refused(path, { ENCRYPTION_KEY: 'another-key-0123456789abcdef0123456789' })).toContain(
-      'ENCRYPTION_KEY is not the key that this backup',
+      'ENCRYPTION_KEY is not the key that encrypted this backup',
     )
   })
   test('without the key of an embedded sandbox, and no database is made', async () => {

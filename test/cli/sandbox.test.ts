@@ -66,7 +66,7 @@ test('reset is refused for another team and without a name, and nothing goes', a
   const { total } = await w.api.listUsers()
   expect(await cli.run('sandbox', 'reset', '--team', other.team_id)).toMatchObject({
     code: 1,
-    err: expect.stringContaining('The key is of another team'),
+    err: expect.stringContaining('team_id is not the team of this key'),
   })
   expect(await refusal(other.api.resetTeam({ body: { team_id: newUuid() } }))).toMatchObject({
     status: 400,

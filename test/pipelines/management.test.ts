@@ -89,7 +89,7 @@ describe('a pipeline', () => {
     const moved = { uri: shown.replace('broker', 'evil'), exchange: 'events' }
     expect(await refusal(put(tenant, { rabbitmq: moved }))).toMatchObject({
       status: 400,
-      detail: { error_type: 'BROKER_URI_REFUSED', reason: 'credentials', error_message: expect.stringContaining('user and password') },
+      detail: { error_type: 'BROKER_URI_REFUSED', reason: 'credentials', error_message: expect.stringContaining('user name and password') },
     })
   })
 })
@@ -174,8 +174,8 @@ describe('of two destinations', () => {
 describe('is refused', () => {
   test.each([
     ['azure_amqp', { azure_amqp: { connection_string: 'c', default_event_hub: 'h' } }, 'Event Hubs is not supported'],
-    ['svix', { svix: { regional: true } }, 'Webhooks deliver beside pipelines'],
-    ['svix', { preferences: { preferred: 'svix', enabled: ['svix', 'rabbitmq'] } }, 'Webhooks deliver beside pipelines'],
+    ['svix', { svix: { regional: true } }, 'Webhooks deliver independently of pipelines'],
+    ['svix', { preferences: { preferred: 'svix', enabled: ['svix', 'rabbitmq'] } }, 'Webhooks deliver independently of pipelines'],
     ['azure_amqp', { preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq', 'azure_amqp'] } }, 'send rabbitmq'],
   ])('%s as %o', async (destination, body, words) => {
     const tenant = await w.tenant()
