@@ -159,7 +159,7 @@ describe('the link page', () => {
       w.team_id,
     ])
     expect(rows).toContainEqual({ actor_kind: 'link_token', subject: `user_id:${user_id}` })
-    expect((await open(`/link?token=${link_token}`)).text).toContain('used already')
+    expect((await open(`/link?token=${link_token}`)).text).toContain('already used')
   })
 
   test('closes: back to the app where the token says so, else nowhere', async () => {

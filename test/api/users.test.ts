@@ -82,7 +82,7 @@ describe('client_user_id', () => {
   ])('%s is personal and refused with the reason', async (client_user_id) => {
     const answer = await refusal(w.api.createUser({ body: { client_user_id } }))
     expect(answer.status).toBe(400)
-    expect(answer.detail).toMatch(/looks like (an e-mail address|a phone number).*UUID/)
+    expect(answer.detail).toMatch(/looks like (an email|a phone number).*UUID/)
     expect(JSON.stringify(answer.detail)).not.toContain(client_user_id)
   })
   test('a personal one is refused with its error_type beside the text', async () => {
@@ -164,7 +164,7 @@ describe('patching', () => {
       status: 409,
       detail: { error_type: 'CLIENT_USER_ID_TAKEN' },
     })
-    expect(await patch({ client_user_id: 'a@b.example' })).toMatchObject({ status: 400, detail: expect.stringContaining('e-mail') })
+    expect(await patch({ client_user_id: 'a@b.example' })).toMatchObject({ status: 400, detail: expect.stringContaining('email') })
     expect(await patch({ ingestion_end: '2026-04-01' })).toMatchObject({ status: 422 })
     expect(await patch({ ingestion_start: null, ingestion_end: '2026-04-01' })).toMatchObject({ status: 200 })
   })
