@@ -5,21 +5,21 @@ import { faults } from '../support/receiver.ts'
 import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
 import { refusal, world } from '../support/world.ts'
 
-const one = await world()
-await one.courier()
+const w = await world()
+await w.courier()
 
-/** An order whose first message failed once, and its two attempts. */
-async function aFailureAndASuccess() {
-  const tenant = await one.tenant()
+/** Places an order whose first delivery fails once and is retried. */
+async function deliverOnSecondAttempt() {
+  const tenant = await w.tenant()
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(503, { 'content-type': 'text/plain' }, 'come back') : faults.ok))
   const webhook = await aWebhook(tenant, { url: receiver.url })
   await tenant.admin.putWebhookHeaders({
     params: webhook.params,
-    body: { headers: { 'X-Shop': 'north', 'User-Agent': 'Harbour/1', Authorization: 'Bearer very-secret' } },
+    body: { headers: { 'X-Shop': 'north', 'User-Agent': 'Harbor/1', Authorization: 'Bearer very-secret' } },
   })
   const order = await place(tenant.api)
   await soon(async () => expect(await webhook.attempts()).toHaveLength(1))
-  one.passes(10_000)
+  w.passes(10_000)
   const attempts = await soon(async () => {
     const attempts = await webhook.attempts()
     expect(attempts).toHaveLength(2)
@@ -28,10 +28,10 @@ async function aFailureAndASuccess() {
   return { ...tenant, receiver, webhook, order, attempts }
 }
 
-test('every try is listed with what came of it, the newest first', async () => {
-  const { attempts, order, receiver, webhook } = await aFailureAndASuccess()
+test('lists every attempt with its outcome, newest first', async () => {
+  const { attempts, order, receiver, webhook } = await deliverOnSecondAttempt()
   const { event_id } = JSON.parse(receiver.received[0]?.body as string)
-  const about = {
+  const common = {
     event_id,
     event_type: 'labtest.order.created',
     key: `order:${order.id}`,
@@ -40,9 +40,9 @@ test('every try is listed with what came of it, the newest first', async () => {
     webhook_id: webhook.id,
   }
   expect(attempts).toEqual([
-    { ...about, ...attempts[0], attempt: 2, outcome: 'delivered', status: 200, error: null, error_message: null, next_try_at: null },
+    { ...common, ...attempts[0], attempt: 2, outcome: 'delivered', status: 200, error: null, error_message: null, next_try_at: null },
     {
-      ...about,
+      ...common,
       ...attempts[1],
       attempt: 1,
       outcome: 'retried',
@@ -56,8 +56,8 @@ test('every try is listed with what came of it, the newest first', async () => {
   expect(second.at >= (first.next_try_at as string)).toBe(true)
 })
 
-test('attempts are found by outcome, type, event and time, page by page', async () => {
-  const { attempts, admin, webhook } = await aFailureAndASuccess()
+test('filters attempts by outcome, event type, event and time, and returns them in pages', async () => {
+  const { attempts, admin, webhook } = await deliverOnSecondAttempt()
   const [second, first] = attempts.map(({ id }) => id)
   const [{ at, event_id }] = attempts as [(typeof attempts)[0]]
   const ids = async (query: Parameters<typeof webhook.attempts>[0]) => (await webhook.attempts(query)).map(({ id }) => id)
@@ -73,8 +73,8 @@ test('attempts are found by outcome, type, event and time, page by page', async 
   expect([page.data[0]?.id, next.data[0]?.id, next.next_cursor]).toEqual([second, first, null])
 })
 
-test('an attempt shows what was sent and what was answered', async () => {
-  const { attempts, admin, webhook, receiver } = await aFailureAndASuccess()
+test('returns the request and the response of an attempt and hides sensitive headers', async () => {
+  const { attempts, admin, webhook, receiver } = await deliverOnSecondAttempt()
   const { key } = await admin.getWebhookSecret({ params: webhook.params })
   const detail = await admin.getWebhookAttempt({ params: { ...webhook.params, attempt_id: attempts[1]?.id as string } })
   expect(detail).toMatchObject({
@@ -85,15 +85,15 @@ test('an attempt shows what was sent and what was answered', async () => {
     timing: { connected: expect.any(Number), answered: expect.any(Number), total: attempts[1]?.ms },
   })
   expect(detail.request_body).toBe(receiver.received[0]?.body)
-  expect(detail.request_headers).toMatchObject({ 'x-shop': 'north', authorization: '(hidden)', 'user-agent': 'Harbour/1' })
+  expect(detail.request_headers).toMatchObject({ 'x-shop': 'north', authorization: '(hidden)', 'user-agent': 'Harbor/1' })
   new Webhook(key).verify(detail.request_body as string, detail.request_headers)
-  const sent = receiver.received[0]?.headers ?? {}
+  const headers = receiver.received[0]?.headers ?? {}
   for (const name of ['svix-signature', 'webhook-timestamp', 'webhook-sequence', 'webhook-key', 'content-type', 'user-agent'])
-    expect([name, detail.request_headers[name]]).toEqual([name, sent[name]])
+    expect([name, detail.request_headers[name]]).toEqual([name, headers[name]])
 })
 
-test('an answer that is too long is kept as far as it was read', async () => {
-  const tenant = await one.tenant()
+test('truncates a stored response body at 64 KiB', async () => {
+  const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.bodyOf(1_000_000))
   const webhook = await aWebhook(tenant, { url: receiver.url })
   await place(tenant.api)
@@ -106,8 +106,8 @@ test('an answer that is too long is kept as far as it was read', async () => {
   expect([detail.outcome, detail.truncated, detail.response_body.length]).toEqual(['delivered', true, 64 * 1024])
 })
 
-test('attempts of another webhook are not there', async () => {
-  const { attempts, admin, org_id, team_id } = await aFailureAndASuccess()
+test('returns 404 for an attempt of another webhook', async () => {
+  const { attempts, admin, org_id, team_id } = await deliverOnSecondAttempt()
   const other = await aWebhook({ admin, org_id, team_id } as Parameters<typeof aWebhook>[0], { url: 'https://example.com/other' })
   const attempt_id = attempts[0]?.id as string
   expect(await refusal(admin.getWebhookAttempt({ params: { ...other.params, attempt_id } }))).toMatchObject({
@@ -117,18 +117,18 @@ test('attempts of another webhook are not there', async () => {
   expect(await other.attempts()).toEqual([])
 })
 
-test('an example is sent once, signed, and says nothing about the health of the webhook', async () => {
-  const tenant = await one.tenant()
+test('sends a signed example once and leaves the webhook health unchanged', async () => {
+  const tenant = await w.tenant()
   const { admin, team_id } = tenant
   const receiver = await aReceiver((n) => (n === 1 ? faults.ok : faults.status(500)))
   const webhook = await aWebhook(tenant, { url: receiver.url, disabled: true, filter_types: ['endpoint.disabled'] })
   const send = (event_type: string) => admin.sendWebhookExample({ params: webhook.params, body: { event_type } })
-  const sent = await send('labtest.order.updated')
-  expect(sent).toMatchObject({ outcome: 'delivered', status: 200, example: true, sequence: 0, key: 'example', next_try_at: null })
+  const attempt = await send('labtest.order.updated')
+  expect(attempt).toMatchObject({ outcome: 'delivered', status: 200, example: true, sequence: 0, key: 'example', next_try_at: null })
   const [message] = receiver.received
-  expect(JSON.parse(message?.body as string)).toMatchObject({ event_type: 'labtest.order.updated', team_id, event_id: sent.event_id })
+  expect(JSON.parse(message?.body as string)).toMatchObject({ event_type: 'labtest.order.updated', team_id, event_id: attempt.event_id })
   const { key } = await admin.getWebhookSecret({ params: webhook.params })
-  const detail = await admin.getWebhookAttempt({ params: { ...webhook.params, attempt_id: sent.id } })
+  const detail = await admin.getWebhookAttempt({ params: { ...webhook.params, attempt_id: attempt.id } })
   expect(detail.request_body).toBe(message?.body)
   expect(message?.headers['svix-signature']).toBe(detail.request_headers['svix-signature'])
   expect(key).toMatch(/^whsec_/)

@@ -4,69 +4,68 @@ import { place, steps } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { atEnd, world } from '../support/world.ts'
 
-/** Answers the n-th request with a status. */
-async function receiver(answer: (n: number) => number = () => 200) {
+async function startReceiver(statusOf: (n: number) => number = () => 200) {
   let n = 0
-  const there = await openReceiver((response) => response.writeHead(answer(++n)).end())
-  atEnd(() => there.close())
-  return there
+  const receiver = await openReceiver((response) => response.writeHead(statusOf(++n)).end())
+  atEnd(() => receiver.close())
+  return receiver
 }
 
-const one = await world()
-await one.courier()
+const w = await world()
+await w.courier()
 
-test('every step of an order reaches its webhook, signed and in order', async () => {
-  const { api, admin, org_id, team_id } = await one.tenant()
-  const there = await receiver()
+test('delivers every status change of an order, signed and in order', async () => {
+  const { api, admin, org_id, team_id } = await w.tenant()
+  const receiver = await startReceiver()
   const params = { org_id, team_id, env: 'sandbox' as const }
-  const webhook = await admin.createWebhook({ params, body: { url: there.url } })
+  const webhook = await admin.createWebhook({ params, body: { url: receiver.url } })
   const { key } = await admin.getWebhookSecret({ params: { ...params, webhook_id: webhook.id } })
   const order = await place(api)
-  await one.runJobs()
+  await w.runJobs()
   await api.simulateOrder({ params: { order_id: order.id }, query: {}, body: { partials: 0 } })
-  const got = await there.has(3)
-  for (const { headers, body } of got) new Webhook(key).verify(body, headers as Record<string, string>)
-  const events = got.map(({ body }) => JSON.parse(body) as { event_type: string; data: typeof order })
+  const received = await receiver.has(3)
+  for (const { headers, body } of received) new Webhook(key).verify(body, headers as Record<string, string>)
+  const events = received.map(({ body }) => JSON.parse(body) as { event_type: string; data: typeof order })
   expect(events.map(({ event_type, data }) => `${event_type} ${steps(data).at(-1)}`)).toEqual([
     'labtest.order.created ordered',
     'labtest.order.updated requisition_created',
     'labtest.order.updated completed',
   ])
-  expect(got.map(({ headers }) => [headers['webhook-sequence'], headers['webhook-key']])).toEqual(
+  expect(received.map(({ headers }) => [headers['webhook-sequence'], headers['webhook-key']])).toEqual(
     [1, 2, 3].map((n) => [String(n), `order:${order.id}`]),
   )
 })
 
-test('what fails is tried again and keeps its place', async () => {
-  const { api, admin, org_id, team_id } = await one.tenant()
-  const there = await receiver((n) => (n === 1 ? 500 : 200))
+test('retries a failed delivery before the next event of the order', async () => {
+  const { api, admin, org_id, team_id } = await w.tenant()
+  const receiver = await startReceiver((n) => (n === 1 ? 500 : 200))
   const params = { org_id, team_id, env: 'sandbox' as const }
-  await admin.createWebhook({ params, body: { url: there.url } })
+  await admin.createWebhook({ params, body: { url: receiver.url } })
   const order = await place(api)
-  await there.has(1)
-  await one.runJobs()
-  one.passes(10_000)
-  const got = await there.has(3)
-  expect(got.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '1', '2'])
-  expect(JSON.parse(got[2]?.body as string).data.id).toBe(order.id)
+  await receiver.has(1)
+  await w.runJobs()
+  w.passes(10_000)
+  const received = await receiver.has(3)
+  expect(received.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '1', '2'])
+  expect(JSON.parse(received[2]?.body as string).data.id).toBe(order.id)
 })
 
-test('a strict webhook gets everything in the order of the log', async () => {
-  const { api, admin, org_id, team_id } = await one.tenant()
-  const there = await receiver()
+test('delivers all events to a strict webhook in log order', async () => {
+  const { api, admin, org_id, team_id } = await w.tenant()
+  const receiver = await startReceiver()
   const params = { org_id, team_id, env: 'sandbox' as const }
-  await admin.createWebhook({ params, body: { url: there.url, ordering: 'strict' } })
+  await admin.createWebhook({ params, body: { url: receiver.url, ordering: 'strict' } })
   const orders = await Promise.all([place(api), place(api), place(api)])
-  await one.runJobs()
-  const got = await there.has(6)
-  expect(got.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '2', '3', '4', '5', '6'])
-  expect(new Set(got.map(({ body }) => JSON.parse(body).data.id))).toEqual(new Set(orders.map(({ id }) => id)))
+  await w.runJobs()
+  const received = await receiver.has(6)
+  expect(received.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '2', '3', '4', '5', '6'])
+  expect(new Set(received.map(({ body }) => JSON.parse(body).data.id))).toEqual(new Set(orders.map(({ id }) => id)))
 })
 
-test('a filter takes a type, what begins like it, or everything; another takes nothing', async () => {
-  const { api, admin, org_id, team_id } = await one.tenant()
+test('matches events by exact type, prefix or wildcard in filter_types', async () => {
+  const { api, admin, org_id, team_id } = await w.tenant()
   const params = { org_id, team_id, env: 'sandbox' as const }
-  const filters = [
+  const matchingFilters = [
     null,
     [],
     ['*'],
@@ -75,13 +74,13 @@ test('a filter takes a type, what begins like it, or everything; another takes n
     ['labtest.order.created*'],
     ['daily.data.sleep.created', 'labtest.order.created'],
   ]
-  const others = [['labtest.order.updated'], ['labtest.order.u*'], ['endpoint.*'], ['daily.*']]
-  const make = async (filter_types: string[] | null) =>
+  const otherFilters = [['labtest.order.updated'], ['labtest.order.u*'], ['endpoint.*'], ['daily.*']]
+  const createWebhook = async (filter_types: string[] | null) =>
     (await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/', filter_types, disabled: true } })).id
-  const told = await Promise.all(filters.map(make))
-  const untold = await Promise.all(others.map(make))
+  const matching = await Promise.all(matchingFilters.map(createWebhook))
+  const other = await Promise.all(otherFilters.map(createWebhook))
   await place(api)
-  const waiting = async (webhook_id: string) => (await admin.getWebhook({ params: { ...params, webhook_id } })).waiting
-  expect(await Promise.all(told.map(waiting))).toEqual(filters.map(() => 1))
-  expect(await Promise.all(untold.map(waiting))).toEqual(others.map(() => 0))
+  const pendingCount = async (webhook_id: string) => (await admin.getWebhook({ params: { ...params, webhook_id } })).waiting
+  expect(await Promise.all(matching.map(pendingCount))).toEqual(matchingFilters.map(() => 1))
+  expect(await Promise.all(other.map(pendingCount))).toEqual(otherFilters.map(() => 0))
 })

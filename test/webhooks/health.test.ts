@@ -9,14 +9,14 @@ import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
 import { refusal, world } from '../support/world.ts'
 
 const HOUR = 3600 * 1000
-const one = await world()
-await one.courier()
+const w = await world()
+await w.courier()
 
-const told = async (team_id: string, event_type: string) =>
-  (await toldTo(one.app, team_id)).filter((event) => event.event_type === event_type)
+const eventsOfType = async (team_id: string, event_type: string) =>
+  (await toldTo(w.app, team_id)).filter((event) => event.event_type === event_type)
 
-test('410 disables a webhook, the team is told, and nothing that waits is lost', async () => {
-  const tenant = await one.tenant()
+test('disables a webhook after a 410, emits endpoint.disabled and keeps pending messages', async () => {
+  const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.gone)
   const operator = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url, filter_types: ['labtest.*'] })
@@ -27,154 +27,154 @@ test('410 disables a webhook, the team is told, and nothing that waits is lost',
     { event_type: 'endpoint.disabled', user_id: null, data: { webhook_id: webhook.id, because: 'gone' } },
   ])
   expect(await webhook.get()).toMatchObject({ disabled: true, disabled_because: 'gone', next_try_at: null })
-  await one.runJobs()
+  await w.runJobs()
   expect((await webhook.get()).waiting).toBe(2)
   receiver.behave(() => faults.ok)
-  one.passes(10_000)
+  w.passes(10_000)
   expect(await webhook.patch({ disabled: false })).toMatchObject({ disabled: false, disabled_because: null, waiting: 2 })
   await receiver.has(3)
   expect(receiver.sequences()).toEqual([1, 1, 2])
 })
 
-test('a pause that did not help is followed by a longer one', async () => {
-  const tenant = await one.tenant()
+test('pauses a webhook again when it still fails after the first pause', async () => {
+  const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(500))
   const webhook = await aWebhook(tenant, { url: receiver.url })
   for (let n = 0; n < 6; n++) await place(tenant.api)
-  const pauses = async () => {
-    const { rows } = await sql<{ trips: number }>`select trips from webhooks where id = ${webhook.id}`.execute(one.app.db)
+  const pauseCount = async () => {
+    const { rows } = await sql<{ trips: number }>`select trips from webhooks where id = ${webhook.id}`.execute(w.app.db)
     return rows[0]?.trips
   }
-  await soon(async () => expect(await pauses()).toBe(1))
+  await soon(async () => expect(await pauseCount()).toBe(1))
   const { next_try_at } = await webhook.get()
-  expect(Date.parse(next_try_at as string)).toBeGreaterThan(Date.parse(one.app.wall()))
-  one.passes(20_000)
-  await soon(async () => expect(await pauses()).toBe(2))
+  expect(Date.parse(next_try_at as string)).toBeGreaterThan(Date.parse(w.app.wall()))
+  w.passes(20_000)
+  await soon(async () => expect(await pauseCount()).toBe(2))
   receiver.behave(() => faults.ok)
-  one.passes(HOUR)
+  w.passes(HOUR)
   await soon(async () => expect(await webhook.get()).toMatchObject({ waiting: 0, failures: 0, failing_since: null }))
 })
 
-test('a webhook that fails for days is disabled once, and not before', async () => {
-  const tenant = await one.tenant()
+test('disables a webhook once, after five days of failures', async () => {
+  const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(503))
   const webhook = await aWebhook(tenant, { url: receiver.url, filter_types: ['labtest.*'] })
-  /** Everything that is due was tried and its health noted, unless a pause keeps it back. A try that the clock overtook would pause it anew. */
-  const rests = async () => {
-    const now = one.app.wall()
+  /** True once every due message was attempted and its health recorded, or a pause holds it back. Advancing the clock earlier would start another pause. */
+  const isSettled = async () => {
+    const now = w.app.wall()
     const { rows } = await sql`
       select from lanes l join webhooks w on w.id = l.webhook_id
       where w.id = ${webhook.id} and (l.worker is not null or (l.run_at <= ${now} and w.disabled_at is null and coalesce(w.paused_until <= ${now}, true))
-        or (select max(at) from attempts a where a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity'))`.execute(one.app.db)
+        or (select max(at) from attempts a where a.webhook_id = w.id) > coalesce(w.last_failure_at, '-infinity'))`.execute(w.app.db)
     return rows.length === 0
   }
   let hours = 0
   for (; !(await webhook.get()).disabled && hours < 240; hours += 13) {
     await place(tenant.api)
-    await soon(async () => expect(await rests()).toBe(true))
-    one.passes(13 * HOUR)
+    await soon(async () => expect(await isSettled()).toBe(true))
+    w.passes(13 * HOUR)
   }
   expect([hours > 120, hours < 170, (await webhook.get()).disabled_because]).toEqual([true, true, 'failing'])
-  expect(await told(tenant.team_id, 'endpoint.disabled')).toHaveLength(1)
+  expect(await eventsOfType(tenant.team_id, 'endpoint.disabled')).toHaveLength(1)
   expect((await webhook.get()).waiting).toBeGreaterThan(0)
 })
 
-test('a message that is given up is told, and one that tells of it is not', async () => {
-  const tenant = await one.tenant()
+test('emits message.attempt.exhausted for an exhausted message, but not for an exhausted message.attempt.exhausted', async () => {
+  const tenant = await w.tenant()
   const broken = await aReceiver(() => faults.status(400))
   const operator = await aReceiver(() => faults.status(400))
   const webhook = await aWebhook(tenant, { url: broken.url, filter_types: ['labtest.order.created'] })
   const watching = await aWebhook(tenant, { url: operator.url, filter_types: ['message.*', 'endpoint.*'] })
   await place(tenant.api)
   const [message] = await webhook.waiting()
-  for (const one_of of [webhook, watching])
-    for (let tries = 1; tries <= 8; tries++) {
-      await soon(async () => expect((await one_of.attempts()).filter(({ attempt }) => attempt === tries)).toHaveLength(1))
-      one.passes(12 * HOUR)
+  for (const target of [webhook, watching])
+    for (let n = 1; n <= 8; n++) {
+      await soon(async () => expect((await target.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(1))
+      w.passes(12 * HOUR)
     }
   await soon(async () => expect((await watching.get()).waiting).toBe(0))
-  const events = await told(tenant.team_id, 'message.attempt.exhausted')
+  const events = await eventsOfType(tenant.team_id, 'message.attempt.exhausted')
   expect(events.map(({ data }) => data)).toEqual([
     { webhook_id: webhook.id, event_id: message?.event_id, event_type: 'labtest.order.created', attempts: 8, status: 400, error: 'status' },
   ])
   expect((await watching.attempts({ outcome: 'exhausted' })).map(({ event_type }) => event_type)).toEqual(['message.attempt.exhausted'])
-  await one.runJobs()
-  expect(await expectCatalogued(one.app)).toContain('message.attempt.exhausted')
+  await w.runJobs()
+  expect(await expectCatalogued(w.app)).toContain('message.attempt.exhausted')
 })
 
-test('erasing a user erases its attempts and what waits of it, and the lane goes on', async () => {
-  const tenant = await one.tenant()
+test('erasing a user removes their attempts and pending messages and unblocks the lane', async () => {
+  const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(400))
   const webhook = await aWebhook(tenant, { url: receiver.url, ordering: 'strict', filter_types: ['labtest.order.created'] })
   const user_id = await aUser(tenant.api)
   await place(tenant.api, 'walk_in_test', { user_id })
-  await one.runJobs()
-  const kept = await place(tenant.api)
-  await one.runJobs()
+  await w.runJobs()
+  const remainingOrder = await place(tenant.api)
+  await w.runJobs()
   await soon(async () => expect(await webhook.attempts()).not.toEqual([]))
-  const [gone] = await webhook.waiting()
+  const [erased] = await webhook.waiting()
   expect((await webhook.get()).waiting).toBe(2)
   receiver.behave(() => faults.ok)
   await webhook.patch({ disabled: true })
   await tenant.api.deleteUser({ params: { user_id } })
-  one.passes(8 * 24 * HOUR)
-  await one.runJobs()
-  expect(await webhook.attempts({ event_id: gone?.event_id })).toEqual([])
+  w.passes(8 * 24 * HOUR)
+  await w.runJobs()
+  expect(await webhook.attempts({ event_id: erased?.event_id })).toEqual([])
   expect((await webhook.waiting()).map(({ key, behind }) => [key, behind])).toEqual([['*', 1]])
   const before = receiver.received.length
   await webhook.patch({ disabled: false })
   await receiver.has(before + 1)
-  expect(receiver.events()[before]).toMatchObject({ data: { id: kept.id } })
+  expect(receiver.events()[before]).toMatchObject({ data: { id: remainingOrder.id } })
   expect(receiver.sequences()[before]).toBe(2)
   await soon(async () => expect((await webhook.get()).waiting).toBe(0))
 })
 
-test('with a webhook goes everything that waits for it, and nothing of another', async () => {
-  const tenant = await one.tenant()
+test('deleting a webhook removes its lanes, jobs and deliveries and keeps those of other webhooks', async () => {
+  const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
   const other = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
   await place(tenant.api)
   await tenant.admin.replayWebhook({ params: webhook.params, body: { from: '2020-01-01T00:00:00Z' } })
-  const lanes = await sql<{ id: number }>`select id from lanes where webhook_id = ${webhook.id}`.execute(one.app.db)
+  const lanes = await sql<{ id: number }>`select id from lanes where webhook_id = ${webhook.id}`.execute(w.app.db)
   await tenant.admin.deleteWebhook({ params: webhook.params })
   expect(await refusal(webhook.attempts())).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
-  await one.runJobs()
-  one.passes(3 * MINUTE)
-  await one.runJobs()
+  await w.runJobs()
+  w.passes(3 * MINUTE)
+  await w.runJobs()
   const left = await sql`
     select id::text from lanes where webhook_id = ${webhook.id} union all select id::text from webhook_jobs where webhook_id = ${webhook.id}
-    union all select event_id::text from deliveries where lane_id = any(${lanes.rows.map(({ id }) => id)}::bigint[])`.execute(one.app.db)
+    union all select event_id::text from deliveries where lane_id = any(${lanes.rows.map(({ id }) => id)}::bigint[])`.execute(w.app.db)
   expect([lanes.rows.length, left.rows]).toEqual([1, []])
   expect((await other.get()).waiting).toBe(2)
 })
 
-test('what waits for an event that is no longer kept is passed, also while the webhook is disabled', async () => {
-  const tenant = await one.tenant()
+test('skips pending messages whose event has expired, even while the webhook is disabled', async () => {
+  const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
-  const { db } = one.app
-  const wall = Date.parse(one.app.wall())
-  const long = new Date(wall - 100 * 24 * HOUR).toISOString()
-  await sql`select make_partition('events', ${long.slice(0, 10)}::date)`.execute(db)
+  const { db } = w.app
+  const wall = Date.parse(w.app.wall())
+  const expiredAt = new Date(wall - 100 * 24 * HOUR).toISOString()
+  await sql`select make_partition('events', ${expiredAt.slice(0, 10)}::date)`.execute(db)
   await sql`
-    with old as (
+    with expired as (
       insert into events (id, logged_at, no, team_id, event_type, key, partial, sealed, created_at)
-      values (gen_random_uuid(), ${long}, nextval('event_no'), ${tenant.team_id}, 'endpoint.disabled', 'webhook:old', false, '', ${long}) returning *
+      values (gen_random_uuid(), ${expiredAt}, nextval('event_no'), ${tenant.team_id}, 'endpoint.disabled', 'webhook:expired', false, '', ${expiredAt}) returning *
     )
-    select enqueue_event(${webhook.id}, id, logged_at, key) from old`.execute(db)
+    select enqueue_event(${webhook.id}, id, logged_at, key) from expired`.execute(db)
   await sql`
     insert into events (id, logged_at, no, team_id, event_type, key, partial, sealed, created_at)
-    values (gen_random_uuid(), ${one.app.wall()}, nextval('event_no'), ${tenant.team_id}, 'endpoint.disabled', 'webhook:old', false, '', now())`.execute(
+    values (gen_random_uuid(), ${w.app.wall()}, nextval('event_no'), ${tenant.team_id}, 'endpoint.disabled', 'webhook:expired', false, '', now())`.execute(
     db,
   )
   await sql`
-    select enqueue_event(${webhook.id}, id, logged_at, key) from events where team_id = ${tenant.team_id} and logged_at > ${long}`.execute(
+    select enqueue_event(${webhook.id}, id, logged_at, key) from events where team_id = ${tenant.team_id} and logged_at > ${expiredAt}`.execute(
     db,
   )
-  await sql`update lanes set run_at = ${long} where webhook_id = ${webhook.id}`.execute(db)
+  await sql`update lanes set run_at = ${expiredAt} where webhook_id = ${webhook.id}`.execute(db)
   expect((await webhook.get()).waiting).toBe(2)
-  await one.runJobs()
+  await w.runJobs()
   expect((await webhook.get()).waiting).toBe(1)
   expect((await webhook.waiting()).map(({ sequence, behind }) => [sequence, behind])).toEqual([[2, 0]])
-  const partitions = await sql`select from pg_class where relname = ${`events_${long.slice(0, 10).replaceAll('-', '')}`}`.execute(db)
+  const partitions = await sql`select from pg_class where relname = ${`events_${expiredAt.slice(0, 10).replaceAll('-', '')}`}`.execute(db)
   expect(partitions.rows).toEqual([])
 })

@@ -11,13 +11,13 @@ import { refusal, world } from '../support/world.ts'
 const w = await world()
 await w.courier()
 
-/** The verifier as the page has it for customers. */
+/** The verifier that docs/webhooks.md shows to customers. */
 const { hasValidPublicKeySignature } = await moduleOf('docs/webhooks.md', 'hasValidPublicKeySignature')
 
 type Jwks = { keys: { kid: string }[] }
 
-/** A webhook with a receiver, and what anybody can read of it. */
-async function begin(body: object) {
+/** Creates a webhook with a receiver and a reader of its public keys. */
+async function setUp(body: object) {
   const tenant = await w.tenant()
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url, ...body })
@@ -32,7 +32,7 @@ async function begin(body: object) {
     jwks,
     secret: async () => (await admin.getWebhookSecret({ params: webhook.params })).key,
     rotate: () => admin.rotateWebhookKey({ params: webhook.params }),
-    /** The next message that is sent. */
+    /** Places an order and returns the message it causes. */
     async next() {
       const before = receiver.received.length
       await place(tenant.api)
@@ -43,26 +43,26 @@ async function begin(body: object) {
 }
 
 const versions = ({ headers }: { headers: Record<string, string> }) =>
-  headers['webhook-signature']?.split(' ').map((one) => one.split(',')[0])
+  headers['webhook-signature']?.split(' ').map((signature) => signature.split(',')[0])
 
-test('a message is verified with the published key alone, and a changed one is not', async () => {
-  const { get, jwks, next } = await begin({ asymmetric: true })
-  const sent = await next()
+test('verifies a message with the published key and rejects a changed message or another key', async () => {
+  const { get, jwks, next } = await setUp({ asymmetric: true })
+  const message = await next()
   const { keys } = await jwks()
   const { public_key } = await get()
   expect(keys).toEqual([{ kty: 'OKP', crv: 'Ed25519', x: expect.any(String), kid: public_key, use: 'sig', alg: 'EdDSA' }])
   expect(public_key).toMatch(/^whpk_[a-zA-Z0-9+/]{43}=$/)
-  expect(versions(sent)).toEqual(['v1', 'v1a'])
-  expect(sent.headers['svix-signature']).toBe(sent.headers['webhook-signature'])
-  expect(hasValidPublicKeySignature(keys, sent.headers, sent.body)).toBe(true)
-  expect(hasValidPublicKeySignature(keys, sent.headers, `${sent.body} `)).toBe(false)
-  expect(hasValidPublicKeySignature(keys, { ...sent.headers, 'webhook-id': newUuid() }, sent.body)).toBe(false)
-  const { keys: strange } = await (await begin({ asymmetric: true })).jwks()
-  expect(hasValidPublicKeySignature(strange, sent.headers, sent.body)).toBe(false)
+  expect(versions(message)).toEqual(['v1', 'v1a'])
+  expect(message.headers['svix-signature']).toBe(message.headers['webhook-signature'])
+  expect(hasValidPublicKeySignature(keys, message.headers, message.body)).toBe(true)
+  expect(hasValidPublicKeySignature(keys, message.headers, `${message.body} `)).toBe(false)
+  expect(hasValidPublicKeySignature(keys, { ...message.headers, 'webhook-id': newUuid() }, message.body)).toBe(false)
+  const { keys: otherKeys } = await (await setUp({ asymmetric: true })).jwks()
+  expect(hasValidPublicKeySignature(otherKeys, message.headers, message.body)).toBe(false)
 })
 
-test('the public verifiers of the secret take the message as before', async () => {
-  const { secret, next, rotate } = await begin({ asymmetric: true })
+test('keeps the Svix and Standard Webhooks verifiers working with the secret', async () => {
+  const { secret, next, rotate } = await setUp({ asymmetric: true })
   await rotate()
   const { headers, body } = await next()
   for (const Webhook of [SvixWebhook, StandardWebhook]) {
@@ -72,16 +72,16 @@ test('the public verifiers of the secret take the message as before', async () =
   }
 })
 
-test('both keys are published and sign for 24 hours after a rotation, then the new one alone', async () => {
-  const { get, jwks, next, rotate, admin, params } = await begin({ asymmetric: true })
+test('publishes and signs with both keys for 24 hours after a rotation, then with the new key only', async () => {
+  const { get, jwks, next, rotate, admin, params } = await setUp({ asymmetric: true })
   const [old] = (await jwks()).keys as [{ kid: string }]
   await rotate()
   const during = await jwks()
   expect(during.keys.map(({ kid }) => kid)).toEqual([(await get()).public_key, old.kid])
   expect((await get()).public_key).not.toBe(old.kid)
-  const sent = await next()
-  expect(versions(sent)).toEqual(['v1', 'v1a', 'v1a'])
-  for (const key of during.keys) expect(hasValidPublicKeySignature([key], sent.headers, sent.body)).toBe(true)
+  const message = await next()
+  expect(versions(message)).toEqual(['v1', 'v1a', 'v1a'])
+  for (const key of during.keys) expect(hasValidPublicKeySignature([key], message.headers, message.body)).toBe(true)
   await admin.rotateWebhookSecret({ params, body: {} })
   expect(await jwks()).toEqual(during)
 
@@ -90,8 +90,8 @@ test('both keys are published and sign for 24 hours after a rotation, then the n
   expect(versions(await next())).toEqual(['v1', 'v1a'])
 })
 
-test('it is turned on and off again; a key that was taken away does not come back', async () => {
-  const { get, patch, jwks, next, rotate } = await begin({})
+test('turns asymmetric signing on and off, with a new key each time it is turned on', async () => {
+  const { get, patch, jwks, next, rotate } = await setUp({})
   const notFound = { status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } }
   expect((await get()).public_key).toBe(null)
   expect(await jwks()).toMatchObject(notFound)
@@ -109,8 +109,8 @@ test('it is turned on and off again; a key that was taken away does not come bac
   expect((await patch({ asymmetric: true })).public_key).not.toBe(public_key)
 })
 
-test('keys are published of webhooks that are there, and of no other', async () => {
-  const { admin, params, jwks } = await begin({ asymmetric: true })
+test('publishes keys only for existing webhooks', async () => {
+  const { admin, params, jwks } = await setUp({ asymmetric: true })
   await admin.deleteWebhook({ params })
   expect((await jwks()).status).toBe(404)
   for (const [id, status] of [
@@ -120,8 +120,8 @@ test('keys are published of webhooks that are there, and of no other', async () 
     expect((await fetch(`${w.base}/webhooks/${id}/jwks.json`)).status).toBe(status)
 })
 
-test('no private key leaves the house', async () => {
-  const { get, admin, params, jwks } = await begin({ asymmetric: true })
-  const answers = [await get(), await jwks(), (await admin.listWebhooks({ params })).data, await admin.getWebhookSecret({ params })]
-  expect(JSON.stringify(answers)).not.toMatch(/whsk_|"d":/)
+test('never returns a private key', async () => {
+  const { get, admin, params, jwks } = await setUp({ asymmetric: true })
+  const responses = [await get(), await jwks(), (await admin.listWebhooks({ params })).data, await admin.getWebhookSecret({ params })]
+  expect(JSON.stringify(responses)).not.toMatch(/whsk_|"d":/)
 })
