@@ -13,7 +13,7 @@ import { loadCatalog } from './labs/catalog/file/actions.ts'
 import { type Credentials, openCredentials } from './operations/credentials.ts'
 import { checkSettings, claimDatabase, isClaimed } from './operations/deployment/actions.ts'
 import { appOf, DELIVER, newService, type Service } from './platform/app.ts'
-import type { Config } from './platform/config.ts'
+import { type Config, listeningUrl, publicUrl } from './platform/config.ts'
 import { encryptionKey } from './platform/data-dir.ts'
 import { type Embedded, startEmbedded } from './platform/db/embedded/start.ts'
 import { migrate } from './platform/db/migrate.ts'
@@ -38,7 +38,7 @@ export async function startService(config: Config, log: Logger): Promise<Running
   const metrics = createMetrics(database)
   let ready = false
   const server = await buildServer(service, metrics, { ready: () => ready })
-  const port = await listen(server, config)
+  await listen(server, config)
   const loop = startJobs(service, config.ROLE === 'api' ? jobs.filter((job) => job.everywhere) : jobs, failureOf(service, metrics))
   const couriers = config.ROLE === 'api' ? notifier(service) : await openCourier(service, database, metrics)
   const publisher = config.ROLE === 'api' ? undefined : openPublisher(service, metrics)
@@ -48,11 +48,10 @@ export async function startService(config: Config, log: Logger): Promise<Running
   opened.defer(async () => {
     await Promise.all([loop.stop(), server.close(), couriers.stop(), publisher?.stop()])
   })
-  const listening = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`
-  const credentials = await openCredentials(appOf(service), config.PUBLIC_URL ?? listening)
+  const credentials = await openCredentials(appOf(service), publicUrl(config))
   ready = true
   const running = opened.move()
-  return { service, listening, credentials, close: () => running.disposeAsync() }
+  return { service, listening: listeningUrl(config), credentials, close: () => running.disposeAsync() }
 }
 
 /** Delivers to webhooks. */
@@ -88,11 +87,13 @@ const failureOf =
     log.error({ job, err: safeError(error) }, 'job failed')
   }
 
-async function listen(server: FastifyInstance, { HOST, PORT }: Config) {
+/** Listens, and replaces port 0 in the configuration by the port that the system picked. */
+async function listen(server: FastifyInstance, config: Config) {
+  const { HOST, PORT } = config
   await server.listen({ host: HOST, port: PORT }).catch((error: Error) => {
     throw setupProblem(`PORT ${PORT} on HOST ${HOST} is not available: ${error.message}; choose another PORT`)
   })
-  return (server.server.address() as AddressInfo).port
+  config.PORT = (server.server.address() as AddressInfo).port
 }
 
 type OpenEmbedded = (options: { dataDir: string; log: Logger }) => Promise<Embedded>

@@ -176,9 +176,10 @@ export const deploymentOf = ({ ENVIRONMENT, REGION }: Place) => ({ environment: 
 
 export const deploymentName = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT} ${REGION}`
 
+export const listeningUrl = ({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>) => `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
+
 /** The base of every URL that the service hands out. */
-export const publicUrl = ({ PUBLIC_URL, HOST, PORT }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>) =>
-  PUBLIC_URL ?? `http://${HOST}:${PORT}`
+export const publicUrl = (config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>) => config.PUBLIC_URL ?? listeningUrl(config)
 
 /** `sk_us_` in the US sandbox, `pk_eu_` in European production. */
 export const teamKeyPrefix = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT === 'sandbox' ? 'sk' : 'pk'}_${REGION}_`

@@ -50,7 +50,7 @@ test.each([
   expect(ended.err).toContain(why)
 })
 
-test('whoever is not there cannot be removed', async () => {
+test('refuses to remove a person who is not a member', async () => {
   const ended = await cli.run('people', 'remove', '--id', tenant.team_id)
-  expect([ended.code, ended.err]).toEqual([1, expect.stringContaining('There is no such person')])
+  expect([ended.code, ended.err]).toEqual([1, expect.stringContaining('No member of your organization has this id')])
 })

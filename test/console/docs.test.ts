@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { pages } from '../../src/http/docs/pages.ts'
 import { browser, fits, named, openPage, seriousIssues, widths, without } from '../support/console-page.ts'
 import { picture } from '../support/console-tour.ts'
+import { PATIENCE_MS } from '../support/process.ts'
 import { world } from '../support/world.ts'
 
 let base: string
@@ -64,9 +65,11 @@ test.skipIf(without)(named('/docs: the search retries loading its index on the n
   const { page } = await openPage(base)
   await page.goto('/docs')
   await page.route('**/docs/search.json', (route) => route.abort())
-  await page.getByLabel('Search the documentation').pressSequentially('IDEMPOTENCY_KEY_REUSE')
+  const failed = page.waitForEvent('requestfailed')
+  await page.getByLabel('Search the documentation').pressSequentially('I')
+  await failed
   await page.unroute('**/docs/search.json')
-  await page.keyboard.type('D')
+  await page.keyboard.type('DEMPOTENCY_KEY_REUSED')
   await firstFound(page, /^IDEMPOTENCY_KEY_REUSED Errors/)
 })
 
@@ -107,9 +110,9 @@ test.skipIf(without)(named('/docs: copies a code sample and links to a section')
   await page.getByRole('button', { name: 'Copy this code' }).first().click()
   await page.getByText('Copied').first().waitFor()
   const sample = await page.locator('.code:not(.answer) code').first().textContent()
-  expect(sample).toContain('curl')
+  expect(sample).toContain('api "/events')
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sample)
-  await page.getByRole('link', { name: 'Link to Types' }).click()
+  await page.getByRole('link', { name: 'Link to Types', exact: true }).click()
   expect(page.url()).toBe(`${base}/docs/events#types`)
   await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Examples' }).click()
   expect(page.url()).toBe(`${base}/docs/events#examples`)
@@ -133,7 +136,7 @@ test.skipIf(without)(named('/docs: uses the theme selected in the console'), asy
   await page.goto('/docs/lifecycle')
   expect(await ground()).toBe('rgb(16, 18, 20)')
   expect(await page.evaluate("getComputedStyle(document.querySelector('.lc-band')).fill")).toBe('rgb(22, 25, 28)')
-  await page.getByRole('button', { name: 'Colours: dark. Change' }).click()
+  await page.getByRole('button', { name: 'Theme: dark. Change' }).click()
   expect(await page.evaluate("localStorage.getItem('assay.theme')")).toBe('auto')
   expect(await ground()).toBe('rgb(248, 248, 246)')
 })
@@ -141,11 +144,11 @@ test.skipIf(without)(named('/docs: uses the theme selected in the console'), asy
 test.skipIf(without)(named('/docs on a phone: works without JavaScript'), async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false, baseURL: base })
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(PATIENCE_MS)
   await page.goto('/docs')
   await page.getByText('Menu', { exact: true }).click()
   await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Order lifecycle' }).click()
-  await page.getByRole('img', { name: /^The steps of testkit orders/ }).waitFor()
+  await page.getByRole('img', { name: /^Steps and transitions of testkit orders/ }).waitFor()
   await page.getByLabel('Search the documentation').fill('ORDER_NOT_CANCELLABLE')
   await page.keyboard.press('Enter')
   await page.getByRole('link', { name: 'ORDER_NOT_CANCELLABLE' }).click()

@@ -59,7 +59,7 @@ journey('a person signs in with password and authenticator and sees what the rol
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByLabel('Code').fill('000000')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByText('E-mail, password or code are wrong').waitFor()
+  await page.getByText('The email, password or code is wrong').waitFor()
   expect(complaints.splice(0)).toHaveLength(1)
   await page.getByLabel('Code').fill(code())
   await page.getByRole('button', { name: 'Sign in' }).click()

@@ -18,11 +18,11 @@ await w.courier()
 const blocks = blocksOf('docs/guides/webhook-receivers.md')
 const home = { HOME: process.env['HOME'] }
 
-/** The receiver of the page, saved under the name that the page gives it. */
-function saved(file: string) {
+/** Saves a receiver of the guide under its name, with another port. */
+function saved(file: string, port: number) {
   const { text } = blocks.find(({ told }) => told['file'] === file) as (typeof blocks)[number]
   const path = join(temporaryFolder(), file)
-  writeFileSync(path, text)
+  writeFileSync(path, text.replace('9099', String(port)))
   return path
 }
 
@@ -32,15 +32,15 @@ function built(source: string) {
   return binary
 }
 
-const languages: [name: string, tool: string | undefined, command: () => string[]][] = [
-  ['TypeScript', undefined, () => [process.execPath, saved('receiver.ts')]],
-  ['Python', 'python3', () => ['python3', saved('receiver.py')]],
-  ['Go', 'go', () => [built(saved('receiver.go'))]],
+const languages: [name: string, tool: string | undefined, command: (port: number) => string[]][] = [
+  ['TypeScript', undefined, (port) => [process.execPath, saved('receiver.ts', port)]],
+  ['Python', 'python3', (port) => ['python3', saved('receiver.py', port)]],
+  ['Go', 'go', (port) => [built(saved('receiver.go', port))]],
 ]
 
-async function started(command: string[], secret: string) {
+async function started(command: (port: number) => string[], secret: string) {
   const port = await reservePort()
-  const running = run(command, { env: { ...home, PORT: String(port), SECRET: secret } })
+  const running = run(command(port), { env: { ...home, SECRET: secret } })
   atEnd(async () => {
     running.child.kill()
     await running.ended
@@ -67,7 +67,7 @@ for (const [name, tool, command] of languages) {
   const title = `the receiver in ${name} takes what is ours, once and in order, and nothing else`
   test.skipIf(missing)(missing ? `${title} (skipped: there is no ${tool})` : title, async () => {
     const secret = newWebhookSecret()
-    const receiver = await started(command(), secret)
+    const receiver = await started(command, secret)
     const tenant = await w.tenant()
     const copies = await aReceiver()
     const webhook = await aWebhook(tenant, { url: receiver.url, secret })

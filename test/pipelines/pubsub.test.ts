@@ -119,7 +119,7 @@ describe.skipIf(!emulator)(withEmulator, () => {
     const ids = await tell(w.app, tenant, ['a', 'a'])
     await soon(async () =>
       expect(await pipeline.state()).toMatchObject({
-        last_error: { code: 'topic_missing', message: 'The topic does not exist; create it in the project.' },
+        last_error: { code: 'topic_missing', message: 'The topic does not exist. Create it in the project.' },
         lag: 2,
         delivered: 0,
         failing_since: expect.any(String),

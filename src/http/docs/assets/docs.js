@@ -21,7 +21,7 @@ function offerThemes() {
   const show = () => {
     const now = root.dataset.theme
     button.textContent = names[now] ?? names.auto
-    button.setAttribute('aria-label', `Colours: ${now}. Change`)
+    button.setAttribute('aria-label', `Theme: ${now}. Change`)
   }
   button.hidden = false
   button.addEventListener('click', () => {
@@ -29,7 +29,7 @@ function offerThemes() {
     root.dataset.theme = all[(all.indexOf(root.dataset.theme) + 1) % all.length]
     localStorage.setItem('assay.theme', root.dataset.theme)
     show()
-    say(`Colours: ${root.dataset.theme}`)
+    say(`Theme: ${root.dataset.theme}`)
   })
   show()
 }
