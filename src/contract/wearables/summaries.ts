@@ -2,75 +2,94 @@ import { z } from 'zod'
 import { Day, Id, Instant, openEnum } from '../common.ts'
 import { deprecated } from '../deprecation.ts'
 import { PersonalText, personal, Safe, safe } from '../personal.ts'
+import { field } from './field.ts'
 
 const number = z.number().nullish()
 const wholeNumber = z.int().nullish()
 const text = Safe.nullish()
 
-const kcal = number.describe('In kcal.')
-const meters = number.describe('In meters.')
-const minutes = number.describe('In minutes.')
-const bpm = wholeNumber.describe('In beats per minute.')
-const seconds = z.int().describe('In seconds.')
-const optionalSeconds = wholeNumber.describe('In seconds.')
-const percent = number.describe('In percent.')
-const celsius = number.describe('In °C.')
-const utcOffset = wholeNumber.describe('The offset from UTC in seconds.')
+const calendarDate = field(safe(Day), "The day in the user's calendar.")
+const utcOffset = field(wholeNumber, 'The offset from UTC.', 's')
+const timeZone = field(text, 'The IANA time zone of the data.')
 
-export const Sport = z.object({ id: deprecated(z.int(), 'Use `slug`.'), name: Safe, slug: Safe })
+export const Sport = z.object({
+  id: deprecated(z.int(), 'Use `slug`.'),
+  name: field(Safe, 'The display name of the sport.'),
+  slug: field(Safe, 'The sport, such as `running`.'),
+})
 
-const dayFields = { calendar_date: safe(Day), date: Instant.nullish(), timezone_offset: utcOffset }
+const dayFields = {
+  calendar_date: calendarDate,
+  date: field(Instant.nullish(), 'Midnight of `calendar_date`, written in UTC.'),
+  timezone_offset: utcOffset,
+}
+
+const bpm = (meaning: string) => field(number, meaning, 'bpm')
+
+const DayHeartRate = z.object({
+  avg_bpm: bpm('The mean heart rate.'),
+  min_bpm: bpm('The lowest heart rate.'),
+  max_bpm: bpm('The highest heart rate.'),
+  resting_bpm: bpm('The resting heart rate.'),
+  avg_walking_bpm: bpm('The mean heart rate while walking.'),
+})
 
 /** The nutrition fields of a meal. `amount` is the shape of one number. */
 export function nutritionFields(amount: z.ZodNumber) {
-  const optionalAmount = amount.nullish()
+  const grams = (meaning: string) => field(amount.nullish(), meaning, 'g')
   const fats = z.object({
-    saturated: optionalAmount,
-    monounsaturated: optionalAmount,
-    polyunsaturated: optionalAmount,
-    omega3: optionalAmount,
-    omega6: optionalAmount,
-    total: optionalAmount,
+    saturated: grams('Saturated fat.'),
+    monounsaturated: grams('Monounsaturated fat.'),
+    polyunsaturated: grams('Polyunsaturated fat.'),
+    omega3: grams('Omega-3 fatty acids.'),
+    omega6: grams('Omega-6 fatty acids.'),
+    total: grams('Total fat.'),
   })
-  const otherMacros = {
-    alcohol: optionalAmount,
-    water: optionalAmount,
-    fibre: optionalAmount,
-    sugar: optionalAmount,
-    cholesterol: optionalAmount,
-  }
-  const amounts = z.record(Safe, amount).nullish()
+  const macros = z.object({
+    carbs: grams('Carbohydrates.'),
+    protein: grams('Protein.'),
+    fats: field(fats.nullish(), 'Fats.'),
+    alcohol: grams('Alcohol.'),
+    water: field(amount.nullish(), 'Water, in the unit of the source.'),
+    fibre: grams('Dietary fiber.'),
+    sugar: grams('Sugar.'),
+    cholesterol: field(amount.nullish(), 'Cholesterol, in the unit of the source.'),
+  })
+  const amounts = (what: string) => field(z.record(Safe, amount).nullish(), `${what} by name, in the units of the source.`)
+  const micros = z.object({ minerals: amounts('Minerals'), trace_elements: amounts('Trace elements'), vitamins: amounts('Vitamins') })
+  const energy = z.object({ unit: field(Safe, 'The unit of the energy, such as `kcal`.'), value: field(amount, 'The energy.') })
   return {
-    energy: z.object({ unit: Safe, value: amount }).nullish(),
-    macros: z.object({ carbs: optionalAmount, protein: optionalAmount, fats: fats.nullish(), ...otherMacros }).nullish(),
-    micros: z.object({ minerals: amounts, trace_elements: amounts, vitamins: amounts }).nullish(),
+    energy: field(energy.nullish(), 'The energy content.'),
+    macros: field(macros.nullish(), 'Macronutrients.'),
+    micros: field(micros.nullish(), 'Micronutrients.'),
   }
 }
 
 const food = nutritionFields(z.number())
 
-export const cycleDays = (fields: z.ZodRawShape = {}) => z.array(z.object({ date: safe(Day), ...fields })).nullish()
+export const cycleDays = (meaning: string, fields: z.ZodRawShape = {}, unit?: string) =>
+  field(z.array(z.object({ date: safe(Day), ...fields })).nullish(), meaning, unit)
 
 /** The daily entries of a menstrual cycle. */
 export const cycleEntries = {
-  menstrual_flow: cycleDays({ flow: Safe }),
-  cervical_mucus: cycleDays({ quality: Safe }),
-  intermenstrual_bleeding: cycleDays(),
-  contraceptive: cycleDays({ type: Safe }),
-  detected_deviations: cycleDays({ deviation: Safe }),
-  ovulation_test: cycleDays({ test_result: Safe }),
-  home_pregnancy_test: cycleDays({ test_result: Safe }),
-  home_progesterone_test: cycleDays({ test_result: Safe }),
-  sexual_activity: cycleDays({ protection_used: z.boolean().nullish() }),
-  basal_body_temperature: cycleDays({ value: z.number() }),
+  menstrual_flow: cycleDays('Days of the period, each with `date` and `flow`.', { flow: Safe }),
+  cervical_mucus: cycleDays('Cervical mucus, as `date` and `quality`.', { quality: Safe }),
+  intermenstrual_bleeding: cycleDays('Bleeding between periods, as `date`.'),
+  contraceptive: cycleDays('Contraceptive use, as `date` and `type`.', { type: Safe }),
+  detected_deviations: cycleDays('Deviations of the cycle, as `date` and `deviation`.', { deviation: Safe }),
+  ovulation_test: cycleDays('Ovulation tests, as `date` and `test_result`.', { test_result: Safe }),
+  home_pregnancy_test: cycleDays('Pregnancy tests, as `date` and `test_result`.', { test_result: Safe }),
+  home_progesterone_test: cycleDays('Progesterone tests, as `date` and `test_result`.', { test_result: Safe }),
+  sexual_activity: cycleDays('Sexual activity, as `date` and `protection_used`.', { protection_used: z.boolean().nullish() }),
+  basal_body_temperature: cycleDays('Basal body temperature, as `date` and `value`.', { value: z.number() }, '°C'),
 }
 
 /** Some summaries name their source in flat fields besides `source`. */
 const sourceFields = {
-  source_provider: Safe,
-  source_type: Safe,
-  source_app_id: text,
-  source_device_id: Id.nullish(),
+  source_provider: field(Safe, 'The slug of the source.'),
+  source_type: field(Safe, 'The kind of device, such as `watch`.'),
+  source_app_id: field(text, 'The app that recorded the data.'),
+  source_device_id: field(Id.nullish(), 'The ID of the device.'),
 }
 
 type Summary = {
@@ -90,19 +109,19 @@ export const summaries = {
     noun: 'the activity of a day',
     fields: {
       ...dayFields,
-      time_zone: text,
-      calories_active: kcal,
-      calories_total: kcal,
+      time_zone: timeZone,
+      calories_active: field(number, 'The energy burned by activity.', 'kcal'),
+      calories_total: field(number, 'The energy burned by activity and at rest.', 'kcal'),
       daily_movement: deprecated(number, 'Use `distance`.'),
-      distance: meters,
-      floors_climbed: wholeNumber,
-      steps: wholeNumber,
-      high: minutes,
-      medium: minutes,
-      low: minutes,
-      heart_rate: z.object({ avg_bpm: number, min_bpm: number, max_bpm: number, resting_bpm: number, avg_walking_bpm: number }).nullish(),
-      wheelchair_use: z.boolean().nullish(),
-      wheelchair_push: wholeNumber,
+      distance: field(number, 'The distance covered.', 'm'),
+      floors_climbed: field(wholeNumber, 'Floors climbed.'),
+      steps: field(wholeNumber, 'Steps.'),
+      high: field(number, 'Time with high activity.', 'min'),
+      medium: field(number, 'Time with medium activity.', 'min'),
+      low: field(number, 'Time with low activity.', 'min'),
+      heart_rate: field(DayHeartRate.nullish(), 'The heart rate of the day.'),
+      wheelchair_use: field(z.boolean().nullish(), 'True if the user uses a wheelchair.'),
+      wheelchair_push: field(wholeNumber, 'Wheelchair pushes.'),
     },
     example: {
       ...exampleDay,
@@ -120,28 +139,28 @@ export const summaries = {
     noun: 'a sleep session',
     fields: {
       ...dayFields,
-      bedtime_start: Instant,
-      bedtime_stop: Instant,
-      type: openEnum(['long_sleep', 'short_sleep', 'acknowledged_nap', 'unknown']),
-      duration: seconds,
-      total: seconds,
-      awake: seconds,
-      light: seconds,
-      rem: seconds,
-      deep: seconds,
-      score: wholeNumber,
-      recovery_readiness_score: wholeNumber,
-      hr_lowest: bpm,
-      hr_average: bpm,
-      hr_resting: bpm,
-      efficiency: percent,
-      latency: optionalSeconds,
-      temperature_delta: celsius,
-      skin_temperature: celsius,
-      hr_dip: number,
-      state: openEnum(['tentative', 'confirmed']).nullish(),
-      average_hrv: number,
-      respiratory_rate: number,
+      bedtime_start: field(Instant, 'The start of the session.'),
+      bedtime_stop: field(Instant, 'The end of the session.'),
+      type: field(openEnum(['long_sleep', 'short_sleep', 'acknowledged_nap', 'unknown']), 'The kind of sleep.'),
+      duration: field(z.int(), 'The time from `bedtime_start` to `bedtime_stop`.', 's'),
+      total: field(z.int(), 'The time asleep. Without stages, the same as `duration`.', 's'),
+      awake: field(z.int(), 'The time awake.', 's'),
+      light: field(z.int(), 'The time in light sleep.', 's'),
+      rem: field(z.int(), 'The time in REM sleep.', 's'),
+      deep: field(z.int(), 'The time in deep sleep.', 's'),
+      score: field(wholeNumber, 'The sleep score of the source, from 0 to 100.'),
+      recovery_readiness_score: field(wholeNumber, 'The recovery or readiness score of the source, from 0 to 100.'),
+      hr_lowest: field(wholeNumber, 'The lowest heart rate.', 'bpm'),
+      hr_average: field(wholeNumber, 'The mean heart rate.', 'bpm'),
+      hr_resting: field(wholeNumber, 'The resting heart rate.', 'bpm'),
+      efficiency: field(number, 'The share of `total` in `duration`. Null without stages.', '%'),
+      latency: field(wholeNumber, 'The time until the user fell asleep.', 's'),
+      temperature_delta: field(number, "The deviation from the user's usual temperature.", '°C'),
+      skin_temperature: field(number, 'The skin temperature.', '°C'),
+      hr_dip: field(number, 'The drop of the heart rate during sleep, as the source reports it.'),
+      state: field(openEnum(['tentative', 'confirmed']).nullish(), '`tentative` if the source can still revise the session.'),
+      average_hrv: field(number, 'The mean heart rate variability.', 'ms'),
+      respiratory_rate: field(number, 'The mean respiratory rate.', 'breaths/min'),
     },
     example: {
       ...exampleDay,
@@ -162,13 +181,13 @@ export const summaries = {
   sleep_cycle: {
     noun: 'the stages of a sleep session',
     fields: {
-      sleep_id: Id,
-      session_start: Instant,
-      session_end: Instant,
-      stage_start_offset_second: z.array(z.int()),
-      stage_end_offset_second: z.array(z.int()),
-      stage_type: z.array(z.int()).describe('The stages: 1 deep, 2 light, 3 REM, 4 awake, 5 manual, -1 missing.'),
-      time_zone: text,
+      sleep_id: field(Id, 'The ID of the sleep session.'),
+      session_start: field(Instant, 'The start of the session.'),
+      session_end: field(Instant, 'The end of the session.'),
+      stage_start_offset_second: field(z.array(z.int()), 'The start of each stage, counted from `session_start`.', 's'),
+      stage_end_offset_second: field(z.array(z.int()), 'The end of each stage, counted from `session_start`.', 's'),
+      stage_type: field(z.array(z.int()), 'The stages: 1 deep, 2 light, 3 REM, 4 awake, 5 manual, -1 missing.'),
+      time_zone: timeZone,
       ...sourceFields,
     },
     example: {
@@ -183,33 +202,42 @@ export const summaries = {
   workouts: {
     noun: 'a workout',
     fields: {
-      calendar_date: safe(Day),
-      time_start: Instant,
-      time_end: Instant,
-      title: PersonalText.nullish(),
+      calendar_date: calendarDate,
+      time_start: field(Instant, 'The start of the workout.'),
+      time_end: field(Instant, 'The end of the workout.'),
+      title: field(PersonalText.nullish(), 'The title that the user or the source gave.'),
       timezone_offset: utcOffset,
-      calories: kcal,
-      distance: meters,
-      average_hr: bpm,
-      max_hr: bpm,
-      sport: Sport.nullish(),
-      hr_zones: z
-        .array(z.int())
-        .nullish()
-        .describe('The seconds in six zones of the maximum heart rate: below 50 %, 50–60, 60–70, 70–80, 80–90 and above 90 %.'),
-      moving_time: optionalSeconds,
-      total_elevation_gain: meters,
-      elev_high: meters,
-      elev_low: meters,
-      average_speed: number,
-      max_speed: number,
-      average_watts: number,
-      device_watts: number,
-      max_watts: number,
-      weighted_average_watts: number,
-      steps: wholeNumber,
-      map: z.object({ polyline: PersonalText.nullish(), summary_polyline: PersonalText.nullish() }).nullish(),
-      provider_id: Safe,
+      calories: field(number, 'The energy burned.', 'kcal'),
+      distance: field(number, 'The distance covered.', 'm'),
+      average_hr: field(wholeNumber, 'The mean heart rate.', 'bpm'),
+      max_hr: field(wholeNumber, 'The highest heart rate.', 'bpm'),
+      sport: field(Sport.nullish(), 'The sport.'),
+      hr_zones: field(
+        z.array(z.int()).nullish(),
+        'The time in six zones of the maximum heart rate: below 50 %, 50–60, 60–70, 70–80, 80–90 and above 90 %.',
+        's',
+      ),
+      moving_time: field(wholeNumber, 'The time in motion.', 's'),
+      total_elevation_gain: field(number, 'The elevation gained.', 'm'),
+      elev_high: field(number, 'The highest elevation.', 'm'),
+      elev_low: field(number, 'The lowest elevation.', 'm'),
+      average_speed: field(number, 'The mean speed.', 'm/s'),
+      max_speed: field(number, 'The highest speed.', 'm/s'),
+      average_watts: field(number, 'The mean power.', 'W'),
+      device_watts: field(number, 'The power that the device measured.', 'W'),
+      max_watts: field(number, 'The highest power.', 'W'),
+      weighted_average_watts: field(number, 'The weighted mean power.', 'W'),
+      steps: field(wholeNumber, 'Steps.'),
+      map: field(
+        z
+          .object({
+            polyline: field(PersonalText.nullish(), 'The route as an encoded polyline.'),
+            summary_polyline: field(PersonalText.nullish(), 'The simplified route as an encoded polyline.'),
+          })
+          .nullish(),
+        'The route.',
+      ),
+      provider_id: field(Safe, 'The ID of the workout at the source.'),
     },
     example: {
       calendar_date: '2026-03-01',
@@ -229,42 +257,42 @@ export const summaries = {
     noun: 'a body measurement',
     fields: {
       ...dayFields,
-      weight: number.describe('In kilograms.'),
-      fat: percent,
-      water_percentage: number,
-      muscle_mass_percentage: number,
-      visceral_fat_index: number,
-      bone_mass_percentage: number,
-      body_mass_index: number,
-      lean_body_mass_kilogram: number,
-      waist_circumference_centimeter: number,
+      weight: field(number, 'The body weight.', 'kg'),
+      fat: field(number, 'Body fat.', '%'),
+      water_percentage: field(number, 'Body water. Assay does not fill this field yet.', '%'),
+      muscle_mass_percentage: field(number, 'Muscle mass. Assay does not fill this field yet.', '%'),
+      visceral_fat_index: field(number, 'The visceral fat index. Assay does not fill this field yet.'),
+      bone_mass_percentage: field(number, 'Bone mass. Assay does not fill this field yet.', '%'),
+      body_mass_index: field(number, 'The body mass index.', 'kg/m²'),
+      lean_body_mass_kilogram: field(number, 'Lean body mass.', 'kg'),
+      waist_circumference_centimeter: field(number, 'The waist circumference.', 'cm'),
     },
     example: { ...exampleDay, weight: 68.2, fat: 24.1, body_mass_index: 22.9 },
   },
   profile: {
     noun: 'the profile of a user at a provider',
     fields: {
-      height: wholeNumber.describe('In centimeters.'),
-      birth_date: personal(Day, 'date').nullish(),
-      wheelchair_use: z.boolean().nullish(),
-      gender: text,
-      sex: text,
+      height: field(wholeNumber, 'The height of the user.', 'cm'),
+      birth_date: field(personal(Day, 'date').nullish(), 'The birth date of the user.'),
+      wheelchair_use: field(z.boolean().nullish(), 'True if the user uses a wheelchair.'),
+      gender: field(text, 'The gender of the user.'),
+      sex: field(text, 'The biological sex of the user: `female`, `male` or `other`.'),
     },
     example: { height: 171, birth_date: '1984-02-29', gender: 'female', sex: 'female' },
   },
   meal: {
     noun: 'a meal',
     fields: {
-      calendar_date: safe(Day),
-      timestamp: Instant,
-      name: PersonalText,
+      calendar_date: calendarDate,
+      timestamp: field(Instant, 'The time of the meal.'),
+      name: field(PersonalText, 'The name of the meal.'),
       ...food,
-      data: z.record(PersonalText, z.object(food)).nullish().describe('The foods of the meal, by name.'),
-      provider_id: Safe,
-      source_id: z.int(),
-      priority_id: z.int(),
-      source_app_id: text,
-      source_device_id: Id.nullish(),
+      data: field(z.record(PersonalText, z.object(food)).nullish(), 'The foods of the meal, by name.'),
+      provider_id: field(Safe, 'The ID of the meal at the source.'),
+      source_id: field(z.int(), 'The number of the source.'),
+      priority_id: field(z.int(), 'Always 1 for meals.'),
+      source_app_id: sourceFields.source_app_id,
+      source_device_id: sourceFields.source_device_id,
     },
     example: {
       calendar_date: '2026-03-01',
@@ -279,10 +307,10 @@ export const summaries = {
   menstrual_cycle: {
     noun: 'a menstrual cycle',
     fields: {
-      period_start: safe(Day),
-      period_end: safe(Day).nullish(),
-      cycle_end: safe(Day).nullish(),
-      is_predicted: z.boolean().nullish(),
+      period_start: field(safe(Day), 'The first day of the period and of the cycle.'),
+      period_end: field(safe(Day).nullish(), 'The last day of the period.'),
+      cycle_end: field(safe(Day).nullish(), 'The last day of the cycle.'),
+      is_predicted: field(z.boolean().nullish(), 'True if the source predicts the cycle.'),
       ...cycleEntries,
       ...sourceFields,
     },
@@ -291,16 +319,19 @@ export const summaries = {
   electrocardiogram: {
     noun: 'an electrocardiogram',
     fields: {
-      session_start: Instant,
-      session_end: Instant,
-      voltage_sample_count: z.int(),
-      heart_rate_mean: bpm,
-      sampling_frequency_hz: number,
-      classification: openEnum(['sinus_rhythm', 'atrial_fibrillation', 'inconclusive']).nullish(),
-      inconclusive_cause: openEnum(['high_heart_rate', 'low_heart_rate', 'poor_reading']).nullish(),
-      algorithm_version: text,
-      time_zone: text,
-      source_device_model: text,
+      session_start: field(Instant, 'The start of the recording.'),
+      session_end: field(Instant, 'The end of the recording.'),
+      voltage_sample_count: field(z.int(), 'The number of voltage samples.'),
+      heart_rate_mean: field(wholeNumber, 'The mean heart rate.', 'bpm'),
+      sampling_frequency_hz: field(number, 'The sampling frequency.', 'Hz'),
+      classification: field(openEnum(['sinus_rhythm', 'atrial_fibrillation', 'inconclusive']).nullish(), 'The finding of the device.'),
+      inconclusive_cause: field(
+        openEnum(['high_heart_rate', 'low_heart_rate', 'poor_reading']).nullish(),
+        'The reason for an inconclusive finding.',
+      ),
+      algorithm_version: field(text, 'The version of the algorithm of the device.'),
+      time_zone: timeZone,
+      source_device_model: field(text, 'The model of the device.'),
       ...sourceFields,
     },
     example: {
