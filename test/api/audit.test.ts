@@ -16,27 +16,27 @@ beforeAll(async () => {
   w = await world()
 })
 
-const rowsOf = (request_id: string) =>
+const auditRowsOf = (request_id: string) =>
   w.app.db
     .selectFrom('audit_log')
     .select(['id', 'action', 'subject', 'status', 'team_id', 'org_id', 'actor_kind', 'actor_id'])
     .where('request_id', '=', request_id)
     .execute()
 
-type Sent = { params?: object; query?: object; body?: unknown; headers?: Record<string, string>; key?: string }
+type RequestOptions = { params?: object; query?: object; body?: unknown; headers?: Record<string, string>; key?: string }
 
-/** One request, its status and the rows it left. */
-async function logged(row: Row, { key = w.team_api_key, headers, ...sent }: Sent = {}) {
+/** Sends one request and returns its response with the audit rows it wrote. */
+async function sendAudited(row: Row, { key = w.team_api_key, headers, ...options }: RequestOptions = {}) {
   const request_id = newUuid()
   const name = row.auth === 'management' ? 'x-management-key' : 'x-service-api-key'
-  const { status, body } = await sendRequest(w.base, row, { ...sent, headers: { [name]: key, 'x-request-id': request_id, ...headers } })
-  return { status, body: body as Record<string, string>, rows: await rowsOf(request_id) }
+  const { status, body } = await sendRequest(w.base, row, { ...options, headers: { [name]: key, 'x-request-id': request_id, ...headers } })
+  return { status, body: body as Record<string, string>, rows: await auditRowsOf(request_id) }
 }
 
 const aUser = () => ({ client_user_id: `user-${newUuid()}` })
 
-describe('one request leaves one row', () => {
-  test('whether it reads, searches, changes or is refused', async () => {
+describe('audit rows', () => {
+  test('record one row per request, including reads, searches, changes and rejections', async () => {
     const user = await w.api.createUser({ body: aUser() })
     const other = await w.api.createUser({ body: aUser() })
     const params = { user_id: user.user_id }
@@ -46,7 +46,7 @@ describe('one request leaves one row', () => {
       w.team_id,
     ])
 
-    const requests: [Row, Sent, { action: string; subject: string | null; status: number }][] = [
+    const requests: [Row, RequestOptions, { action: string; subject: string | null; status: number }][] = [
       [endpoints.getUser, { params }, { action: 'getUser', subject, status: 200 }],
       [endpoints.getUser, { params: { user_id: user.user_id.toUpperCase() } }, { action: 'getUser', subject, status: 200 }],
       [endpoints.resolveUser, { params: user }, { action: 'resolveUser', subject, status: 200 }],
@@ -68,52 +68,52 @@ describe('one request leaves one row', () => {
       [endpoints.undoDeleteUser, { query: { client_user_id: user.client_user_id } }, { action: 'undoDeleteUser', subject, status: 200 }],
       [endpoints.resetClock, {}, { action: 'resetClock', subject: null, status: 200 }],
     ]
-    for (const [row, sent, deed] of requests) {
-      const { status, rows } = await logged(row, sent)
-      expect({ ...deed, answered: status, rows }).toEqual({
-        ...deed,
-        answered: deed.status,
-        rows: [{ id: expect.any(String), ...deed, team_id: w.team_id, org_id: w.org_id, actor_kind: 'team_key', actor_id }],
+    for (const [row, options, expected] of requests) {
+      const { status, rows } = await sendAudited(row, options)
+      expect({ ...expected, responseStatus: status, rows }).toEqual({
+        ...expected,
+        responseStatus: expected.status,
+        rows: [{ id: expect.any(String), ...expected, team_id: w.team_id, org_id: w.org_id, actor_kind: 'team_key', actor_id }],
       })
     }
   })
-  test('a created user is named by the id it was given', async () => {
-    const { body, rows } = await logged(endpoints.createUser, { body: aUser() })
+  test('record the id of a created user as the subject', async () => {
+    const { body, rows } = await sendAudited(endpoints.createUser, { body: aUser() })
     expect(rows).toMatchObject([{ action: 'createUser', subject: `user_id:${body['user_id']}`, status: 200 }])
   })
-  test('the subject is whom the contract knows, not whom a field beyond it names', async () => {
+  test('ignore a user_id that the contract does not define', async () => {
     const [user, other] = [await w.api.createUser({ body: aUser() }), await w.api.createUser({ body: aUser() })]
-    const resolved = await logged(endpoints.resolveUser, { params: user, query: { user_id: newUuid() } })
+    const resolved = await sendAudited(endpoints.resolveUser, { params: user, query: { user_id: newUuid() } })
     expect(resolved.rows).toMatchObject([{ subject: `user_id:${user.user_id}` }])
-    const created = await logged(endpoints.createUser, { body: { ...aUser(), user_id: other.user_id } })
+    const created = await sendAudited(endpoints.createUser, { body: { ...aUser(), user_id: other.user_id } })
     expect(created.rows).toMatchObject([{ subject: `user_id:${created.body['user_id']}` }])
     expect(created.body['user_id']).not.toBe(other.user_id)
   })
-  test('what an access token does is on the management key that minted it', async () => {
+  test('attribute access token requests to the management key that minted the token', async () => {
     const [minter] = (await w.admin.listManagementKeys({ params: w })).data
     const { access_token } = await w.admin.createAccessToken({ params: w, body: { env: 'sandbox' } })
-    const { rows } = await logged(endpoints.listUsers, { key: '', headers: { authorization: `Bearer ${access_token}` } })
+    const { rows } = await sendAudited(endpoints.listUsers, { key: '', headers: { authorization: `Bearer ${access_token}` } })
     expect(rows).toMatchObject([{ actor_kind: 'access_token', actor_id: minter?.id, team_id: w.team_id, status: 200 }])
   })
-  test('keys and teams are named by the id they were given, and revoked keys by theirs', async () => {
+  test('record the ids of created keys, created teams and revoked keys as the subject', async () => {
     const { management_key: key, org_id, team_id } = await w.tenant()
     const params = { org_id, env: 'sandbox', region: 'us' }
-    const made = [
-      await logged(endpoints.createTeamKey, { key, params, body: { label: 'one', team_id } }),
-      await logged(endpoints.createTeamKey, { key, params, body: { label: 'two', team_id } }),
-      await logged(endpoints.createManagementKey, { key, params, body: { label: 'deputy', role: 'org_admin' } }),
-      await logged(endpoints.createTeam, { key, params, body: { name: 'Second', region: 'us' } }),
+    const created = [
+      await sendAudited(endpoints.createTeamKey, { key, params, body: { label: 'one', team_id } }),
+      await sendAudited(endpoints.createTeamKey, { key, params, body: { label: 'two', team_id } }),
+      await sendAudited(endpoints.createManagementKey, { key, params, body: { label: 'backup', role: 'org_admin' } }),
+      await sendAudited(endpoints.createTeam, { key, params, body: { name: 'Second', region: 'us' } }),
     ]
-    for (const { body, rows } of made) expect(rows).toMatchObject([{ subject: `id:${body['id']}`, status: 200 }])
-    const api_key_id = made.slice(0, 2).map(({ body }) => body['id'])
-    const { rows } = await logged(endpoints.deleteTeamKeys, { key, params, query: { api_key_id } })
+    for (const { body, rows } of created) expect(rows).toMatchObject([{ subject: `id:${body['id']}`, status: 200 }])
+    const api_key_id = created.slice(0, 2).map(({ body }) => body['id'])
+    const { rows } = await sendAudited(endpoints.deleteTeamKeys, { key, params, query: { api_key_id } })
     expect(rows).toMatchObject([{ subject: api_key_id.map((id) => `api_key_id:${id}`).join(' '), status: 200 }])
   })
-  test('a list names whom it shows: fifty users, then how many', async () => {
+  test('record up to 50 users of a list, and the total when there are more', async () => {
     const { api, team_api_key: key } = await w.tenant()
     const body = () => ({ client_user_id: `ward-${newUuid()}` })
     const users = await Promise.all(Array.from({ length: 51 }, () => api.createUser({ body: body() })))
-    const subjects = async (row: Row, query: object) => (await logged(row, { key, query })).rows[0]?.subject?.split(' ')
+    const subjects = async (row: Row, query: object) => (await sendAudited(row, { key, query })).rows[0]?.subject?.split(' ')
     const first = (await api.listUsers({ query: { limit: 2 } })).users.map(({ user_id }) => `user_id:${user_id}`)
     expect(await subjects(endpoints.listUsers, { limit: 2 })).toEqual(first)
     const listed = await subjects(endpoints.listUsers, {})
@@ -124,37 +124,37 @@ describe('one request leaves one row', () => {
   })
   test.each<[string, number, string, string]>([
     ['is not JSON', 422, 'application/json', '{'],
-    ['is of another type', 415, 'text/plain', 'hello'],
+    ['has an unsupported content type', 415, 'text/plain', 'hello'],
     ['is too large', 413, 'application/json', JSON.stringify({ client_user_id: 'x'.repeat(1_100_000) })],
-  ])('also when the body %s', async (_, status, type, body) => {
+  ])('record a rejected request whose body %s', async (_, status, type, body) => {
     const request_id = newUuid()
     const headers = { 'x-service-api-key': w.team_api_key, 'x-request-id': request_id, 'content-type': type }
     expect((await sendRaw(`${w.base}/v2/user`, 'POST', { headers, body })).status).toBe(status)
-    expect(await rowsOf(request_id)).toMatchObject([{ action: 'createUser', status, team_id: w.team_id, subject: null }])
+    expect(await auditRowsOf(request_id)).toMatchObject([{ action: 'createUser', status, team_id: w.team_id, subject: null }])
   })
-  test('a replay leaves its own, and names the user too', async () => {
-    const sent = { body: aUser(), headers: { 'x-idempotency-key': newUuid() } }
-    const first = await logged(endpoints.createUser, sent)
-    const second = await logged(endpoints.createUser, sent)
+  test('record a replay with the same subject and a conflicting replay as 409', async () => {
+    const options = { body: aUser(), headers: { 'x-idempotency-key': newUuid() } }
+    const first = await sendAudited(endpoints.createUser, options)
+    const second = await sendAudited(endpoints.createUser, options)
     expect(second.body).toEqual(first.body)
     for (const { rows } of [first, second])
       expect(rows).toMatchObject([{ action: 'createUser', subject: `user_id:${first.body['user_id']}`, status: 200 }])
-    const other = await logged(endpoints.createUser, { ...sent, body: aUser() })
+    const other = await sendAudited(endpoints.createUser, { ...options, body: aUser() })
     expect(other.rows).toMatchObject([{ status: 409 }])
   })
-  test('also when a good key may not do it', async () => {
+  test('record a 403 for a valid key without permission', async () => {
     const team_api_key = newApiKey('sk_us_')
     await ensureTeamKey(w.app, team_api_key, { label: 'reader', team_id: w.team_id, read_only: true })
-    const refused = await logged(endpoints.createUser, { key: team_api_key, body: aUser() })
+    const refused = await sendAudited(endpoints.createUser, { key: team_api_key, body: aUser() })
     expect(refused).toMatchObject({ status: 403, rows: [{ action: 'createUser', status: 403, team_id: w.team_id }] })
     const launch = await w.tenant({ plan: 'launch' })
-    const gated = await logged(endpoints.listTeams, { key: launch.management_key, params: { org_id: launch.org_id } })
+    const gated = await sendAudited(endpoints.listTeams, { key: launch.management_key, params: { org_id: launch.org_id } })
     expect(gated).toMatchObject({
       status: 403,
       rows: [{ action: 'listTeams', status: 403, actor_kind: 'management_key', org_id: launch.org_id }],
     })
   })
-  test('but none what is the same whoever asks and about nobody, unless it is refused', async () => {
+  test('record requests to unaudited endpoints only when they are rejected', async () => {
     const rows = Object.entries(endpoints as Record<string, Row>).filter(([, row]) => row.unaudited)
     expect(rows.map(([name]) => name).sort()).toEqual([
       'getClock',
@@ -166,7 +166,7 @@ describe('one request leaves one row', () => {
       'searchDiagnoses',
     ])
     for (const [, row] of rows) expect(row.method === 'get' && !/user_id|order_id|team_id|org_id/.test(row.path)).toBe(true)
-    for (const [row, sent] of [
+    for (const [row, options] of [
       [endpoints.getClock, {}],
       [endpoints.listSources, {}],
       [endpoints.listLabs, {}],
@@ -176,83 +176,85 @@ describe('one request leaves one row', () => {
         { params: { lab_id: 1, provider_id: (await w.api.listMarkers({ query: { lab_id: [1] } })).markers[0]?.provider_id } },
       ],
       [endpoints.searchDiagnoses, { query: { diagnosis_query: 'E11' } }],
-    ] as [Row, Sent][])
-      expect(await logged(row, sent)).toMatchObject({ status: 200, rows: [] })
-    const refused = await logged(endpoints.searchDiagnoses, { query: { diagnosis_query: 'E' } })
+    ] as [Row, RequestOptions][])
+      expect(await sendAudited(row, options)).toMatchObject({ status: 200, rows: [] })
+    const refused = await sendAudited(endpoints.searchDiagnoses, { query: { diagnosis_query: 'E' } })
     expect(refused).toMatchObject({ status: 422, rows: [{ action: 'searchDiagnoses', status: 422, team_id: w.team_id }] })
   })
-  test('but none when nobody was authenticated', async () => {
-    const { status, rows } = await logged(endpoints.getUser, { key: `sk_us_${'x'.repeat(30)}`, params: { user_id: newUuid() } })
+  test('skip unauthenticated requests', async () => {
+    const { status, rows } = await sendAudited(endpoints.getUser, { key: `sk_us_${'x'.repeat(30)}`, params: { user_id: newUuid() } })
     expect([status, rows]).toEqual([401, []])
   })
-  test('and none of it holds a value that a patient gave', async () => {
-    const { rows } = await logged(endpoints.resolveUser, { params: { client_user_id: 'ward-seven' } })
+  test('omit the subject instead of recording an unknown client_user_id', async () => {
+    const { rows } = await sendAudited(endpoints.resolveUser, { params: { client_user_id: 'ward-seven' } })
     expect(rows).toMatchObject([{ status: 404, subject: null }])
   })
-  test('however many come at once: every row is there when its answer is', async () => {
+  test('are written before the response under 200 concurrent requests', async () => {
     const user = await w.api.createUser({ body: aUser() })
     const all = await Promise.all(
       Array.from({ length: 200 }, (_, i) =>
-        i % 4 ? logged(endpoints.getUser, { params: { user_id: user.user_id } }) : logged(endpoints.createUser, { body: aUser() }),
+        i % 4
+          ? sendAudited(endpoints.getUser, { params: { user_id: user.user_id } })
+          : sendAudited(endpoints.createUser, { body: aUser() }),
       ),
     )
     expect(all.filter(({ status, rows }) => status !== 200 || rows.length !== 1)).toEqual([])
   })
 })
 
-test('seven thousand rows of one moment are all written', async () => {
+test('writes 7,000 audit rows submitted at once', async () => {
   const { app } = await replica({ database: await newDatabase() })
   const audit = auditBatch(app)
   await Promise.all(Array.from({ length: 7000 }, () => audit(auditRow(app, { kind: 'operator' }, { action: 'test', status: 200 }))))
   expect((await verifyAudit(app)).unchained).toBe(7000)
 })
 
-describe('a change and its row', () => {
-  test('are both there or neither is', async () => {
-    const own = await replica({ database: await newDatabase() })
-    const { api, team_api_key } = await own.tenant()
+describe('a change and its audit row', () => {
+  test('roll back together', async () => {
+    const instance = await replica({ database: await newDatabase() })
+    const { api, team_api_key } = await instance.tenant()
     const user = await api.createUser({ body: aUser() })
     await query(
-      own.url,
+      instance.url,
       `create function no_log() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
        create trigger no_log before insert on audit_log for each row execute function no_log()`,
     )
     const headers = { 'x-service-api-key': team_api_key }
-    const answers = [
-      await sendRequest(own.base, endpoints.createUser, { body: aUser(), headers }),
-      await sendRequest(own.base, endpoints.deleteUser, { params: user, headers }),
-      await sendRequest(own.base, endpoints.getUser, { params: user, headers }),
+    const responses = [
+      await sendRequest(instance.base, endpoints.createUser, { body: aUser(), headers }),
+      await sendRequest(instance.base, endpoints.deleteUser, { params: user, headers }),
+      await sendRequest(instance.base, endpoints.getUser, { params: user, headers }),
     ]
-    expect(answers.map((answer) => answer.status)).toEqual([500, 500, 500])
-    await query(own.url, 'drop trigger no_log on audit_log')
+    expect(responses.map(({ status }) => status)).toEqual([500, 500, 500])
+    await query(instance.url, 'drop trigger no_log on audit_log')
     expect(await api.listUsers()).toMatchObject({ total: 1, users: [{ user_id: user.user_id }] })
   })
 })
 
-describe('the chain', () => {
-  let own: Replica & { api: Tenant['api'] }
+describe('the audit chain', () => {
+  let tampered: Replica & { api: Tenant['api'] }
   beforeAll(async () => {
-    const one = await replica({ database: await newDatabase() })
-    own = { ...one, api: (await one.tenant()).api }
-    for (let i = 0; i < 5; i++) await own.api.createUser({ body: aUser() })
-    await own.runJobs()
+    const instance = await replica({ database: await newDatabase() })
+    tampered = { ...instance, api: (await instance.tenant()).api }
+    for (let i = 0; i < 5; i++) await tampered.api.createUser({ body: aUser() })
+    await tampered.runJobs()
   })
 
-  /** What the verification says after somebody with every right wrote into the tables; all of it is rolled back. */
-  async function verdictAfter(...statements: string[]) {
-    const db = await own.app.db.startTransaction().execute()
+  /** Verifies the chain after privileged statements changed the tables, then rolls the statements back. */
+  async function verifyAfter(...statements: string[]) {
+    const db = await tampered.app.db.startTransaction().execute()
     try {
       await sql`alter table audit_log disable trigger audit_log_append_only`.execute(db)
       for (const statement of statements) await sql.raw(statement).execute(db)
-      return await verifyAudit({ ...own.app, db, transaction: { pendingWebhooks: new Set() } })
+      return await verifyAudit({ ...tampered.app, db, transaction: { pendingWebhooks: new Set() } })
     } finally {
       await db.rollback().execute()
     }
   }
   const idAt = async (seq: number) =>
-    (await own.app.db.selectFrom('audit_log').select('id').where('chain_seq', '=', seq).executeTakeFirst())?.id
+    (await tampered.app.db.selectFrom('audit_log').select('id').where('chain_seq', '=', seq).executeTakeFirst())?.id
 
-  test('is made by the job, row by row in the order of time, and is intact', async () => {
+  test('is built by the job in chronological order and verifies as intact', async () => {
     const growing = await replica({ database: await newDatabase() })
     const { api } = await growing.tenant()
     expect(await verifyAudit(growing.app)).toEqual({ rows: 0, unchained: 0 })
@@ -266,17 +268,17 @@ describe('the chain', () => {
     const chain = await growing.app.db.selectFrom('audit_log').select(['chain_seq', 'chain_hash']).orderBy('at').orderBy('id').execute()
     expect(chain.map((row) => [row.chain_seq, row.chain_hash?.length])).toEqual([1, 2, 3, 4].map((seq) => [seq, 32]))
   })
-  test('may be longer than one batch, and two replicas may make it at once', async () => {
-    const one = await replica({ database: await newDatabase() })
-    const other = await replica({ database: one.url })
+  test('is built over several batches by two replicas at once', async () => {
+    const first = await replica({ database: await newDatabase() })
+    const second = await replica({ database: first.url })
     await query(
-      one.url,
+      first.url,
       `insert into audit_log (id, at, actor_kind, action, status)
        select gen_random_uuid(), now() - n * interval '1 second', 'operator', 'test', 200 from generate_series(1, 2500) n`,
     )
-    await Promise.all([one.runJobs(), other.runJobs()])
-    await one.runJobs()
-    expect(await verifyAudit(other.app)).toEqual({ rows: 2500, unchained: 0 })
+    await Promise.all([first.runJobs(), second.runJobs()])
+    await first.runJobs()
+    expect(await verifyAudit(second.app)).toEqual({ rows: 2500, unchained: 0 })
   })
   test.each([
     "action = 'getUser'",
@@ -285,23 +287,23 @@ describe('the chain', () => {
     'actor_id = gen_random_uuid()',
     "at = at + interval '1 millisecond'",
     'chain_hash = sha256(chain_hash)',
-  ])('names the row in which somebody set %s', async (change) => {
-    expect(await verdictAfter(`update audit_log set ${change} where chain_seq = 3`)).toEqual({
+  ])('reports the row changed with %s', async (change) => {
+    expect(await verifyAfter(`update audit_log set ${change} where chain_seq = 3`)).toEqual({
       rows: 2,
       unchained: 0,
       broken: { seq: 3, id: await idAt(3), reason: 'the row was changed' },
     })
   })
-  test('names the row that was taken out of the middle', async () => {
-    const { broken } = await verdictAfter('delete from audit_log where chain_seq = 2')
+  test('reports a row deleted from the middle', async () => {
+    const { broken } = await verifyAfter('delete from audit_log where chain_seq = 2')
     expect(broken).toEqual({ seq: 2, reason: `the row is missing; the next one is ${await idAt(3)}` })
   })
-  test('names the first row that was cut off its end', async () => {
-    const { broken } = await verdictAfter('delete from audit_log where chain_seq > 3')
+  test('reports the first row deleted from the end', async () => {
+    const { broken } = await verifyAfter('delete from audit_log where chain_seq > 3')
     expect(broken).toEqual({ seq: 4, reason: 'the row is missing' })
   })
-  test('names a row that was slipped in between', async () => {
-    const { broken } = await verdictAfter(
+  test('reports an inserted row', async () => {
+    const { broken } = await verifyAfter(
       'update audit_log set chain_seq = chain_seq + 100 where chain_seq > 2',
       `insert into audit_log (id, at, actor_kind, action, status, chain_seq, chain_hash)
          values (gen_random_uuid(), now(), 'operator', 'getUser', 200, 3, sha256('x'))`,
@@ -310,16 +312,16 @@ describe('the chain', () => {
     expect(broken).toMatchObject({ seq: 3, reason: 'the row was changed' })
   })
   test.each([
-    ['wound back', ['update audit_head set seq = 3, mac = (select chain_hash from audit_log where chain_seq = 3)'], 3],
-    ['cut off with its rows', ['delete from audit_log where chain_seq > 3', 'update audit_head set seq = 3'], 3],
+    ['rolled back', ['update audit_head set seq = 3, mac = (select chain_hash from audit_log where chain_seq = 3)'], 3],
+    ['rolled back with its rows', ['delete from audit_log where chain_seq > 3', 'update audit_head set seq = 3'], 3],
     ['replaced', ['update audit_head set mac = sha256(mac)'], 5],
     ['removed', ['delete from audit_head'], 1],
     ['removed with all rows', ['delete from audit_log', 'delete from audit_head'], 1],
-  ])('names the row at which its end was %s', async (_, statements, seq) => {
-    expect((await verdictAfter(...statements)).broken).toMatchObject({ seq })
+  ])('reports the position of the break when the head is %s', async (_, statements, seq) => {
+    expect((await verifyAfter(...statements)).broken).toMatchObject({ seq })
   })
-  test('is intact after all of that', async () => {
-    expect(await verifyAudit(own.app)).toEqual({ rows: 5, unchained: 0 })
+  test('is intact once the tampering is rolled back', async () => {
+    expect(await verifyAudit(tampered.app)).toEqual({ rows: 5, unchained: 0 })
   })
   test.each([
     "update audit_log set action = 'x'",
@@ -327,12 +329,12 @@ describe('the chain', () => {
     'update audit_log set chain_hash = sha256(chain_hash)',
     'delete from audit_log',
     'truncate audit_log',
-  ])('is guarded by the database: %s', async (statement) => {
-    await expect(query(own.url, statement)).rejects.toThrow('audit_log is append-only')
+  ])('is append-only in the database: %s', async (statement) => {
+    await expect(query(tampered.url, statement)).rejects.toThrow('audit_log is append-only')
   })
-  test('cannot be made with another field changed on the way', async () => {
-    await own.api.listUsers()
+  test('rejects an update that chains a row and changes another field', async () => {
+    await tampered.api.listUsers()
     const change = "update audit_log set action = 'x', chain_seq = 100, chain_hash = sha256('x') where chain_seq is null"
-    await expect(query(own.url, change)).rejects.toThrow('audit_log is append-only')
+    await expect(query(tampered.url, change)).rejects.toThrow('audit_log is append-only')
   })
 })

@@ -14,30 +14,30 @@ beforeAll(async () => {
   w = await world()
 })
 
-const here = (t: Tenant) => ({ org_id: t.org_id, env: 'sandbox' as const, region: 'us' as const })
+const deploymentParams = (t: Tenant) => ({ org_id: t.org_id, env: 'sandbox' as const, region: 'us' as const })
 
-/** A tenant with credentials of its own at a source. */
+/** Creates a tenant that has its own Oura credentials. */
 async function aTenant() {
   const t = await w.tenant()
   const body = { team_id: t.team_id, provider: 'oura' as const, client_id: 'app', client_secret: 'secret' }
-  await t.admin.putTeamCredential({ params: here(t), body })
+  await t.admin.putTeamCredential({ params: deploymentParams(t), body })
   return t
 }
 
-const recipe = (user_id: string, change: object = {}) => ({
+const importEntry = (user_id: string, change: object = {}) => ({
   ...{ user_id, access_token: `access of ${user_id}`, refresh_token: `refresh of ${user_id}`, provider_id: `account of ${user_id}` },
   ...{ expires_at: Math.floor(Date.now() / 1000) + 3600, oauth_scopes: ['daily'] },
   ...change,
 })
 
-describe('importing connections', () => {
-  test('that were made elsewhere connects users, and tells of each', async () => {
+describe('bulk import', () => {
+  test('connects the users of the team, emits an event for each and encrypts the tokens', async () => {
     const t = await aTenant()
     const users = [await aUser(t.api), await aUser(t.api)]
-    const stranger = await aUser(w.api)
-    const connections = [...users, stranger].map((user_id) => recipe(user_id))
-    const answer = await t.api.bulkImport({ body: { provider: 'oura', connections, wait_for_completion: true } })
-    expect(answer).toEqual({ user_ids_imported: users, user_ids_failed: [stranger] })
+    const foreignUser = await aUser(w.api)
+    const connections = [...users, foreignUser].map((user_id) => importEntry(user_id))
+    const response = await t.api.bulkImport({ body: { provider: 'oura', connections, wait_for_completion: true } })
+    expect(response).toEqual({ user_ids_imported: users, user_ids_failed: [foreignUser] })
 
     const { providers } = await t.api.listConnections({ params: { user_id: users[0] as string } })
     expect(providers[0]).toMatchObject({ slug: 'oura', status: 'connected', external_user_id: `account of ${users[0]}` })
@@ -45,16 +45,16 @@ describe('importing connections', () => {
     expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(2)
     const connection = (await connectionFor(w.app, { team_id: t.team_id, user_id: users[0] as string }, 'oura')) as Connection
     expect(await accessTo(w.app, connection)).toEqual({ state: 'ready', access_token: `access of ${users[0]}` })
-    const kept = JSON.stringify(await query(w.url, 'select * from bulk_items, connections'))
-    expect(kept).not.toContain('refresh of')
+    const stored = JSON.stringify(await query(w.url, 'select * from bulk_items, connections'))
+    expect(stored).not.toContain('refresh of')
   })
 
-  test('answers 202 at once where nobody waits, and a job does the rest', async () => {
+  test('returns 202 at once without wait_for_completion, and a job imports the connections', async () => {
     const t = await aTenant()
     const user_id = await aUser(t.api)
-    const sent = { body: { provider: 'oura', connections: [recipe(user_id)] }, headers: { 'x-service-api-key': t.team_api_key } }
-    const answer = await sendRequest(w.base, endpoints.bulkImport, sent)
-    expect(answer).toMatchObject({ status: 202, body: { user_ids_imported: [], user_ids_failed: [] } })
+    const request = { body: { provider: 'oura', connections: [importEntry(user_id)] }, headers: { 'x-service-api-key': t.team_api_key } }
+    const response = await sendRequest(w.base, endpoints.bulkImport, request)
+    expect(response).toMatchObject({ status: 202, body: { user_ids_imported: [], user_ids_failed: [] } })
     expect((await t.api.listBulkOps()).data).toMatchObject([
       { type: 'link_bulk_import', status: 'in_progress', pending: 1, processed: 0, ended_at: null },
     ])
@@ -69,10 +69,10 @@ describe('importing connections', () => {
     expect(await query(w.url, 'select sealed from bulk_items where user_id = $1', [user_id])).toEqual([{ sealed: null }])
   })
 
-  test('goes on where a process died, and imports nothing twice', async () => {
+  test('resumes after a crashed process and imports nothing twice', async () => {
     const t = await aTenant()
     const user_id = await aUser(t.api)
-    await t.api.bulkImport({ body: { provider: 'oura', connections: [recipe(user_id)] } })
+    await t.api.bulkImport({ body: { provider: 'oura', connections: [importEntry(user_id)] } })
     await query(w.url, "update bulk_items set claimed_until = now() + interval '1 minute' where user_id = $1", [user_id])
     await w.runJobs()
     expect((await t.api.listBulkOps()).data[0]).toMatchObject({ status: 'in_progress', pending: 1 })
@@ -82,10 +82,10 @@ describe('importing connections', () => {
     expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(1)
   })
 
-  test('keeps nothing of a user who was erased meanwhile', async () => {
+  test('deletes the pending items of an erased user and reports a failure', async () => {
     const t = await aTenant()
     const user_id = await aUser(t.api)
-    await t.api.bulkImport({ body: { provider: 'oura', connections: [recipe(user_id)] } })
+    await t.api.bulkImport({ body: { provider: 'oura', connections: [importEntry(user_id)] } })
     await t.api.deleteUser({ params: { user_id } })
     await t.api.moveClock({ body: { advance_seconds: (8 * DAY) / 1000 } })
     expect(await query(w.url, 'select 1 from bulk_items where user_id = $1', [user_id])).toEqual([])
@@ -93,43 +93,43 @@ describe('importing connections', () => {
     expect((await t.api.listBulkOps()).data[0]).toMatchObject({ status: 'failure', pending: 0, processed: 1 })
   })
 
-  test('fails for an account that another user has, where the team wants that', async () => {
+  test('fails for an account of another user when the team rejects duplicate connections', async () => {
     const t = await aTenant()
     await t.admin.patchTeam({ params: t, body: { sandbox: { reject_duplicate_connection: true } } })
-    const [one, two] = [await aUser(t.api), await aUser(t.api)]
-    const connections = [one, two].map((user_id) => recipe(user_id, { provider_id: 'the same' }))
-    const answer = await t.api.bulkImport({ body: { provider: 'oura', connections, wait_for_completion: true } })
-    expect(answer).toEqual({ user_ids_imported: [one], user_ids_failed: [two] })
+    const [first, second] = [await aUser(t.api), await aUser(t.api)]
+    const connections = [first, second].map((user_id) => importEntry(user_id, { provider_id: 'the same' }))
+    const response = await t.api.bulkImport({ body: { provider: 'oura', connections, wait_for_completion: true } })
+    expect(response).toEqual({ user_ids_imported: [first], user_ids_failed: [second] })
   })
 
-  test('is refused for a source at which nobody has an account, and with nobody or too many to import', async () => {
+  test('rejects a source without credentials, an empty or oversized list, and invalid fields', async () => {
     const t = await aTenant()
-    const one = recipe(await aUser(t.api))
-    const body = { provider: 'fitbit' as const, connections: [one] }
+    const entry = importEntry(await aUser(t.api))
+    const body = { provider: 'fitbit' as const, connections: [entry] }
     expect(await refusal(t.api.bulkImport({ body }))).toMatchObject({ status: 400, detail: { error_type: 'SOURCE_NOT_CONFIGURED' } })
-    for (const connections of [[], Array(1001).fill(one), [{ ...one, access_token: '' }], [{ ...one, expires_at: 1.5 }]])
+    for (const connections of [[], Array(1001).fill(entry), [{ ...entry, access_token: '' }], [{ ...entry, expires_at: 1.5 }]])
       expect(await refusal(t.api.bulkImport({ body: { provider: 'oura', connections } }))).toMatchObject({ status: 422 })
   })
 })
 
-test('operations are listed newest first, in pages, and of the own team', async () => {
+test('lists the bulk operations of the team newest first, in pages', async () => {
   const t = await aTenant()
-  const [one, two] = [recipe(await aUser(t.api)), recipe(await aUser(t.api))]
-  for (const connections of [[one], [one, two], [two, one, one]])
+  const [first, second] = [importEntry(await aUser(t.api)), importEntry(await aUser(t.api))]
+  for (const connections of [[first], [first, second], [second, first, first]])
     await t.api.bulkImport({ body: { provider: 'oura', connections, wait_for_completion: true } })
-  const first = await t.api.listBulkOps({ query: { page_size: 2 } })
-  expect(first.data.map(({ processed }) => processed)).toEqual([3, 2])
-  const second = await t.api.listBulkOps({ query: { page_size: 2, next_cursor: first.next_cursor } })
-  expect([second.data.map(({ processed }) => processed), second.next_cursor]).toEqual([[1], null])
+  const page = await t.api.listBulkOps({ query: { page_size: 2 } })
+  expect(page.data.map(({ processed }) => processed)).toEqual([3, 2])
+  const next = await t.api.listBulkOps({ query: { page_size: 2, next_cursor: page.next_cursor } })
+  expect([next.data.map(({ processed }) => processed), next.next_cursor]).toEqual([[1], null])
   expect((await (await w.tenant()).api.listBulkOps()).data).toEqual([])
   expect(await refusal(t.api.listBulkOps({ query: { page_size: 51 } }))).toMatchObject({ status: 422 })
 })
 
-describe('exporting connections', () => {
-  test('gives back what was imported, in pages', async () => {
+describe('bulk export', () => {
+  test('returns the imported connections, filters by user_ids and rejects an invalid next_token', async () => {
     const t = await aTenant()
     const users = [await aUser(t.api), await aUser(t.api)]
-    const connections = users.map((user_id) => recipe(user_id))
+    const connections = users.map((user_id) => importEntry(user_id))
     await t.api.bulkImport({ body: { provider: 'oura', connections, wait_for_completion: true } })
     await t.api.connectPushSource({ params: { provider: 'manual' }, body: { user_id: users[0] as string } })
     expect(await t.api.bulkExport({ body: { provider: 'oura' } })).toEqual({ data: connections, next_token: null })
@@ -142,10 +142,10 @@ describe('exporting connections', () => {
     })
   })
 
-  test('gives back what a source does not have as nothing, and that can be imported', async () => {
+  test('round-trips a connection without a refresh token, account id, expiry or scopes', async () => {
     const t = await aTenant()
     const user_id = await aUser(t.api)
-    const connections = [recipe(user_id, { refresh_token: '', provider_id: '', expires_at: 0, oauth_scopes: null })]
+    const connections = [importEntry(user_id, { refresh_token: '', provider_id: '', expires_at: 0, oauth_scopes: null })]
     await t.api.bulkImport({ body: { provider: 'oura', connections, wait_for_completion: true } })
     expect((await t.api.bulkExport({ body: { provider: 'oura' } })).data).toEqual(connections)
     const connection = (await connectionFor(w.app, { team_id: t.team_id, user_id }, 'oura')) as Connection
@@ -153,34 +153,34 @@ describe('exporting connections', () => {
     expect((await t.api.listConnections({ params: { user_id } })).providers[0]?.external_user_id).toBeNull()
   })
 
-  test('is not for keys that only read', async () => {
+  test('rejects a read-only key', async () => {
     const t = await aTenant()
     const body = { label: 'reader', team_id: t.team_id, read_only: true }
-    const { value } = await t.admin.createTeamKey({ params: here(t), body })
-    const sent = { body: { provider: 'oura' }, headers: { 'x-service-api-key': value } }
-    expect(await sendRequest(w.base, endpoints.bulkExport, sent)).toMatchObject({ status: 403 })
+    const { value } = await t.admin.createTeamKey({ params: deploymentParams(t), body })
+    const request = { body: { provider: 'oura' }, headers: { 'x-service-api-key': value } }
+    expect(await sendRequest(w.base, endpoints.bulkExport, request)).toMatchObject({ status: 403 })
   })
 })
 
-test('pausing connections stops them until the user connects again', async () => {
+test('bulk pause pauses the connections of the team and excludes them from refreshes', async () => {
   const t = await aTenant()
-  const [one, two] = [await aUser(t.api), await aUser(t.api)]
-  await t.api.bulkImport({ body: { provider: 'oura', connections: [recipe(one)], wait_for_completion: true } })
-  const answer = await t.api.bulkPause({ body: { provider: 'oura', user_ids: [one, two] } })
-  expect(answer).toEqual({ user_ids_paused: [one], user_ids_failed: [two] })
-  expect((await t.api.listConnections({ params: { user_id: one } })).providers[0]).toMatchObject({ status: 'paused' })
-  expect(await t.api.refreshUser({ params: { user_id: one } })).toMatchObject({ refreshed_sources: [], failed_sources: [] })
-  const theirs = await (await w.tenant()).api.bulkPause({ body: { provider: 'oura', user_ids: [one] } })
-  expect(theirs).toEqual({ user_ids_paused: [], user_ids_failed: [one] })
+  const [first, second] = [await aUser(t.api), await aUser(t.api)]
+  await t.api.bulkImport({ body: { provider: 'oura', connections: [importEntry(first)], wait_for_completion: true } })
+  const response = await t.api.bulkPause({ body: { provider: 'oura', user_ids: [first, second] } })
+  expect(response).toEqual({ user_ids_paused: [first], user_ids_failed: [second] })
+  expect((await t.api.listConnections({ params: { user_id: first } })).providers[0]).toMatchObject({ status: 'paused' })
+  expect(await t.api.refreshUser({ params: { user_id: first } })).toMatchObject({ refreshed_sources: [], failed_sources: [] })
+  const foreign = await (await w.tenant()).api.bulkPause({ body: { provider: 'oura', user_ids: [first] } })
+  expect(foreign).toEqual({ user_ids_paused: [], user_ids_failed: [first] })
 })
 
-test('history is fetched anew from sources that can be asked; a user without one fails', async () => {
+test('bulk historical pull fails for a source without an adapter and for an unknown user', async () => {
   const t = await aTenant()
-  const [one, two] = [await aUser(t.api), newUuid()]
-  await t.api.bulkImport({ body: { provider: 'oura', connections: [recipe(one)], wait_for_completion: true } })
-  const body = { provider: 'oura' as const, user_ids: [one, two], wait_for_completion: true }
-  // There is no adapter that fetches from this source, and nobody pretends that there is.
-  expect(await t.api.bulkTriggerHistoricalPull({ body })).toEqual({ user_ids_triggered: [], user_ids_failed: [one, two] })
+  const [first, second] = [await aUser(t.api), newUuid()]
+  await t.api.bulkImport({ body: { provider: 'oura', connections: [importEntry(first)], wait_for_completion: true } })
+  const body = { provider: 'oura' as const, user_ids: [first, second], wait_for_completion: true }
+  // No adapter fetches data from Oura.
+  expect(await t.api.bulkTriggerHistoricalPull({ body })).toEqual({ user_ids_triggered: [], user_ids_failed: [first, second] })
   expect((await t.api.listBulkOps()).data[0]).toMatchObject({
     type: 'link_bulk_historical_trigger',
     status: 'failure',
@@ -189,66 +189,68 @@ test('history is fetched anew from sources that can be asked; a user without one
   })
 })
 
-test('operations are forgotten after a month', async () => {
-  const late = await world()
-  const user_id = await aUser(late.api)
+test('deletes bulk operations after a month', async () => {
+  const instance = await world()
+  const user_id = await aUser(instance.api)
   const body = { provider: 'oura' as const, user_ids: [user_id], wait_for_completion: true }
-  await late.api.bulkTriggerHistoricalPull({ body })
-  late.passes(31 * DAY)
-  await late.runJobs()
-  expect((await late.api.listBulkOps()).data).toEqual([])
+  await instance.api.bulkTriggerHistoricalPull({ body })
+  instance.passes(31 * DAY)
+  await instance.runJobs()
+  expect((await instance.api.listBulkOps()).data).toEqual([])
 })
 
-describe('how far back a team wants data', () => {
+describe('pull preferences', () => {
   const days = (historical_days_to_pull: number) => ({ historical_days_to_pull })
-  const limited = (n: number) => ({ ...days(n), historical_days_to_pull_limit: 90 })
+  const daysWithLimit = (n: number) => ({ ...days(n), historical_days_to_pull_limit: 90 })
 
-  test('is set for teams and sources, read in pages, and forgotten', async () => {
+  test('are set per team and source, listed in pages and deleted', async () => {
     const t = await w.tenant()
-    const params = here(t)
+    const params = deploymentParams(t)
     const second = await t.admin.createTeam({ params, body: { name: 'Second', region: 'us' } })
     const providers = { oura: { default: days(30), resource_overrides: { sleep: days(60) } }, fitbit: { default: days(0) } }
-    const shown = {
-      fitbit: { default: limited(0), resource_overrides: null },
-      oura: { default: limited(30), resource_overrides: { sleep: limited(60) } },
+    const expected = {
+      fitbit: { default: daysWithLimit(0), resource_overrides: null },
+      oura: { default: daysWithLimit(30), resource_overrides: { sleep: daysWithLimit(60) } },
     }
     const team_ids = [t.team_id, second.id]
     const put = await t.admin.putPullPreferences({ params, body: { team_ids, providers } })
-    expect(put).toEqual({ data_pull_preferences: team_ids.map((team_id) => ({ team_id, providers: shown })), next_cursor: null })
+    expect(put).toEqual({ data_pull_preferences: team_ids.map((team_id) => ({ team_id, providers: expected })), next_cursor: null })
 
     const page = await t.admin.listPullPreferences({ params, query: { limit: 1 } })
     expect(page.data_pull_preferences).toHaveLength(1)
     const next = await t.admin.listPullPreferences({ params, query: { limit: 1, next_cursor: page.next_cursor } })
     expect([...page.data_pull_preferences, ...next.data_pull_preferences].map(({ team_id }) => team_id).sort()).toEqual(team_ids.sort())
     const narrow = await t.admin.listPullPreferences({ params, query: { team_id: [second.id], provider: ['oura'] } })
-    expect(narrow.data_pull_preferences).toEqual([{ team_id: second.id, providers: { oura: shown.oura } }])
+    expect(narrow.data_pull_preferences).toEqual([{ team_id: second.id, providers: { oura: expected.oura } }])
 
     expect(await t.admin.deletePullPreferences({ params, query: { team_id: [second.id], provider: ['oura'] } })).toEqual({ success: true })
     await t.admin.deletePullPreferences({ params, query: { team_id: [t.team_id] } })
     expect((await t.admin.listPullPreferences({ params })).data_pull_preferences).toEqual([
-      { team_id: second.id, providers: { fitbit: shown.fitbit } },
+      { team_id: second.id, providers: { fitbit: expected.fitbit } },
     ])
   })
 
   test.each([
-    ['more days than the source has', { oura: { default: days(91) } }],
-    ['more days of one resource', { oura: { default: days(1), resource_overrides: { sleep: days(91) } } }],
-    ['a resource that the source does not have', { oura: { default: days(1), resource_overrides: { glucose: days(1) } } }],
-    ['less than nothing', { oura: { default: days(-1) } }],
-  ])('cannot be %s', async (_, providers) => {
+    ['more days than the source offers', { oura: { default: days(91) } }],
+    ['more days of one resource than the source offers', { oura: { default: days(1), resource_overrides: { sleep: days(91) } } }],
+    ['a resource the source does not offer', { oura: { default: days(1), resource_overrides: { glucose: days(1) } } }],
+    ['a negative number of days', { oura: { default: days(-1) } }],
+  ])('reject %s', async (_, providers) => {
     const t = await w.tenant()
-    const put = t.admin.putPullPreferences({ params: here(t), body: { team_ids: [t.team_id], providers } })
+    const put = t.admin.putPullPreferences({ params: deploymentParams(t), body: { team_ids: [t.team_id], providers } })
     expect(await refusal(put)).toMatchObject({ status: 422, detail: [{ loc: expect.arrayContaining(['body', 'providers', 'oura']) }] })
   })
 
-  test('is set for none where one team is a stranger', async () => {
+  test('return 404 for a team of another organization and change nothing', async () => {
     const t = await w.tenant()
     const body = { team_ids: [t.team_id, w.team_id], providers: { oura: { default: days(1) } } }
-    expect(await refusal(t.admin.putPullPreferences({ params: here(t), body }))).toMatchObject({ status: 404 })
-    expect(await refusal(t.admin.deletePullPreferences({ params: here(t), query: { team_id: [w.team_id] } }))).toMatchObject({
+    expect(await refusal(t.admin.putPullPreferences({ params: deploymentParams(t), body }))).toMatchObject({ status: 404 })
+    expect(await refusal(t.admin.deletePullPreferences({ params: deploymentParams(t), query: { team_id: [w.team_id] } }))).toMatchObject({
       status: 404,
     })
-    expect((await t.admin.listPullPreferences({ params: here(t) })).data_pull_preferences).toEqual([])
-    expect((await t.admin.listPullPreferences({ params: here(t), query: { team_id: [w.team_id] } })).data_pull_preferences).toEqual([])
+    expect((await t.admin.listPullPreferences({ params: deploymentParams(t) })).data_pull_preferences).toEqual([])
+    expect(
+      (await t.admin.listPullPreferences({ params: deploymentParams(t), query: { team_id: [w.team_id] } })).data_pull_preferences,
+    ).toEqual([])
   })
 })

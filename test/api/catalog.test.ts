@@ -19,25 +19,25 @@ const CMP = 1002
 const WELLNESS = 'f49f0523-b294-5a04-8de6-7a4ceb5d8762'
 const aTest = (change: object = {}) => ({
   name: 'Baseline',
-  description: 'What we start with.',
+  description: 'Baseline panel.',
   method: 'walk_in_test' as const,
   marker_ids: [LIPID, CMP],
   ...change,
 })
-const refused = (status: number, error_type: string) => ({ status, detail: { error_type } })
+const rejection = (status: number, error_type: string) => ({ status, detail: { error_type } })
 
-describe('the catalogue', () => {
-  test('is the same for every team and has a test for each method that needs no answers', async () => {
+describe('the catalog', () => {
+  test('is the same for every team and has a test without required AoE answers for each method', async () => {
     const other = await w.tenant()
     const tests = await w.api.listAllLabTests()
     expect(await other.api.listAllLabTests()).toEqual(tests)
     for (const method of methods) {
-      const simple = tests.filter((one) => one.method === method && one.status === 'active' && !needsAnswers(one.markers ?? []))
+      const simple = tests.filter(({ method: m, status, markers }) => m === method && status === 'active' && !needsAnswers(markers ?? []))
       expect([method, simple.length > 0]).toEqual([method, true])
     }
   })
 
-  test('shows a test with its lab and markers, as the spec has it', async () => {
+  test('returns a lab test with its lab and markers', async () => {
     const test = await w.api.getLabTest({ params: { lab_test_id: WELLNESS } })
     expect(test).toMatchObject({
       id: WELLNESS,
@@ -66,7 +66,7 @@ describe('the catalogue', () => {
     expect(test.lab).not.toHaveProperty('name_rules')
   })
 
-  test('is loaded once: a second start writes nothing, a changed file is loaded over what is there', async () => {
+  test('is left alone by a second load and updated from a changed file', async () => {
     const rows = () => query(w.url, 'select xmin::text, to_jsonb(t) as row from lab_tests t order by id')
     const before = await rows()
     await loadCatalog(w.app)
@@ -79,10 +79,10 @@ describe('the catalogue', () => {
     expect(await w.api.listLabAccounts()).toEqual(accounts)
   })
 
-  test('is empty in production until somebody loads it', async () => {
+  test('starts empty in production', async () => {
     const { api } = await world({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
     expect([await api.listAllLabTests(), await api.listLabs()]).toEqual([[], []])
-    expect(await refusal(api.createLabTest({ body: aTest() }))).toMatchObject(refused(400, 'UNKNOWN_MARKER'))
+    expect(await refusal(api.createLabTest({ body: aTest() }))).toMatchObject(rejection(400, 'UNKNOWN_MARKER'))
   })
 })
 
@@ -98,12 +98,12 @@ describe('listing lab tests', () => {
     [{ marker_ids: [1012, 4057] }, []],
     [{ lab_slug: 'nowhere' }, []],
     [{ generation_method: 'auto' }, []],
-  ])('by %j', async (query, names) => {
+  ])('filters by %j', async (query, names) => {
     expect((await namesOf(query)).sort()).toEqual(names)
   })
 
   test.each(['price', 'created_at', 'updated_at'] as const)(
-    'ordered by %s goes through every test once, in either direction',
+    'pages through every test once when ordered by %s in either direction',
     async (order_key) => {
       const all = (await w.api.listLabTests({ query: { lab_test_limit: 500, order_key } })).data
       for (const order_direction of ['asc', 'desc'] as const) {
@@ -121,7 +121,7 @@ describe('listing lab tests', () => {
     },
   )
 
-  test('refuses the cursor of another order and limits out of range', async () => {
+  test('rejects a cursor of another sort order and a limit out of range', async () => {
     const { next_cursor } = await w.api.listLabTests({ query: { order_key: 'price', lab_test_limit: 1 } })
     expect(await refusal(w.api.listLabTests({ query: { next_cursor } }))).toMatchObject({
       status: 422,
@@ -130,7 +130,7 @@ describe('listing lab tests', () => {
     for (const lab_test_limit of [0, 501, -1]) expect((await refusal(w.api.listLabTests({ query: { lab_test_limit } }))).status).toBe(422)
   })
 
-  test('gives prices in cents when asked, with each marker', async () => {
+  test('returns prices in cents for tests and markers with include_pricing', async () => {
     const { data, pricing } = await w.api.listLabTests({ query: { name: 'Essential', include_pricing: true } })
     expect(data).toHaveLength(1)
     expect(pricing).toMatchObject({
@@ -140,18 +140,18 @@ describe('listing lab tests', () => {
     expect(await w.api.listLabTests({ query: { name: 'Essential' } })).not.toHaveProperty('pricing')
   })
 
-  test('all at once is deprecated and says so', async () => {
-    const answer = await sendRequest(w.base, endpoints.listAllLabTests, { headers: { 'x-service-api-key': w.team_api_key } })
-    expect([answer.status, answer.headers.get('deprecation')]).toEqual([200, '@1759276800'])
+  test('sends a Deprecation header from the unpaginated endpoint', async () => {
+    const response = await sendRequest(w.base, endpoints.listAllLabTests, { headers: { 'x-service-api-key': w.team_api_key } })
+    expect([response.status, response.headers.get('deprecation')]).toEqual([200, '@1759276800'])
   })
 })
 
 describe("a team's own lab test", () => {
-  test('is made of markers, active at once in the sandbox, and seen by its team only', async () => {
+  test('is created from markers, active at once in the sandbox and visible only to its team', async () => {
     const mine = await w.tenant()
     const other = await w.tenant()
-    const made = await mine.api.createLabTest({ body: aTest({ fasting: true, marker_ids: [CMP, LIPID, CMP] }) })
-    expect(made).toMatchObject({
+    const created = await mine.api.createLabTest({ body: aTest({ fasting: true, marker_ids: [CMP, LIPID, CMP] }) })
+    expect(created).toMatchObject({
       name: 'Baseline',
       slug: 'baseline',
       method: 'walk_in_test',
@@ -166,16 +166,16 @@ describe("a team's own lab test", () => {
       lab: { slug: 'quillmoor' },
       markers: [{ id: CMP }, { id: LIPID }],
     })
-    expect(await mine.api.getLabTest({ params: { lab_test_id: made.id } })).toEqual(made)
-    expect((await mine.api.listAllLabTests()).at(-1)).toEqual(made)
-    expect((await mine.api.listLabTests({ query: { own: true } })).data).toEqual([made])
-    const catalogue = (await mine.api.listLabTests({ query: { own: false, lab_test_limit: 500 } })).data
-    expect(catalogue).toEqual((await other.api.listLabTests({ query: { lab_test_limit: 500 } })).data)
-    expect(await refusal(other.api.getLabTest({ params: { lab_test_id: made.id } }))).toMatchObject(refused(404, 'LAB_TEST_NOT_FOUND'))
-    expect((await other.api.listAllLabTests()).map(({ id }) => id)).not.toContain(made.id)
+    expect(await mine.api.getLabTest({ params: { lab_test_id: created.id } })).toEqual(created)
+    expect((await mine.api.listAllLabTests()).at(-1)).toEqual(created)
+    expect((await mine.api.listLabTests({ query: { own: true } })).data).toEqual([created])
+    const catalog = (await mine.api.listLabTests({ query: { own: false, lab_test_limit: 500 } })).data
+    expect(catalog).toEqual((await other.api.listLabTests({ query: { lab_test_limit: 500 } })).data)
+    expect(await refusal(other.api.getLabTest({ params: { lab_test_id: created.id } }))).toMatchObject(rejection(404, 'LAB_TEST_NOT_FOUND'))
+    expect((await other.api.listAllLabTests()).map(({ id }) => id)).not.toContain(created.id)
   })
 
-  test("can be named by the lab's codes", async () => {
+  test("can be created from the lab's provider_ids", async () => {
     const body = aTest({ marker_ids: null, provider_ids: ['QM10007'], lab_slug: 'quillmoor' })
     expect(await w.api.createLabTest({ body })).toMatchObject({ markers: [{ id: LIPID }], fasting: false })
     expect(await w.api.createLabTest({ body: { ...body, lab_slug: null } })).toMatchObject({ markers: [{ id: LIPID }] })
@@ -191,23 +191,23 @@ describe("a team's own lab test", () => {
     [{ marker_ids: [LIPID, 3001] }, 'SEVERAL_LABS'],
     [{ method: 'testkit' }, 'METHOD_NOT_OFFERED'],
     [{ lab_account_id: newUuid() }, 'UNKNOWN_LAB_ACCOUNT'],
-  ])('is refused with %j', async (change, error_type) => {
-    expect(await refusal(w.api.createLabTest({ body: aTest(change) }))).toMatchObject(refused(400, error_type))
+  ])('is rejected with %j', async (change, error_type) => {
+    expect(await refusal(w.api.createLabTest({ body: aTest(change) }))).toMatchObject(rejection(400, error_type))
   })
 
   test.each([
     [{ name: '' }, 'name'],
     [{ name: undefined }, 'name'],
-    [{ method: 'by_post' }, 'method'],
+    [{ method: 'by_mail' }, 'method'],
     [{ description: undefined }, 'description'],
     [{ marker_ids: ['one'] }, 'marker_ids'],
     [{ marker_ids: [2_147_483_648] }, 'marker_ids'],
-  ])('of the wrong shape, %j, is 422', async (change, field) => {
+  ])('returns 422 for %j', async (change, field) => {
     const { status, detail } = await refusal(w.api.createLabTest({ body: aTest(change) }))
     expect([status, (detail as unknown as { loc: string[] }[])[0]?.loc.slice(0, 2)]).toEqual([422, ['body', field]])
   })
 
-  test('is renamed, archived and taken out of the archive', async () => {
+  test('can be renamed, archived and restored', async () => {
     const { id } = await w.api.createLabTest({ body: aTest() })
     const params = { lab_test_id: id }
     expect(await w.api.patchLabTest({ params, body: { name: 'Renamed' } })).toMatchObject({ name: 'Renamed', status: 'active' })
@@ -219,20 +219,20 @@ describe("a team's own lab test", () => {
     expect(await w.api.patchLabTest({ params, body: { active: false } })).toMatchObject({ status: 'inactive' })
     expect(await w.api.patchLabTest({ params, body: { active: true } })).toMatchObject({ status: 'active', is_active: true })
     for (const body of [{}, { name: null, active: null }])
-      expect(await refusal(w.api.patchLabTest({ params, body }))).toMatchObject(refused(400, 'NOTHING_TO_PATCH'))
+      expect(await refusal(w.api.patchLabTest({ params, body }))).toMatchObject(rejection(400, 'NOTHING_TO_PATCH'))
   })
 
-  test('is all that a team may change: the catalogue stays', async () => {
+  test('is the only kind of lab test a team can change', async () => {
     const params = { lab_test_id: WELLNESS }
     const before = await w.api.getLabTest({ params })
-    expect(await refusal(w.api.patchLabTest({ params, body: { active: false } }))).toMatchObject(refused(400, 'SHARED_LAB_TEST'))
+    expect(await refusal(w.api.patchLabTest({ params, body: { active: false } }))).toMatchObject(rejection(400, 'SHARED_LAB_TEST'))
     expect(await w.api.getLabTest({ params })).toEqual(before)
   })
 
-  test('waits for the operator in production, and the archive is no way around', async () => {
-    const there = await replica({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
-    await loadCatalog(there.app)
-    const { api } = await there.tenant()
+  test('stays pending approval in production, even after archiving and restoring', async () => {
+    const production = await replica({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
+    await loadCatalog(production.app)
+    const { api } = await production.tenant()
     const { id, status, is_active } = await api.createLabTest({ body: aTest() })
     expect([status, is_active]).toEqual(['pending_approval', false])
     const params = { lab_test_id: id }
@@ -240,7 +240,7 @@ describe("a team's own lab test", () => {
     expect(await api.patchLabTest({ params, body: { active: true } })).toMatchObject({ status: 'pending_approval' })
   })
 
-  test('goes with its team', async () => {
+  test('is deleted with its team', async () => {
     const mine = await w.tenant()
     const { id } = await mine.api.createLabTest({ body: aTest() })
     await query(w.url, 'delete from teams where id = $1', [mine.team_id])
@@ -249,7 +249,7 @@ describe("a team's own lab test", () => {
 })
 
 describe('markers', () => {
-  test('are listed in pages, with what they will report', async () => {
+  test('are listed in pages with their expected results', async () => {
     const first = await w.api.listMarkers({ query: { size: 100 } })
     const second = await w.api.listMarkers({ query: { size: 100, page: 2 } })
     expect(first).toMatchObject({ total: 122, page: 1, size: 100, pages: 2 })
@@ -266,7 +266,7 @@ describe('markers', () => {
     expect((await w.api.listMarkers({ query: { page: 9 } })).markers).toEqual([])
   })
 
-  test('can be narrowed by lab, name and a la carte, with prices', async () => {
+  test('can be filtered by lab, name and a_la_carte_enabled, with prices', async () => {
     const found = async (query: object) => (await w.api.listMarkers({ query: { size: 100, ...query } })).markers
     expect(new Set((await found({ lab_id: [3, 4] })).map(({ lab_id }) => lab_id))).toEqual(new Set([3, 4]))
     expect(new Set((await found({ lab_slug: 'larkstone' })).map(({ lab_id }) => lab_id))).toEqual(new Set([3]))
@@ -276,7 +276,7 @@ describe('markers', () => {
     expect(priced.pricing).toMatchObject({ currency: 'USD', data: { [LIPID]: { base_amount_minor: 1800 } } })
   })
 
-  test('of a lab test, of an order set, and one by the code of its lab', async () => {
+  test('are listed for a lab test or an order set and found by lab and provider_id', async () => {
     const params = { lab_test_id: WELLNESS }
     const ofTest = await w.api.listLabTestMarkers({ params, query: { size: 2, page: 2 } })
     expect(ofTest).toMatchObject({ total: 5, pages: 3, markers: [{ id: 1006 }, { id: 1019 }] })
@@ -286,7 +286,7 @@ describe('markers', () => {
     expect(byCode.markers.map(({ id }) => id)).toEqual([LIPID])
     expect(await w.api.getMarker({ params: { lab_id: 1, provider_id: 'QM10007' } })).toMatchObject({ id: LIPID, slug: 'lipid-panel' })
     expect(await refusal(w.api.getMarker({ params: { lab_id: 2, provider_id: 'QM10007' } }))).toMatchObject(
-      refused(404, 'MARKER_NOT_FOUND'),
+      rejection(404, 'MARKER_NOT_FOUND'),
     )
   })
 
@@ -300,8 +300,8 @@ describe('markers', () => {
     [{ lab_test_ids: [newUuid()] }, 'UNKNOWN_LAB_TEST'],
     [{ lab_test_ids: [WELLNESS], add_on: { marker_ids: [2001] } }, 'SEVERAL_LABS'],
     [{ lab_test_ids: [WELLNESS], lab_account_id: newUuid() }, 'UNKNOWN_LAB_ACCOUNT'],
-  ])('of the order set %j are refused', async (body, error_type) => {
-    expect(await refusal(w.api.listOrderSetMarkers({ body }))).toMatchObject(refused(400, error_type))
+  ])('are rejected for the order set %j', async (body, error_type) => {
+    expect(await refusal(w.api.listOrderSetMarkers({ body }))).toMatchObject(rejection(400, error_type))
   })
 
   test.each([
@@ -309,14 +309,14 @@ describe('markers', () => {
     '/v3/lab_tests/one/markers/QM10007',
     '/v3/lab_tests/1/markers',
     '/v3/lab_tests/1.5/markers/QM10007',
-  ])('%s is a wrong id, not another route', async (path) => {
-    const answer = await fetch(w.base + path, { headers: { 'x-service-api-key': w.team_api_key } })
-    expect(answer.status).toBe(422)
+  ])('return 422 for an invalid id in %s', async (path) => {
+    const response = await fetch(w.base + path, { headers: { 'x-service-api-key': w.team_api_key } })
+    expect(response.status).toBe(422)
   })
 })
 
 describe('lab accounts', () => {
-  test('every lab has one of the platform, where and as the lab bills', async () => {
+  test("include one platform account per lab with the lab's billing types and states", async () => {
     const { data } = await w.api.listLabAccounts()
     expect(data.map(({ lab, org_id, status }) => [lab, org_id, status])).toEqual(
       ['quillmoor', 'wrenfield', 'larkstone', 'mossgate', 'aldermere'].map((lab) => [lab, null, 'active']),
@@ -325,12 +325,12 @@ describe('lab accounts', () => {
     expect(data[1]?.allowed_billing['client_bill']).not.toContain('AK')
   })
 
-  test("an organisation's account is there for the teams that it is open to", async () => {
+  test('of an organization are available to allowlisted teams and limited to one lab', async () => {
     const mine = await w.tenant()
     const other = await w.tenant()
     const lab_account_id = await aLabAccount(w.app.db, mine)
     const suspended = await aLabAccount(w.app.db, { ...mine, status: 'suspended' })
-    const at_two = await aLabAccount(w.app.db, { ...mine, lab_id: 2 })
+    const accountAtLab2 = await aLabAccount(w.app.db, { ...mine, lab_id: 2 })
     expect((await mine.api.listLabAccounts({ query: { lab_account_id } })).data).toMatchObject([
       {
         id: lab_account_id,
@@ -344,15 +344,17 @@ describe('lab accounts', () => {
     expect((await other.api.listLabAccounts({ query: { lab_account_id } })).data).toEqual([])
 
     expect(await mine.api.createLabTest({ body: aTest({ lab_account_id }) })).toMatchObject({ status: 'active' })
-    const refusedWith = async (lab_account_id: string) =>
+    const errorFor = async (lab_account_id: string) =>
       (await refusal(mine.api.createLabTest({ body: aTest({ lab_account_id }) }))).detail['error_type']
-    expect(await refusedWith(suspended)).toBe('LAB_ACCOUNT_INACTIVE')
-    expect((await mine.api.listLabTests({ query: { lab_account_id: at_two } })).data.every(({ lab }) => lab?.id === 2)).toBe(true)
-    expect((await mine.api.listMarkers({ query: { lab_account_id: at_two } })).markers.every(({ lab_id }) => lab_id === 2)).toBe(true)
-    expect(await mine.api.listMarkers({ query: { lab_account_id: at_two, lab_id: [1] } })).toMatchObject({ markers: [], total: 0 })
+    expect(await errorFor(suspended)).toBe('LAB_ACCOUNT_INACTIVE')
+    expect((await mine.api.listLabTests({ query: { lab_account_id: accountAtLab2 } })).data.every(({ lab }) => lab?.id === 2)).toBe(true)
+    expect((await mine.api.listMarkers({ query: { lab_account_id: accountAtLab2 } })).markers.every(({ lab_id }) => lab_id === 2)).toBe(
+      true,
+    )
+    expect(await mine.api.listMarkers({ query: { lab_account_id: accountAtLab2, lab_id: [1] } })).toMatchObject({ markers: [], total: 0 })
     const params = { lab_test_id: WELLNESS }
-    expect(await refusal(mine.api.getLabTest({ params, query: { lab_account_id: at_two } }))).toMatchObject(
-      refused(400, 'LAB_ACCOUNT_OF_ANOTHER_LAB'),
+    expect(await refusal(mine.api.getLabTest({ params, query: { lab_account_id: accountAtLab2 } }))).toMatchObject(
+      rejection(400, 'LAB_ACCOUNT_OF_ANOTHER_LAB'),
     )
   })
 })
@@ -360,9 +362,9 @@ describe('lab accounts', () => {
 const needsAnswers = (markers: { aoe: { questions: { required: boolean }[] } | null }[]) =>
   markers.some(({ aoe }) => aoe?.questions.some(({ required }) => required))
 
-test('more tests than are kept in memory are all found', async () => {
+test('finds more lab tests than the cache holds', async () => {
   const { team_id } = await w.tenant()
-  const made = await query<{ id: string }>(
+  const created = await query<{ id: string }>(
     w.url,
     `insert into lab_tests (id, team_id, lab_id, slug, name, description, method, sample_type, price, fasting,
        has_collection_instructions, created_at, updated_at)
@@ -371,7 +373,7 @@ test('more tests than are kept in memory are all found', async () => {
      from lab_tests, generate_series(1, 2001) as n where id = $2 returning id`,
     [team_id, WELLNESS],
   )
-  const ids = made.map(({ id }) => id)
+  const ids = created.map(({ id }) => id)
   await labTestsById(w.app, team_id, ids.slice(1))
   expect((await labTestsById(w.app, team_id, ids)).size).toBe(2001)
 })

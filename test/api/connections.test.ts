@@ -18,10 +18,10 @@ beforeAll(async () => {
 const connect = ({ api }: Tenant, user_id: string, provider: 'apple_health_kit' | 'omron_ble' | 'manual' = 'apple_health_kit') =>
   api.connectPushSource({ params: { provider }, body: { user_id } })
 
-describe('the catalogue of sources', () => {
-  const inFile = JSON.parse(readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8')).wearable_sources
+describe('the source catalog', () => {
+  const catalogSources = JSON.parse(readFileSync(new URL('../../catalog/catalog.json', import.meta.url), 'utf8')).wearable_sources
 
-  test.each((inFile ?? []) as { slug: keyof typeof sources; source_id: number }[])('has $slug as the catalogue file has it', (row) => {
+  test.each((catalogSources ?? []) as { slug: keyof typeof sources; source_id: number }[])('matches the catalog file for $slug', (row) => {
     const { name, update_model, timezone_affinity, source_types, summary_resources, timeseries_resources } =
       row as never as typeof sources.oura
     expect(sources[row.slug]).toMatchObject({
@@ -29,12 +29,12 @@ describe('the catalogue of sources', () => {
     })
   })
 
-  test('numbers every source once', () => {
+  test('gives every source a unique id', () => {
     const ids = sourceSlugs.map((slug) => sources[slug].id)
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('is listed with what a source can be read for', async () => {
+  test('is listed with the supported resources of each source', async () => {
     const listed = await w.api.listSources()
     expect(listed).toHaveLength(sourceSlugs.length)
     expect(listed.find(({ slug }) => slug === 'dexcom_v3')).toEqual({
@@ -47,7 +47,7 @@ describe('the catalogue of sources', () => {
     })
   })
 
-  test('is narrowed by source_type', async () => {
+  test('can be filtered by source_type', async () => {
     const meters = await w.api.listSources({ query: { source_type: 'ble' } })
     expect(meters.map(({ slug }) => slug).sort()).toEqual(
       ['accuchek_ble', 'beurer_ble', 'contour_ble', 'freestyle_libre_ble', 'omron_ble', 'onetouch_ble'].sort(),
@@ -55,17 +55,17 @@ describe('the catalogue of sources', () => {
     expect(await refusal(w.api.listSources({ query: { source_type: 'shoe' as never } }))).toMatchObject({ status: 422 })
   })
 
-  test('has a picture of every source at our own address, and of nothing else', async () => {
+  test('serves a logo for every source and 404 for any other file', async () => {
     for (const slug of sourceSlugs) {
-      const answer = await fetch(`${w.base}/assets/sources/${slug}.svg`)
-      expect([slug, answer.status, answer.headers.get('content-type')]).toEqual([slug, 200, 'image/svg+xml'])
+      const response = await fetch(`${w.base}/assets/sources/${slug}.svg`)
+      expect([slug, response.status, response.headers.get('content-type')]).toEqual([slug, 200, 'image/svg+xml'])
     }
     for (const file of ['nothing.svg', 'oura', 'oura.png', '..%2f..%2fpackage.json'])
       expect((await fetch(`${w.base}/assets/sources/${file}`)).status).toBe(404)
   })
 })
 
-test('a phone is connected once, shown on the user and told once', async () => {
+test('connecting a phone twice creates one connection on the user and one event', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   expect(await connect(t, user_id)).toEqual({ success: true })
@@ -82,8 +82,8 @@ test('a phone is connected once, shown on the user and told once', async () => {
   expect(providers[0]).toMatchObject({ ...provider, status: 'connected', external_user_id: null, error_details: null })
   expect(providers[0]?.resource_availability['heartrate']).toEqual({ status: 'available', scope_requirements: null })
 
-  const told = await toldOfConnections(w.app, t.team_id)
-  expect(told).toEqual([
+  const events = await toldOfConnections(w.app, t.team_id)
+  expect(events).toEqual([
     {
       ...{ event_type: 'provider.connection.created', user_id },
       data: expect.objectContaining({ user_id, provider, source: provider, external_user_id: null }),
@@ -91,21 +91,21 @@ test('a phone is connected once, shown on the user and told once', async () => {
   ])
 })
 
-test('two requests at once make one connection', async () => {
+test('concurrent requests create one connection', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   await Promise.all(Array.from({ length: 6 }, () => connect(t, user_id)))
   expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(1)
 })
 
-test('a source that does not push cannot be connected so', async () => {
+test('rejects a push connection for a source that does not push', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   const params = { provider: 'fitbit' as never }
   expect(await refusal(t.api.connectPushSource({ params, body: { user_id } }))).toMatchObject({ status: 422 })
 })
 
-test('a connection that ends is gone at once, and can be made again', async () => {
+test('ending a connection removes it at once and allows a new one', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   await connect(t, user_id)
@@ -121,32 +121,32 @@ test('a connection that ends is gone at once, and can be made again', async () =
   expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(2)
 })
 
-test('nothing more is taken of a source that was disconnected, until it is connected again', async () => {
+test('rejects data from a disconnected source until it is connected again', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   const params = { user_id, provider: 'apple_health_kit' as const }
-  const pushed = () => push(t.api, user_id, 'heartrate', [aSample('2026-03-01T09:00:00Z', 60)])
+  const pushSample = () => push(t.api, user_id, 'heartrate', [aSample('2026-03-01T09:00:00Z', 60)])
   await t.api.connectPushSource({ params, body: { user_id, provider_id: 'account-9' } })
   await t.api.endConnection({ params })
   const ended = { status: 400, detail: { error_type: 'CONNECTION_ENDED' } }
-  expect(await refusal(pushed())).toMatchObject(ended)
+  expect(await refusal(pushSample())).toMatchObject(ended)
   await w.runJobs()
-  expect(await refusal(pushed())).toMatchObject(ended)
+  expect(await refusal(pushSample())).toMatchObject(ended)
   expect(await query(w.url, 'select account_hash from connections where user_id = $1', [user_id])).toEqual([{ account_hash: null }])
   await connect(t, user_id)
-  expect(await pushed()).toMatchObject({ created: 1 })
+  expect(await pushSample()).toMatchObject({ created: 1 })
 
   await t.api.deleteUser({ params })
   await t.api.undoDeleteUser({ query: { user_id } })
-  expect(await refusal(pushed())).toMatchObject(ended)
+  expect(await refusal(pushSample())).toMatchObject(ended)
 })
 
-test('a source is connected anew where its connection ends at that very moment', async () => {
+test('reconnects a source whose connection ends during the request', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   await connect(t, user_id)
   const [before] = await query(w.url, 'select id from connections where user_id = $1', [user_id])
-  // Somebody else is faster between looking for a place and taking the one that is there.
+  // The trigger ends the connection after the insert attempt and before the existing row is read.
   await query(
     w.url,
     `create function end_meanwhile() returns trigger language plpgsql as $$ begin
@@ -155,12 +155,12 @@ test('a source is connected anew where its connection ends at that very moment',
   )
   await query(w.url, 'create trigger ends after insert on connections for each statement execute function end_meanwhile()')
   const params = { provider: 'apple_health_kit' as const }
-  const answer = t.api.connectPushSource({ params, body: { user_id, provider_id: 'account-7' } })
-  await answer.finally(() => query(w.url, 'drop function end_meanwhile cascade'))
+  const request = t.api.connectPushSource({ params, body: { user_id, provider_id: 'account-7' } })
+  await request.finally(() => query(w.url, 'drop function end_meanwhile cascade'))
   expect((await t.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ external_user_id: 'account-7' }])
 })
 
-test('deleting a user ends its connections, and undoing it does not bring them back', async () => {
+test('deleting a user ends their connections, and undoing the deletion does not restore them', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   await connect(t, user_id)
@@ -169,7 +169,7 @@ test('deleting a user ends its connections, and undoing it does not bring them b
   expect(await t.api.listConnections({ params: { user_id } })).toEqual({ providers: [] })
 })
 
-test('whoever was deleted a moment ago is connected to nothing any more', async () => {
+test('rejects a connection for a user deleted a moment earlier', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   const user = await requireUser(w.app, t.team_id, user_id)
@@ -179,33 +179,33 @@ test('whoever was deleted a moment ago is connected to nothing any more', async 
   expect(await toldOfConnections(w.app, t.team_id)).toEqual([])
 })
 
-test('a connection that breaks says so, and is told once', async () => {
+test('a failed connection reports its error and emits one event', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   const user = await requireUser(w.app, t.team_id, user_id)
   const connection = await openConnection(w.app, user, 'oura', 'oauth')
-  const because = { error_type: 'token_refresh_failed', message: 'The source no longer accepts the connection.' }
-  await failConnection(w.app, connection, because)
-  await failConnection(w.app, connection, because)
+  const error = { error_type: 'token_refresh_failed', message: 'The source no longer accepts the connection.' }
+  await failConnection(w.app, connection, error)
+  await failConnection(w.app, connection, error)
 
   const { providers } = await t.api.listConnections({ params: { user_id } })
   expect(providers[0]).toMatchObject({
     status: 'error',
-    error_details: { error_type: 'token_refresh_failed', error_message: because.message, errored_at: expect.any(String) },
+    error_details: { error_type: 'token_refresh_failed', error_message: error.message, errored_at: expect.any(String) },
   })
-  const [, ...told] = await toldOfConnections(w.app, t.team_id)
-  expect(told).toEqual([
+  const [, ...events] = await toldOfConnections(w.app, t.team_id)
+  expect(events).toEqual([
     {
       event_type: 'provider.connection.error',
       user_id,
-      data: { user_id, provider: 'oura', error_type: 'token_refresh_failed', message: because.message, error_details: because.message },
+      data: { user_id, provider: 'oura', error_type: 'token_refresh_failed', message: error.message, error_details: error.message },
     },
   ])
   expect(await t.api.getMetrics()).toMatchObject({ number_of_connected_sources: 1, number_of_errored_connected_sources: 1 })
   expect((await connectionFor(w.app, user, 'oura'))?.status).toBe('error')
 })
 
-test('a phone may name the account at its source', async () => {
+test('returns the provider_id of a connection and stores it encrypted', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   const params = { provider: 'manual' as const }
@@ -214,7 +214,7 @@ test('a phone may name the account at its source', async () => {
   expect(JSON.stringify(await query(w.url, 'select * from connections where user_id = $1', [user_id]))).not.toContain('account-7')
 })
 
-test('connections pause a week after the end of ingestion, and not a day before', async () => {
+test('pauses connections a week after ingestion_end, not earlier', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   await connect(t, user_id)
@@ -228,7 +228,7 @@ test('connections pause a week after the end of ingestion, and not a day before'
   expect(await status()).toBe('paused')
 })
 
-test('connected sources are counted by week', async () => {
+test('counts connected sources by week', async () => {
   const t = await w.tenant()
   const [first, second] = [await aUser(t.api), await aUser(t.api)]
   await connect(t, first)
@@ -239,12 +239,12 @@ test('connected sources are counted by week', async () => {
     { value: 1, all: 1 },
     { value: 1, all: 2 },
   ])
-  const [one, two] = weeks.map(({ date }) => Date.parse(date))
-  expect((two as number) - (one as number)).toBe(14 * 24 * 3600 * 1000)
+  const [firstWeek, secondWeek] = weeks.map(({ date }) => Date.parse(date))
+  expect((secondWeek as number) - (firstWeek as number)).toBe(14 * 24 * 3600 * 1000)
 })
 
 describe('devices', () => {
-  test('are read with what the source said, and told when they are new or changed', async () => {
+  test('are returned as reported by the source and emit events when created or updated', async () => {
     const t = await w.tenant()
     const { user_id, device_id } = await aConnectedUser(w.app, t.api, t.team_id)
     const user = await requireUser(w.app, t.team_id, user_id)
@@ -259,17 +259,17 @@ describe('devices', () => {
     }
     expect(await t.api.getDevice({ params: { user_id, device_id } })).toEqual(device)
     expect((await t.api.listDevices({ params: { user_id } })).map(({ source_type }) => source_type)).toEqual(['watch', 'phone'])
-    const told = await toldOfConnections(w.app, t.team_id)
-    expect(told.map(({ event_type }) => event_type)).toEqual([
+    const events = await toldOfConnections(w.app, t.team_id)
+    expect(events.map(({ event_type }) => event_type)).toEqual([
       'provider.connection.created',
       'provider.device.created',
       'provider.device.updated',
       'provider.device.created',
     ])
-    expect(told[2]?.data).toEqual(device)
+    expect(events[2]?.data).toEqual(device)
   })
 
-  test('of nobody, or of somebody else, are not found', async () => {
+  test('return 404 for an unknown id or another user', async () => {
     const t = await w.tenant()
     const { user_id, device_id } = await aConnectedUser(w.app, t.api, t.team_id)
     const other = await aUser(t.api)
@@ -280,7 +280,7 @@ describe('devices', () => {
       expect(await refusal(t.api.getDevice({ params }))).toMatchObject({ status: 404, detail: { error_type: 'DEVICE_NOT_FOUND' } })
   })
 
-  test('are gone with their user', async () => {
+  test('are erased with their user', async () => {
     const t = await w.tenant()
     const { user_id } = await aConnectedUser(w.app, t.api, t.team_id)
     await t.api.deleteUser({ params: { user_id } })

@@ -13,18 +13,18 @@ beforeAll(async () => {
   w.goToNoon()
 })
 
-const noon = () => w.app.wall().slice(0, 10)
-const daysAgo = (days: number) => new Date(Date.parse(noon()) - days * DAY).toISOString().slice(0, 10)
+const today = () => w.app.wall().slice(0, 10)
+const daysAgo = (days: number) => new Date(Date.parse(today()) - days * DAY).toISOString().slice(0, 10)
 
 const connect = (user_id: string, provider: SourceSlug = 'fitbit', change: object = {}) =>
   w.api.connectDemo({ body: { user_id, provider, ...change } })
 
 const resources = [...Object.keys(summaries), ...seriesNames.flatMap((name) => series[name].event ?? []), 'workout_stream']
 
-/** How often each type of event was told, in the order of their names. */
+/** Counts the events of a user by type. */
 async function typesOf(user_id: string, since = 0) {
-  const told = (await toldOf(w.app, w.team_id, user_id)).slice(since)
-  return Object.fromEntries([...Map.groupBy(told, ({ event_type }) => event_type)].map(([type, events]) => [type, events.length]))
+  const events = (await toldOf(w.app, w.team_id, user_id)).slice(since)
+  return Object.fromEntries([...Map.groupBy(events, ({ event_type }) => event_type)].map(([type, group]) => [type, group.length]))
 }
 
 const read = (user_id: string, resource: string, query: object = {}) =>
@@ -44,18 +44,18 @@ describe('a demo connection', () => {
   let user_id: string
   beforeAll(async () => {
     user_id = await aUser(w.api)
-    const began = performance.now()
+    const startedAt = performance.now()
     expect(await connect(user_id)).toEqual({ success: true, detail: 'Fitbit is connected as a demo.' })
-    console.log(`a demo connection took ${Math.round(performance.now() - began)} ms`)
+    console.log(`demo connection took ${Math.round(performance.now() - startedAt)} ms`)
   })
 
-  test('is a connection like any other', async () => {
+  test('appears in the connections and devices of the user', async () => {
     const { providers } = await w.api.listConnections({ params: { user_id } })
     expect(providers).toMatchObject([{ slug: 'fitbit', status: 'connected' }])
     expect(await w.api.listDevices({ params: { user_id } })).toMatchObject([{ provider: 'fitbit', source_type: 'watch' }])
   })
 
-  test('tells of the past of each resource once and without samples, and of what is live with them', async () => {
+  test('emits one historical event without samples per resource, and daily events with samples', async () => {
     const types = await typesOf(user_id)
     expect(Object.keys(types).sort()).toEqual(
       [
@@ -75,8 +75,8 @@ describe('a demo connection', () => {
       'daily.data.profile.created': 1,
       'daily.data.heartrate.created': 1,
     })
-    const told = await toldOf(w.app, w.team_id, user_id)
-    const { data } = told.find(({ event_type }) => event_type === 'historical.data.heartrate.created') ?? {}
+    const events = await toldOf(w.app, w.team_id, user_id)
+    const { data } = events.find(({ event_type }) => event_type === 'historical.data.heartrate.created') ?? {}
     expect(data).toEqual({
       user_id,
       provider: 'fitbit',
@@ -84,7 +84,7 @@ describe('a demo connection', () => {
       end_date: `${daysAgo(1)}T00:00:00.000Z`,
       is_final: true,
     })
-    const live = told.find(({ event_type }) => event_type === 'daily.data.heartrate.created')?.data.data ?? []
+    const live = events.find(({ event_type }) => event_type === 'daily.data.heartrate.created')?.data.data ?? []
     expect(live[0]).toMatchObject({ timestamp: `${daysAgo(1)}T00:00:00.000Z`, timezone_offset: 0 })
     expect(live).toHaveLength(288 + 145)
   })
@@ -94,7 +94,7 @@ describe('a demo connection', () => {
     expect(groups['fitbit']?.flatMap(({ data }) => data).length).toBeGreaterThan(0)
   })
 
-  test('has summaries of every kind, for each of its days', async () => {
+  test('has summaries of every kind for the whole period', async () => {
     const { activity } = await w.api.listActivity(list(user_id))
     expect(activity.map(({ calendar_date }) => calendar_date)).toEqual(Array.from({ length: 32 }, (_, i) => daysAgo(31 - i)))
     expect((await w.api.listSleep(list(user_id))).sleep).toHaveLength(32)
@@ -107,7 +107,7 @@ describe('a demo connection', () => {
     expect(await w.api.getProfile({ params: { user_id }, query: {} })).toMatchObject({ sex: 'female' })
   })
 
-  test('has a stream for each workout, and one of each sleep', async () => {
+  test('has streams for workouts and sleep', async () => {
     const { workouts } = await w.api.listWorkouts(list(user_id))
     for (const { id, time_start } of workouts.slice(-3) as { id: string; time_start: string }[]) {
       const stream = await w.api.getWorkoutStream({ params: { workout_id: id } })
@@ -119,7 +119,7 @@ describe('a demo connection', () => {
     expect(Object.values(stream).every((samples) => Array.isArray(samples) && samples.length > 0)).toBe(true)
   })
 
-  test.each([1, 0, 17])('adds up: the activity of %i days ago is the sum of its samples', async (days) => {
+  test.each([1, 0, 17])('has an activity summary %i days ago that equals the sum of its samples', async (days) => {
     const day = { start_date: daysAgo(days), end_date: daysAgo(days) }
     const { activity } = await w.api.listActivity({ params: { user_id }, query: day })
     const total = async (resource: string) => (await valuesOf(user_id, resource, day)).reduce((sum, value) => sum + value, 0)
@@ -128,7 +128,7 @@ describe('a demo connection', () => {
     expect(activity[0]?.calories_active).toBeCloseTo(await total('calories_active'), 1)
   })
 
-  test('connected again writes and tells nothing', async () => {
+  test('writes nothing and emits no events when connected again', async () => {
     const before = await toldOf(w.app, w.team_id, user_id)
     const rows = () => query(w.url, `select sum(revision) as revisions, count(*) as days from sample_days where user_id = '${user_id}'`)
     const written = await rows()
@@ -137,14 +137,14 @@ describe('a demo connection', () => {
     expect(await toldOf(w.app, w.team_id, user_id)).toHaveLength(before.length)
   })
 
-  test('stands beside a real one of another source', async () => {
+  test('coexists with a real connection to another source', async () => {
     await push(w.api, user_id, 'steps', [{ value: 4, start_date: `${daysAgo(1)}T09:00:00Z` }], { provider: 'manual' })
     expect(Object.keys((await read(user_id, 'steps')).groups).sort()).toEqual(['fitbit', 'manual'])
   })
 })
 
-describe('connecting a demo', () => {
-  test('follows the calendar of the user, and keeps to the ingestion bounds', async () => {
+describe('POST /v2/link/connect/demo', () => {
+  test('follows the time zone and ingestion_start of the user', async () => {
     const user_id = await aUser(w.api, { fallback_time_zone: 'Pacific/Auckland', ingestion_start: daysAgo(3) })
     await connect(user_id, 'apple_health_kit')
     const { activity } = await w.api.listActivity(list(user_id, daysAgo(40), daysAgo(-1)))
@@ -155,7 +155,7 @@ describe('connecting a demo', () => {
     expect([43_200, 46_800]).toContain(first?.timezone_offset)
   })
 
-  test('is refused where the user has connected the source for real', async () => {
+  test('rejects a source to which the user has a real connection', async () => {
     const user_id = await aUser(w.api)
     await w.api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
     expect(await refusal(connect(user_id, 'apple_health_kit'))).toEqual({
@@ -165,17 +165,17 @@ describe('connecting a demo', () => {
     expect(await typesOf(user_id)).toEqual({ 'provider.connection.created': 1 })
   })
 
-  test('is refused for a user of another team, an unknown source and a day in the future', async () => {
+  test('rejects a user of another team, an unknown source and a day out of range', async () => {
     const user_id = await aUser(w.api)
-    const stranger = await w.tenant()
-    expect(await refusal(stranger.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({ status: 404 })
+    const other = await w.tenant()
+    expect(await refusal(other.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({ status: 404 })
     expect(await refusal(connect(user_id, 'nothing' as SourceSlug))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'provider'] }] })
     for (const day of [daysAgo(-1), '0001-01-01', '1900-12-31'])
       expect(await refusal(connect(user_id, 'fitbit', { day }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'day'] }] })
     expect(await typesOf(user_id)).toEqual({})
   })
 
-  test('is no path of production, where nothing is made up', async () => {
+  test('returns 404 in production', async () => {
     const production = await world({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
     const user_id = await aUser(production.api)
     expect(await refusal(production.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({
@@ -185,27 +185,27 @@ describe('connecting a demo', () => {
   })
 })
 
-test('asked for twice at the same moment, with a day that lies further back, is made and told once', async () => {
+test('concurrent demo connections with a past day create data and events once', async () => {
   const user_id = await aUser(w.api)
-  const ask = () => connect(user_id, 'freestyle_libre', { day: daysAgo(100) })
-  await Promise.all([ask(), ask()])
+  const connectPastDay = () => connect(user_id, 'freestyle_libre', { day: daysAgo(100) })
+  await Promise.all([connectPastDay(), connectPastDay()])
   const types = await typesOf(user_id)
   expect(types).toMatchObject({ 'provider.connection.created': 1, 'historical.data.glucose.created': 2, 'daily.data.profile.created': 1 })
   const day = { start_date: daysAgo(100), end_date: daysAgo(100) }
   const glucose = await valuesOf(user_id, 'glucose', day)
   expect(glucose).toHaveLength(288)
-  await ask()
+  await connectPastDay()
   expect(await valuesOf(user_id, 'glucose', day)).toEqual(glucose)
   expect(await typesOf(user_id)).toEqual(types)
 })
 
-test('has any day on request, before computers counted from zero too', async () => {
+test('a demo connection accepts a day before 1970', async () => {
   const user_id = await aUser(w.api, { fallback_time_zone: 'Pacific/Apia' })
   await connect(user_id, 'freestyle_libre', { day: '1969-07-20' })
   expect(await valuesOf(user_id, 'glucose', { start_date: '1969-07-19', end_date: '1969-07-22' })).toHaveLength(288)
 })
 
-test('goes as far back as the team wants, resource by resource', async () => {
+test('a demo connection follows the pull preferences of the team for each resource', async () => {
   const t = await w.tenant()
   const days = (historical_days_to_pull: number) => ({ historical_days_to_pull })
   const fitbit = { default: days(2), resource_overrides: { sleep: days(5), workouts: days(0) } }
@@ -215,7 +215,7 @@ test('goes as far back as the team wants, resource by resource', async () => {
   })
   const user_id = await aUser(t.api)
   await t.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
-  // Yesterday and today are live, and come whatever the team wants of the past.
+  // Pull preferences limit historical data only; yesterday and today are live data.
   const { activity } = await t.api.listActivity(list(user_id))
   expect(activity.map(({ calendar_date }) => calendar_date)).toEqual([3, 2, 1, 0].map(daysAgo))
   const { sleep } = await t.api.listSleep(list(user_id))
@@ -223,7 +223,7 @@ test('goes as far back as the team wants, resource by resource', async () => {
   expect((await t.api.listWorkouts(list(user_id))).workouts.map(({ calendar_date }) => calendar_date)).toEqual([daysAgo(1)])
 })
 
-test('a refresh brings the days since the last one, as live data', async () => {
+test('a refresh adds the days since the last one as live data', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   await t.api.connectDemo({ body: { user_id, provider: 'oura' } })
@@ -232,10 +232,10 @@ test('a refresh brings the days since the last one, as live data', async () => {
   expect(await t.api.refreshUser({ params: { user_id }, query: {} })).toMatchObject({ success: true, refreshed_sources: ['oura'] })
   const { activity } = await t.api.listActivity({ params: { user_id }, query: { start_date: daysAgo(1), end_date: daysAgo(-3) } })
   expect(activity.map(({ calendar_date }) => calendar_date)).toEqual([1, 0, -1, -2, -3].map(daysAgo))
-  const told = (await toldOf(w.app, t.team_id, user_id)).slice(before).map(({ event_type }) => event_type)
-  const count = (type: string) => told.filter((told) => told === type).length
-  expect(told.filter((type) => !type.startsWith('daily.data.'))).toEqual([])
+  const types = (await toldOf(w.app, t.team_id, user_id)).slice(before).map(({ event_type }) => event_type)
+  const count = (type: string) => types.filter((emitted) => emitted === type).length
+  expect(types.filter((type) => !type.startsWith('daily.data.'))).toEqual([])
   expect(
     ['activity.created', 'activity.updated', 'workouts.created', 'profile.created'].map((type) => count(`daily.data.${type}`)),
-  ).toEqual([...[3, 1, 3, 0]])
+  ).toEqual([3, 1, 3, 0])
 })

@@ -4,8 +4,8 @@ import { query } from '../support/cluster.ts'
 import { aCriticalOrder } from '../support/orders.ts'
 import { world } from '../support/world.ts'
 
-/** The tables whose rows mention an id, partitions left out. */
-async function mentions(url: string, id: string) {
+/** Lists the tables, without partitions, that contain an id in any column. */
+async function tablesMentioning(url: string, id: string) {
   const tables = await query<{ name: string }>(
     url,
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition",
@@ -14,7 +14,7 @@ async function mentions(url: string, id: string) {
   return (await query<{ name: string }>(url, `${each.join(' union all ')} order by name`, [id])).map(({ name }) => name)
 }
 
-// docs/security.md lists what remains after erasure; change it together with this test.
+// docs/security.md lists the data that remains after erasure. Change both together.
 test('erasing a user leaves anonymous order rows, audit rows and queue keys', async () => {
   const w = await world()
   const { api, admin, org_id, team_id } = await w.tenant()
@@ -23,8 +23,8 @@ test('erasing a user leaves anonymous order rows, audit rows and queue keys', as
   await api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
   await api.deleteUser({ params: { user_id } })
   await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
-  expect(await mentions(w.url, user_id)).toEqual(['audit_log', 'lanes'])
-  expect(await mentions(w.url, id)).toEqual(['audit_log', 'critical_results', 'lanes', 'order_events', 'orders'])
+  expect(await tablesMentioning(w.url, user_id)).toEqual(['audit_log', 'lanes'])
+  expect(await tablesMentioning(w.url, id)).toEqual(['audit_log', 'critical_results', 'lanes', 'order_events', 'orders'])
   const [order] = await query<Record<string, unknown>>(w.url, 'select * from orders where id = $1', [id])
   expect(order).toMatchObject({ user_id: null, sealed: null, terms: [], seed: '', sample_id: null, health_insurance_id: null })
   expect(order).toMatchObject({ low_level: 'completed', interpretation: 'critical', zone: 'America/Phoenix' })
