@@ -11,11 +11,11 @@ import { aWebhook, drivenWorker, emitTo, type Got, type Ordering, ok, outcome, w
 import { fc } from '../support/properties.ts'
 import { replica } from '../support/world.ts'
 
-const one = await replica()
-const { app, url } = one
+const w = await replica()
+const { app, url } = w
 
 const orderings: Ordering[] = ['per_key', 'per_key', 'strict', 'unordered']
-const answers = {
+const outcomes = {
   ok,
   wrong: outcome(400),
   down: outcome(500),
@@ -24,55 +24,58 @@ const answers = {
   reset: outcome(null, 'reset'),
   stopped: outcome(null, 'aborted'),
 } satisfies Record<string, Outcome>
-type Answer = keyof typeof answers
+type OutcomeName = keyof typeof outcomes
 
 type Does<D extends string, With = object> = D extends string ? { does: D } & With : never
 type Step =
   | Does<'emit', { keys: number[]; rollback: boolean }>
-  | Does<'send', { worker: number; answers: Answer[] }>
+  | Does<'send', { worker: number; outcomes: OutcomeName[] }>
   | Does<'settle', { worker: number; most: number }>
-  | Does<'crash' | 'lose line', { worker: number }>
+  | Does<'crash' | 'lose connection', { worker: number }>
   | Does<'number' | 'free' | 'end idle'>
   | Does<'pass', { seconds: number }>
   | Does<'rotate' | 'disable' | 'enable', { webhook: number }>
   | Does<'usurp' | 'stumble', { worker: number; settles: boolean }>
 
-type Tale = Extract<Step, { does: 'usurp' | 'stumble' }>
+type Scenario = Extract<Step, { does: 'usurp' | 'stumble' }>
 
-/** What would seldom come about by itself. */
-function partsOf({ does, worker, settles }: Tale): Step[] {
-  const send = (worker: number, ...answers: Answer[]): Step => ({ does: 'send', worker, answers })
+/** Expands a scenario that random steps would rarely produce. */
+function stepsOf({ does, worker, settles }: Scenario): Step[] {
+  const send = (worker: number, ...outcomes: OutcomeName[]): Step => ({ does: 'send', worker, outcomes })
   const settle = (worker: number): Step => ({ does: 'settle', worker, most: 100 })
-  // Others take a worker for dead that lives: they go on with what it has in hand, and it comes back to settle.
+  // A live worker is taken for dead: another worker continues its lanes, then the first one settles.
   const other = 1 - worker
   const usurp: Step[] = [
     send(worker),
-    { does: 'lose line', worker },
+    { does: 'lose connection', worker },
     { does: 'free' },
     send(other),
     ...(settles ? [settle(other)] : []),
     settle(worker),
   ]
   if (does === 'usurp') return usurp
-  // Messages fail and go through the next time, others right behind them.
-  const failing = Array.from({ length: 20 }, (): Answer => 'wrong')
+  // Messages fail once and are delivered on the next attempt, followed by others of the same key.
+  const failing = Array.from({ length: 20 }, (): OutcomeName => 'wrong')
   const emit: Step = { does: 'emit', keys: [0, 0, 1, 1], rollback: false }
   return [emit, send(worker, ...failing), settle(worker), { does: 'pass', seconds: 20 }, send(worker), ...(settles ? [settle(worker)] : [])]
 }
 
 const worker = fc.nat({ max: 1 })
 const webhook = fc.nat({ max: orderings.length - 1 })
-const mostlyFine = fc.oneof({ weight: 3, arbitrary: fc.constant<Answer>('ok') }, fc.constantFrom(...(Object.keys(answers) as Answer[])))
+const mostlyFine = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<OutcomeName>('ok') },
+  fc.constantFrom(...(Object.keys(outcomes) as OutcomeName[])),
+)
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     does: fc.constant('emit' as const),
     keys: fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 6 }),
-    rollback: fc.integer({ min: 0, max: 9 }).map((dice) => dice === 0),
+    rollback: fc.integer({ min: 0, max: 9 }).map((roll) => roll === 0),
   }),
-  fc.record({ does: fc.constant('send' as const), worker, answers: fc.array(mostlyFine, { maxLength: 12 }) }),
-  fc.record({ does: fc.constant('send' as const), worker, answers: fc.constant<Answer[]>([]) }),
+  fc.record({ does: fc.constant('send' as const), worker, outcomes: fc.array(mostlyFine, { maxLength: 12 }) }),
+  fc.record({ does: fc.constant('send' as const), worker, outcomes: fc.constant<OutcomeName[]>([]) }),
   fc.record({ does: fc.constant('settle' as const), worker, most: fc.integer({ min: 1, max: 20 }) }),
-  fc.record({ does: fc.constantFrom('crash' as const, 'lose line' as const), worker }),
+  fc.record({ does: fc.constantFrom('crash' as const, 'lose connection' as const), worker }),
   fc.record({ does: fc.constantFrom('number' as const, 'free' as const, 'end idle' as const) }),
   fc.record({ does: fc.constant('pass' as const), seconds: fc.constantFrom(1, 20, 400, 4000) }),
   fc.record({ does: fc.constantFrom('rotate' as const, 'disable' as const, 'enable' as const), webhook }),
@@ -80,27 +83,27 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 const steps = fc.array(step, { minLength: 5, maxLength: 20 })
 
-test('whatever fails, crashes, pauses or is rotated, every lane is received whole and in order', async () => {
-  await fc.assert(fc.asyncProperty(fc.tuple(steps, steps), live), { numRuns: 12, endOnFailure: true })
+test('delivers every lane completely and in order despite failures, crashes, pauses and rotations', async () => {
+  await fc.assert(fc.asyncProperty(fc.tuple(steps, steps), runChapters), { numRuns: 12, endOnFailure: true })
 })
 
-/** Lives through the steps with a calm in between, lets everything recover, and compares what was told with what was received. */
-async function live(chapters: Step[][]) {
-  const story = await begin()
+/** Runs the steps, lets delivery recover after each chapter, and compares the logged events with the received ones. */
+async function runChapters(chapters: Step[][]) {
+  const run = await setUp()
   try {
     for (const steps of chapters) {
-      for (const step of steps) await story.take(step)
-      await story.recover()
-      await story.take({ does: 'end idle' })
+      for (const step of steps) await run.runStep(step)
+      await run.recover()
+      await run.runStep({ does: 'end idle' })
     }
-    await story.check()
+    await run.check()
   } finally {
-    await story.end()
+    await run.end()
   }
 }
 
-async function begin() {
-  const tenant = await one.tenant()
+async function setUp() {
+  const tenant = await w.tenant()
   const { admin, org_id, team_id } = tenant
   const webhooks = await Promise.all(orderings.map((ordering, i) => aWebhook(tenant, `/${i}`, { ordering })))
   const ids = webhooks.map(({ id }) => id)
@@ -112,9 +115,9 @@ async function begin() {
   type Worker = (typeof workers)[number]
   const faults: string[] = []
 
-  async function take(step: Step) {
+  async function runStep(step: Step) {
     if (step.does === 'usurp' || step.does === 'stumble') {
-      for (const part of partsOf(step)) await take(part)
+      for (const part of stepsOf(step)) await runStep(part)
       return
     }
     const courier = 'worker' in step ? workers[step.worker] : undefined
@@ -125,47 +128,49 @@ async function begin() {
     faults.push(...faultsIn({ does: step.does, before, after: await rowsOf(app, ids), settled, live, now: app.wall() }))
   }
 
-  async function act(step: Exclude<Step, Tale>, courier: Worker | undefined) {
-    receiver.answers = step.does === 'send' ? step.answers.map((name) => answers[name]) : []
+  async function act(step: Exclude<Step, Scenario>, courier: Worker | undefined) {
+    receiver.outcomes = step.does === 'send' ? step.outcomes.map((name) => outcomes[name]) : []
     if (step.does === 'emit') {
       const keys = step.keys.map((key) => `key ${key}`)
       await emitTo(app, team_id, keys, step.rollback)
     } else if (step.does === 'send') await courier?.turn(ids)
     else if (step.does === 'settle') await courier?.settle(step.most)
     else if (step.does === 'crash') await courier?.crash()
-    else if (step.does === 'lose line') await courier?.loseLine()
+    else if (step.does === 'lose connection') await courier?.loseLine()
     else if (step.does === 'number') await numberEvents(app)
     else if (step.does === 'free') await freeDeadLanes(app.db, app.wall())
     else if (step.does === 'end idle') await endIdleLanes(app.db, later(app.wall(), DAY), 0, 100_000)
-    else if (step.does === 'pass') one.passes(step.seconds * SECOND)
+    else if (step.does === 'pass') w.passes(step.seconds * SECOND)
     else if (step.does === 'rotate') {
       await admin.rotateWebhookSecret({ params: path(step.webhook), body: {} })
       receiver.secrets[step.webhook]?.push(await secretOf(step.webhook))
     } else await admin.patchWebhook({ params: path(step.webhook), body: { disabled: step.does === 'disable' } })
   }
 
-  /** Receivers are well again, nobody dies, and time passes until nothing waits. */
+  /** Makes every receiver healthy and advances the clock until no message is pending. */
   async function recover() {
-    receiver.answers = []
+    receiver.outcomes = []
     for (const worker of workers) await worker.settle()
-    for (const i of ids.keys()) await take({ does: 'enable', webhook: i })
+    for (const i of ids.keys()) await runStep({ does: 'enable', webhook: i })
     for (let turns = 0; turns < 50; turns++) {
-      one.passes(11 * HOUR)
+      w.passes(11 * HOUR)
       await numberEvents(app)
       await freeDeadLanes(app.db, app.wall())
       for (const worker of workers) await worker.turn(ids)
       for (const worker of workers) await worker.settle()
-      if (await isAnyHeld()) faults.push('a lane is in hand when nobody has any')
+      if (await isAnyHeld()) faults.push('a lane is claimed although no worker holds one')
       if ((await waitingFor(url, ids)) === 0) return
     }
-    throw new Error('something waits for ever')
+    throw new Error('a message stays pending forever')
   }
 
   async function check() {
-    const told = await query<Told>(url, 'select id, key from events where team_id = $1 order by seq', [team_id])
-    const byPlace = await query<Told>(url, 'select id, key from events where team_id = $1 order by no', [team_id])
+    const events = await query<LoggedEvent>(url, 'select id, key from events where team_id = $1 order by seq', [team_id])
+    const eventsByNumber = await query<LoggedEvent>(url, 'select id, key from events where team_id = $1 order by no', [team_id])
     for (const [i, ordering] of orderings.entries())
-      expect({ [ordering]: receiver.lanesOf(`/${i}`) }).toEqual({ [ordering]: expected(ordering, ordering === 'strict' ? byPlace : told) })
+      expect({ [ordering]: receiver.lanesOf(`/${i}`) }).toEqual({
+        [ordering]: expected(ordering, ordering === 'strict' ? eventsByNumber : events),
+      })
     expect([...faults, ...receiver.faults]).toEqual([])
     const lanes = await query(url, `select from lanes where webhook_id = any($1::uuid[]) and (head <> tail or run_at is not null)`, [ids])
     expect(lanes).toEqual([])
@@ -174,11 +179,11 @@ async function begin() {
       `select count(distinct (webhook_id, key, n)) from attempts where webhook_id = any($1::uuid[]) and outcome <> 'retried'`,
       [ids],
     )
-    expect(Number(logged[0]?.count)).toBe(told.length * orderings.length)
+    expect(Number(logged[0]?.count)).toBe(events.length * orderings.length)
     const miscounted = await query(
       url,
       `select key, n, array_agg(attempt) from attempts where webhook_id = any($1::uuid[])
-       group by webhook_id, key, n having count(distinct attempt) <> max(attempt) or max(attempt) > ${TRIES}`,
+       group by webhook_id, key, n having count(distinct attempt) <> max(attempt) or max(attempt) > ${MAX_ATTEMPTS}`,
       [ids],
     )
     expect(miscounted).toEqual([])
@@ -187,41 +192,41 @@ async function begin() {
   const isAnyHeld = async () => (await rowsOf(app, ids)).some(({ worker }) => worker !== null)
 
   const end = () => Promise.all(workers.map((worker) => worker.end()))
-  return { take, recover, check, end }
+  return { runStep, recover, check, end }
 }
 
-type Told = { id: string; key: string }
+type LoggedEvent = { id: string; key: string }
 
 /** The event ids of each lane in the order of their numbers. */
-function expected(ordering: Ordering, told: Told[]) {
-  const keyOf = ({ id, key }: Told) => ({ per_key: key, strict: '*', unordered: id })[ordering]
-  return Object.fromEntries([...Map.groupBy(told, keyOf)].map(([key, its]) => [key, its.map(({ id }) => id)]))
+function expected(ordering: Ordering, events: LoggedEvent[]) {
+  const keyOf = ({ id, key }: LoggedEvent) => ({ per_key: key, strict: '*', unordered: id })[ordering]
+  return Object.fromEntries([...Map.groupBy(events, keyOf)].map(([key, group]) => [key, group.map(({ id }) => id)]))
 }
 
-/** Tries in the schedule: the message is given up after so many. */
-const TRIES = 8
+/** Attempts in the retry schedule; the message is exhausted after the last one. */
+const MAX_ATTEMPTS = 8
 
-/** Checks on the spot what a receiver can: signatures, and that nothing comes before what precedes it was taken. */
-function newReceiver(first: string[]) {
+/** Checks on receipt that a message is signed and that its predecessors were accepted. */
+function newReceiver(initialSecrets: string[]) {
   const lanes = new Map<string, { path: string; key: string; ids: string[]; done: number; failed: number }>()
-  const secrets = first.map((secret) => [secret])
+  const secrets = initialSecrets.map((secret) => [secret])
   const faults: string[] = []
-  const state = { answers: [] as Outcome[], secrets, faults, receive, lanesOf }
+  const state = { outcomes: [] as Outcome[], secrets, faults, receive, lanesOf }
 
   function receive(got: Got): Outcome {
-    const answer = state.answers.shift() ?? ok
+    const outcome = state.outcomes.shift() ?? ok
     const name = `${got.path} ${got.key}`
     const lane = lanes.get(name) ?? { path: got.path, key: got.key, ids: [], done: 0, failed: 0 }
     lanes.set(name, lane)
-    // What was sent already may come again; what follows may not come before it.
+    // A message may repeat, but it may not overtake its predecessor.
     if (got.n > lane.done + 1) faults.push(`${name}: ${got.n} after ${lane.done}`)
     lane.ids[got.n - 1] ??= got.id
     if (lane.ids[got.n - 1] !== got.id) faults.push(`${name}: ${got.n} is another event`)
     const newest = secrets[Number(got.path.slice(1))]?.at(-1) as string
     const verdict = verify(parseSecret(newest), got.headers, got.body, app.wall())
     if (verdict !== 'verified') faults.push(`${name}: ${verdict}`)
-    if (got.n === lane.done + 1) progress(lane, answer)
-    return answer
+    if (got.n === lane.done + 1) progress(lane, outcome)
+    return outcome
   }
 
   function lanesOf(path: string) {
@@ -230,10 +235,10 @@ function newReceiver(first: string[]) {
   return state
 }
 
-function progress(lane: { done: number; failed: number }, answer: Outcome) {
-  if (answer.error === 'aborted') return
-  lane.failed = answer.ok ? 0 : lane.failed + 1
-  if (!answer.ok && lane.failed < TRIES) return
+function progress(lane: { done: number; failed: number }, outcome: Outcome) {
+  if (outcome.error === 'aborted') return
+  lane.failed = outcome.ok ? 0 : lane.failed + 1
+  if (!outcome.ok && lane.failed < MAX_ATTEMPTS) return
   lane.done++
   lane.failed = 0
 }

@@ -10,21 +10,21 @@ import { atEnd, refusal, world } from '../support/world.ts'
 const w = await world()
 await w.courier()
 
-const tenant = async () => {
-  const one = await w.tenant()
-  const params = { org_id: one.org_id, team_id: one.team_id, env: 'sandbox' as const }
+const setUp = async () => {
+  const tenant = await w.tenant()
+  const params = { org_id: tenant.org_id, team_id: tenant.team_id, env: 'sandbox' as const }
   return {
-    ...one,
+    ...tenant,
     params,
-    create: (body: object = {}) => one.admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', ...body } }),
+    create: (body: object = {}) => tenant.admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', ...body } }),
   }
 }
 
-describe('a webhook', () => {
-  test('is made, listed, changed and deleted', async () => {
-    const { admin, params, create } = await tenant()
-    const made = await create({ description: 'Ours', filter_types: ['labtest.*'], rate_limit: 5, ordering: 'strict' })
-    expect(made).toMatchObject({
+describe('webhooks', () => {
+  test('creates, lists, updates and deletes a webhook', async () => {
+    const { admin, params, create } = await setUp()
+    const webhook = await create({ description: 'Ours', filter_types: ['labtest.*'], rate_limit: 5, ordering: 'strict' })
+    expect(webhook).toMatchObject({
       description: 'Ours',
       filter_types: ['labtest.*'],
       rate_limit: 5,
@@ -32,84 +32,87 @@ describe('a webhook', () => {
       disabled: false,
       waiting: 0,
     })
-    const its = { params: { ...params, webhook_id: made.id } }
-    expect((await admin.listWebhooks({ params })).data).toEqual([made])
-    const changed = await admin.patchWebhook({ ...its, body: { rate_limit: null, filter_types: null, disabled: true, description: null } })
+    const target = { params: { ...params, webhook_id: webhook.id } }
+    expect((await admin.listWebhooks({ params })).data).toEqual([webhook])
+    const changed = await admin.patchWebhook({
+      ...target,
+      body: { rate_limit: null, filter_types: null, disabled: true, description: null },
+    })
     expect(changed).toMatchObject({ rate_limit: null, filter_types: null, disabled: true, disabled_because: null, description: '' })
-    expect(await admin.getWebhook(its)).toEqual(changed)
-    await admin.deleteWebhook(its)
-    expect(await refusal(admin.getWebhook(its))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
+    expect(await admin.getWebhook(target)).toEqual(changed)
+    await admin.deleteWebhook(target)
+    expect(await refusal(admin.getWebhook(target))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
   })
-  test('of another team is as unknown as one that never was', async () => {
-    const [ours, theirs] = [await tenant(), await tenant()]
-    const made = await theirs.create()
-    const foreign = await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: made.id } }))
+  test('returns the same 404 for a webhook of another team as for an unknown one', async () => {
+    const [ours, theirs] = [await setUp(), await setUp()]
+    const webhook = await theirs.create()
+    const foreign = await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: webhook.id } }))
     expect(foreign).toEqual(await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: newUuid() } })))
   })
   test.each(['ftp://example.com/', 'http://169.254.169.254/latest', 'https://user:pass@example.com/', 'http://10.0.0.1/hook'])(
-    'does not go to %s',
+    'rejects the URL %s',
     async (url) => {
-      const { create } = await tenant()
+      const { create } = await setUp()
       expect(await refusal(create({ url }))).toMatchObject({ status: 400, detail: { error_type: 'WEBHOOK_URL_REFUSED' } })
     },
   )
-  test('takes every event type there is, and beginnings of them', async () => {
-    const { create } = await tenant()
+  test('accepts every event type and prefixes of them in filter_types', async () => {
+    const { create } = await setUp()
     expect((await create({ filter_types: eventNames })).filter_types).toEqual(eventNames)
-    const beginnings = ['*', 'lab*', 'daily.data.*', 'labtest.order.created*']
-    expect((await create({ filter_types: beginnings })).filter_types).toEqual(beginnings)
+    const prefixes = ['*', 'lab*', 'daily.data.*', 'labtest.order.created*']
+    expect((await create({ filter_types: prefixes })).filter_types).toEqual(prefixes)
   })
   test.each([
     ['labtest.ordr.created', 'Is no event type. Did you mean labtest.order.created?'],
     ['labtest.order', 'Is no event type. GET /event-types lists them all.'],
     ['labtest.ordr.*', 'No event type begins so. Did you mean labtest.order.*?'],
     ['weather*', 'No event type begins so. GET /event-types lists them all.'],
-  ])('does not wait for %s, which never comes', async (typo, msg) => {
-    const { admin, params, create } = await tenant()
-    const filter_types = ['labtest.*', typo]
+  ])('rejects the unknown event type %s in filter_types', async (filter, msg) => {
+    const { admin, params, create } = await setUp()
+    const filter_types = ['labtest.*', filter]
     const refused = { status: 422, detail: [{ type: 'enum', loc: ['body', 'filter_types', 1], msg }] }
     expect(await refusal(create({ filter_types }))).toMatchObject(refused)
     const { data } = await admin.listWebhooks({ params })
     expect(data).toEqual([])
-    const made = await create({ filter_types: ['labtest.*'] })
-    const its = { params: { ...params, webhook_id: made.id } }
-    expect(await refusal(admin.patchWebhook({ ...its, body: { filter_types, disabled: true } }))).toMatchObject(refused)
-    expect(await admin.getWebhook(its)).toEqual(made)
+    const webhook = await create({ filter_types: ['labtest.*'] })
+    const target = { params: { ...params, webhook_id: webhook.id } }
+    expect(await refusal(admin.patchWebhook({ ...target, body: { filter_types, disabled: true } }))).toMatchObject(refused)
+    expect(await admin.getWebhook(target)).toEqual(webhook)
   })
-  test('keeps what is sensitive about its headers to itself', async () => {
-    const { admin, params, create } = await tenant()
-    const its = { params: { ...params, webhook_id: (await create()).id } }
+  test('hides the values of sensitive headers', async () => {
+    const { admin, params, create } = await setUp()
+    const target = { params: { ...params, webhook_id: (await create()).id } }
     await admin.putWebhookHeaders({
-      ...its,
+      ...target,
       body: { headers: { 'X-Tag': 'a', Authorization: 'Bearer b', 'X-Own': 'c' }, sensitive: ['x-own'] },
     })
-    expect(await admin.getWebhookHeaders(its)).toEqual({ headers: { 'X-Tag': 'a' }, sensitive: ['Authorization', 'X-Own'] })
+    expect(await admin.getWebhookHeaders(target)).toEqual({ headers: { 'X-Tag': 'a' }, sensitive: ['Authorization', 'X-Own'] })
   })
   test.each([
     [{ 'svix-id': 'a' }, /a name that Assay sets itself\. Choose another/],
     [{ 'x a': 'a' }, /1 to 128 letters, digits or hyphens/],
     [{ 'X-Tag': 'ä' }, /at most 4096 visible ASCII characters/],
-  ])('does not send %j along', async (headers, message) => {
-    const { admin, params, create } = await tenant()
-    const its = { params: { ...params, webhook_id: (await create()).id } }
-    expect(await refusal(admin.putWebhookHeaders({ ...its, body: { headers } }))).toMatchObject({
+  ])('rejects the header %j', async (headers, message) => {
+    const { admin, params, create } = await setUp()
+    const target = { params: { ...params, webhook_id: (await create()).id } }
+    expect(await refusal(admin.putWebhookHeaders({ ...target, body: { headers } }))).toMatchObject({
       status: 400,
       detail: { error_type: 'WEBHOOK_HEADER_REFUSED', error_message: expect.stringMatching(message) },
     })
-    await admin.putWebhookHeaders({ ...its, body: { headers: { x_tag: 'a' } } })
-    expect((await admin.getWebhookHeaders(its)).headers).toEqual({ x_tag: 'a' })
+    await admin.putWebhookHeaders({ ...target, body: { headers: { x_tag: 'a' } } })
+    expect((await admin.getWebhookHeaders(target)).headers).toEqual({ x_tag: 'a' })
   })
-  test('has a URL of at most 2048 characters', async () => {
-    const { create } = await tenant()
+  test('rejects a URL of more than 2048 characters', async () => {
+    const { create } = await setUp()
     const urlOf = (length: number) => 'https://example.com/'.padEnd(length, 'a')
     expect((await create({ url: urlOf(2048) })).url).toHaveLength(2048)
     expect(await refusal(create({ url: urlOf(2049) }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'url'] }] })
   })
-  test('takes a secret that is one', async () => {
-    const { admin, params, create } = await tenant()
+  test('accepts a valid secret and rejects an invalid one', async () => {
+    const { admin, params, create } = await setUp()
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-    const made = await create({ secret })
-    expect(await admin.getWebhookSecret({ params: { ...params, webhook_id: made.id } })).toEqual({ key: secret })
+    const webhook = await create({ secret })
+    expect(await admin.getWebhookSecret({ params: { ...params, webhook_id: webhook.id } })).toEqual({ key: secret })
     expect(await refusal(create({ secret: 'whsec_short' }))).toMatchObject({
       status: 400,
       detail: { error_type: 'INVALID_WEBHOOK_SECRET' },
@@ -117,15 +120,15 @@ describe('a webhook', () => {
   })
 })
 
-test('both secrets sign for 24 hours after a rotation, then the new one alone', async () => {
-  const { api, admin, params, create } = await tenant()
+test('signs with both secrets for 24 hours after a rotation, then with the new one, and with at most ten', async () => {
+  const { api, admin, params, create } = await setUp()
   const receiver = await openReceiver()
   atEnd(() => receiver.close())
-  const made = await create({ url: receiver.url })
-  const its = { params: { ...params, webhook_id: made.id } }
-  const old = (await admin.getWebhookSecret(its)).key
-  await admin.rotateWebhookSecret({ ...its, body: undefined })
-  const fresh = (await admin.getWebhookSecret(its)).key
+  const webhook = await create({ url: receiver.url })
+  const target = { params: { ...params, webhook_id: webhook.id } }
+  const old = (await admin.getWebhookSecret(target)).key
+  await admin.rotateWebhookSecret({ ...target, body: undefined })
+  const fresh = (await admin.getWebhookSecret(target)).key
   expect(fresh).not.toBe(old)
   const accepts = (key: string, { headers, body }: { headers: Record<string, string>; body: string }) => {
     try {
@@ -135,7 +138,7 @@ test('both secrets sign for 24 hours after a rotation, then the new one alone', 
       return false
     }
   }
-  /** The clock jumps while a lease may be held, so a message can arrive twice: the order says which one it is. */
+  /** Advancing the clock can repeat a message, so deliveries are found by their order. */
   const deliveryOf = async (id: string) => {
     for (let count = 1; ; count++) {
       const found = (await receiver.has(count)).find(({ body }) => body.includes(id))
@@ -146,10 +149,10 @@ test('both secrets sign for 24 hours after a rotation, then the new one alone', 
   expect([accepts(old, first as never), accepts(fresh, first as never)]).toEqual([true, true])
   w.passes(25 * HOUR)
   const second = await deliveryOf((await place(api)).id)
-  const signaturesOf = (one: unknown) => (one as { headers: Record<string, string> }).headers['svix-signature']?.split(' ')
+  const signaturesOf = (delivery: unknown) => (delivery as { headers: Record<string, string> }).headers['svix-signature']?.split(' ')
   expect(signaturesOf(second)).toHaveLength(1)
 
-  for (let i = 0; i < 12; i++) await admin.rotateWebhookSecret({ ...its, body: {} })
+  for (let i = 0; i < 12; i++) await admin.rotateWebhookSecret({ ...target, body: {} })
   const third = await deliveryOf((await place(api)).id)
   expect(signaturesOf(third)).toHaveLength(10)
 })

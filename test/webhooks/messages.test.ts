@@ -5,15 +5,15 @@ import { newUuid } from '../support/seeded.ts'
 import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
 import { refusal, world } from '../support/world.ts'
 
-const one = await world()
-await one.courier()
+const w = await world()
+await w.courier()
 
-test('what waits for a disabled webhook is listed key by key, with what is before it', async () => {
-  const tenant = await one.tenant()
+test('lists pending messages of a disabled webhook by key, with the number of messages ahead', async () => {
+  const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
   const first = await place(tenant.api)
   const second = await place(tenant.api)
-  await one.runJobs()
+  await w.runJobs()
   const waiting = await webhook.waiting()
   expect(waiting.map(({ key, sequence, behind, attempts, next_try_at }) => [key, sequence, behind, attempts, next_try_at])).toEqual(
     [first, second].flatMap(({ id }) => [
@@ -35,13 +35,13 @@ test('what waits for a disabled webhook is listed key by key, with what is befor
   expect(pages).toEqual(waiting.map(({ event_id }) => event_id))
 })
 
-test('a message that waits is tried at once and keeps its place', async () => {
-  const tenant = await one.tenant()
+test('retries a pending message at once and keeps its position', async () => {
+  const tenant = await w.tenant()
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(500) : faults.ok))
   const webhook = await aWebhook(tenant, { url: receiver.url })
   await place(tenant.api)
   await soon(async () => expect(await webhook.attempts()).toHaveLength(1))
-  await one.runJobs()
+  await w.runJobs()
   const [first, second] = await webhook.waiting()
   expect([first?.attempts, second?.behind, second?.next_try_at]).toEqual([1, 1, null])
   expect(first?.next_try_at).toBe((await webhook.attempts())[0]?.next_try_at)
@@ -56,8 +56,8 @@ test('a message that waits is tried at once and keeps its place', async () => {
   expect(receiver.sequences()).toEqual([1, 1, 2])
 })
 
-test('a retry ends the pause of a failing webhook and goes before everything else that waits', async () => {
-  const tenant = await one.tenant()
+test('ends the pause of a failing webhook on a retry and sends the retried message first', async () => {
+  const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(500))
   const webhook = await aWebhook(tenant, { url: receiver.url })
   for (let n = 0; n < 6; n++) await place(tenant.api)
@@ -67,19 +67,19 @@ test('a retry ends the pause of a failing webhook and goes before everything els
     expect(waiting).toHaveLength(6)
     return waiting
   })
-  const tried = receiver.received.length
+  const attempted = receiver.received.length
   const last = waiting.at(-1)?.event_id as string
   await webhook.retry(last)
-  await receiver.has(tried + 1)
-  expect(receiver.events()[tried]?.event_id).toBe(last)
+  await receiver.has(attempted + 1)
+  expect(receiver.events()[attempted]?.event_id).toBe(last)
 })
 
-test('what was delivered is sent again at the end of its key', async () => {
-  const tenant = await one.tenant()
+test('resends a delivered message at the end of its key', async () => {
+  const tenant = await w.tenant()
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url })
   await place(tenant.api)
-  await one.runJobs()
+  await w.runJobs()
   await receiver.has(2)
   await soon(async () => expect(await webhook.waiting()).toEqual([]))
   const [created] = receiver.events()
@@ -90,12 +90,12 @@ test('what was delivered is sent again at the end of its key', async () => {
   expect(receiver.received[2]?.headers['webhook-id']).toBe(receiver.received[0]?.headers['webhook-id'])
 })
 
-test.each(['strict', 'unordered'] as const)('a %s webhook is sent an event again as it takes all others', async (ordering) => {
-  const tenant = await one.tenant()
+test.each(['strict', 'unordered'] as const)('resends an event to a %s webhook under the key of its ordering', async (ordering) => {
+  const tenant = await w.tenant()
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url, ordering })
   await place(tenant.api)
-  await one.runJobs()
+  await w.runJobs()
   await receiver.has(2)
   await soon(async () => expect(await webhook.waiting()).toEqual([]))
   const [first] = receiver.events()
@@ -105,8 +105,8 @@ test.each(['strict', 'unordered'] as const)('a %s webhook is sent an event again
   expect(got[2]?.body).toBe(got[0]?.body)
 })
 
-test('nothing is sent to a disabled webhook, and no event that is not there', async () => {
-  const tenant = await one.tenant()
+test('rejects a retry for a disabled webhook or an unknown event', async () => {
+  const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
   await place(tenant.api)
   const [message] = await webhook.waiting()

@@ -9,13 +9,13 @@ import { replica } from '../support/world.ts'
 
 const { app, url, tenant } = await replica()
 
-/** A webhook whose bucket is empty at `start`, with forty lanes that wait, and a worker that claims and settles nothing. */
-async function begin(rate_limit: number | undefined, failures = 0, pausedMs = 0) {
-  const one = await tenant()
-  const { id } = await aWebhook(one, '/', rate_limit ? { rate_limit } : {})
+/** Creates a webhook with an empty token bucket at `start` and 40 pending lanes, and returns a claim function that never settles. */
+async function setUp(rate_limit: number | undefined, failures = 0, pausedMs = 0) {
+  const team = await tenant()
+  const { id } = await aWebhook(team, '/', rate_limit ? { rate_limit } : {})
   await emitTo(
     app,
-    one.team_id,
+    team.team_id,
     Array.from({ length: 40 }, (_, i) => `key-${i}`),
   )
   const start = later(app.wall(), HOUR)
@@ -33,32 +33,32 @@ async function begin(rate_limit: number | undefined, failures = 0, pausedMs = 0)
   }
 }
 
-const inTurn = async (claim: (ms: number) => Promise<number>, moments: number[]) => {
-  const taken: number[] = []
-  for (const ms of moments) taken.push(await claim(ms))
-  return taken
+const claimAt = async (claim: (ms: number) => Promise<number>, moments: number[]) => {
+  const claimed: number[] = []
+  for (const ms of moments) claimed.push(await claim(ms))
+  return claimed
 }
 
-test('a rate is kept however slowly the receiver answers: what has no answer yet takes nothing from it', async () => {
-  const claim = await begin(5)
-  expect(await inTurn(claim, [0, 199, 200, 200, 600, 1000])).toEqual([0, 0, 1, 0, 2, 2])
+test('keeps the rate limit while earlier requests have no response yet', async () => {
+  const claim = await setUp(5)
+  expect(await claimAt(claim, [0, 199, 200, 200, 600, 1000])).toEqual([0, 0, 1, 0, 2, 2])
 })
 
-test('rest saves up no more than a second', async () => {
-  const claim = await begin(5)
-  expect(await inTurn(claim, [60_000, 60_000, 60_400])).toEqual([5, 0, 2])
+test('saves up at most one second of unused rate', async () => {
+  const claim = await setUp(5)
+  expect(await claimAt(claim, [60_000, 60_000, 60_400])).toEqual([5, 0, 2])
 })
 
-test('nobody gets more than its share at once, however high its rate is', async () => {
-  expect(await inTurn(await begin(1000), [1000, 2000])).toEqual([30, 0])
-  expect(await inTurn(await begin(undefined), [0, 1000])).toEqual([30, 0])
+test('claims at most the share of a webhook at once, whatever its rate limit', async () => {
+  expect(await claimAt(await setUp(1000), [1000, 2000])).toEqual([30, 0])
+  expect(await claimAt(await setUp(undefined), [0, 1000])).toEqual([30, 0])
 })
 
-test('a webhook that fails is tried with one message at a time, whatever its rate is', async () => {
-  expect(await inTurn(await begin(5, SUSPECT - 1), [1000])).toEqual([5])
-  expect(await inTurn(await begin(5, SUSPECT), [1000, 2000])).toEqual([1, 0])
+test('sends one message at a time to a failing webhook, whatever its rate limit', async () => {
+  expect(await claimAt(await setUp(5, SUSPECT - 1), [1000])).toEqual([5])
+  expect(await claimAt(await setUp(5, SUSPECT), [1000, 2000])).toEqual([1, 0])
 })
 
-test('a webhook that rests is tried with nothing, and then with one message alone', async () => {
-  expect(await inTurn(await begin(undefined, SUSPECT, 15_000), [0, 14_999, 15_000, 20_000])).toEqual([0, 0, 1, 0])
+test('sends nothing to a paused webhook, then one message after the pause', async () => {
+  expect(await claimAt(await setUp(undefined, SUSPECT, 15_000), [0, 14_999, 15_000, 20_000])).toEqual([0, 0, 1, 0])
 })

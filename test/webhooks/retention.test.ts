@@ -6,18 +6,18 @@ import { query } from '../support/cluster.ts'
 import { aWebhook, emitTo, waitingFor } from '../support/lanes.ts'
 import { atEnd, replica } from '../support/world.ts'
 
-const one = await replica()
-const { app, url } = one
+const w = await replica()
+const { app, url } = w
 
 const nameOf = (parent: string, at: string) => `${parent}_${at.slice(0, 10).replaceAll('-', '')}`
-const isThere = async (name: string) => (await query(url, 'select from pg_class where relname = $1', [name])).length === 1
+const tableExists = async (name: string) => (await query(url, 'select from pg_class where relname = $1', [name])).length === 1
 
-test('whoever reads the log for long keeps a day of it from being made or dropped, and nobody from writing', async () => {
-  const tenant = await one.tenant()
+test('postpones creating and dropping event partitions during a long read without blocking writes', async () => {
+  const tenant = await w.tenant()
   const { id } = await aWebhook(tenant, '/')
   const old = later(app.wall(), -100 * DAY)
   await query(url, `select make_partition('events', $1::date)`, [old])
-  one.passes(2 * DAY)
+  w.passes(2 * DAY)
   const next = later(app.wall(), 3 * DAY)
   const reader = new pg.Client({ connectionString: url })
   await reader.connect()
@@ -26,10 +26,10 @@ test('whoever reads the log for long keeps a day of it from being made or droppe
 
   await Promise.all([keepDays(app), emitTo(app, tenant.team_id, ['a'])])
   expect(await waitingFor(url, [id])).toBe(1)
-  expect([await isThere(nameOf('events', old)), await isThere(nameOf('events', next))]).toEqual([true, false])
+  expect([await tableExists(nameOf('events', old)), await tableExists(nameOf('events', next))]).toEqual([true, false])
 
   await reader.query('commit')
   await keepDays(app)
-  expect([await isThere(nameOf('events', old)), await isThere(nameOf('events', next))]).toEqual([false, true])
-  expect(await isThere(nameOf('attempts', next))).toBe(true)
+  expect([await tableExists(nameOf('events', old)), await tableExists(nameOf('events', next))]).toEqual([false, true])
+  expect(await tableExists(nameOf('attempts', next))).toBe(true)
 })

@@ -27,8 +27,8 @@ function sender(settings: Partial<Settings> = {}) {
 
 afterEach(() => vi.unstubAllEnvs())
 
-describe('what a receiver does becomes an outcome', () => {
-  test('200: delivered, with the answer', async () => {
+describe('receiver behavior', () => {
+  test('reports a 200 as delivered, with the response', async () => {
     const { url, received } = await receiver(faults.status(200, { 'content-type': 'text/plain', 'set-cookie': 'secret=1' }, 'thanks'))
     const outcome = await sender().post({ url: `${url}?team=1`, ...message })
     expect(outcome).toEqual({
@@ -66,24 +66,24 @@ describe('what a receiver does becomes an outcome', () => {
     ['a body cut off', faults.hangUpInBody, { ok: false, status: 200, error: 'reset', response_body: Buffer.from('half') }],
     ['another protocol', faults.noHttp, { ok: false, status: null, error: 'bad_response' }],
     ['100 kB of headers', faults.manyHeaders, { ok: false, status: null, error: 'bad_response' }],
-  ])('%s', async (_, behaviour, expected) => {
+  ])('maps %s to its outcome', async (_, behaviour, expected) => {
     const { url, received } = await receiver(behaviour)
     expect(await sender().post({ url, ...message })).toMatchObject(expected)
     expect(received).toHaveLength(1)
   })
 
   test.each<[string, Behaviour, object]>([
-    ['never answers', faults.neverAnswers, { status: null, error: 'timeout' }],
-    ['never says more than early hints', faults.earlyHintsOnly, { status: null, error: 'timeout' }],
+    ['never responds', faults.neverAnswers, { status: null, error: 'timeout' }],
+    ['sends only early hints', faults.earlyHintsOnly, { status: null, error: 'timeout' }],
     ['never ends its headers', faults.neverEndsHeaders, { status: null, error: 'timeout' }],
-    ['drips its body', faults.slowDrip, { status: 200, error: 'too_slow' }],
-  ])('one that %s is given up, and its connection with it', async (_, behaviour, expected) => {
+    ['sends its body too slowly', faults.slowDrip, { status: 200, error: 'too_slow' }],
+  ])('gives up on a receiver that %s and closes the connection', async (_, behaviour, expected) => {
     const { url, connections } = await receiver(behaviour)
     expect(await sender(short).post({ url, ...message })).toMatchObject({ ok: false, ...expected })
     await eventually(() => connections.open.size === 0)
   })
 
-  test('one that never takes the connection further than TCP is given up', async () => {
+  test('times out when a receiver accepts TCP but never starts TLS', async () => {
     const silent = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void silent.close())
     await eventually(() => silent.listening)
@@ -93,9 +93,9 @@ describe('what a receiver does becomes an outcome', () => {
   })
 
   test.each([
-    ['1 GB', faults.bodyOf(2 ** 30)],
+    ['a body of 1 GiB', faults.bodyOf(2 ** 30)],
     ['an endless body', faults.endless],
-  ])('%s is read up to 64 kB and no further', async (_, behaviour) => {
+  ])('reads %s only up to 64 KiB', async (_, behaviour) => {
     const { url, connections } = await receiver(behaviour)
     const { response_body, ...outcome } = await sender().post({ url, ...message })
     expect(outcome).toMatchObject({ ok: true, status: 200, error: null, truncated: true })
@@ -103,7 +103,7 @@ describe('what a receiver does becomes an outcome', () => {
     await eventually(() => connections.open.size === 0)
   })
 
-  test('exactly 64 kB is all of it, and the connection is kept', async () => {
+  test('reads a body of exactly 64 KiB completely and keeps the connection', async () => {
     const { url, connections } = await receiver(faults.bodyOf(65_536))
     const { post } = sender({ connections: 1 })
     for (let i = 0; i < 2; i++) {
@@ -113,7 +113,7 @@ describe('what a receiver does becomes an outcome', () => {
     expect(connections.opened).toBe(1)
   })
 
-  test('a redirect to a metadata address is reported and not followed', async () => {
+  test('reports a redirect to a metadata address without following it', async () => {
     const { url, received } = await receiver(faults.redirectToMetadata)
     expect(await sender().post({ url, ...message })).toMatchObject({
       ok: false,
@@ -124,13 +124,13 @@ describe('what a receiver does becomes an outcome', () => {
     expect(received).toHaveLength(1)
   })
 
-  test('nobody listens', async () => {
+  test('reports a refused connection', async () => {
     const { url, close } = await openReceiver()
     await close()
     expect(await sender().post({ url, ...message })).toMatchObject({ ok: false, status: null, error: 'refused' })
   })
 
-  test('Retry-After as a date counts from now', async () => {
+  test('converts a Retry-After date to a delay from now', async () => {
     const { url } = await receiver(faults.status(429, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }))
     const { retry_after_ms } = await sender().post({ url, ...message })
     expect(retry_after_ms).toBeGreaterThan(3_500_000)
@@ -138,8 +138,8 @@ describe('what a receiver does becomes an outcome', () => {
   })
 })
 
-describe('what we do ourselves becomes an outcome too', () => {
-  test('time runs out while the name is looked up: it is not sent afterwards', async () => {
+describe('sender behavior', () => {
+  test('does not send a request that timed out during the DNS lookup', async () => {
     const { port, received } = await receiver()
     const name = Promise.withResolvers<string[]>()
     const pools = openPools({ policy: loopback, resolve: () => name.promise, connectTimeoutMs: 15_000, connections: 1, maxOrigins: 1 })
@@ -159,19 +159,19 @@ describe('what we do ourselves becomes an outcome too', () => {
     ['transfer-encoding', 'chunked'],
     ['content-length', '1'],
     ['expect', '100-continue'],
-  ])('the header %s cannot be sent', async (name, value) => {
+  ])('rejects the header %s', async (name, value) => {
     const { url, received } = await receiver()
     expect(await sender().post({ url, ...message, headers: { [name]: value } })).toMatchObject({ ok: false, error: 'bad_header' })
     expect(received).toEqual([])
   })
 
-  test('a header that is set replaces ours, whatever its case', async () => {
+  test('replaces a default header with a custom one, whatever its case', async () => {
     const { url, received } = await receiver()
     await sender().post({ url, ...message, headers: { 'User-Agent': 'Mine/2', 'X-My-Token': 'abc' } })
     expect(received[0]?.headers).toMatchObject({ 'user-agent': 'Mine/2', 'x-my-token': 'abc' })
   })
 
-  test('the sender was closed: what was under way ends, and nothing is sent any more', async () => {
+  test('aborts open requests on close and sends nothing afterwards', async () => {
     const { url, received, connections } = await receiver(faults.neverAnswers)
     const { post, close, origins } = sender()
     const waiting = post({ url, ...message })
@@ -184,38 +184,38 @@ describe('what we do ourselves becomes an outcome too', () => {
 })
 
 describe('addresses', () => {
-  const named = (port: number) => ({ url: `http://hooks.example.com:${port}/`, ...message })
+  const requestTo = (port: number) => ({ url: `http://hooks.example.com:${port}/`, ...message })
 
   test.each([
-    ['private', ['10.0.0.5']],
-    ['metadata', ['169.254.169.254']],
-    ['one good, one private', ['127.0.0.1', '192.168.1.1']],
-    ['one good, one private over IPv6', ['127.0.0.1', 'fd00::1']],
-    ['mapped', ['::ffff:127.0.0.1']],
-    ['nonsense', ['not an address']],
-  ])('a name that leads to %s is not called', async (_, addresses) => {
+    ['a private address', ['10.0.0.5']],
+    ['a metadata address', ['169.254.169.254']],
+    ['an allowed and a private address', ['127.0.0.1', '192.168.1.1']],
+    ['an allowed and a private IPv6 address', ['127.0.0.1', 'fd00::1']],
+    ['an IPv4-mapped address', ['::ffff:127.0.0.1']],
+    ['an invalid address', ['not an address']],
+  ])('does not connect to a host that resolves to %s', async (_, addresses) => {
     const { port, connections } = await receiver()
-    const outcome = await sender({ resolve: async () => addresses }).post(named(port))
+    const outcome = await sender({ resolve: async () => addresses }).post(requestTo(port))
     expect(outcome).toMatchObject({ ok: false, status: null, error: 'forbidden_address' })
     expect(connections.opened).toBe(0)
   })
 
-  test('rebinding: the address that was judged is the one that is called, and the name is asked once', async () => {
+  test('resolves a host once per connection and connects to the checked address', async () => {
     const { port, received } = await receiver()
-    const answers = [['127.0.0.1'], ['169.254.169.254']]
-    const resolve = vi.fn(async () => answers.shift() ?? [])
+    const resolutions = [['127.0.0.1'], ['169.254.169.254']]
+    const resolve = vi.fn(async () => resolutions.shift() ?? [])
     const { post } = sender({ resolve, connections: 1 })
-    expect(await post(named(port))).toMatchObject({ ok: true })
-    expect(await post(named(port))).toMatchObject({ ok: true })
+    expect(await post(requestTo(port))).toMatchObject({ ok: true })
+    expect(await post(requestTo(port))).toMatchObject({ ok: true })
     expect([received.length, resolve.mock.calls.length]).toEqual([2, 1])
   })
 
-  test('rebinding: a later connection is judged anew', async () => {
+  test('resolves and checks a host again for a new connection', async () => {
     const { port, received } = await receiver((response) => response.writeHead(200, { connection: 'close' }).end())
-    const answers = [['127.0.0.1'], ['169.254.169.254']]
-    const { post } = sender({ resolve: async () => answers.shift() ?? [] })
-    expect(await post(named(port))).toMatchObject({ ok: true })
-    expect(await post(named(port))).toMatchObject({ ok: false, error: 'forbidden_address' })
+    const resolutions = [['127.0.0.1'], ['169.254.169.254']]
+    const { post } = sender({ resolve: async () => resolutions.shift() ?? [] })
+    expect(await post(requestTo(port))).toMatchObject({ ok: true })
+    expect(await post(requestTo(port))).toMatchObject({ ok: false, error: 'forbidden_address' })
     expect(received).toHaveLength(1)
   })
 
@@ -227,9 +227,9 @@ describe('addresses', () => {
         throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
       },
     ],
-  ])('a name server that gives %s', async (_, resolve) => {
+  ])('reports a DNS failure when the name server returns %s', async (_, resolve) => {
     const { port } = await receiver()
-    expect(await sender({ resolve }).post(named(port))).toMatchObject({ ok: false, error: 'dns' })
+    expect(await sender({ resolve }).post(requestTo(port))).toMatchObject({ ok: false, error: 'dns' })
   })
 
   test.each([
@@ -239,30 +239,30 @@ describe('addresses', () => {
     ['http://hooks.example.com/', strictPolicy, 'url_refused'],
     ['https://hooks.example.com:25/', strictPolicy, 'url_refused'],
     ['no url', strictPolicy, 'url_refused'],
-  ])('%s under a policy that became stricter', async (url, policy, error) => {
+  ])('rejects %s under a stricter policy without a DNS lookup', async (url, policy, error) => {
     const resolve = vi.fn(async () => ['127.0.0.1'])
     expect(await sender({ policy, resolve }).post({ url, ...message })).toMatchObject({ ok: false, status: null, error })
     expect(resolve).not.toHaveBeenCalled()
   })
 
-  test('an address in the URL is judged at the connection too', async () => {
+  test('checks an IP address in the URL at connection time too', async () => {
     const { port, connections } = await receiver()
-    const reach = { policy: strictPolicy, resolve: async () => [], connectTimeoutMs: 1000, connections: 1, maxOrigins: 1 }
-    const pools = openPools(reach)
+    const options = { policy: strictPolicy, resolve: async () => [], connectTimeoutMs: 1000, connections: 1, maxOrigins: 1 }
+    const pools = openPools(options)
     onTestFinished(pools.close)
     const outcome = await exchange(pools.poolOf(`http://127.0.0.1:${port}`), { path: '/', ...message }, 1000)
     expect(outcome).toMatchObject({ ok: false, error: 'forbidden_address' })
     expect(connections.opened).toBe(0)
   })
 
-  test('a network that the operator opened', async () => {
+  test('connects only to the networks the operator allows', async () => {
     const { port } = await receiver()
     const policy = { ...strictPolicy, https_only: false, allowed: [cidr('127.0.0.0/30')] }
-    expect(await sender({ policy, resolve: async () => ['127.0.0.1'] }).post(named(port))).toMatchObject({ ok: true })
-    expect(await sender({ policy, resolve: async () => ['127.0.0.9'] }).post(named(port))).toMatchObject({ error: 'forbidden_address' })
+    expect(await sender({ policy, resolve: async () => ['127.0.0.1'] }).post(requestTo(port))).toMatchObject({ ok: true })
+    expect(await sender({ policy, resolve: async () => ['127.0.0.9'] }).post(requestTo(port))).toMatchObject({ error: 'forbidden_address' })
   })
 
-  test('localhost is this machine without asking anybody', async () => {
+  test('resolves localhost without a DNS lookup', async () => {
     const { port } = await receiver()
     expect(await sender().post({ url: `http://localhost:${port}/`, ...message })).toMatchObject({ ok: true })
   })
@@ -271,42 +271,42 @@ describe('addresses', () => {
 describe('TLS', () => {
   const good = newCertificate(['hooks.example.com', '127.0.0.1'])
   const resolve = async () => ['127.0.0.1']
-  const named = (port: number) => ({ url: `https://hooks.example.com:${port}/`, ...message })
+  const requestTo = (port: number) => ({ url: `https://hooks.example.com:${port}/`, ...message })
 
-  test('a certificate for the host, by somebody we trust', async () => {
+  test('accepts a trusted certificate for the host', async () => {
     const { port, url, received } = await receiver(faults.ok, good)
     const { post } = sender({ policy: { ...loopback, https_only: true }, resolve, ca: good.cert })
-    expect(await post(named(port))).toMatchObject({ ok: true, status: 200 })
+    expect(await post(requestTo(port))).toMatchObject({ ok: true, status: 200 })
     expect(await post({ url, ...message })).toMatchObject({ ok: true, status: 200 })
     expect(received).toHaveLength(2)
   })
 
   test.each<[string, ServerOptions, string | undefined]>([
-    ['nobody vouches for', good, undefined],
+    ['is not trusted', good, undefined],
     ['is for another host', newCertificate(['elsewhere.example.com']), 'own'],
     ['has expired', newCertificate(['hooks.example.com'], -1), 'own'],
-    ['comes with TLS 1.1 only', { ...good, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }, 'own'],
-  ])('a certificate that %s', async (_, tls, trust) => {
+    ['is served over TLS 1.1 only', { ...good, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }, 'own'],
+  ])('rejects a certificate that %s', async (_, tls, trust) => {
     const { port, received } = await receiver(faults.ok, tls)
     const { post } = sender({ resolve, ...(trust && { ca: String(tls.cert) }) })
-    expect(await post(named(port))).toMatchObject({ ok: false, status: null, error: 'tls' })
+    expect(await post(requestTo(port))).toMatchObject({ ok: false, status: null, error: 'tls' })
     expect(received).toEqual([])
   })
 
-  test('no switch of the environment makes us trust everybody', async () => {
+  test('ignores NODE_TLS_REJECT_UNAUTHORIZED', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const { port } = await receiver(faults.ok, good)
-    expect(await sender({ resolve }).post(named(port))).toMatchObject({ ok: false, error: 'tls' })
+    expect(await sender({ resolve }).post(requestTo(port))).toMatchObject({ ok: false, error: 'tls' })
   })
 
-  test('a receiver without TLS', async () => {
+  test('reports a TLS error for a receiver without TLS', async () => {
     const { port } = await receiver()
-    expect(await sender({ resolve }).post(named(port))).toMatchObject({ ok: false, error: 'tls' })
+    expect(await sender({ resolve }).post(requestTo(port))).toMatchObject({ ok: false, error: 'tls' })
   })
 })
 
 describe('connections', () => {
-  test('are kept from one delivery to the next, after a failure too', async () => {
+  test('reuses a connection for the next delivery, even after a failure', async () => {
     const { url, connections, behave } = await receiver()
     const { post } = sender({ connections: 1 })
     await post({ url, ...message })
@@ -317,7 +317,7 @@ describe('connections', () => {
     expect(connections.opened).toBe(1)
   })
 
-  test('one that the receiver closed meanwhile costs no delivery', async () => {
+  test('opens a new connection when the receiver closed the previous one', async () => {
     const { url, connections } = await receiver()
     const { post } = sender({ connections: 1 })
     for (let i = 0; i < 3; i++) {
@@ -328,7 +328,7 @@ describe('connections', () => {
     expect(connections.opened).toBe(3)
   })
 
-  test('one that a receiver holds up does not hold up its others', async () => {
+  test('delivers while other requests to the same receiver hang', async () => {
     const { url, behave, received } = await receiver(faults.neverAnswers)
     const { post, close } = sender()
     const stuck = Array.from({ length: 20 }, () => post({ url, ...message }))
@@ -339,7 +339,7 @@ describe('connections', () => {
     expect((await Promise.all(stuck)).map(({ error }) => error)).toEqual(Array(20).fill('aborted'))
   })
 
-  test('origins beyond the bound are let go, the one used longest ago first, and what it has under way ends well', async () => {
+  test('closes the least recently used origin beyond the limit after its open requests finish', async () => {
     const receivers = await Promise.all([receiver(), receiver(), receiver()])
     const held: (() => void)[] = []
     const [first, second, third] = receivers as [(typeof receivers)[0], (typeof receivers)[0], (typeof receivers)[0]]
@@ -356,7 +356,7 @@ describe('connections', () => {
     expect([second.connections.open.size, third.connections.open.size]).toEqual([1, 1])
   })
 
-  test('a proxy of the environment is not used', async () => {
+  test('ignores proxy environment variables', async () => {
     const proxy = await receiver()
     for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`)
     const { url, received } = await receiver()

@@ -13,7 +13,7 @@ const w = await world({ env: { EVENT_MAX_KB: '16' } })
 const { app, api } = w
 await w.courier()
 
-test('an order that is too large for a message is told without its longest text, and is read whole', async () => {
+test('omits the longest text from an oversized event and returns it from the API', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver()
   await aWebhook(tenant, { url: receiver.url })
@@ -32,7 +32,7 @@ test('an order that is too large for a message is told without its longest text,
   await expectCatalogued(app)
 })
 
-test('an order of the usual size is told whole and says nothing of what was left out', async () => {
+test('emits an order of normal size unchanged and without left_out', async () => {
   const tenant = await w.tenant()
   const order = await place(tenant.api)
   await w.runJobs()
@@ -41,7 +41,7 @@ test('an order of the usual size is told whole and says nothing of what was left
   expect(created).not.toHaveProperty('left_out')
 })
 
-test('a long batch of samples arrives in chunks that each fit and together are the batch', async () => {
+test('splits a long batch of samples into chunks that fit and together hold the batch', async () => {
   const receiver = await aReceiver()
   await aWebhook(w, { url: receiver.url, filter_types: ['daily.*'] })
   const user_id = await aUser(api)
@@ -49,14 +49,13 @@ test('a long batch of samples arrives in chunks that each fit and together are t
   const source = { name: 'Tidemark', slug: 'tidemark', logo: '', provider: 'tidemark', type: 'watch' }
   const data = Array.from({ length: 400 }, (_, i) => ({ timestamp: new Date(60_000 * i).toISOString(), unit: 'count', value: i }))
   const parts = chunks({ user_id, source, source_id: 17, data }, app.config.EVENT_MAX_KB)
-  const happening = { team_id: w.team_id, user_id, client_user_id: null, key: `${user_id}:steps`, at: app.now() }
-  for (const data of parts)
-    await inTransaction(app, (app) => emit(app, key, { ...happening, event_type: 'daily.data.steps.created', data }))
+  const event = { team_id: w.team_id, user_id, client_user_id: null, key: `${user_id}:steps`, at: app.now() }
+  for (const data of parts) await inTransaction(app, (app) => emit(app, key, { ...event, event_type: 'daily.data.steps.created', data }))
   expect(parts.length).toBeGreaterThan(1)
   await receiver.has(parts.length)
-  const told = receiver.events().map((event) => event.data as { data: object[]; chunk_index: number; total_chunks: number })
-  expect(told.map(({ chunk_index, total_chunks }) => [chunk_index, total_chunks])).toEqual(parts.map((_, i) => [i, parts.length]))
-  expect(told.flatMap((chunk) => chunk.data)).toEqual(data)
+  const received = receiver.events().map(({ data }) => data as { data: object[]; chunk_index: number; total_chunks: number })
+  expect(received.map(({ chunk_index, total_chunks }) => [chunk_index, total_chunks])).toEqual(parts.map((_, i) => [i, parts.length]))
+  expect(received.flatMap((chunk) => chunk.data)).toEqual(data)
   expect(receiver.events().every((event) => !('left_out' in event))).toBe(true)
   await expectCatalogued(app)
 })
