@@ -106,7 +106,7 @@ async function refill(url: string, webhooks: string[], perKey: number) {
   await sleep(500)
   await query(
     url,
-    `with known as (select id, logged_at, row_number() over () as i from events limit ${KEYS}),
+    `with known as (select id, logged_at, row_number() over () as i from events where event_type = 'labtest.order.created' limit ${KEYS}),
      longer as (
        update lanes set tail = head + $2, run_at = now() where webhook_id = any($1::uuid[]) returning id, head
      )

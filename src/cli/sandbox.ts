@@ -37,7 +37,7 @@ export const advanceClock = command({
 export const resetTeam = command({
   name: 'sandbox reset',
   summary:
-    'Delete all users, orders, results and events of a sandbox team, and empty its inbox. The clock returns to real time. Settings, keys, webhooks and lab tests stay. You cannot undo this.',
+    'Delete all users of a sandbox team with their orders, results and events, and empty its inbox. The clock returns to real time. Settings, keys, webhooks and lab tests stay. You cannot undo this.',
   options: {
     ...reach,
     team: { value: 'ID', what: 'Team to empty, as a safeguard. It must be the team of the key.', shape: Id, required: true },

@@ -2,6 +2,7 @@ import type { Endpoints } from '../contract/index.ts'
 import * as catalogue from '../delivery/events/catalog.ts'
 import { listEvents } from '../delivery/events/log.ts'
 import { streamEvents } from '../delivery/events/stream.ts'
+import { createUser } from '../delivery/events/user-events.ts'
 import * as pipelines from '../delivery/pipelines/actions.ts'
 import * as inbox from '../delivery/webhooks/inbox.ts'
 import * as webhooks from '../delivery/webhooks/management/actions.ts'
@@ -28,7 +29,7 @@ import * as critical from '../labs/results/critical.ts'
 import * as reports from '../labs/results/pdf.ts'
 import { getOverview } from '../operations/overview/actions.ts'
 import * as sandbox from '../operations/sandbox/actions.ts'
-import { deleteUser } from '../operations/user-deletion/actions.ts'
+import { deleteUser, undoDeleteUser } from '../operations/user-deletion/actions.ts'
 import { listAudit, verifyAuditLog } from '../tenants/audit/list.ts'
 import * as insurance from '../tenants/insurance/actions.ts'
 import * as keys from '../tenants/keys/actions.ts'
@@ -46,13 +47,13 @@ import { wearableHandlers } from './handlers-wearables.ts'
 
 /** Name → action, and nothing between. */
 export const handlers: HandlersOf<Endpoints> = {
-  createUser: (app, caller, { body }) => users.createUser(app, caller, body),
+  createUser: (app, caller, { body }) => createUser(app, caller, body),
   listUsers: (app, caller, { query }) => users.listUsers(app, caller, query),
   getMetrics: (app, caller) => users.getMetrics(app, caller),
   resolveUser: (app, caller, { params }) => users.resolveUser(app, caller, params.client_user_id),
   searchUsers: (app, caller, { query }) => users.searchUsers(app, caller, query.query_id),
   findPeople: (app, caller, { body }) => records.findPeople(app, caller, body.query),
-  undoDeleteUser: (app, caller, { query }) => users.undoDeleteUser(app, caller, query),
+  undoDeleteUser: (app, caller, { query }) => undoDeleteUser(app, caller, query),
   getUser: (app, caller, { params }) => users.getUser(app, caller, params.user_id),
   patchUser: (app, caller, { params, body }) => users.patchUser(app, caller, params.user_id, body),
   deleteUser: (app, caller, { params }) => deleteUser(app, caller, params.user_id),

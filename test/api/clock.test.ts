@@ -5,6 +5,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import { type Due, timeline } from '../../src/operations/sandbox/timeline.ts'
 import type { App } from '../../src/platform/app.ts'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
+import { eventually } from '../support/process.ts'
 import { newUuid } from '../support/seeded.ts'
 import { newDatabase, refusal, replica, type Tenant, world } from '../support/world.ts'
 
@@ -248,7 +249,7 @@ describe('work due by a clock move', () => {
     const moved = await w.app.db.transaction().execute(async (db) => {
       await db.updateTable('users').set({ deleted_at: null, erase_at: null }).where('user_id', '=', user.user_id).execute()
       const move = api.moveClock({ body: { advance_seconds: 8 * 24 * 3600 } })
-      for (let blocked = 0; blocked === 0; ) blocked = await countBlockedSessions(db)
+      await eventually(async () => (await countBlockedSessions(db)) > 0)
       return { move }
     })
     expect((await moved.move).offset_seconds).toBe(8 * 24 * 3600)

@@ -521,7 +521,7 @@ describe('refused, and nothing is stored', () => {
     expect([status, (detail as unknown as { loc: unknown }[])[0]?.loc]).toEqual([422, ['body', 'data', ...where]])
     const [row] = await query(
       w.url,
-      'select (select count(*) from summaries where user_id = $1) + (select count(*) from events where user_id = $1) + (select count(*) from sample_days where user_id = $1) as kept',
+      "select (select count(*) from summaries where user_id = $1) + (select count(*) from events where user_id = $1 and event_type <> 'user.created') + (select count(*) from sample_days where user_id = $1) as kept",
       [user_id],
     )
     expect(Number(row?.['kept'])).toBe(0)

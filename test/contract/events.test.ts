@@ -44,6 +44,9 @@ test('the catalog has every published event type', () => {
     'provider.connection.error',
     'provider.device.created',
     'provider.device.updated',
+    'user.created',
+    'user.deleted',
+    'user.deletion_undone',
   ])
   const resources = eventNames.flatMap((name) => /^historical\.data\.(\w+)\.created$/.exec(name)?.[1] ?? [])
   expect(resources).toHaveLength(60)

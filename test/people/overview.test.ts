@@ -111,8 +111,8 @@ test('hours that were not looked at to their end are left out', () => {
 
 test('every event of the last half hour is counted, of whatever kind and however many', async () => {
   const { api, team_id } = await w.tenant()
-  const user_id = await aUser(api)
   expect((await api.getOverview()).pulse).toEqual({ minutes: [], count: 0, at_least: false })
+  const user_id = await aUser(api)
   for (let i = 0; i < 24; i++) await push(api, user_id, 'steps', [aSample(`2026-03-01T09:${10 + i}:00Z`, i)])
   await place(api)
   await w.runJobs()

@@ -33,10 +33,13 @@ let users = 0
 
 export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `patient-${++users}` } })).user_id
 
+/** The user that a story names, or a new one. */
+const userIn = async (change: { user_id?: string }, api: Client) => change.user_id ?? (await aUser(api))
+
 /** The body of an order; what a story is about is given. */
 export async function aNewOrder(api: Client, method: Method = 'walk_in_test', change: object = {}) {
   return {
-    user_id: await aUser(api),
+    user_id: await userIn(change, api),
     patient_details: aPatient(),
     patient_address: anAddress(),
     order_set: { lab_test_ids: [await testId(api, tests[method])] },
@@ -58,7 +61,7 @@ export async function aCriticalOrder(api: Client) {
 export async function aKit(api: Client, change: object = {}) {
   const shipping_details = { ...anAddress(), receiver_name: 'Front Desk', phone_number: '+12025550143' }
   const { order } = await api.createTestkitOrder({
-    body: { user_id: await aUser(api), lab_test_id: await testId(api, tests.testkit), shipping_details, ...change },
+    body: { user_id: await userIn(change, api), lab_test_id: await testId(api, tests.testkit), shipping_details, ...change },
   })
   return order
 }

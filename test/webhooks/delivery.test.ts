@@ -1,6 +1,6 @@
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
-import { place, steps } from '../support/orders.ts'
+import { aUser, place, steps } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { atEnd, world } from '../support/world.ts'
 
@@ -18,7 +18,7 @@ test('delivers every status change of an order, signed and in order', async () =
   const { api, admin, org_id, team_id } = await w.tenant()
   const receiver = await startReceiver()
   const params = { org_id, team_id, env: 'sandbox' as const }
-  const webhook = await admin.createWebhook({ params, body: { url: receiver.url } })
+  const webhook = await admin.createWebhook({ params, body: { url: receiver.url, filter_types: ['labtest.*'] } })
   const { key } = await admin.getWebhookSecret({ params: { ...params, webhook_id: webhook.id } })
   const order = await place(api)
   await w.runJobs()
@@ -40,7 +40,7 @@ test('retries a failed delivery before the next event of the order', async () =>
   const { api, admin, org_id, team_id } = await w.tenant()
   const receiver = await startReceiver((n) => (n === 1 ? 500 : 200))
   const params = { org_id, team_id, env: 'sandbox' as const }
-  await admin.createWebhook({ params, body: { url: receiver.url } })
+  await admin.createWebhook({ params, body: { url: receiver.url, filter_types: ['labtest.*'] } })
   const order = await place(api)
   await receiver.has(1)
   await w.runJobs()
@@ -54,8 +54,9 @@ test('delivers all events to a strict webhook in log order', async () => {
   const { api, admin, org_id, team_id } = await w.tenant()
   const receiver = await startReceiver()
   const params = { org_id, team_id, env: 'sandbox' as const }
+  const user_id = await aUser(api)
   await admin.createWebhook({ params, body: { url: receiver.url, ordering: 'strict' } })
-  const orders = await Promise.all([place(api), place(api), place(api)])
+  const orders = await Promise.all([1, 2, 3].map(() => place(api, 'walk_in_test', { user_id })))
   await w.runJobs()
   const received = await receiver.has(6)
   expect(received.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '2', '3', '4', '5', '6'])
@@ -77,9 +78,10 @@ test('matches events by exact type, prefix or wildcard in filter_types', async (
   const otherFilters = [['labtest.order.updated'], ['labtest.order.u*'], ['endpoint.*'], ['daily.*']]
   const createWebhook = async (filter_types: string[] | null) =>
     (await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/', filter_types, disabled: true } })).id
+  const user_id = await aUser(api)
   const matching = await Promise.all(matchingFilters.map(createWebhook))
   const other = await Promise.all(otherFilters.map(createWebhook))
-  await place(api)
+  await place(api, 'walk_in_test', { user_id })
   const pendingCount = async (webhook_id: string) => (await admin.getWebhook({ params: { ...params, webhook_id } })).waiting
   expect(await Promise.all(matching.map(pendingCount))).toEqual(matchingFilters.map(() => 1))
   expect(await Promise.all(other.map(pendingCount))).toEqual(otherFilters.map(() => 0))

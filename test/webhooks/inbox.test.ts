@@ -12,10 +12,10 @@ import { refusal, type Tenant, world } from '../support/world.ts'
 const w = await world()
 await w.courier()
 
-/** Waits until the inbox holds `count` messages. */
+/** Waits until the inbox holds `count` messages about orders. */
 const waitForInbox = ({ api }: Tenant, count: number) =>
   soon(async () => {
-    const { messages } = await api.readInbox({})
+    const messages = (await api.readInbox({})).messages.filter(({ event }) => String(event['event_type']).startsWith('labtest.'))
     expect(messages).toHaveLength(count)
     return messages
   })
@@ -98,6 +98,7 @@ test('accepts but does not store a message whose user was erased during delivery
   const endpoint = (await endpointsOf(w.app, [{ webhook_id }])).get(webhook_id) as Endpoint
   const key = await teamSealingKey(w.app, tenant.team_id)
   const user_id = await aUser(tenant.api)
+  await soon(async () => expect((await tenant.api.readInbox({})).messages).toHaveLength(1))
   const blockedQueries = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
   let outcome: ReturnType<typeof receive> | undefined
   await w.app.db.transaction().execute(async (db) => {

@@ -124,7 +124,7 @@ test('signs with both secrets for 24 hours after a rotation, then with the new o
   const { api, admin, params, create } = await setUp()
   const receiver = await openReceiver()
   atEnd(() => receiver.close())
-  const webhook = await create({ url: receiver.url })
+  const webhook = await create({ url: receiver.url, filter_types: ['labtest.*'] })
   const target = { params: { ...params, webhook_id: webhook.id } }
   const old = (await admin.getWebhookSecret(target)).key
   await admin.rotateWebhookSecret({ ...target, body: undefined })

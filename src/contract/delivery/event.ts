@@ -29,7 +29,7 @@ export const EventEnvelope = z
     event_type: Safe.meta({ example: 'labtest.order.updated' }),
     data: personal(EventPayload).describe('The payload. GET /event-types has the JSON Schema of each event type.'),
     team_id: Id,
-    user_id: Id.nullable().describe('Null if the event is not about a user.'),
+    user_id: Id.nullable().describe('Null if the event is not about a user, and in `user.deleted` after the user is erased.'),
     client_user_id: Safe.nullable(),
     event_id: Id.describe('The same for every delivery of the event. Deduplicate by it.'),
     created_at: Instant.describe("When the event happened, on the team's clock."),

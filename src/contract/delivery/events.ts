@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { toSchema } from '../json-schema.ts'
 import { labEvents } from '../labs/lab-events.ts'
+import { userEvents } from '../tenants/user-events.ts'
 import { dataEvents } from '../wearables/data-events.ts'
 import { operatorEvents, providerEvents } from '../wearables/provider-events.ts'
 import { EventEnvelope, type EventType, sample } from './event.ts'
 
 /** The event catalog. */
-export const eventTypes = { ...labEvents, ...providerEvents, ...operatorEvents, ...dataEvents }
+export const eventTypes = { ...userEvents, ...labEvents, ...providerEvents, ...operatorEvents, ...dataEvents }
 
 export type EventName = keyof typeof eventTypes
 

@@ -21,7 +21,7 @@ const Filter = z
   .describe('The event types to receive. A type can end in *. Null or absent means all. A filter that matches no type is rejected.')
 const Ordering = z
   .enum(orderings)
-  .describe('per_key: in order per lab order or user resource. strict: all messages in order. unordered: each message independently.')
+  .describe('per_key: in order per lab order, user or user resource. strict: all messages in order. unordered: each message independently.')
 const Headers = z.record(z.string(), z.string()).describe('At most 50 headers, with values of at most 4,096 visible ASCII characters.')
 
 export const NewWebhook = z

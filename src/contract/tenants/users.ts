@@ -57,7 +57,7 @@ const UserPatch = z.object({ client_user_id: ClientUserId.optional(), ...userSet
 
 const Provider = z.object({ name: Safe, slug: Safe, logo: Safe.describe('The URL of the logo.') }).meta({ id: 'ConnectedProvider' })
 
-const User = z
+export const User = z
   .object({
     user_id: Id,
     team_id: Id,

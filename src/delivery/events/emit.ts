@@ -61,6 +61,8 @@ export type EventPayload = { client_user_id: string | null; data: Record<string,
 /** The same as JSON text, for senders. */
 export const openEventText = (key: SealingKey, id: string, sealed: Buffer) => openText(key, associatedData(id), sealed)
 
+export const sealEvent = (key: SealingKey, id: string, payload: EventPayload) => seal(key, associatedData(id), payload)
+
 export const openEvent = (key: SealingKey, id: string, sealed: Buffer) => open<EventPayload>(key, associatedData(id), sealed)
 
 const associatedData = (id: string) => `events.sealed.${id}`

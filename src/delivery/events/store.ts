@@ -37,6 +37,24 @@ export async function numberEvents(db: Db, most: number) {
   return rows[0] ?? { numbered: 0, told: [] }
 }
 
+/** Events of one type about the users, locked until the transaction ends. `logged_at` is text, because an ISO instant here has milliseconds only. */
+export const lockEventsOfUsers = async (db: Db, event_type: string, user_ids: string[]) => {
+  const { rows } = await sql<{ id: string; logged_at: string; team_id: string; user_id: string }>`
+    select id, logged_at::text, team_id, user_id from events
+    where user_id = any(${user_ids}::uuid[]) and event_type = ${event_type} for update`.execute(db)
+  return rows
+}
+
+/** Cuts the tie between events and their user, so that they stay when the user is erased. */
+export async function detachEvents(db: Db, events: { id: string; logged_at: string; sealed: Buffer }[]) {
+  if (!events.length) return
+  const values = events.map(({ id, logged_at, sealed }) => sql`(${id}::uuid, ${logged_at}::timestamptz, ${sealed}::bytea)`)
+  await sql`
+    update events e set user_id = null, key = 'event:' || e.id, sealed = d.sealed
+    from (values ${sql.join(values)}) as d (id, logged_at, sealed)
+    where e.id = d.id and e.logged_at = d.logged_at`.execute(db)
+}
+
 /** The position of the team's newest event. */
 export async function lastPosition(db: Db, team_id: string) {
   const row = await db

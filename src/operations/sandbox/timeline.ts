@@ -1,7 +1,8 @@
 import { takeDueSteps } from '../../labs/adapters/simulator/advance.ts'
 import { dispatchDue, nextDispatch, nextDueStep } from '../../labs/orders/progress/dispatch.ts'
 import type { App } from '../../platform/app.ts'
-import { eraseDueUsers, nextErasure } from '../../tenants/users/actions.ts'
+import { nextErasure } from '../../tenants/users/actions.ts'
+import { eraseDueUsers } from '../user-deletion/actions.ts'
 
 /** A kind of work that falls due by a team's clock. */
 export type Due = {

@@ -22,26 +22,31 @@ type Settable = {
   ingestion_end?: string | null | undefined
 }
 
-export async function createUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, input: Settable & { client_user_id: string }) {
+export type NewUser = Settable & { client_user_id: string }
+export type UserIds = { user_id?: string | null | undefined; client_user_id?: string | null | undefined }
+
+/** Creates a user without its event. Call `createUser` of `delivery/events` instead, unless you emit `user.created` yourself. */
+export async function registerUser(app: App, { team_id }: Pick<TeamCaller, 'team_id'>, input: NewUser) {
   rules.checkClientUserId(input.client_user_id)
   const user_id = randomUUID()
   const { key, row } = newSealingKey(await teamSealingKey(app, team_id), { team_id, user_id })
   const created_on = app.now()
   const user = { user_id, team_id, client_user_id: input.client_user_id, created_on, ...changedColumns(user_id, key, input, created_on) }
   rules.checkBounds(user.ingestion_start, user.ingestion_end)
+  const created = { ...presentRow({ ...unset, ...user, key_id: row.id, wrapped_key: row.wrapped }, key), connected_sources: [] }
   return inTransaction(app, async (app) => {
-    for (let attempts = 0; attempts < 3; attempts++) {
-      if (await store.insertUser(app.db, user, row)) return presentNewUser(app, team_id, user_id)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      if (await store.insertUser(app.db, user, row)) return created
       await rejectExistingUser(app, team_id, input.client_user_id)
     }
     throw new Error('The client_user_id is taken by a user that cannot be read')
   })
 }
 
-const presentNewUser = async (app: App, team_id: string, user_id: string) => ({
-  ...(await presentColumns(app, await requireUser(app, team_id, user_id))),
-  connected_sources: [],
-})
+const unset = {
+  ...{ time_zone: null, time_zone_source: null, time_zone_updated_at: null, ingestion_start: null, ingestion_end: null },
+  ...{ deleted_at: null, erase_at: null, sealed: null },
+}
 
 /** The spec's error names the existing user. If that user is gone by now, the caller reattempts the insert. */
 async function rejectExistingUser(app: App, team_id: string, client_user_id: string) {
@@ -89,17 +94,13 @@ export const patchUser = (app: App, { team_id }: TeamCaller, user_id: string, pa
 /** Every route rejects the user from now on; the user is erased when the grace period ends. */
 export const scheduleDeletion = (app: App, { team_id }: TeamCaller, user_id: string) =>
   inTransaction(app, async (app) => {
-    await requireUser(app, team_id, user_id, store.lockUser)
+    const user = await requireUser(app, team_id, user_id, store.lockUser)
     const now = app.now()
     await store.updateUser(app.db, team_id, user_id, { deleted_at: now, erase_at: later(now, rules.GRACE_DAYS * DAY) })
-    return { success: true }
+    return user
   })
 
-export const undoDeleteUser = (
-  app: App,
-  { team_id }: TeamCaller,
-  query: { user_id?: string | null | undefined; client_user_id?: string | null | undefined },
-) =>
+export const cancelDeletion = (app: App, { team_id }: TeamCaller, query: UserIds) =>
   rejectTakenClientUserId(() =>
     inTransaction(app, async (app) => {
       rules.checkUndo(query)
@@ -112,26 +113,25 @@ export const undoDeleteUser = (
           'No user with this id is scheduled for deletion. Check user_id or client_user_id; a user is erased permanently after 7 days.',
         )
       await store.updateUser(app.db, team_id, user.user_id, { deleted_at: null, erase_at: null })
-      // The audit log needs the user_id when the request sent a client_user_id; the response drops the field.
-      return { success: true, user_id: user.user_id }
+      return user
     }),
   )
 
-const ERASURE_BATCH = 500
+type DueUser = { team_id: string; user_id: string }
 
-/** Erases users whose grace period has ended, of one team or of all; returns whether more may remain. */
-export const eraseDueUsers = (app: App, team_id?: string) =>
-  inTransaction(app, async (app) => {
-    const due = await store.lockUsersToErase(app.db, app.wall(), ERASURE_BATCH, team_id)
-    if (!due.length) return false
-    await store.deleteLockedUsers(
-      app.db,
-      due.map(({ user_id }) => user_id),
-    )
-    const auditEntry = (user_id: string) => ({ action: 'eraseUser', subject: `user_id:${user_id}`, status: 200 })
-    await recordChange(app, ...due.map(({ team_id, user_id }) => auditRow(app, { kind: 'job', team_id }, auditEntry(user_id))))
-    return due.length === ERASURE_BATCH
-  })
+/** Locks users whose grace period has ended, of one team or of all. */
+export const lockDueUsers = (app: AppInTransaction, limit: number, team_id?: string): Promise<DueUser[]> =>
+  store.lockUsersToErase(app.db, app.wall(), limit, team_id)
+
+/** Erases locked users and everything that is encrypted with their keys. */
+export async function eraseUsers(app: AppInTransaction, users: DueUser[]) {
+  await store.deleteLockedUsers(
+    app.db,
+    users.map(({ user_id }) => user_id),
+  )
+  const auditEntry = (user_id: string) => ({ action: 'eraseUser', subject: `user_id:${user_id}`, status: 200 })
+  await recordChange(app, ...users.map(({ team_id, user_id }) => auditRow(app, { kind: 'job', team_id }, auditEntry(user_id))))
+}
 
 /** Deletes every user of a team without a grace period, in the caller's transaction. */
 export const deleteUsersOf = (app: AppInTransaction, team_id: string) => store.deleteUsersOf(app.db, team_id)
@@ -195,10 +195,12 @@ async function connectedSources(app: App, users: store.UserRow[]) {
 const presentUser = async (app: App, user: store.UserRow) =>
   (await presentUsers(app, [user]))[0] as Awaited<ReturnType<typeof presentUsers>>[number]
 
-async function presentColumns(app: App, user: store.UserRow) {
+const presentColumns = async (app: App, user: store.UserRow) => presentRow(user, await unwrapUserKey(app, user))
+
+function presentRow(user: store.UserRow, key: SealingKey) {
   const source_slug = user.time_zone_source ?? CUSTOMER_SOURCE
   const zone = user.time_zone && { id: user.time_zone, source_slug, updated_at: user.time_zone_updated_at as string }
-  return { ...user, fallback_time_zone: zone || null, fallback_birth_date: decryptBirthDate(await unwrapUserKey(app, user), user) }
+  return { ...user, fallback_time_zone: zone || null, fallback_birth_date: decryptBirthDate(key, user) }
 }
 
 /** The columns a request changes; absent fields stay absent. */
