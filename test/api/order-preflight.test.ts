@@ -157,7 +157,7 @@ test('a finding says where, what and what to do', async () => {
       path: ['body', 'order_set'],
       code: 'NO_TESTS_NAMED',
       message: 'The order names no lab test and no marker.',
-      remedy: 'The order names no lab test and no marker. Send order_set.lab_test_ids or order_set.add_on.',
+      remedy: 'Send order_set.lab_test_ids or order_set.add_on.',
       severity: 'hard',
       status: 400,
     },

@@ -389,6 +389,13 @@ describe('a refusal', () => {
     ])
   })
 
+  test.each([
+    ['The order names no lab test and no marker. Send order_set.', 'Send order_set.'],
+    ['The order names no lab test and no marker.', 'Send order_set.lab_test_ids or order_set.add_on.'],
+  ])('does not repeat its message in its remedy: %s', (text, remedy) => {
+    expect(findingsFrom(problem('NO_TESTS_NAMED', text))).toMatchObject([{ message: 'The order names no lab test and no marker.', remedy }])
+  })
+
   test('never repeats what the patient gave', () => {
     const order = anOrder({
       details: { first_name: 'Bartholomäus', dob: '2031-01-01', phone_number: 'call Marrowbone' },

@@ -70,7 +70,9 @@ export function findingsFrom({ kind, detail, message }: Problem): Finding[] {
     }))
   // Problems thrown while an order is read always have an error_type.
   const code = (detail as { error_type: ErrorName }).error_type
-  return [{ ...newFinding(code, [fieldOf(code), errorTypes[code].meaning, message]), ...hard }]
+  const { meaning, remedy } = errorTypes[code]
+  const advice = message.startsWith(meaning) ? message.slice(meaning.length).trim() || remedy : message
+  return [{ ...newFinding(code, [fieldOf(code), meaning, advice]), ...hard }]
 }
 
 const fieldOf = (code: ErrorName): Finding['path'] => (code in orderRefusals ? [...orderRefusals[code as OrderRefusal]] : [])
