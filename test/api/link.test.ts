@@ -258,7 +258,7 @@ describe('a source with a password', () => {
   })
 })
 
-describe('a source with an e-mail address', () => {
+describe('a source with an email address', () => {
   const libre = { provider: 'freestyle_libre' as const }
 
   test('is connected', async () => {

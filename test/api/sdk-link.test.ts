@@ -50,7 +50,7 @@ describe('the public SDK, unmodified', () => {
     expect((await sdk.user.getConnectedProviders(userId))['providers']).toEqual([])
   })
 
-  test('links by OAuth, password, code and e-mail with a link token', async () => {
+  test('links by OAuth, password, code and email with a link token', async () => {
     const userId = await aUser()
     const vitalLinkToken = await aToken(userId)
     expect(await sdk.link.isTokenValid({ token: vitalLinkToken })).toEqual({ valid: true })

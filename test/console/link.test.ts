@@ -132,7 +132,7 @@ test.skipIf(!browser)(`${where}: works by keyboard`, async () => {
     /^solid Freestyle/,
   )
   await page.keyboard.press('Enter')
-  await page.getByLabel('E-mail address').waitFor()
+  await page.getByLabel('Email address').waitFor()
   await page.keyboard.press('Tab')
   await page.keyboard.type('reader@example.org')
   await page.keyboard.press('Enter')

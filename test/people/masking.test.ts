@@ -226,7 +226,7 @@ describe('revealing', () => {
     ['no words', '  '],
     ['too few', 'x'],
     ['too many', 'x'.repeat(201)],
-    ['an e-mail address', 'asked by someone@clinic.example'],
+    ['an email address', 'asked by someone@clinic.example'],
     ['a number to call', 'called from 202 555-0143'],
     ['letters of control', 'line\nbreak'],
   ])('needs a reason that is not %s', async (_, reason) => {

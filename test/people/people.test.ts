@@ -17,7 +17,7 @@ const refusedFor = (status: number, error_type: string) => ({ status, body: { de
 const begin = (body: object, one = w) => sendRequest(one.base, endpoints.beginSession, { body, headers: fromConsole })
 
 describe('a person signs in', () => {
-  test('with e-mail, password and a code that was not used before', async () => {
+  test('with email, password and a code that was not used before', async () => {
     const one = await world({ env: quick })
     const { email, code } = await joined(one, one)
     const body = () => ({ email: ` ${email.toUpperCase()} `, password: PASSWORD, code: code() })
@@ -46,7 +46,7 @@ describe('a person signs in', () => {
     expect(await begin(right, one)).toMatchObject({ status: 200 })
   })
 
-  test('of two organisations with one e-mail and password, the code says which is meant', async () => {
+  test('of two organisations with one email and password, the code says which is meant', async () => {
     const one = await world({ env: quick })
     const email = 'both@harbour.example'
     const [first, second] = [await one.tenant(), await one.tenant()]
@@ -65,7 +65,7 @@ describe('a person signs in', () => {
       expect(await begin({ email, password })).toMatchObject(refusedFor(401, 'CODE_REQUIRED'))
   })
 
-  test('a failure names the person in the audit log, and never the e-mail', async () => {
+  test('a failure names the person in the audit log, and never the email', async () => {
     const tenant = await w.tenant()
     const { email, session } = await joined(w, tenant)
     const request_id = newUuid()
@@ -78,7 +78,7 @@ describe('a person signs in', () => {
     expect(JSON.stringify(rows)).not.toContain(email)
   })
 
-  test('after ten tries of one e-mail it has to wait, whether there is such a person or not', async () => {
+  test('after ten tries of one email it has to wait, whether there is such a person or not', async () => {
     const one = await world({ env: quick })
     const { email, code } = await joined(one, one)
     one.passes(60 * SECOND)
@@ -99,7 +99,7 @@ describe('a person signs in', () => {
     expect(await begin({ email, password: PASSWORD, code: recovery_codes[4] })).toMatchObject({ status: 200 })
   })
 
-  test('of the organisation that is named, where the same e-mail belongs to two', async () => {
+  test('of the organisation that is named, where the same email belongs to two', async () => {
     const [first, second] = [await w.tenant(), await w.tenant()]
     const email = 'shared@harbour.example'
     const [one, two] = [await joined(w, first, { email }), await joined(w, second, { email })]
@@ -219,14 +219,14 @@ describe('people of another organisation', () => {
     expect((await theirs.admin.listMembers({ params: theirs })).members).toHaveLength(1)
   })
 
-  test('and their e-mail addresses are not told by inviting them', async () => {
+  test('and their email addresses are not told by inviting them', async () => {
     const { email } = await joined(w, await w.tenant())
     const { admin, org_id } = await w.tenant()
     expect(await admin.createInvite({ params: { org_id }, body: { email } })).toMatchObject({ status: 'invite_created' })
   })
 })
 
-test('members are found by a part of their name or e-mail, and listed in pages', async () => {
+test('members are found by a part of their name or email, and listed in pages', async () => {
   const tenant = await w.tenant()
   const { admin, org_id } = tenant
   await joined(w, tenant, { email: 'harriet@harbour.example' })

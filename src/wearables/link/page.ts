@@ -48,8 +48,8 @@ export function sourcePage(frame: Frame, { slug, demo }: Offer, failure?: string
 <p><a class="button" href="/link/oauth/${slug}?token=${frame.token}">Continue to ${source.name}</a></p>`,
     password: html`<p class="lead">Sign in with your ${source.name} account. The password is used once and not kept.</p>
 ${form(frame, `/link/password/${slug}`, [field('username', 'Username or email address', 'username'), field('password', 'Password', 'current-password', 'password')])}`,
-    email: html`<p class="lead">Enter the e-mail address of your ${source.name} account.</p>
-${form(frame, `/link/email/${slug}`, [field('email', 'E-mail address', 'email', 'email')])}`,
+    email: html`<p class="lead">Enter the email address of your ${source.name} account.</p>
+${form(frame, `/link/email/${slug}`, [field('email', 'Email address', 'email', 'email')])}`,
   }
   return page(
     frame,

@@ -16,7 +16,7 @@ type Answer = rules.Outcome | { state: 'pending_provider_mfa'; provider_mfa: { m
 export const connectByPassword = (app: App, caller: LinkCaller, provider: SourceSlug, sent: { username: string; password: string }) =>
   enter(app, caller, provider, 'password', () => signIn(sent))
 
-/** Connects a source by an e-mail address, which is not kept. */
+/** Connects a source by an email address. The address is not stored. */
 export const connectByEmail = (app: App, caller: LinkCaller, provider: SourceSlug, { email }: { email: string }) =>
   enter(app, caller, provider, 'email', () => signInByEmail(email))
 

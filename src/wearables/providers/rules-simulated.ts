@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What came of a sign-in at a source. */
+/** The outcome of a sign-in at a source. */
 export type SignIn =
   | { state: 'connected'; external_user_id: string }
   | { state: 'mfa'; method: 'sms' | 'email'; hint: string; external_user_id: string }
@@ -16,7 +16,7 @@ const outcomes: Record<string, Exclude<SignIn, { state: 'connected' }>['state'] 
 
 export const RIGHT_CODE = '123456'
 
-/** The sandbox's sources with a password take any but those that stand for an outcome, so that each can be tried. */
+/** Sandbox sources accept any password, except those that select another outcome for tests. */
 export function signIn({ username, password }: { username: string; password: string }): SignIn {
   const external_user_id = accountOf(username)
   const outcome = Object.hasOwn(outcomes, password) ? outcomes[password] : undefined
@@ -25,8 +25,8 @@ export function signIn({ username, password }: { username: string; password: str
   return { state: 'error', error_type: outcome }
 }
 
-/** Those with an e-mail address go by what stands before the @. */
+/** The part of the email address before the @ selects the outcome, as the password does in `signIn`. */
 export const signInByEmail = (email: string) => signIn({ username: email, password: email.split('@')[0] as string })
 
-/** The same person has the same account every time. */
+/** A username always maps to the same account. */
 const accountOf = (username: string) => `simulated-${createHash('sha256').update(username.trim().toLowerCase()).digest('hex').slice(0, 16)}`
