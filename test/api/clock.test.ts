@@ -257,10 +257,9 @@ describe('work due by a clock move', () => {
   })
 })
 
-/** Counts the sessions that wait for a lock held by this transaction. */
+/** Counts the locks that wait for this transaction. pg_stat_activity would miss connections that opened after its first read. */
 async function countBlockedSessions(db: App['db']) {
-  const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid)) and datname = current_database()`.execute(db)
+  const { rows } = await sql`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`.execute(db)
   return rows.length
 }
 
