@@ -37,7 +37,7 @@ export async function startService(config: Config, log: Logger): Promise<Running
   if (config.ENVIRONMENT === 'sandbox') await loadCatalog(appOf(service))
   const metrics = createMetrics(database)
   let ready = false
-  const server = await buildServer(service, metrics, { ready: () => ready })
+  const server = await buildServer(service, metrics, { isReady: () => ready })
   await listen(server, config)
   const loop = startJobs(service, config.ROLE === 'api' ? jobs.filter((job) => job.everywhere) : jobs, failureOf(service, metrics))
   const couriers = config.ROLE === 'api' ? notifier(service) : await openCourier(service, database, metrics)
@@ -63,7 +63,7 @@ async function openCourier(service: Service, { pool }: Database, metrics: Metric
     () => pool.connect(),
     sender.post,
     (error) => failed(DELIVER, error),
-    metrics.deliveries.note,
+    metrics.deliveries.record,
   )
   return {
     wake: worker.wake,
@@ -77,7 +77,7 @@ async function openCourier(service: Service, { pool }: Database, metrics: Metric
 /** Publishes to the destinations of pipelines. */
 function openPublisher(service: Service, metrics: Metrics) {
   const reach = outboundOptionsOf(service.config)
-  return startPublisher(service, reach, (error) => failureOf(service, metrics)('publish to pipelines', error), metrics.pipelines.note)
+  return startPublisher(service, reach, (error) => failureOf(service, metrics)('publish to pipelines', error), metrics.pipelines.record)
 }
 
 const failureOf =

@@ -4,7 +4,7 @@ import type { Row } from '../contract/endpoint.ts'
 
 const POLICY = '</docs/upgrading#deprecation-and-removal>; rel="deprecation"'
 
-/** Sets the `Deprecation` header (RFC 9745). The first announcement of a response stays: the operation comes before its fields. */
+/** Sets the `Deprecation` header (RFC 9745) once, so a deprecated operation takes precedence over its deprecated fields. */
 export function announceDeprecation(reply: FastifyReply, deprecation: Deprecation | undefined) {
   if (!deprecation || reply.hasHeader('deprecation')) return
   reply.header('deprecation', `@${Date.parse(deprecation.since) / 1000}`).header('link', POLICY)
@@ -12,12 +12,11 @@ export function announceDeprecation(reply: FastifyReply, deprecation: Deprecatio
 
 export type DeprecatedInput = { part: 'query' | 'body'; name: string; deprecation: Deprecation }
 
-/** The deprecated query parameters and body fields of an operation. */
 export const deprecatedInputs = (row: Row): DeprecatedInput[] =>
   (['query', 'body'] as const).flatMap((part) => deprecatedFields(row[part]).map(([name, deprecation]) => ({ part, name, deprecation })))
 
-type Sent = { query: unknown; body: unknown }
+type RawInput = { query: unknown; body: unknown }
 
-/** The deprecation of the first such input that the request sets. */
-export const usedDeprecation = (inputs: DeprecatedInput[], sent: Sent): Deprecation | undefined =>
-  inputs.find(({ part, name }) => ((sent[part] ?? {}) as Record<string, unknown>)[name] != null)?.deprecation
+/** Returns the deprecation of the first deprecated input that the request sets. */
+export const usedDeprecation = (inputs: DeprecatedInput[], input: RawInput): Deprecation | undefined =>
+  inputs.find(({ part, name }) => ((input[part] ?? {}) as Record<string, unknown>)[name] != null)?.deprecation

@@ -2,7 +2,7 @@ import type { Input, Output, Row } from '../contract/endpoint.ts'
 import type { AppInRequest } from '../platform/app.ts'
 import type { LabCaller, LinkCaller, ManagementCaller, SessionCaller, TeamCaller } from '../platform/callers.ts'
 
-type CallerOf = {
+type CallerByAuth = {
   team: TeamCaller
   management: ManagementCaller
   lab: LabCaller
@@ -11,7 +11,7 @@ type CallerOf = {
   none: undefined
 }
 
-/** An action for every endpoint of a part of the contract. */
+/** Requires one action, typed by its row, for every endpoint in E. */
 export type HandlersOf<E extends Record<keyof E, Row>> = {
-  [N in keyof E]: (app: AppInRequest, caller: CallerOf[E[N]['auth']], input: Input<E[N]>) => Promise<Output<E[N]>>
+  [N in keyof E]: (app: AppInRequest, caller: CallerByAuth[E[N]['auth']], input: Input<E[N]>) => Promise<Output<E[N]>>
 }

@@ -19,9 +19,9 @@ import { refreshUser } from '../wearables/connections/refresh.ts'
 import * as introspect from '../wearables/data/introspect.ts'
 import * as priorities from '../wearables/data/priorities.ts'
 import * as ingest from '../wearables/data/samples/ingest.ts'
-import * as reading from '../wearables/data/samples/read.ts'
+import * as samples from '../wearables/data/samples/read.ts'
 import * as streams from '../wearables/data/streams/streams.ts'
-import * as kept from '../wearables/data/summaries/read-summaries.ts'
+import * as summaries from '../wearables/data/summaries/read-summaries.ts'
 import { pushSummaries } from '../wearables/data/summaries/summaries.ts'
 import { startOAuth } from '../wearables/link/oauth.ts'
 import * as olderLinks from '../wearables/link/older.ts'
@@ -46,7 +46,7 @@ type Wearable = typeof bulkEndpoints &
   typeof summaryEndpoints &
   typeof wearableEndpoints
 
-/** Sources, connections and their data: name → action, and nothing between. */
+/** Maps each wearable endpoint to its action, with no logic in between. */
 export const wearableHandlers: HandlersOf<Wearable> = {
   listSources: (app, _, { query }) => sources.listSources(app, query),
   listConnections: (app, caller, { params }) => connections.listConnections(app, caller, params.user_id),
@@ -89,44 +89,48 @@ export const wearableHandlers: HandlersOf<Wearable> = {
   connectDemo: (app, caller, { body }) => connectDemo(app, caller, body),
 
   pushSamples: (app, caller, { params, body }) => ingest.pushSamples(app, caller, params.user_id, params.resource, body),
-  listSamples: (app, caller, { params, query }) => reading.listSamples(app, caller, params.user_id, params.resource, query),
-  listSamplesPlain: (app, caller, { params, query }) => reading.listSamplesPlain(app, caller, params.user_id, params.resource, query),
-  listCholesterolTotal: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'total', query),
-  listCholesterolHdl: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'hdl', query),
-  listCholesterolLdl: (app, caller, { params, query }) => reading.listCholesterol(app, caller, params.user_id, 'ldl', query),
+  listSamples: (app, caller, { params, query }) => samples.listSamples(app, caller, params.user_id, params.resource, query),
+  listSamplesPlain: (app, caller, { params, query }) => samples.listSamplesPlain(app, caller, params.user_id, params.resource, query),
+  listCholesterolTotal: (app, caller, { params, query }) => samples.listCholesterol(app, caller, params.user_id, 'total', query),
+  listCholesterolHdl: (app, caller, { params, query }) => samples.listCholesterol(app, caller, params.user_id, 'hdl', query),
+  listCholesterolLdl: (app, caller, { params, query }) => samples.listCholesterol(app, caller, params.user_id, 'ldl', query),
   listCholesterolTriglycerides: (app, caller, { params, query }) =>
-    reading.listCholesterol(app, caller, params.user_id, 'triglycerides', query),
+    samples.listCholesterol(app, caller, params.user_id, 'triglycerides', query),
 
   pushSummaries: (app, caller, { params, body }) => pushSummaries(app, caller, params.user_id, params.resource, body),
   listActivity: async (app, caller, { params, query }) => ({
-    activity: await kept.listSummaries(app, caller, params.user_id, 'activity', query),
+    activity: await summaries.listSummaries(app, caller, params.user_id, 'activity', query),
   }),
-  listSleep: async (app, caller, { params, query }) => ({ sleep: await kept.listSummaries(app, caller, params.user_id, 'sleep', query) }),
+  listSleep: async (app, caller, { params, query }) => ({
+    sleep: await summaries.listSummaries(app, caller, params.user_id, 'sleep', query),
+  }),
   listSleepCycles: async (app, caller, { params, query }) => ({
-    sleep_cycle: await kept.listSummaries(app, caller, params.user_id, 'sleep_cycle', query),
+    sleep_cycle: await summaries.listSummaries(app, caller, params.user_id, 'sleep_cycle', query),
   }),
   listWorkouts: async (app, caller, { params, query }) => ({
-    workouts: await kept.listSummaries(app, caller, params.user_id, 'workouts', query),
+    workouts: await summaries.listSummaries(app, caller, params.user_id, 'workouts', query),
   }),
-  listBody: async (app, caller, { params, query }) => ({ body: await kept.listSummaries(app, caller, params.user_id, 'body', query) }),
-  listMeals: async (app, caller, { params, query }) => ({ meals: await kept.listSummaries(app, caller, params.user_id, 'meal', query) }),
+  listBody: async (app, caller, { params, query }) => ({ body: await summaries.listSummaries(app, caller, params.user_id, 'body', query) }),
+  listMeals: async (app, caller, { params, query }) => ({
+    meals: await summaries.listSummaries(app, caller, params.user_id, 'meal', query),
+  }),
   listMenstrualCycles: async (app, caller, { params, query }) => ({
-    menstrual_cycle: await kept.listSummaries(app, caller, params.user_id, 'menstrual_cycle', query),
+    menstrual_cycle: await summaries.listSummaries(app, caller, params.user_id, 'menstrual_cycle', query),
   }),
   listElectrocardiograms: async (app, caller, { params, query }) => ({
-    electrocardiogram: await kept.listSummaries(app, caller, params.user_id, 'electrocardiogram', query),
+    electrocardiogram: await summaries.listSummaries(app, caller, params.user_id, 'electrocardiogram', query),
   }),
-  getProfile: (app, caller, { params, query }) => kept.getProfile(app, caller, params.user_id, query),
+  getProfile: (app, caller, { params, query }) => summaries.getProfile(app, caller, params.user_id, query),
   listRawActivity: async (app, caller, { params, query }) => ({
-    activity: await kept.listRaw(app, caller, params.user_id, 'activity', query),
+    activity: await summaries.listRaw(app, caller, params.user_id, 'activity', query),
   }),
-  listRawSleep: async (app, caller, { params, query }) => ({ sleep: await kept.listRaw(app, caller, params.user_id, 'sleep', query) }),
+  listRawSleep: async (app, caller, { params, query }) => ({ sleep: await summaries.listRaw(app, caller, params.user_id, 'sleep', query) }),
   listRawWorkouts: async (app, caller, { params, query }) => ({
-    workouts: await kept.listRaw(app, caller, params.user_id, 'workouts', query),
+    workouts: await summaries.listRaw(app, caller, params.user_id, 'workouts', query),
   }),
-  listRawBody: async (app, caller, { params, query }) => ({ body: await kept.listRaw(app, caller, params.user_id, 'body', query) }),
-  getRawProfile: (app, caller, { params, query }) => kept.getRawProfile(app, caller, params.user_id, query),
-  listRawDevices: (app, caller, { params, query }) => kept.listRawDevices(app, caller, params.user_id, query),
+  listRawBody: async (app, caller, { params, query }) => ({ body: await summaries.listRaw(app, caller, params.user_id, 'body', query) }),
+  getRawProfile: (app, caller, { params, query }) => summaries.getRawProfile(app, caller, params.user_id, query),
+  listRawDevices: (app, caller, { params, query }) => summaries.listRawDevices(app, caller, params.user_id, query),
   pushWorkoutStream: (app, caller, { params, body }) => streams.pushWorkoutStream(app, caller, params.workout_id, body),
   getWorkoutStream: (app, caller, { params }) => streams.getWorkoutStream(app, caller, params.workout_id),
   getSleepStream: (app, caller, { params }) => streams.getSleepStream(app, caller, params.sleep_id),

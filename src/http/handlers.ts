@@ -1,5 +1,5 @@
 import type { Endpoints } from '../contract/index.ts'
-import * as catalogue from '../delivery/events/catalog.ts'
+import * as eventTypes from '../delivery/events/catalog.ts'
 import { listEvents } from '../delivery/events/log.ts'
 import { streamEvents } from '../delivery/events/stream.ts'
 import { createUser } from '../delivery/events/user-events.ts'
@@ -12,7 +12,7 @@ import * as webhookKeys from '../delivery/webhooks/management/keys.ts'
 import * as attempts from '../delivery/webhooks/repair/attempts.ts'
 import * as repairs from '../delivery/webhooks/repair/jobs.ts'
 import * as messages from '../delivery/webhooks/repair/messages.ts'
-import * as labSide from '../labs/adapters/partner-api/actions.ts'
+import * as partnerApi from '../labs/adapters/partner-api/actions.ts'
 import { simulateOrder } from '../labs/adapters/simulator/advance.ts'
 import * as catalog from '../labs/catalog/actions.ts'
 import * as markers from '../labs/catalog/markers.ts'
@@ -23,7 +23,7 @@ import { placeOrder } from '../labs/orders/placing/place.ts'
 import { validateOrder } from '../labs/orders/placing/preflight.ts'
 import * as orders from '../labs/orders/progress/actions.ts'
 import { listOrders } from '../labs/orders/reading/list.ts'
-import * as papers from '../labs/orders/reading/order-pdfs.ts'
+import * as orderPdfs from '../labs/orders/reading/order-pdfs.ts'
 import * as results from '../labs/results/actions.ts'
 import * as critical from '../labs/results/critical.ts'
 import * as reports from '../labs/results/pdf.ts'
@@ -45,7 +45,7 @@ import * as records from '../tenants/users/records.ts'
 import type { HandlersOf } from './handler.ts'
 import { wearableHandlers } from './handlers-wearables.ts'
 
-/** Name → action, and nothing between. */
+/** Maps each endpoint to its action, with no logic in between. */
 export const handlers: HandlersOf<Endpoints> = {
   createUser: (app, caller, { body }) => createUser(app, caller, body),
   listUsers: (app, caller, { query }) => users.listUsers(app, caller, query),
@@ -99,11 +99,11 @@ export const handlers: HandlersOf<Endpoints> = {
   acknowledgeCritical: (app, caller, { params }) => critical.acknowledgeCritical(app, caller, params.order_id),
   getTransactionResults: (app, caller, { params }) => results.getTransactionResults(app, caller, params.transaction_id),
   getTransactionResultsPdf: (app, caller, { params }) => reports.transactionResultsPdf(app, caller, params.transaction_id),
-  getRequisitionPdf: (app, caller, { params }) => papers.requisitionPdf(app, caller, params.order_id),
-  getLabelsPdf: (app, caller, { params, query }) => papers.labelsPdf(app, caller, params.order_id, query),
-  getCollectionInstructionPdf: (app, caller, { params }) => papers.orderInstructionsPdf(app, caller, params.order_id),
-  getAbnPdf: (app, caller, { params }) => papers.abnPdf(app, caller, params.order_id),
-  getLabTestInstructionPdf: (app, caller, { params }) => papers.labTestInstructionsPdf(app, caller, params.lab_test_id),
+  getRequisitionPdf: (app, caller, { params }) => orderPdfs.requisitionPdf(app, caller, params.order_id),
+  getLabelsPdf: (app, caller, { params, query }) => orderPdfs.labelsPdf(app, caller, params.order_id, query),
+  getCollectionInstructionPdf: (app, caller, { params }) => orderPdfs.orderInstructionsPdf(app, caller, params.order_id),
+  getAbnPdf: (app, caller, { params }) => orderPdfs.abnPdf(app, caller, params.order_id),
+  getLabTestInstructionPdf: (app, caller, { params }) => orderPdfs.labTestInstructionsPdf(app, caller, params.lab_test_id),
 
   getOrg: (app, caller) => orgs.getOrg(app, caller),
   patchOrg: (app, caller, { body }) => orgs.renameOrg(app, caller, body.name),
@@ -126,14 +126,14 @@ export const handlers: HandlersOf<Endpoints> = {
   patchLabAccount: (app, caller, { params, body }) => labAccounts.patchLabAccount(app, caller, params.account_id, body.team_id_allowlist),
 
   getOwnLab: (app, caller) => markers.getOwnLab(app, caller),
-  listLabOrders: (app, caller, { query }) => labSide.listLabOrders(app, caller, query),
-  getLabOrder: (app, caller, { params }) => labSide.getLabOrder(app, caller, params.order_id),
-  reportLabStep: (app, caller, { params, body }) => labSide.reportStep(app, caller, params.order_id, body),
-  reportLabResults: (app, caller, { params, body }) => labSide.reportResults(app, caller, params.order_id, body),
-  recreateLabOrder: (app, caller, { params }) => labSide.recreate(app, caller, params.order_id),
+  listLabOrders: (app, caller, { query }) => partnerApi.listLabOrders(app, caller, query),
+  getLabOrder: (app, caller, { params }) => partnerApi.getLabOrder(app, caller, params.order_id),
+  reportLabStep: (app, caller, { params, body }) => partnerApi.reportStep(app, caller, params.order_id, body),
+  reportLabResults: (app, caller, { params, body }) => partnerApi.reportResults(app, caller, params.order_id, body),
+  recreateLabOrder: (app, caller, { params }) => partnerApi.recreate(app, caller, params.order_id),
 
-  listEventTypes: () => catalogue.listEventTypes(),
-  getEventType: (_, __, { params }) => catalogue.getEventType(params.event_type),
+  listEventTypes: () => eventTypes.listEventTypes(),
+  getEventType: (_, __, { params }) => eventTypes.getEventType(params.event_type),
   listEvents: (app, caller, { query }) => listEvents(app, caller, query),
   streamEvents: (app, caller, { query, headers }) => streamEvents(app, caller, { ...query, last_event_id: headers['last-event-id'] }),
 

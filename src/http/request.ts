@@ -4,15 +4,15 @@ import type { Caller } from '../platform/callers.ts'
 import type { Mask } from '../tenants/sessions/rules-masking.ts'
 import type { DeprecatedInput } from './deprecation.ts'
 import type { parseInput } from './input.ts'
-import { describeSubjects, firstOf, type Subjects } from './subjects.ts'
+import { describeSubjects, firstId, type Subjects } from './subjects.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: the table of handlers is typed row by row; here a row and its handler meet by name.
+// biome-ignore lint/suspicious/noExplicitAny: HandlersOf types each handler by its row; the table looks them up by name.
 export type AnyHandler = (app: AppInRequest, caller: any, input: any) => Promise<unknown>
 export type Route = {
   name: string
   row: Row
   handler: AnyHandler
-  /** Hides what is personal in a response; undefined where nothing is. */
+  /** Masks the personal data in a response; undefined if the response has none. */
   mask: Mask | undefined
   subjects: Subjects
   deprecatedInputs: DeprecatedInput[]
@@ -20,7 +20,7 @@ export type Route = {
 
 export type Headers = Record<string, string | string[] | undefined>
 
-/** A request on its way: what is known of it so far. */
+/** The state of a request, filled in as it passes each step. */
 export type RequestState = {
   route: Route
   request_id: string
@@ -28,24 +28,30 @@ export type RequestState = {
   address: string
   params: Record<string, string>
   caller?: Caller | undefined
-  /** Of a stream: the caller has gone, or we stop. */
+  /** Aborts a stream when its client disconnects or the server stops. */
   signal?: AbortSignal | undefined
-  /** The session that the answer hands to the browser; null takes it away. */
+  /** The session cookie to set in the response; null clears it. */
   session?: string | null
-  /** What the contract read; fields that it does not know are not in it. */
+  /** The parsed input, without fields that the contract does not name. */
   input?: ReturnType<typeof parseInput>
 }
 
-/** What goes into the audit log: the endpoint and the ids it was about. */
-export function auditEntry(visit: RequestState, status: number, result?: unknown) {
-  const { route, request_id } = visit
-  const found = route.subjects(visit, result)
-  return { action: route.name, subject: describeSubjects(found), status, request_id, team_id: subjectTeam(visit, found) }
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null outside the endpoint table: documentation, console files, health and metrics. */
+    state: RequestState | null
+  }
 }
 
-/** Whose order it was that a lab worked on; every other caller has a team or an organisation of its own. */
-const subjectTeam = ({ caller }: RequestState, found: ReturnType<Subjects>) =>
-  caller?.kind === 'lab' ? firstOf(found, 'team_id') : undefined
+/** Builds the audit entry: the endpoint and the ids of its subjects. */
+export function auditEntry(state: RequestState, status: number, result?: unknown) {
+  const { route, request_id } = state
+  const found = route.subjects(state, result)
+  return { action: route.name, subject: describeSubjects(found), status, request_id, team_id: subjectTeam(state, found) }
+}
 
-/** Whose data a request is about. */
-export const subjectUser = (visit: RequestState, result?: unknown) => firstOf(visit.route.subjects(visit, result), 'user_id')
+/** A lab belongs to no team, so its audit entries take the team from the order. */
+const subjectTeam = ({ caller }: RequestState, found: ReturnType<Subjects>) =>
+  caller?.kind === 'lab' ? firstId(found, 'team_id') : undefined
+
+export const subjectUser = (state: RequestState, result?: unknown) => firstId(state.route.subjects(state, result), 'user_id')

@@ -1,30 +1,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { headerDeprecation } from '../contract/deprecation.ts'
 import type { App } from '../platform/app.ts'
-import type { Caller } from '../platform/callers.ts'
 import { type AuditBatch, auditBatch, auditRow } from '../tenants/audit/actions.ts'
 import { auditReads } from '../tenants/audit/reads.ts'
 import { cookieOf } from '../tenants/sessions/rules.ts'
 import { maskOf } from '../tenants/sessions/rules-masking.ts'
-import { authenticate, checkGates, usedDeprecatedHeader } from './authenticate.ts'
+import { authenticate, checkGates, usesDeprecatedHeader } from './authenticate.ts'
 import { announceDeprecation, deprecatedInputs, usedDeprecation } from './deprecation.ts'
 import { isServed, type Table } from './endpoint-table.ts'
 import { problemOf, statusOfProblem } from './problems/problems.ts'
 import { sendProblem } from './problems/refuse.ts'
 import { type AnyHandler, auditEntry, type RequestState, type Route } from './request.ts'
 import { type Audits, respond } from './respond.ts'
-import { openStreams, type Streams, sendPieces } from './stream.ts'
+import { openStreams, type Streams, sendChunks } from './stream.ts'
 import { subjectsOf } from './subjects.ts'
 
-/** Four images of 5 MB in base64, and what is around them. */
+/** Fits four images of 5 MB in base64 and the JSON around them. */
 const LARGE_BODY = 30 * 1024 * 1024
 
-const visits = new WeakMap<FastifyRequest, RequestState>()
-
-export const callerOf = (request: FastifyRequest): Caller | undefined => visits.get(request)?.caller
-
-/** Mounts every row that exists here. */
 export function mountTable(app: App, server: FastifyInstance, table: Table) {
+  server.decorateRequest('state', null)
   const audit = auditBatch(app)
   const shared = { audit, auditRead: auditReads(app, audit), streams: openStreams(server) }
   for (const [name, row] of Object.entries(table.endpoints)) {
@@ -39,34 +34,34 @@ export function mountTable(app: App, server: FastifyInstance, table: Table) {
         config: { template: row.path },
         ...(row.largeBody ? { bodyLimit: LARGE_BODY } : {}),
         onRequest: (request, reply) => admit(app, route, request, reply),
-        handler: (request, reply) => give(app, shared, request, reply),
+        handler: (request, reply) => handle(app, shared, request, reply),
         errorHandler: (error, request, reply) => refuse(app, audit, error, request, reply),
       })
   }
 }
 
-/** Credential and gates come before the body is read: whoever has no key costs no parsing. */
+/** Checks the credential and the gates before the body is read, so a request without a key costs no parsing. */
 async function admit(app: App, route: Route, request: FastifyRequest, reply: FastifyReply) {
   const { id: request_id, headers } = request
-  const visit: RequestState = { route, request_id, headers, address: request.ip, params: request.params as Record<string, string> }
-  visits.set(request, visit)
+  const state: RequestState = { route, request_id, headers, address: request.ip, params: request.params as Record<string, string> }
+  request.state = state
   reply.header('cache-control', 'no-store')
-  announceDeprecation(reply, route.row.deprecated ?? (usedDeprecatedHeader(route.row, headers) ? headerDeprecation : undefined))
-  visit.caller = await authenticate(app, route.row, headers)
-  checkGates(route, visit.caller)
+  announceDeprecation(reply, route.row.deprecated ?? (usesDeprecatedHeader(route.row, headers) ? headerDeprecation : undefined))
+  state.caller = await authenticate(app, route.row, headers)
+  checkGates(route, state.caller)
 }
 
 type Shared = Audits & { streams: Streams }
 
-async function give(app: App, { streams, ...audits }: Shared, request: FastifyRequest, reply: FastifyReply) {
-  const visit = visits.get(request) as RequestState
-  const { media } = visit.route.row
-  announceDeprecation(reply, usedDeprecation(visit.route.deprecatedInputs, request))
-  if (media === 'text/event-stream') visit.signal = streams.open(visit, reply)
-  const { status, body, replayed } = await respond(app, audits, visit, request)
-  if (visit.session !== undefined) reply.header('set-cookie', cookieOf(app.config, visit.headers, visit.session))
+async function handle(app: App, { streams, ...audits }: Shared, request: FastifyRequest, reply: FastifyReply) {
+  const state = request.state as RequestState
+  const { media } = state.route.row
+  announceDeprecation(reply, usedDeprecation(state.route.deprecatedInputs, request))
+  if (media === 'text/event-stream') state.signal = streams.open(state, reply)
+  const { status, body, replayed } = await respond(app, audits, state, request)
+  if (state.session !== undefined) reply.header('set-cookie', cookieOf(app.config, state.headers, state.session))
   if (replayed) reply.header('x-idempotency-replayed', 'true')
-  if (media === 'text/event-stream') return sendPieces(app, visit, body as AsyncIterable<string>, reply)
+  if (media === 'text/event-stream') return sendChunks(app, state, body as AsyncIterable<string>, reply)
   if (media)
     return reply
       .code(status)
@@ -76,14 +71,14 @@ async function give(app: App, { streams, ...audits }: Shared, request: FastifyRe
   return reply.code(status).send(body)
 }
 
-/** What a known caller was refused is audited like what it was given. */
+/** Audits the refusal of an authenticated caller before it is sent. */
 async function refuse(app: App, audit: AuditBatch, error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const visit = visits.get(request)
+  const { state } = request
   const status = statusOfProblem(problemOf(error))
-  if (!visit?.caller || status >= 500) return sendProblem(app, error, request, reply)
-  const failed = await audit(auditRow(app, visit.caller, auditEntry(visit, status))).then(
+  if (!state?.caller || status >= 500) return sendProblem(app, error, request, reply)
+  const response = await audit(auditRow(app, state.caller, auditEntry(state, status))).then(
     () => error,
     (unaudited) => unaudited,
   )
-  return sendProblem(app, failed, request, reply)
+  return sendProblem(app, response, request, reply)
 }

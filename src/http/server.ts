@@ -10,73 +10,67 @@ import { inflate } from './inflate.ts'
 import { parseJson } from './input.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { mountPages } from './pages/pages.ts'
-import { malformed, refuseBytes, sendProblem, sendUnknown } from './problems/refuse.ts'
-import { callerOf, mountTable } from './routes.ts'
+import { malformedRequest, refuseMalformed, sendNotFound, sendProblem } from './problems/refuse.ts'
+import { mountTable } from './routes.ts'
 
 const BODY_LIMIT = 1024 * 1024
-const ID_LENGTH = 2048
+const MAX_PARAM_LENGTH = 2048
 const HEADER_LIMIT = 64 * 1024
-/** How long a client may take to send its request. */
-const REQUEST_WITHIN = 30 * SECOND
-/** How long requests in flight may take to end when we stop. */
-const END_WITHIN = 10 * SECOND
+const REQUEST_TIMEOUT_MS = 30 * SECOND
+/** After this time a stopping server closes connections whose request is still incomplete. */
+const SHUTDOWN_TIMEOUT_MS = 10 * SECOND
 
-/** `ready`: whether the start has come to its end. */
-type Options = { table?: Table | undefined; ready?: () => boolean }
+/** `isReady` returns false until the start is complete. */
+type Options = { table?: Table | undefined; isReady?: () => boolean }
 
-/** The server with every row of the table mounted. */
 export async function buildServer(
   service: Service,
   metrics: Metrics,
-  { table = { endpoints, handlers }, ready = () => true }: Options = {},
+  { table = { endpoints, handlers }, isReady = () => true }: Options = {},
 ) {
   const app = appOf(service)
   const server = Fastify({
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_WITHIN,
-    // Anybody could make an address up; only what a proxy of ours says is believed.
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // A client can forge X-Forwarded-For, so only proxies in TRUST_PROXY may set the address.
     trustProxy: app.config.TRUST_PROXY.length > 0 && app.config.TRUST_PROXY,
-    routerOptions: { maxParamLength: ID_LENGTH },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     forceCloseConnections: 'idle',
-    genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
+    genReqId: (request) => validRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => sendProblem(app, error, request, reply),
-    // Node answers a missing Host itself, without a body; `checkHost` does it in JSON.
-    // Five hundred ids fit into an address.
+    // Node refuses a missing Host without a body; `checkHost` refuses it in JSON. The header limit fits a URL with 500 ids.
     http: { requireHostHeader: false, maxHeaderSize: HEADER_LIMIT },
-    clientErrorHandler: refuseBytes,
+    clientErrorHandler: refuseMalformed,
   })
-  // An expectation may be ignored; Node would answer it without a body.
+  // A server may ignore an unknown Expect header; Node would refuse it without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response))
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) =>
     parseJson(await inflate(request, bytes)),
   )
   server.setErrorHandler((error, request, reply) => sendProblem(app, error, request, reply))
-  server.setNotFoundHandler((request, reply) => sendUnknown(app, table, request, reply))
-  watch(app, server, metrics)
-  letGo(server)
-  await mountPages(app, server, metrics, ready)
+  server.setNotFoundHandler((request, reply) => sendNotFound(app, table, request, reply))
+  observeResponses(app, server, metrics)
+  closeConnectionsOnStop(server)
+  await mountPages(app, server, metrics, isReady)
   mountTable(app, server, table)
   return server
 }
 
-const sane = (id: string | string[] | undefined) => (typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined)
+const validRequestId = (id: string | string[] | undefined) => (typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined)
 
-/** RFC 9112 §3.2: a request without a Host, or with one that is none, is refused. */
+/** RFC 9112 §3.2 requires a 400 for a missing or invalid Host. */
 function checkHost({ raw }: FastifyRequest) {
   const { host } = raw.headers
-  if (host === undefined ? raw.httpVersion !== '1.0' : !URL.canParse(`http://${host}`)) throw malformed()
+  if (host === undefined ? raw.httpVersion !== '1.0' : !URL.canParse(`http://${host}`)) throw malformedRequest()
 }
 
-/**
- * While we stop, the answer to a request in flight ends its connection too: a client that keeps it open would delay us for a minute.
- * One that never finishes its request is cut off.
- */
-function letGo(server: FastifyInstance) {
+/** Closes each connection with its last response while the server stops. Idle keep-alive connections would delay the stop by a minute. */
+function closeConnectionsOnStop(server: FastifyInstance) {
   let closing = false
   server.addHook('preClose', async () => {
     closing = true
-    setTimeout(() => server.server.closeAllConnections(), END_WITHIN).unref()
+    setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_TIMEOUT_MS).unref()
   })
   server.addHook('onSend', (_request, reply, payload, done) => {
     if (closing) reply.header('connection', 'close')
@@ -84,8 +78,8 @@ function letGo(server: FastifyInstance) {
   })
 }
 
-/** One log line and one measurement for each answer, by route template. */
-function watch(app: App, server: FastifyInstance, metrics: Metrics) {
+/** Logs and measures each response by its route template, because a URL may hold a user's id. */
+function observeResponses(app: App, server: FastifyInstance, metrics: Metrics) {
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     checkHost(request)
@@ -95,11 +89,14 @@ function watch(app: App, server: FastifyInstance, metrics: Metrics) {
     const route = (request.routeOptions.config as { template?: string }).template ?? request.routeOptions.url ?? 'unknown'
     const status = reply.statusCode
     metrics.requests.observe({ method, route, status }, reply.elapsedTime / 1000)
-    app.log.info({ request_id, method, route, status, ms: Math.round(reply.elapsedTime), ...logged(callerOf(request)) }, 'answered')
+    app.log.info(
+      { request_id, method, route, status, ms: Math.round(reply.elapsedTime), ...callerFields(request.state?.caller) },
+      'request completed',
+    )
   })
 }
 
-function logged(caller: Caller | undefined) {
+function callerFields(caller: Caller | undefined) {
   if (!caller) return {}
   if (caller.kind === 'lab') return { caller: caller.kind, lab_id: caller.lab_id, key_id: caller.key_id }
   const session = 'console' in caller && caller.console && { session_id: caller.console.session_id }

@@ -5,19 +5,19 @@ import type { Caller } from '../platform/callers.ts'
 import { safeError } from '../platform/log.ts'
 import { Problem, problem } from '../platform/problem.ts'
 import { later, SECOND } from '../platform/time.ts'
-import { maskPiece } from '../tenants/sessions/rules-masking.ts'
+import { maskChunk } from '../tenants/sessions/rules-masking.ts'
 import { authenticate, checkGates } from './authenticate.ts'
 import type { RequestState } from './request.ts'
 import { isUnrevealed } from './respond.ts'
 
-/** How many streams one team may have open in one process. */
-const OF_ONE_TEAM = 20
-/** A revoked key is noticed after this long, and its streams end. */
-const CHECK_EVERY = 15 * SECOND
+/** The limit of open streams per team in one process. */
+const MAX_PER_TEAM = 20
+/** The longest time that a stream outlives its revoked key. */
+const RECHECK_MS = 15 * SECOND
 
-export type Streams = { open(visit: RequestState, reply: FastifyReply): AbortSignal }
+export type Streams = { open(state: RequestState, reply: FastifyReply): AbortSignal }
 
-/** The streams that are open here. They end when the caller goes, when its credential does, and when the server stops. */
+/** Tracks the open streams. A stream ends when the client disconnects, its credential expires or the server stops. */
 export function openStreams(server: FastifyInstance): Streams {
   const open = new Map<AbortController, string>()
   let closing = false
@@ -26,10 +26,10 @@ export function openStreams(server: FastifyInstance): Streams {
     for (const stream of open.keys()) stream.abort()
   })
   return {
-    open(visit, reply) {
-      const team = teamOf(visit.caller)
-      if ([...open.values()].filter((other) => other === team).length >= OF_ONE_TEAM)
-        throw problem('TOO_MANY_STREAMS', `A team may have ${OF_ONE_TEAM} event streams open; close one, or read GET /events.`)
+    open(state, reply) {
+      const team = teamOf(state.caller)
+      if ([...open.values()].filter((other) => other === team).length >= MAX_PER_TEAM)
+        throw problem('TOO_MANY_STREAMS', `A team can have ${MAX_PER_TEAM} open event streams. Close one, or read GET /events.`)
       const stream = new AbortController()
       open.set(stream, team)
       reply.raw.once('close', () => {
@@ -44,32 +44,31 @@ export function openStreams(server: FastifyInstance): Streams {
 
 const teamOf = (caller: Caller | undefined) => (caller?.kind === 'team' ? caller.team_id : '')
 
-async function recheck(app: App, { route, headers }: RequestState) {
+async function checkAccess(app: App, { route, headers }: RequestState) {
   checkGates(route, await authenticate(app, route.row, { ...headers, 'x-assay-background': '1' }))
 }
 
-/** Sends pieces as they come and as fast as they are taken. */
-export function sendPieces(app: App, visit: RequestState, pieces: AsyncIterable<string | Uint8Array>, reply: FastifyReply) {
-  // A proxy that gathers an answer before it passes it on would hold the stream back; a connection kept open after it, our end.
+export function sendChunks(app: App, state: RequestState, chunks: AsyncIterable<string | Uint8Array>, reply: FastifyReply) {
+  // A buffering proxy would delay the stream, and a connection that stays open would delay a shutdown.
   return reply
     .header('connection', 'close')
     .header('x-accel-buffering', 'no')
     .type('text/event-stream')
-    .send(Readable.from(untilItFails(app, visit, pieces), { objectMode: false }))
+    .send(Readable.from(recheckWhileSending(app, state, chunks), { objectMode: false }))
 }
 
-/** What goes wrong on the way ends the stream, and so does a credential that ends; whoever may comes back and goes on where it was. */
-async function* untilItFails(app: App, visit: RequestState, pieces: AsyncIterable<string | Uint8Array>) {
-  let checked = app.wall()
+/** Ends the stream on an error or an expired credential. The client reconnects and resumes after its last event id. */
+async function* recheckWhileSending(app: App, state: RequestState, chunks: AsyncIterable<string | Uint8Array>) {
+  let checkedAt = app.wall()
   try {
-    for await (const piece of pieces) {
-      if (app.wall() >= later(checked, CHECK_EVERY)) {
-        await recheck(app, visit)
-        checked = app.wall()
+    for await (const chunk of chunks) {
+      if (app.wall() >= later(checkedAt, RECHECK_MS)) {
+        await checkAccess(app, state)
+        checkedAt = app.wall()
       }
-      yield isUnrevealed(visit.caller) ? maskPiece(piece.toString()) : piece
+      yield isUnrevealed(state.caller) ? maskChunk(chunk.toString()) : chunk
     }
   } catch (error) {
-    if (!(error instanceof Problem)) app.log.error({ request_id: visit.request_id, err: safeError(error) }, 'stream failed')
+    if (!(error instanceof Problem)) app.log.error({ request_id: state.request_id, err: safeError(error) }, 'stream failed')
   }
 }

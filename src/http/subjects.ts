@@ -1,10 +1,10 @@
 import type { Row } from '../contract/endpoint.ts'
 import type { Caller } from '../platform/callers.ts'
 
-const NAMED_AT_MOST = 50
+const MAX_LISTED = 50
 
-/** Paths name the organization and the deployment too; the audit row has columns for these. */
-const inColumns = new Set(['org_id', 'env', 'region'])
+/** The audit row has its own columns for these path parameters. */
+const auditColumns = new Set(['org_id', 'env', 'region'])
 
 type Request = {
   params: unknown
@@ -12,22 +12,22 @@ type Request = {
   input?: { query?: unknown; body?: unknown } | undefined
 }
 
-/** Finds the ids that a request is about. Before the action ran there is no result, and its ids are not found. */
-export type Subjects = (request: Request, result?: unknown) => Found[]
-type Found = { name: string; ids: string[]; isList: boolean }
+/** Finds the ids that a request is about. Ids in the result are missing until the action has run. */
+export type Subjects = (request: Request, result?: unknown) => Subject[]
+type Subject = { name: string; ids: string[]; isList: boolean }
 
-/** The subjects that a row declares, then the ids in its path. Built once for each endpoint. */
+/** Finds the subjects that a row declares, then the ids in its path. It runs once per endpoint, not per request. */
 export function subjectsOf(row: Row): Subjects {
-  const declared = Object.entries(row.subjects).flatMap(([name, places]) => [places].flat().map((place) => [name, place] as const))
-  const inPath = Object.keys(row.params?.shape ?? {}).filter((name) => !inColumns.has(name))
-  const finders = [...declared, ...inPath.map((name) => [name, `path.${name}`] as const)].map(([name, place]) => finderOf(name, place))
+  const declared = Object.entries(row.subjects).flatMap(([name, paths]) => [paths].flat().map((path) => [name, path] as const))
+  const inPath = Object.keys(row.params?.shape ?? {}).filter((name) => !auditColumns.has(name))
+  const finders = [...declared, ...inPath.map((name) => [name, `path.${name}`] as const)].map(([name, path]) => finderOf(name, path))
   return (request, result) => finders.map((find) => find(request, result))
 }
 
-function finderOf(name: string, place: string) {
-  const [from, ...steps] = place.replaceAll('[]', '.[]').split('.')
+function finderOf(name: string, path: string) {
+  const [from, ...steps] = path.replaceAll('[]', '.[]').split('.')
   const isList = steps.includes('[]')
-  return ({ params, caller, input }: Request, result: unknown): Found => {
+  return ({ params, caller, input }: Request, result: unknown): Subject => {
     const parts: Record<string, unknown> = { path: params, query: input?.query, body: input?.body, result, caller }
     return {
       name,
@@ -48,15 +48,15 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const isId = (value: unknown): value is string => typeof value === 'string' && uuid.test(value)
 const lowerCase = (id: string) => id.toLowerCase()
 
-/** The first id of a name. */
-export const firstOf = (found: Found[], name: string) => found.find((one) => one.name === name && one.ids.length)?.ids[0]
+export const firstId = (subjects: Subject[], name: string) =>
+  subjects.find((subject) => subject.name === name && subject.ids.length)?.ids[0]
 
-/** As the audit log holds them: never a value that a patient gave. Of a long list, the first ones and how many there are. */
-export function describeSubjects(found: Found[]): string | undefined {
-  const subjects = found.flatMap(({ name, ids, isList }) => {
+/** Formats subjects for the audit log, which must hold ids only. A long list is cut and followed by its count. */
+export function describeSubjects(subjects: Subject[]): string | undefined {
+  const described = subjects.flatMap(({ name, ids, isList }) => {
     const each = [...new Set(ids)].map((id) => `${name}:${id}`)
-    if (!isList || each.length <= NAMED_AT_MOST) return each
-    return [...each.slice(0, NAMED_AT_MOST), `${name.replace(/_id$/, 's')}:${each.length}`]
+    if (!isList || each.length <= MAX_LISTED) return each
+    return [...each.slice(0, MAX_LISTED), `${name.replace(/_id$/, 's')}:${each.length}`]
   })
-  return [...new Set(subjects)].join(' ') || undefined
+  return [...new Set(described)].join(' ') || undefined
 }

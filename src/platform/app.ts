@@ -58,7 +58,7 @@ export type HttpRequest = {
   /** The session secret that the browser sent, valid or not. */
   session?: string | undefined
   /** Sets the session cookie of the response; null clears it. */
-  keepSession(secret: string | null): void
+  setSession(secret: string | null): void
 }
 
 type Parts = Pick<Service, 'config' | 'db' | 'vault' | 'log'> & { wall?: Service['wall'] }

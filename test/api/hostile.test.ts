@@ -51,7 +51,7 @@ describe('a body', () => {
   test.each([
     ['client_user_id=5', 'The body is not valid JSON.'],
     ['{\n  "client_user_id": secret\n}', 'The body is not valid JSON.'],
-    ['{"client_user_id":"secret",}', 'The body is not valid JSON: look at line 1, column 28.'],
+    ['{"client_user_id":"secret",}', 'The body is not valid JSON: check line 1, column 28.'],
     ['{"client_user_id":', 'The body is not valid JSON: it ends too early.'],
     [Buffer.from('{"client_user_id":"\xff"}', 'latin1'), 'The body is not valid JSON: it is not UTF-8.'],
     ['', 'A JSON body is required.'],
@@ -240,7 +240,7 @@ describe('an address', () => {
       {
         error_type: 'ROUTE_NOT_OFFERED',
         error_message:
-          'This route of the public interface is not offered here. The lab schedules appointments with the patient and reports them as order events.',
+          'Assay does not offer this endpoint of the Junction API. The lab schedules appointments with the patient and reports them as order events.',
       },
     ])
   })

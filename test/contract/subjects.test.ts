@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { rows } from '../../src/contract/index.ts'
 import { isPersonal, unwrap } from '../../src/contract/personal.ts'
-import { describeSubjects, firstOf, subjectsOf } from '../../src/http/subjects.ts'
+import { describeSubjects, firstId, subjectsOf } from '../../src/http/subjects.ts'
 
 const placesOf = ({ subjects }: Row, name?: string) =>
   Object.entries(subjects).flatMap(([known, places]) => (name && known !== name ? [] : [places].flat()))
@@ -53,7 +53,7 @@ describe('subject IDs', () => {
     expect(describeSubjects(find(request))).toBe(`user_id:${one} key_id:${third}`)
     const result = { orders: [{ user_id: other }, { user_id: one }, null], order: { id: other } }
     expect(describeSubjects(find(request, result))).toBe(`user_id:${one} user_id:${other} order_id:${other} key_id:${third}`)
-    expect(firstOf(find(request, result), 'order_id')).toBe(other)
+    expect(firstId(find(request, result), 'order_id')).toBe(other)
   })
 
   test('are UUIDs only', () => {

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { type Token, type Tokens, walkTokens } from 'marked'
 import { describe, expect, test } from 'vitest'
-import { leadsTo } from '../../src/http/docs/links.ts'
+import { siteUrl } from '../../src/http/docs/links.ts'
 import { tokensOf } from '../../src/http/docs/markdown.ts'
 import { outlineOf } from '../../src/http/docs/outline.ts'
 import { pageAt } from '../../src/http/docs/pages.ts'
@@ -51,18 +51,18 @@ describe.each(files)('%s', (file) => {
   test('links to the same page on the site and in a checkout', () => {
     const slug = file.slice('docs/'.length, -'.md'.length)
     const toPages = links.filter((href) => /\.md(#|$)/.test(href) && !/^(\.\.\/)+[A-Z]+\.md/.test(href))
-    const lost = toPages.filter((href) => !pageAt(leadsTo(slug, href)?.replace(/^\/docs\/|#.*$/g, '') ?? ''))
+    const lost = toPages.filter((href) => !pageAt(siteUrl(slug, href)?.replace(/^\/docs\/|#.*$/g, '') ?? ''))
     expect(lost).toEqual([])
   })
 })
 
 test('resolves relative links and anchors', () => {
-  expect(leadsTo('guides/production', '../operating.md#backup-and-restore')).toBe('/docs/operating#backup-and-restore')
-  expect(leadsTo('guides/production', 'moving.md')).toBe('/docs/guides/moving')
-  expect(leadsTo('orders', '#kits')).toBe('#kits')
-  expect(leadsTo('orders', 'https://example.org/a.md')).toBe('https://example.org/a.md')
+  expect(siteUrl('guides/production', '../operating.md#backup-and-restore')).toBe('/docs/operating#backup-and-restore')
+  expect(siteUrl('guides/production', 'moving.md')).toBe('/docs/guides/moving')
+  expect(siteUrl('orders', '#kits')).toBe('#kits')
+  expect(siteUrl('orders', 'https://example.org/a.md')).toBe('https://example.org/a.md')
 })
 
 test('does not link files that the site does not serve', () => {
-  expect(leadsTo('security', '../SECURITY.md')).toBeUndefined()
+  expect(siteUrl('security', '../SECURITY.md')).toBeUndefined()
 })

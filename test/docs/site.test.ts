@@ -77,7 +77,7 @@ test.each([...nowhere, 'assets/none.js', 'assets/find.d.ts', 'diagrams/none.svg'
   async (path) => {
     const { statusCode, body } = await ask(`/docs/${path}`)
     expect(statusCode).toBe(404)
-    expect(body).toContain('<h1>There is no such page</h1>')
+    expect(body).toContain('<h1>Page not found</h1>')
     expect(body).toContain('<form class="search" role="search" action="/docs/search">')
   },
 )
@@ -100,7 +100,7 @@ test('searches on the server without JavaScript and escapes the query', async ()
 test('uses at most twelve words of a search', async () => {
   const { body } = await ask(`/docs/search?q=${Array(12).fill('webhook').join('+')}+xyzzy`)
   expect(body).toContain('<a href="/docs/webhooks">')
-  expect((await ask(`/docs/search?q=${Array(11).fill('webhook').join('+')}+xyzzy`)).body).toContain('0 places')
+  expect((await ask(`/docs/search?q=${Array(11).fill('webhook').join('+')}+xyzzy`)).body).toContain('0 results')
 })
 
 test('does not send an encoding with quality 0', async () => {
@@ -114,7 +114,7 @@ test('does not send an encoding with quality 0', async () => {
 test('the search index links only to existing sections', async () => {
   const { body } = await ask('/docs/search.json')
   const entries = JSON.parse(body) as { title: string; path: string; text: string }[]
-  console.log(`The search knows ${entries.length} places in ${Math.round(body.length / 1024)} KiB.`)
+  console.log(`The search has ${entries.length} entries in ${Math.round(body.length / 1024)} KiB.`)
   expect(entries.find(({ title }) => title === 'labtest.order.updated')?.path).toMatch(/^\/docs\/events#/)
   const paths = [...new Set(entries.map(({ path }) => path.split('#')[0] as string))].filter((path) => path !== '/docs/reference')
   for (const path of paths) {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { besides, groups, pageAt, pages, REFERENCE } from '../../src/http/docs/pages.ts'
+import { groups, neighborsOf, pageAt, pages, REFERENCE } from '../../src/http/docs/pages.ts'
 import { root } from '../support/process.ts'
 
 const written = pages.filter(({ slug }) => slug !== REFERENCE)
@@ -18,10 +18,10 @@ test('lists each page and title once', () => {
 
 test('links previous and next across groups', () => {
   const [first, last] = [pages[0], pages.at(-1)]
-  expect(besides(first as (typeof pages)[0]).before).toBeUndefined()
-  expect(besides(last as (typeof pages)[0]).after).toBeUndefined()
+  expect(neighborsOf(first as (typeof pages)[0]).before).toBeUndefined()
+  expect(neighborsOf(last as (typeof pages)[0]).after).toBeUndefined()
   const concepts = groups[1]?.pages[0] as (typeof pages)[0]
-  expect(besides(concepts)).toEqual({ before: pageAt('quick-start'), after: pageAt('lifecycle') })
+  expect(neighborsOf(concepts)).toEqual({ before: pageAt('quick-start'), after: pageAt('lifecycle') })
 })
 
 test('the container image contains the documentation', () => {

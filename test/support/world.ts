@@ -108,7 +108,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
         () => opened.pool.connect(),
         send ?? sender.post,
         (error) => app.log.error({ err: String(error) }),
-        metrics.deliveries.note,
+        metrics.deliveries.record,
       )
       service.wake = (job, about = []) => {
         if (job === DELIVER) worker.wake(about)
@@ -126,7 +126,7 @@ export async function replica({ env = {}, database, table }: Options = {}) {
         service,
         { ...outboundOptionsOf(config), ...reach },
         (error) => app.log.error({ err: String(error) }),
-        metrics.pipelines.note,
+        metrics.pipelines.record,
       )
       atEnd(() => publisher.stop())
       return publisher

@@ -2,17 +2,15 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Something to be sent. */
-export type Found = { type: string; text: string }
+export type SiteFile = { type: string; text: string }
 
 const project = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** A file of the project, or undefined. */
-export const fileAt = (path: string) => (existsSync(project + path) ? readFileSync(project + path, 'utf8') : undefined)
+export const readProjectFile = (path: string) => (existsSync(project + path) ? readFileSync(project + path, 'utf8') : undefined)
 
 const script = (name: string) => ({ type: 'text/javascript; charset=utf-8', of: [`src/http/docs/assets/${name}`] })
 
-/** The look is the console's: its colours, fonts and frame are taken from where it has them. */
+/** The documentation shares the console's style sheets, so both have the same colors, fonts and frame. */
 const assets: Record<string, { type: string; of: string[] }> = {
   'docs.css': {
     type: 'text/css; charset=utf-8',
@@ -27,18 +25,14 @@ const assets: Record<string, { type: string; of: string[] }> = {
   'icon.svg': { type: 'image/svg+xml', of: ['console/src/icon.svg'] },
 }
 
-export function assetAt(name: string): Found | undefined {
+export function assetAt(name: string): SiteFile | undefined {
   const asset = assets[name]
-  return asset && { type: asset.type, text: asset.of.map((path) => fileAt(path) ?? '').join('\n') }
-}
-
-const addresses = new Map<string, string>()
-
-/** The address of an asset carries the version of its content, so that a browser may keep it for good. */
-export function addressOf(name: string) {
-  const address = addresses.get(name) ?? `/docs/assets/${name}?v=${versionOf(assetAt(name)?.text ?? '')}`
-  addresses.set(name, address)
-  return address
+  return asset && { type: asset.type, text: asset.of.map((path) => readProjectFile(path) ?? '').join('\n') }
 }
 
 export const versionOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16)
+
+const urls = Object.fromEntries(Object.keys(assets).map((name) => [name, `/docs/assets/${name}?v=${versionOf(assetAt(name)?.text ?? '')}`]))
+
+/** The URL carries a hash of the content, so browsers may cache the asset forever. */
+export const assetUrl = (name: string) => urls[name]

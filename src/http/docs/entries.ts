@@ -1,9 +1,9 @@
 import type { Token } from 'marked'
 import type { Entry } from './assets/find.js'
-import { isTable, namedRows, outlineOf, plain, plainRow, rowId } from './outline.ts'
+import { isTable, namedRows, outlineOf, plainRow, plainText, rowId } from './outline.ts'
 import { type DocsPage, pathOf } from './pages.ts'
 
-/** What the search knows of a page: each section, and each row that has a name. */
+/** Builds the search entries of a page: one per section and one per named table row. */
 export function entriesOf(page: DocsPage, tokens: Token[]): Entry[] {
   const headings = outlineOf(tokens)
   const names = namedRows(tokens)
@@ -23,7 +23,7 @@ export function entriesOf(page: DocsPage, tokens: Token[]): Entry[] {
       const name = names.get(row) as string
       found.push(entry(name, `#${rowId(name)}`, plainRow(row.slice(1))))
     }
-    const text = isTable(token) ? plainTable(token.rows.filter((row) => !names.has(row))) : plain(token)
+    const text = isTable(token) ? plainTable(token.rows.filter((row) => !names.has(row))) : plainText(token)
     section.text = `${section.text} ${text}`.replace(/\s+/g, ' ').trim()
   }
   return found

@@ -15,7 +15,7 @@ const ts = slashed(
   'import from export const let function return if else for of in new await async try catch throw type typeof null true false undefined',
 )
 
-/** Enough to tell comments, texts and numbers from the rest; whoever reads the sample knows its language. */
+/** Covers comments, strings, numbers and keywords only, which is enough for short samples. */
 const languages: Record<string, Record<string, string>> = {
   ts,
   js: ts,
@@ -41,7 +41,7 @@ export function highlight(code: string, language = ''): Html {
   if (!kinds) return html`${code}`
   const pattern = new RegExp(
     Object.entries(kinds)
-      .map(([kind, one]) => `(?<${kind}>${one})`)
+      .map(([kind, source]) => `(?<${kind}>${source})`)
       .join('|'),
     'gm',
   )

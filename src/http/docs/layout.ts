@@ -1,39 +1,38 @@
 import { type Html, html } from '../../platform/html.ts'
-import { addressOf } from './assets.ts'
+import { assetUrl } from './assets.ts'
 import type { Heading } from './outline.ts'
-import { besides, type DocsPage, groups, pathOf, REFERENCE } from './pages.ts'
+import { type DocsPage, groups, neighborsOf, pathOf, REFERENCE } from './pages.ts'
 
-/** What is shown: one page of the table, or one that the site makes itself (`page` is then absent). */
+/** A page of the table, or a page that the site generates; the latter has no `page`. */
 export type PageContent = { title: string; about: string; body: Html; page?: DocsPage; headings?: Heading[]; query?: string }
 
-/** The whole document around what is shown. */
-export const layout = (shown: PageContent) =>
+export const layout = (content: PageContent) =>
   html`<!doctype html>
 <html lang="en" data-theme="auto">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="description" content="${shown.about}">
-<title>${shown.title} · Assay documentation</title>
-<link rel="icon" href="${addressOf('icon.svg')}">
-<link rel="stylesheet" href="${addressOf('docs.css')}">
-<script src="${addressOf('theme.js')}"></script>
-<script type="module" src="${addressOf('docs.js')}"></script>
+<meta name="description" content="${content.about}">
+<title>${content.title} · Assay documentation</title>
+<link rel="icon" href="${assetUrl('icon.svg')}">
+<link rel="stylesheet" href="${assetUrl('docs.css')}">
+<script src="${assetUrl('theme.js')}"></script>
+<script type="module" src="${assetUrl('docs.js')}"></script>
 </head>
 <body class="docs">
 <a class="skip" href="#content">Skip to content</a>
 <div class="frame">
-<aside class="side">${brand()}${navigation(shown.page)}</aside>
+<aside class="side">${brand()}${navigation(content.page)}</aside>
 <div>
-${top(shown)}
+${top(content)}
 <main id="content" tabindex="-1">
 <article>
-${shown.page && html`<p class="place">${groupOf(shown.page)}</p>`}
-${shown.body}
-${shown.page && foot(shown.page)}
+${content.page && html`<p class="place">${groupOf(content.page)}</p>`}
+${content.body}
+${content.page && footer(content.page)}
 </article>
-${contents(shown.headings ?? [])}
+${contents(content.headings ?? [])}
 </main>
 </div>
 </div>
@@ -42,7 +41,7 @@ ${contents(shown.headings ?? [])}
 </html>
 `.html
 
-const brand = () => html`<a class="brand" href="/docs"><img src="${addressOf('icon.svg')}" alt="" width="22" height="22">Assay docs</a>`
+const brand = () => html`<a class="brand" href="/docs"><img src="${assetUrl('icon.svg')}" alt="" width="22" height="22">Assay docs</a>`
 
 const top = ({ page, query }: PageContent) => html`<header class="top">
 <details class="menu"><summary>Menu</summary><div class="side open">${navigation(page)}</div></details>
@@ -59,25 +58,25 @@ const top = ({ page, query }: PageContent) => html`<header class="top">
 <button id="theme" class="plain" type="button" hidden></button>
 </header>`
 
-const navigation = (shown: DocsPage | undefined) =>
+const navigation = (current: DocsPage | undefined) =>
   html`<nav aria-label="Documentation">${groups.map(
     ({ title, pages }) =>
-      html`<h2>${title}</h2><ul>${pages.map((page) => html`<li><a href="${pathOf(page)}"${here(page, shown)}>${page.title}</a></li>`)}</ul>`,
+      html`<h2>${title}</h2><ul>${pages.map((page) => html`<li><a href="${pathOf(page)}"${currentPageAttribute(page, current)}>${page.title}</a></li>`)}</ul>`,
   )}</nav>`
 
-const here = (page: DocsPage, shown: DocsPage | undefined) => page === shown && { html: ' aria-current="page"' }
+const currentPageAttribute = (page: DocsPage, current: DocsPage | undefined) => page === current && { html: ' aria-current="page"' }
 
 const groupOf = (page: DocsPage) => groups.find(({ pages }) => pages.includes(page))?.title
 
-function foot(page: DocsPage) {
-  const { before, after } = besides(page)
-  const step = (to: DocsPage | undefined, way: string) =>
-    to && html`<a class="${way.toLowerCase()}" href="${pathOf(to)}"><small>${way}</small>${to.title}</a>`
-  return html`<nav class="besides" aria-label="Previous and next">${step(before, 'Previous')}${step(after, 'Next')}</nav>
+function footer(page: DocsPage) {
+  const { before, after } = neighborsOf(page)
+  const neighborLink = (to: DocsPage | undefined, label: string) =>
+    to && html`<a class="${label.toLowerCase()}" href="${pathOf(to)}"><small>${label}</small>${to.title}</a>`
+  return html`<nav class="besides" aria-label="Previous and next">${neighborLink(before, 'Previous')}${neighborLink(after, 'Next')}</nav>
 <p class="raw"><a href="${pathOf(page)}.md">This page as Markdown</a></p>`
 }
 
-/** Sections and what is under them; a long page lists its sections only. */
+/** Lists sections and subsections; a long page lists its sections only. */
 function contents(headings: Heading[]) {
   const deep = headings.filter(({ depth }) => depth === 2 || depth === 3)
   const listed = deep.length > LONG ? deep.filter(({ depth }) => depth === 2) : deep

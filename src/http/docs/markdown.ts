@@ -1,14 +1,14 @@
 import { Marked, type Token, type Tokens } from 'marked'
 import { type Html, html } from '../../platform/html.ts'
 import { codeBox } from './code.ts'
-import { diagramOf, leadsTo } from './links.ts'
+import { diagramOf, siteUrl } from './links.ts'
 import { namedRows, outlineOf, rowId } from './outline.ts'
 import { pageAt } from './pages.ts'
 
 export const tokensOf = (markdown: string): Token[] => new Marked().lexer(markdown)
 
-/** A page as HTML. `drawing` finds a diagram by its name. */
-export function htmlOf(slug: string, tokens: Token[], drawing: (name: string) => string | undefined): Html {
+/** Renders a page as HTML. `findDiagram` returns a diagram's SVG by its name. */
+export function htmlOf(slug: string, tokens: Token[], findDiagram: (name: string) => string | undefined): Html {
   const headings = outlineOf(tokens)
   const names = namedRows(tokens)
   let section = ''
@@ -16,24 +16,24 @@ export function htmlOf(slug: string, tokens: Token[], drawing: (name: string) =>
     renderer: {
       heading(token) {
         const text = { html: this.parser.parseInline(token.tokens) }
-        const { id, text: said } = headings.get(token) ?? { id: '', text: '' }
-        section = said
+        const { id, text: headingText } = headings.get(token) ?? { id: '', text: '' }
+        section = headingText
         if (token.depth === 1) return html`<h1 id="${id}">${text}</h1>`.html
         const tag = { html: `h${token.depth}` }
-        return html`<div class="heading"><${tag} id="${id}">${text}</${tag}><a class="anchor" href="#${id}" aria-label="Link to ${said}">#</a></div>`
+        return html`<div class="heading"><${tag} id="${id}">${text}</${tag}><a class="anchor" href="#${id}" aria-label="Link to ${headingText}">#</a></div>`
           .html
       },
       link({ href, text: label, tokens }) {
-        const to = leadsTo(slug, href)
-        // A page that is called by its file is called by its title on the site.
-        const named = label === href && pageAt(to?.slice('/docs/'.length) ?? '')?.title
-        const text = named ? html`${named}` : { html: this.parser.parseInline(tokens) }
+        const to = siteUrl(slug, href)
+        // A link whose text is a file name shows the page title on the site.
+        const pageTitle = label === href && pageAt(to?.slice('/docs/'.length) ?? '')?.title
+        const text = pageTitle ? html`${pageTitle}` : { html: this.parser.parseInline(tokens) }
         if (!to) return text.html
         return html`<a href="${to}"${/^https?:/.test(to) && { html: ' rel="noreferrer"' }}>${text}</a>`.html
       },
       image({ href, text }) {
         const name = diagramOf(slug, href)
-        const svg = name && drawing(name)
+        const svg = name && findDiagram(name)
         return svg ? figure(svg, text).html : html`<em>${text}</em>`.html
       },
       codespan({ text }) {
@@ -45,7 +45,7 @@ export function htmlOf(slug: string, tokens: Token[], drawing: (name: string) =>
       table({ header, rows }) {
         const cells = (row: Tokens.TableCell[], tag: Html) =>
           row.map((cell) => html`<${tag}>${{ html: this.parser.parseInline(cell.tokens) }}</${tag}>`)
-        const body = rows.map((row) => html`<tr${anchored(names.get(row))}>${cells(row, { html: 'td' })}</tr>`)
+        const body = rows.map((row) => html`<tr${rowAnchor(names.get(row))}>${cells(row, { html: 'td' })}</tr>`)
         return html`<div class="table" role="group" aria-label="Table: ${section}" tabindex="0"><table><thead><tr>${cells(header, { html: 'th' })}</tr></thead><tbody>${body}</tbody></table></div>`
           .html
       },
@@ -59,14 +59,14 @@ export function htmlOf(slug: string, tokens: Token[], drawing: (name: string) =>
 
 const LONG = 24
 
-/** A long name may be broken where it has its joints, and is best read so on a narrow screen. */
+/** Lets a long name break after dots and slashes, so it fits a narrow screen. */
 const withBreaks = (text: string) =>
   text.length <= LONG ? text : text.split(/(?<=[./])(?=\w)/).map((part, i) => html`${i > 0 && { html: '<wbr>' }}${part}`)
 
-const anchored = (name: string | undefined) => name !== undefined && html` id="${rowId(name)}"`
+const rowAnchor = (name: string | undefined) => name !== undefined && html` id="${rowId(name)}"`
 
-/** Drawn into the page, where its colours follow the reader's choice; its own style sheet is for whoever opens the file alone. */
+/** Inlines a diagram so its colors follow the page theme. The diagram's own style sheet is for opening the file directly. */
 const figure = (svg: string, alt: string) => {
-  const drawn = svg.replace(/<style>[\s\S]*?<\/style>\s*/, '').replace('<svg ', html`<svg role="img" aria-label="${alt}" `.html)
-  return html`<span class="diagram" role="group" aria-label="${alt}" tabindex="0">${{ html: drawn }}</span>`
+  const inlined = svg.replace(/<style>[\s\S]*?<\/style>\s*/, '').replace('<svg ', html`<svg role="img" aria-label="${alt}" `.html)
+  return html`<span class="diagram" role="group" aria-label="${alt}" tabindex="0">${{ html: inlined }}</span>`
 }

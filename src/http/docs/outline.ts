@@ -2,16 +2,16 @@ import type { Token, Tokens } from 'marked'
 
 export type Heading = { depth: number; id: string; text: string }
 
-/** The headings of a page with the anchors that GitHub gives them, so that a link works in a checkout and on the site. */
+/** Gives headings the same anchors as GitHub, so links work in a checkout and on the site. */
 export function outlineOf(tokens: Token[]): Map<Token, Heading> {
-  const taken = new Map<string, number>()
+  const counts = new Map<string, number>()
   return new Map(
     tokens.filter(isHeading).map((token) => {
-      const text = plain(token)
+      const text = plainText(token)
       const anchor = anchorOf(text)
-      const before = taken.get(anchor) ?? 0
-      taken.set(anchor, before + 1)
-      return [token, { depth: token.depth, text, id: before ? `${anchor}-${before}` : anchor }]
+      const earlier = counts.get(anchor) ?? 0
+      counts.set(anchor, earlier + 1)
+      return [token, { depth: token.depth, text, id: earlier ? `${anchor}-${earlier}` : anchor }]
     }),
   )
 }
@@ -25,7 +25,7 @@ const anchorOf = (text: string) =>
     .replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, '')
     .replace(/\s/g, '-')
 
-/** Rows that one code names, once on the page: an error type, an event type, a setting. Each gets an anchor and is found by the search. */
+/** Finds the table rows whose first cell is a code that is unique on the page. Each gets an anchor and a search entry. */
 export function namedRows(tokens: Token[]): Map<Tokens.TableCell[], string> {
   const rows = tokens.filter(isTable).flatMap((table) => table.rows.map((row) => [row, codeIn(row[0])] as const))
   const count = (name: string) => rows.filter(([, other]) => other === name).length
@@ -37,16 +37,16 @@ export const isTable = (token: Token): token is Tokens.Table => token.type === '
 export const rowId = (name: string) => `row-${name.replace(/\s/g, '-')}`
 
 const codeIn = (cell: Tokens.TableCell | undefined) =>
-  cell?.tokens.length === 1 && cell.tokens[0]?.type === 'codespan' ? plain(cell.tokens[0]) : undefined
+  cell?.tokens.length === 1 && cell.tokens[0]?.type === 'codespan' ? plainText(cell.tokens[0]) : undefined
 
-/** What a reader reads of it. */
-export function plain(token: Token): string {
+/** Returns the visible text of a token. */
+export function plainText(token: Token): string {
   if (token.type === 'html') return ''
   if (token.type === 'br') return ' '
   if (isTable(token)) return [token.header, ...token.rows].map(plainRow).join(' ')
-  if (token.type === 'list') return (token as Tokens.List).items.map(plain).join(' ')
-  if ('tokens' in token && token.tokens) return token.tokens.map(plain).join('')
+  if (token.type === 'list') return (token as Tokens.List).items.map(plainText).join(' ')
+  if ('tokens' in token && token.tokens) return token.tokens.map(plainText).join('')
   return 'text' in token ? token.text : ''
 }
 
-export const plainRow = (cells: Tokens.TableCell[]) => cells.map(({ tokens }) => tokens.map(plain).join('')).join(' ')
+export const plainRow = (cells: Tokens.TableCell[]) => cells.map(({ tokens }) => tokens.map(plainText).join('')).join(' ')

@@ -3,35 +3,33 @@ import { type Entry, excerpt, find } from './assets/find.js'
 import type { PageContent } from './layout.ts'
 import { groups, pathOf } from './pages.ts'
 
-/** What the site shows besides its written pages: the index, what a search found, and that there is no such page. */
-
 export const indexResponse: PageContent = {
   title: 'Documentation',
   about: 'How to use, integrate and operate Assay.',
   body: html`<h1>Assay documentation</h1>
-<p class="lead">Assay registers end users, takes lab-test orders for them, follows each to its results, receives wearable data, and tells you by signed webhooks.
-New here? Begin with the <a href="/docs/quick-start">quick start</a>.</p>
+<p class="lead">Register end users, order lab tests, track each order to its results, receive wearable data, and get every change as a signed webhook.
+New here? Start with the <a href="/docs/quick-start">quick start</a>.</p>
 ${index()}`,
 }
 
 export function searchResponse(entries: Entry[], query: string): PageContent {
   const found = find(entries, query, 50)
-  const count = found.length === 1 ? '1 place' : `${found.length} places`
+  const count = found.length === 1 ? '1 result' : `${found.length} results`
   return {
     title: 'Search',
-    about: 'What the documentation has about it.',
+    about: 'Search results in the documentation.',
     query,
     body: html`<h1>Search</h1>
-${query.trim() ? html`<p class="lead">${count} with “${query.trim()}”.</p>` : html`<p class="lead">Type an error code, an event type, a setting, a word.</p>`}
+${query.trim() ? html`<p class="lead">${count} for “${query.trim()}”.</p>` : html`<p class="lead">Type an error code, an event type, a setting or a word.</p>`}
 <ol class="hits">${found.map((entry) => hit(entry, query))}</ol>`,
   }
 }
 
 export const missingResponse: PageContent = {
-  title: 'No such page',
-  about: 'There is no page at this address.',
-  body: html`<h1>There is no such page</h1>
-<p class="lead">The address may be misspelt, or the page was moved. Search above, or choose from all pages.</p>
+  title: 'Page not found',
+  about: 'This page does not exist.',
+  body: html`<h1>Page not found</h1>
+<p class="lead">Check the URL, search above, or choose a page below.</p>
 ${index()}`,
 }
 

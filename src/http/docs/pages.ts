@@ -1,12 +1,11 @@
-/** A page: where it is, what the navigation calls it, and what a reader finds there. */
 export type DocsPage = { slug: string; title: string; about: string }
 
 const page = (slug: string, title: string, about: string): DocsPage => ({ slug, title, about })
 
-/** The one page that is not written in markdown. */
+/** The only page without a Markdown file. */
 export const REFERENCE = 'reference'
 
-/** THE table of pages: navigation, their order, previous and next, and the index follow from it. `docs/{slug}.md` is the page. */
+/** The table of pages, stored in `docs/{slug}.md`. Navigation, page order and the index come from it. */
 export const groups: { title: string; pages: DocsPage[] }[] = [
   { title: 'Start', pages: [page('quick-start', 'Quick start', 'Order a lab test and receive a verified webhook in five minutes.')] },
   {
@@ -72,11 +71,10 @@ export const groups: { title: string; pages: DocsPage[] }[] = [
 
 export const pages = groups.flatMap((group) => group.pages)
 
-export const pageAt = (slug: string) => pages.find((one) => one.slug === slug)
+export const pageAt = (slug: string) => pages.find((page) => page.slug === slug)
 
-/** The pages before and after one, in the order of the navigation. */
-export function besides({ slug }: DocsPage) {
-  const at = pages.findIndex((one) => one.slug === slug)
+export function neighborsOf({ slug }: DocsPage) {
+  const at = pages.findIndex((page) => page.slug === slug)
   return { before: pages[at - 1], after: pages[at + 1] }
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { fileOf, sendFile } from '../pages/files.ts'
+import { createFile, sendFile } from '../pages/files.ts'
 import { versionOf } from './assets.ts'
 
-const AT = '/docs/reference'
+const PATH = '/docs/reference'
 
 const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#0b7285"/></svg>')}`
 
@@ -17,61 +17,57 @@ const configuration = {
   mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
-  // The link to the maker's site is the only one that leads away; a narrow window would scroll sideways by a few pixels.
+  // Hides the only link to an external site, and prevents sideways scrolling in a narrow window.
   customCss: '.darklight-reference a[href*="scalar.com"] { display: none } .scalar-app { overflow-x: clip }',
   authentication: { preferredSecurityScheme: 'teamKey' },
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 } as const
 
-/** The viewer shows a made-up token in the empty field of a key, which reads as if one were filled in; no setting of it changes that. */
-const THEIR_EXAMPLE = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT'
+/** The viewer's placeholder token looks like a filled-in key, and no setting changes it. */
+const PLACEHOLDER_TOKEN = 'QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT'
 
-/**
- * The viewer is served from our own process and asks nobody else for anything. It is read when somebody first asks for it: its script
- * has megabytes, which most processes never send.
- */
+/** Serves the viewer from this process. It is loaded on first use, because its script is several megabytes. */
 export function mountReference(server: FastifyInstance) {
-  let made: ReturnType<typeof readViewer> | undefined
+  let files: ReturnType<typeof readViewer> | undefined
   const viewer = () => {
-    made ??= readViewer()
-    return made
+    files ??= readViewer()
+    return files
   }
   const page = async (request: FastifyRequest, reply: FastifyReply) => {
     const { page, policy } = await viewer()
     return sendFile(page, request, reply.header('content-security-policy', policy).header('cache-control', 'no-cache'))
   }
-  server.get(AT, page)
-  // Also with the slash, where an older version sent browsers for good.
-  server.get(`${AT}/`, page)
-  server.get(`${AT}/viewer.js`, async (request: FastifyRequest<{ Querystring: { v?: string } }>, reply) => {
+  server.get(PATH, page)
+  server.get(`${PATH}/`, page)
+  server.get(`${PATH}/viewer.js`, async (request: FastifyRequest<{ Querystring: { v?: string } }>, reply) => {
     const { script, version } = await viewer()
-    // What carries its version in its address is never another under it.
-    const isKept = request.query.v === version
-    return sendFile(script, request, reply.header('cache-control', isKept ? 'public, max-age=31536000, immutable' : 'no-cache'))
+    // A URL with a content hash never serves other content.
+    const isVersioned = request.query.v === version
+    return sendFile(script, request, reply.header('cache-control', isVersioned ? 'public, max-age=31536000, immutable' : 'no-cache'))
   })
 }
 
-/** The plugin hands its files out over HTTP only, so it is asked in a server of its own that listens nowhere. */
+/** The plugin serves its files over HTTP only, so this reads them from a server that does not listen. */
 async function readViewer() {
-  const text = (await asked('js/scalar.js')).replaceAll(THEIR_EXAMPLE, 'your key')
+  const text = (await readFromPlugin('js/scalar.js')).replaceAll(PLACEHOLDER_TOKEN, 'your key')
   const version = versionOf(text)
-  const html = await asked('', `${AT}/viewer.js?v=${version}`)
+  const html = await readFromPlugin('', `${PATH}/viewer.js?v=${version}`)
   return {
     version,
-    script: fileOf('text/javascript; charset=utf-8', Buffer.from(text)),
-    page: fileOf('text/html; charset=utf-8', Buffer.from(html)),
+    script: createFile('text/javascript; charset=utf-8', Buffer.from(text)),
+    page: createFile('text/html; charset=utf-8', Buffer.from(html)),
     policy: policyOf(html),
   }
 }
 
-async function asked(path: string, cdn?: string) {
+async function readFromPlugin(path: string, cdn?: string) {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   await using plugin = Fastify()
-  await plugin.register(reference, { routePrefix: AT, configuration: { ...configuration, ...(cdn ? { cdn } : {}) } })
-  return (await plugin.inject(`${AT}/${path}`)).body
+  await plugin.register(reference, { routePrefix: PATH, configuration: { ...configuration, ...(cdn ? { cdn } : {}) } })
+  return (await plugin.inject(`${PATH}/${path}`)).body
 }
 
-/** Enforced by the browser as well: a key that somebody types into the page reaches this service only, and no other script runs in it. */
+/** Makes the browser send a typed key to this service only, and run no other script. */
 function policyOf(html: string) {
   const inline = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, code = '']) => `'sha256-${hashOf(code)}'`)
   return `default-src 'none'; script-src 'self' ${inline.join(' ')}; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'; base-uri 'none'`

@@ -1,5 +1,5 @@
 import type { Entry } from './assets/find.js'
-import { assetAt, type Found, fileAt } from './assets.ts'
+import { assetAt, readProjectFile, type SiteFile } from './assets.ts'
 import { entriesOf } from './entries.ts'
 import { layout, type PageContent } from './layout.ts'
 import { htmlOf, tokensOf } from './markdown.ts'
@@ -7,43 +7,43 @@ import { outlineOf } from './outline.ts'
 import { indexResponse, missingResponse, searchResponse } from './page-response.ts'
 import { pageAt, pages } from './pages.ts'
 
-/** What is at a path under /docs/, made from the markdown in `docs/`; whoever serves it keeps it. */
-export function foundAt(path: string): Found | undefined {
-  if (path === '') return html(indexResponse)
+/** Renders the file at a path under /docs/. The caller caches it. */
+export function renderPath(path: string): SiteFile | undefined {
+  if (path === '') return htmlFile(indexResponse)
   if (path === 'search.json') return { type: 'application/json; charset=utf-8', text: JSON.stringify(allEntries()) }
   const [, folder, name = ''] = /^(assets|diagrams)\/([\w-]+\.\w+)$/.exec(path) ?? []
   if (folder === 'assets') return assetAt(name)
-  if (folder === 'diagrams') return diagramAt(name)
-  return path.endsWith('.md') ? rawAt(path.slice(0, -3)) : pageFor(path)
+  if (folder === 'diagrams') return diagramFile(name)
+  return path.endsWith('.md') ? markdownFile(path.slice(0, -3)) : pageFile(path)
 }
 
 export const allEntries = () => pages.flatMap((page) => entriesOf(page, tokensOf(markdownOf(page.slug) ?? '')))
 
-export const searchPage = (entries: Entry[], query: string) => html(searchResponse(entries, query))
+export const searchPage = (entries: Entry[], query: string) => htmlFile(searchResponse(entries, query))
 
-export const missingPage = () => html(missingResponse)
+export const missingPage = () => htmlFile(missingResponse)
 
-const html = (shown: PageContent): Found => ({ type: 'text/html; charset=utf-8', text: layout(shown) })
+const htmlFile = (content: PageContent): SiteFile => ({ type: 'text/html; charset=utf-8', text: layout(content) })
 
-/** Only what the table has is read, so that no address reaches another file. */
-const markdownOf = (slug: string) => (pageAt(slug) ? fileAt(`docs/${slug}.md`) : undefined)
+/** Reads only pages of the table, so no URL reaches another file. */
+const markdownOf = (slug: string) => (pageAt(slug) ? readProjectFile(`docs/${slug}.md`) : undefined)
 
-function pageFor(slug: string): Found | undefined {
+function pageFile(slug: string): SiteFile | undefined {
   const [page, markdown] = [pageAt(slug), markdownOf(slug)]
   if (!page || !markdown) return undefined
   const tokens = tokensOf(markdown)
   const { title, about } = page
-  return html({ title, about, page, body: htmlOf(slug, tokens, drawing), headings: [...outlineOf(tokens).values()] })
+  return htmlFile({ title, about, page, body: htmlOf(slug, tokens, findDiagram), headings: [...outlineOf(tokens).values()] })
 }
 
-function rawAt(slug: string): Found | undefined {
+function markdownFile(slug: string): SiteFile | undefined {
   const text = markdownOf(slug)
   return text ? { type: 'text/markdown; charset=utf-8', text } : undefined
 }
 
-function diagramAt(name: string): Found | undefined {
-  const text = name.endsWith('.svg') ? fileAt(`docs/diagrams/${name}`) : undefined
+function diagramFile(name: string): SiteFile | undefined {
+  const text = name.endsWith('.svg') ? readProjectFile(`docs/diagrams/${name}`) : undefined
   return text ? { type: 'image/svg+xml', text } : undefined
 }
 
-const drawing = (name: string) => diagramAt(`${name}.svg`)?.text
+const findDiagram = (name: string) => diagramFile(`${name}.svg`)?.text

@@ -5,7 +5,7 @@ import { type Pipelines, pipelineMetrics } from './pipeline-metrics.ts'
 
 export type Metrics = { registry: Registry; requests: Histogram; jobFailures: Counter; deliveries: Deliveries; pipelines: Pipelines }
 
-/** Labels are route templates, never addresses: a path may hold a customer's id of a user. */
+/** Labels are route templates, never URLs, because a path may hold a user's id. */
 export function createMetrics(database: Database): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -22,14 +22,14 @@ export function createMetrics(database: Database): Metrics {
   })
   const requests = new Histogram({
     name: 'assay_http_request_seconds',
-    help: 'Answered requests and how long they took.',
+    help: 'Duration of HTTP requests.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   })
   const jobFailures = new Counter({
     name: 'assay_job_failures_total',
-    help: 'Runs of a job that failed.',
+    help: 'Failed job runs.',
     labelNames: ['job'],
     registers: [registry],
   })

@@ -3,60 +3,60 @@ import type { SupportedDestination } from '../../contract/delivery/pipelines.ts'
 import { type PendingEvents, pipelinesBehind } from '../../delivery/pipelines/backlog.ts'
 import type { Database } from '../../platform/db/open.ts'
 
-export type Pipelines = { note(destination: SupportedDestination, what: { published: number } | { failure: string }): void }
+export type Pipelines = { record(destination: SupportedDestination, result: { published: number } | { failure: string }): void }
 
-/** What pipelines publish. What each process published is counted there; what waits is the same wherever it is asked for. */
+/** Counters cover this process only. Gauges read the database, so every process reports the same values. */
 export function pipelineMetrics(registry: Registry, database: Database): Pipelines {
   const registers = [registry]
   const published = new Counter({
     name: 'assay_pipeline_published_total',
-    help: 'Events that were confirmed, by destination.',
+    help: 'Events confirmed by the broker, by destination.',
     labelNames: ['destination'],
     registers,
   })
   const failures = new Counter({
     name: 'assay_pipeline_failures_total',
-    help: 'Times that a pipeline could not publish, by destination and reason.',
+    help: 'Failed publish attempts by destination and reason.',
     labelNames: ['destination', 'reason'],
     registers,
   })
-  // Both gauges are asked in the same moment, and a scrape must answer while the database is away.
-  let asked: Promise<PendingEvents[]> | undefined
+  // Both gauges share one query per scrape. A scrape must succeed while the database is down.
+  let pending: Promise<PendingEvents[]> | undefined
   const waiting = () => {
-    asked ??= pipelinesBehind(database.db)
+    pending ??= pipelinesBehind(database.db)
       .catch(() => [])
       .finally(() => {
-        asked = undefined
+        pending = undefined
       })
-    return asked
+    return pending
   }
   new Gauge({
     name: 'assay_pipeline_lag',
-    help: 'Events that wait, by team and destination: of the next 10000 of its log.',
+    help: 'Pending events by team and destination, within the next 10000 events of the log.',
     labelNames: ['team_id', 'destination'],
     registers,
     async collect() {
-      const found = await waiting()
+      const backlog = await waiting()
       this.reset()
-      for (const { team_id, destination, lag } of found) this.set({ team_id, destination }, lag)
+      for (const { team_id, destination, lag } of backlog) this.set({ team_id, destination }, lag)
     },
   })
   new Gauge({
     name: 'assay_pipeline_oldest_waiting_seconds',
-    help: 'The age of the oldest event that waits, by team and destination.',
+    help: 'Age of the oldest pending event by team and destination.',
     labelNames: ['team_id', 'destination'],
     registers,
     async collect() {
-      const found = await waiting()
+      const backlog = await waiting()
       this.reset()
-      for (const { team_id, destination, oldest_at } of found)
+      for (const { team_id, destination, oldest_at } of backlog)
         if (oldest_at) this.set({ team_id, destination }, Math.max(0, (Date.now() - Date.parse(oldest_at)) / 1000))
     },
   })
   return {
-    note(destination, what) {
-      if ('published' in what) published.inc({ destination }, what.published)
-      else failures.inc({ destination, reason: what.failure })
+    record(destination, result) {
+      if ('published' in result) published.inc({ destination }, result.published)
+      else failures.inc({ destination, reason: result.failure })
     },
   }
 }

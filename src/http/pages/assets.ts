@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { sourceOf } from '../../contract/tenants/sources.ts'
 import { logo } from '../../tenants/sources/rules-logo.ts'
 
-/** Pictures that answers point to. */
+/** Serves the logos that responses link to. */
 export function mountAssets(server: FastifyInstance) {
   server.get<{ Params: { file: string } }>('/assets/sources/:file', async ({ params }, reply) => {
     const slug = params.file.replace(/\.svg$/, '')

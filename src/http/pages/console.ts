@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../platform/config.ts'
 import { problem } from '../../platform/problem.ts'
-import { type File, fileOf, sendFile } from './files.ts'
+import { createFile, type File, sendFile } from './files.ts'
 
-const built = fileURLToPath(new URL('../../../console/dist/', import.meta.url))
+const distFolder = fileURLToPath(new URL('../../../console/dist/', import.meta.url))
 
-/** No inline script or style, nothing from elsewhere; documents are shown in a frame from memory. */
+/** Allows no inline script or style and no other origin. Documents are shown in frames from blob URLs. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,15 +29,15 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The console's files, read once; every other address under /console is a view of it. */
-export function mountConsole(server: FastifyInstance, environment: Config['ENVIRONMENT'], folder = built) {
+/** Reads the console's files once. Every other path under /console serves index.html. */
+export function mountConsole(server: FastifyInstance, environment: Config['ENVIRONMENT'], folder = distFolder) {
   const files = readFiles(folder)
   const index = indexOf(files.get('index.html'), environment)
   const page = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!index)
       throw problem(
         'CONSOLE_NOT_BUILT',
-        'The console was not built. Start with npm start, or run node scripts/build-console.ts and start again.',
+        'The console is not built. Start with npm start, or run node scripts/build-console.ts and restart.',
       )
     reply.header('content-security-policy', POLICY).header('cache-control', 'no-cache')
     reply.header('referrer-policy', 'no-referrer').header('x-frame-options', 'DENY').header('cross-origin-opener-policy', 'same-origin')
@@ -47,7 +47,7 @@ export function mountConsole(server: FastifyInstance, environment: Config['ENVIR
   for (const [path, file] of files)
     if (path.startsWith('assets/'))
       server.get(`/console/${path}`, async (request, reply) => {
-        // Their names carry a hash of what is in them.
+        // The file names carry a hash of their content.
         reply.header('cache-control', 'public, max-age=31536000, immutable')
         return sendFile(file, request, reply)
       })
@@ -56,10 +56,10 @@ export function mountConsole(server: FastifyInstance, environment: Config['ENVIR
   server.get('/console/*', page)
 }
 
-/** Whoever is not signed in yet is shown the way that a deployment of this kind is entered by. */
+/** The sign-in page depends on the environment, so index.html carries it. */
 const indexOf = (file: File | undefined, environment: string) =>
   file &&
-  fileOf(
+  createFile(
     file.type,
     Buffer.from(file.bytes.toString().replace('name="environment" content=""', `name="environment" content="${environment}"`)),
   )
@@ -67,6 +67,6 @@ const indexOf = (file: File | undefined, environment: string) =>
 function readFiles(folder: string) {
   if (!existsSync(join(folder, 'index.html'))) return new Map<string, File>()
   const paths = globSync('**/*.*', { cwd: folder }).map((path) => path.replaceAll('\\', '/'))
-  const known = paths.filter((path) => extname(path) in types)
-  return new Map<string, File>(known.map((path) => [path, fileOf(types[extname(path)] as string, readFileSync(join(folder, path)))]))
+  const served = paths.filter((path) => extname(path) in types)
+  return new Map<string, File>(served.map((path) => [path, createFile(types[extname(path)] as string, readFileSync(join(folder, path)))]))
 }

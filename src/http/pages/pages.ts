@@ -11,14 +11,15 @@ import { mountDocs } from '../docs/routes.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { mountAssets } from './assets.ts'
 import { mountConsole } from './console.ts'
-import { type File, fileOf, sendFile } from './files.ts'
+import { createFile, type File, sendFile } from './files.ts'
 import { mountLinkPages } from './link-pages.ts'
 
-/** What answers without a key: health, metrics, documentation and the console's files. */
-export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, started: () => boolean) {
+/** Mounts everything that needs no key: health, metrics, documentation, link pages and the console's files. */
+export async function mountPages(app: App, server: FastifyInstance, metrics: Metrics, isStarted: () => boolean) {
   server.get('/health', async () => ({ status: 'ok' }))
   server.get('/ready', async () => {
-    if (!started() || !(await answersSoon(app))) throw problem('NOT_READY', 'The service is starting, or its database is unavailable.')
+    if (!isStarted() || !(await isDatabaseReachable(app)))
+      throw problem('NOT_READY', 'The service is starting, or its database is unavailable.')
     return { status: 'ready' }
   })
   server.get('/metrics', async (_, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()))
@@ -32,15 +33,15 @@ export async function mountPages(app: App, server: FastifyInstance, metrics: Met
   mountReference(server)
 }
 
-/** Made when somebody asks, and kept: it takes longer than all else of a start that can wait. */
-function mountDocument(server: FastifyInstance, path: string, make: () => object) {
+/** The document is generated on first use, because generating it would slow down the start. */
+function mountDocument(server: FastifyInstance, path: string, generate: () => object) {
   let file: File | undefined
   server.get(path, async (request, reply) => {
-    file ??= fileOf('application/json; charset=utf-8', Buffer.from(JSON.stringify(make())))
+    file ??= createFile('application/json; charset=utf-8', Buffer.from(JSON.stringify(generate())))
     return sendFile(file, request, reply.header('cache-control', 'no-cache'))
   })
 }
 
-const READY_WITHIN = 3 * SECOND
+const READY_TIMEOUT_MS = 3 * SECOND
 
-const answersSoon = (app: App) => Promise.race([isDatabaseUp(app), pause(READY_WITHIN, false, { ref: false })])
+const isDatabaseReachable = (app: App) => Promise.race([isDatabaseUp(app), pause(READY_TIMEOUT_MS, false, { ref: false })])

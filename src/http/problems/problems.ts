@@ -22,7 +22,7 @@ export function problemOf(error: unknown): Problem {
   return fromFramework(error) ?? unexpected()
 }
 
-/** Errors that the HTTP server raises before a handler runs. */
+/** Maps the errors that Fastify raises before a handler runs. */
 function fromFramework(error: unknown) {
   const { code, statusCode } = error as { code?: string; statusCode?: number }
   if (statusCode === 413)

@@ -27,7 +27,7 @@ const MAX_WAIT_MS = 10 * SECOND
 const RETENTION_MS = 25 * HOUR
 
 /** Returns the outcome stored under the key, or a lease to execute. A waiting request holds no database connection. */
-export async function claimLease(app: App, attempt: Attempt): Promise<{ turn: IdempotencyLease } | { outcome: Outcome }> {
+export async function claimLease(app: App, attempt: Attempt): Promise<{ lease: IdempotencyLease } | { outcome: Outcome }> {
   const team = await teamSealingKey(app, attempt.team_id)
   const slot = { team_id: attempt.team_id, operation: attempt.operation, key_hash: hmacWith(team, 'idempotency key', attempt.key) }
   const fingerprint = hmacWith(team, 'idempotency fingerprint', JSON.stringify(attempt.request))
@@ -36,7 +36,7 @@ export async function claimLease(app: App, attempt: Attempt): Promise<{ turn: Id
   for (let polls = 0; ; polls++) {
     const now = app.wall()
     const held = await store.claim(app.db, { ...slot, fingerprint, owner, now, leased_until: later(now, LEASE_MS) })
-    if (held?.owner === owner) return { turn: createLease(app, team, slot, owner) }
+    if (held?.owner === owner) return { lease: createLease(app, team, slot, owner) }
     // Gap 14: the spec does not cover a reused key with another body. A replay would return the outcome of another request.
     if (held && !held.fingerprint.equals(fingerprint))
       throw problem('IDEMPOTENCY_KEY_REUSED', 'You already used this X-Idempotency-Key with a different request. Send a new key.')

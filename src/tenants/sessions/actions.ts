@@ -27,7 +27,7 @@ export async function getSession(app: App, caller: SessionCaller) {
 export const endSession = (app: AppInRequest, { org_id, console }: SessionCaller) =>
   inTransaction(app, async (app) => {
     await store.deleteSession(app.db, org_id, console.session_id)
-    app.request.keepSession(null)
+    app.request.setSession(null)
   })
 
 /** Ends the person's other sessions and returns how many there were. */

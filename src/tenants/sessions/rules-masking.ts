@@ -140,7 +140,7 @@ function maskMessageText(text: string) {
 }
 
 /** Only the `data:` lines of an event stream are personal. */
-export const maskPiece = (piece: string) => piece.replace(/^data: (.*)$/gm, (_, data: string) => `data: ${maskMessageText(data)}`)
+export const maskChunk = (piece: string) => piece.replace(/^data: (.*)$/gm, (_, data: string) => `data: ${maskMessageText(data)}`)
 
 /** Rejects masked values, which would overwrite the real ones. */
 export function checkNotMasked(value: unknown): void {

@@ -86,6 +86,6 @@ export const openSession = (app: AppInRequest, holder: Holder) =>
     const caller = sessionCallerFrom(holder, console)
     const entry = { action: 'beginSession', subject: `session_id:${session.id}`, status: 200, request_id: app.request.request_id }
     await recordChange(app, auditRow(app, caller, entry))
-    app.request.keepSession(secret)
+    app.request.setSession(secret)
     return { session, caller }
   })

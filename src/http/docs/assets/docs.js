@@ -7,7 +7,7 @@ offerCopies()
 followReading()
 offerSearch()
 
-/** In a long list of pages the one that is read is in sight. */
+/** Scrolls the navigation to the current page. */
 function showPlace() {
   const side = document.querySelector('aside.side')
   const here = side.querySelector('[aria-current]')
@@ -50,14 +50,14 @@ function offerCopies() {
   }
 }
 
-/** Where the page did not come over https, browsers have no clipboard to write to; what is selected can be copied. */
+/** Browsers offer the clipboard API over https only; over http, copying the selection works. */
 async function copy(code) {
   if (navigator.clipboard) return navigator.clipboard.writeText(code.textContent)
   getSelection().selectAllChildren(code)
   document.execCommand('copy')
 }
 
-/** Marks in the list of sections where the reader is. */
+/** Marks the current section in the list of sections. */
 function followReading() {
   const links = [...document.querySelectorAll('.contents a')]
   const places = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))))

@@ -1,6 +1,6 @@
-// One search for both sides: the browser asks the index that it loaded, the server asks its own for readers without a script.
+// The browser and the server share this search; the server uses it for readers without JavaScript.
 
-/** The entries that hold every word, best first. */
+/** Returns the entries that contain every word, best first. */
 export function find(entries, query, limit = 20) {
   const words = wordsOf(query)
   if (!words.length) return []
@@ -14,11 +14,11 @@ export function find(entries, query, limit = 20) {
 
 const WORDS = 12
 
-/** Nobody searches for more words than these, and anybody may ask the server for thousands. */
+/** Limits the words, because a request to the server could hold thousands. */
 const wordsOf = (query) => query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS)
 
 function scoreOf({ page, title, text }, words) {
-  const [inTitle, inPage, inText] = [title, page, text].map((one) => one.toLowerCase())
+  const [inTitle, inPage, inText] = [title, page, text].map((value) => value.toLowerCase())
   const scores = words.map((word) => {
     if (inTitle === word) return 60
     if (inTitle.startsWith(word)) return 30
@@ -27,14 +27,14 @@ function scoreOf({ page, title, text }, words) {
     return inText.includes(word) ? 3 : 0
   })
   if (scores.includes(0)) return 0
-  const whole = inTitle === words.join(' ') ? 60 : 0
-  return whole + scores.reduce((sum, score) => sum + score, 0)
+  const exact = inTitle === words.join(' ') ? 60 : 0
+  return exact + scores.reduce((sum, score) => sum + score, 0)
 }
 
 const BEFORE = 40
 const LENGTH = 140
 
-/** The piece of a text around the first word that was found. */
+/** Returns the text around the first match, split into matches and the rest. */
 export function excerpt(text, query) {
   const words = wordsOf(query)
   const lower = text.toLowerCase()
@@ -46,6 +46,6 @@ export function excerpt(text, query) {
   if (!pattern) return [{ text: piece, hit: false }]
   return piece
     .split(new RegExp(`(${pattern})`, 'i'))
-    .map((one, i) => ({ text: one, hit: i % 2 === 1 }))
-    .filter((one) => one.text)
+    .map((part, i) => ({ text: part, hit: i % 2 === 1 }))
+    .filter((part) => part.text)
 }

@@ -1,12 +1,12 @@
-/** Nothing is shown as HTML that was text: every piece becomes a node of its own. */
+/** Sets text as a text node, so text is never parsed as HTML. */
 export function element(tag, text, attributes = {}) {
-  const made = document.createElement(tag)
-  if (text) made.textContent = text
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-  return made
+  const node = document.createElement(tag)
+  if (text) node.textContent = text
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+  return node
 }
 
-/** Said aloud to whoever does not see the page. */
+/** Announces a text to screen readers. */
 export function say(text) {
   document.getElementById('said').textContent = text
 }

@@ -8,12 +8,12 @@ const SHOWN = 12
 let index
 let at = -1
 
-/** Without this script the form asks the server, which searches in the same way. */
+/** Without this script the form submits to the server, which runs the same search. */
 export function offerSearch() {
   for (const [name, value] of Object.entries({ role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'found' }))
     field.setAttribute(name, value)
   list.setAttribute('role', 'listbox')
-  list.setAttribute('aria-label', 'Found')
+  list.setAttribute('aria-label', 'Search results')
   field.addEventListener('focus', load)
   field.addEventListener('input', show)
   field.addEventListener('keydown', press)
@@ -22,9 +22,9 @@ export function offerSearch() {
   document.addEventListener('keydown', focusByKey)
 }
 
-/** What could not be loaded is asked for again with the next letter; until then the form asks the server. */
+/** A failed load is retried with the next letter; until then the form submits to the server. */
 async function load() {
-  index ??= fetch('/docs/search.json').then((answer) => (answer.ok ? answer.json() : undefined))
+  index ??= fetch('/docs/search.json').then((response) => (response.ok ? response.json() : undefined))
   const asked = index
   const found = await asked.catch(() => undefined)
   if (!found && index === asked) index = undefined
@@ -34,7 +34,7 @@ async function load() {
 async function show() {
   const query = field.value
   if (!query.trim()) return close()
-  // A letter that came while an earlier one still waited in vain asks for itself.
+  // The first call may share a load that an earlier letter started and that fails, so this one retries.
   const entries = (await load()) ?? (await load())
   if (!entries || query !== field.value) return
   const found = find(entries, query, SHOWN)
@@ -42,24 +42,24 @@ async function show() {
   list.hidden = false
   field.setAttribute('aria-expanded', 'true')
   choose(0)
-  say(found.length === 1 ? '1 place' : `${found.length} places`)
+  say(found.length === 1 ? '1 result' : `${found.length} results`)
 }
 
-const nothing = () => element('p', 'Nothing was found.', { role: 'option', 'aria-disabled': 'true' })
+const nothing = () => element('p', 'No results.', { role: 'option', 'aria-disabled': 'true' })
 
 function option({ page, title, path, text }, i, query) {
-  const made = element('a', '', { href: path, id: `found-${i}`, role: 'option', tabindex: '-1' })
+  const node = element('a', '', { href: path, id: `found-${i}`, role: 'option', tabindex: '-1' })
   const line = element('span')
   line.append(...excerpt(text, query).map(({ text, hit }) => (hit ? element('mark', text) : text)))
-  made.append(element('strong', title), ' ', element('small', title === page ? '' : page), line)
-  return made
+  node.append(element('strong', title), ' ', element('small', title === page ? '' : page), line)
+  return node
 }
 
 const options = () => [...list.querySelectorAll('a')]
 
 function choose(next) {
   at = next
-  for (const [i, one] of options().entries()) one.setAttribute('aria-selected', String(i === at))
+  for (const [i, node] of options().entries()) node.setAttribute('aria-selected', String(i === at))
   const chosen = options()[at]
   if (!chosen) return field.removeAttribute('aria-activedescendant')
   field.setAttribute('aria-activedescendant', chosen.id)
@@ -89,7 +89,7 @@ function focusByKey(event) {
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
   if (!(held && event.key === 'k') && !(event.key === '/' && !held && !typing)) return
   event.preventDefault()
-  // It is always in sight; the page stays where it is read.
+  // The field is always visible, so the page must not scroll to it.
   field.focus({ preventScroll: true })
   field.select()
 }

@@ -1,6 +1,6 @@
-// Before anything is drawn, so that nobody sees the other colours first. The console keeps its choice under the same name.
+// Runs before the first paint, so the wrong colors never flash. The console stores its theme under the same name.
 try {
   document.documentElement.dataset.theme = localStorage.getItem('assay.theme') ?? 'auto'
 } catch {
-  // A browser that keeps nothing shows what the system has.
+  // Without storage the system theme applies.
 }
