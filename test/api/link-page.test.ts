@@ -103,7 +103,7 @@ describe('the link page', () => {
     expect((await link.listLinkSources()).map(({ slug }) => slug)).not.toContain('oura')
 
     const page = await open(`/link/source/oura?token=${link_token}`)
-    expect(page.text).toMatch(/data that is made up: Harbour will see a month of it, and nothing of yours.*Connect with demo data/s)
+    expect(page.text).toMatch(/with demo data: Harbour will see a month of generated data and none of yours.*Connect with demo data/s)
     const done = await submit('/link/demo/oura', { token: link_token })
     expect([done.status, done.text.includes('Oura is connected with demo data.')]).toEqual([200, true])
     expect(done.text).toContain(`0;url=${back}?state=success`)
@@ -122,7 +122,7 @@ describe('the link page', () => {
     expect((await submit('/link/demo/nothing', { token: link_token })).status).toBe(404)
     await w.api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
     const own = await submit('/link/demo/apple_health_kit', { token: link_token })
-    expect([own.status, own.text.includes('is connected already, with your own data')]).toEqual([400, true])
+    expect([own.status, own.text.includes('is already connected with your own data')]).toEqual([400, true])
     expect((await w.api.listConnections({ params: { user_id } })).providers).toMatchObject([{ slug: 'apple_health_kit' }])
     expect((await open(`/link?token=${link_token}`)).status).toBe(200)
   })

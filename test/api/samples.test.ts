@@ -421,7 +421,7 @@ describe('refused, and nothing is stored', () => {
     for (const bad of [aSample(tomorrow(), 60), aSample(at(0), 60, { modified_at: tomorrow() })])
       expect(await refusal(push(w.api, user_id, 'heartrate', [bad]))).toMatchObject({
         status: 422,
-        detail: [{ msg: 'Must not lie in the future.' }],
+        detail: [{ msg: 'Must not be in the future.' }],
       })
     expect(await refusal(push(w.api, user_id, 'heartrate', [], { modified_at: tomorrow() }))).toMatchObject({ status: 422 })
     await expectNothing(user_id)

@@ -72,7 +72,7 @@ test.skipIf(!browser).each(looks)(`${where}, $width pixels wide: a source withou
   const choice = page.getByRole('link', { name: 'Oura' })
   expect(await choice.textContent()).toContain('Demo data')
   await choice.click()
-  await page.getByText('data that is made up').waitFor()
+  await page.getByText('a month of generated data').waitFor()
   expect(await isWideAsTheWindow(page)).toBe(true)
   expect(await page.evaluate(`(${leastContrast})()`)).toBeGreaterThanOrEqual(4.5)
   await page.getByRole('button', { name: 'Connect with demo data' }).click()

@@ -80,7 +80,7 @@ test('a window of dates has whole days, and one without an end goes on', () => {
   expect(iso(rangeOf('2026-03-01', null, now))[1]).toBe('2026-03-07T12:00:00.000Z')
   expect(iso(rangeOf('2027-01-01', null, now))).toEqual(['2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
   expect(daysOf('2027-01-01', null, now)).toEqual({ from: '2027-01-01', to: '2027-01-01' })
-  for (const read of [rangeOf, daysOf]) expect(() => read('2026-03-02', '2026-03-01', now)).toThrow('Must not lie before start_date.')
+  for (const read of [rangeOf, daysOf]) expect(() => read('2026-03-02', '2026-03-01', now)).toThrow('Must not be before start_date.')
 })
 
 test('a cursor is taken back as it was given, and nothing else', () => {

@@ -9,15 +9,15 @@ import { type Account, openAccount, sealAccount } from './account.ts'
 import { type Connection, failConnection } from './actions.ts'
 import * as store from './store.ts'
 
-/** An access token that is good for a while; `broken` is for good, `unavailable` may pass. */
+/** `broken` is permanent: the user must connect again. `unavailable` can pass. */
 export type Access = { state: 'ready'; access_token: string } | { state: 'broken' } | { state: 'unavailable' }
 
-/** A token that ends sooner is renewed before it is used. */
+/** A token that expires sooner is renewed before use. */
 const MARGIN = 60 * SECOND
-/** Longer than a source may take to answer. */
+/** Longer than a source can take to respond. */
 const LEASE = 30 * SECOND
 
-/** The access token of a connection by OAuth. One caller renews it at a time, in whatever process; the others wait for what it gets. */
+/** Returns the access token of an OAuth connection. One process renews it at a time, and the others wait for the result. */
 export async function accessTo(app: App, connection: Connection): Promise<Access> {
   const started = Date.now()
   while (Date.now() - started < LEASE) {
@@ -28,7 +28,7 @@ export async function accessTo(app: App, connection: Connection): Promise<Access
   return { state: 'unavailable' }
 }
 
-/** Judged under a lock of the row. The lease is what keeps others away while the source is asked, since that happens in no transaction. */
+/** Decides under a row lock. The lease keeps others away during the request to the source, which runs in no transaction. */
 const takeTurn = (app: App, { team_id, user_id, provider, id }: Connection) =>
   inTransaction(app, async (app) => {
     const row = await store.lockConnection(app.db, team_id, user_id, provider)
@@ -54,7 +54,7 @@ async function renew(app: App, connection: Connection, account: Account): Promis
   const key = await userSealingKey(app, team_id, user_id)
   if (!key) return { state: 'broken' }
   if (answer.state !== 'granted') {
-    // Wrong credentials of ours are not the user's fault: once they are mended, the connection is as good as before.
+    // Rejected client credentials are the operator's fault, so the connection stays and works again once they are fixed.
     if (answer.state === 'refused') app.log.warn({ team_id, provider }, 'source rejected the client credentials')
     await store.endRenewal(app.db, connection, {})
     return { state: 'unavailable' }

@@ -7,7 +7,7 @@ import type { ConnectionRow } from './store.ts'
 
 export type Tokens = { access_token: string; refresh_token: string | null }
 
-/** What is sealed of a connection: the user's account at the source, and what opens it. */
+/** The encrypted part of a connection: the user's account at the source and its tokens. */
 export type Account = { external_user_id: string | null; tokens?: Tokens; grant?: Grant }
 
 export const noAccount: Account = { external_user_id: null }
@@ -17,7 +17,7 @@ export const sealAccount = (key: SealingKey, id: string, account: Account) => se
 export const openAccount = (key: SealingKey, { id, sealed }: Pick<ConnectionRow, 'id' | 'sealed'>) =>
   open<Account>(key, associatedData(id), sealed)
 
-/** Tells whether two accounts are the same one, and nothing else. */
+/** A keyed hash that compares accounts without revealing them. */
 export async function accountHash(app: App, team_id: string, provider: string, { external_user_id }: Account) {
   if (external_user_id === null) return null
   const secret = deriveSecret(await teamSealingKey(app, team_id), 'accounts at sources')

@@ -17,16 +17,15 @@ type Made = { kind: Kind; account?: Account; expires_at?: string | null }
 
 type Whose = { team_id: string; user_id: string }
 
-/** The user's connection to a source, if there is one. */
 export const connectionFor = (app: App, { team_id, user_id }: Whose, provider: SourceSlug) =>
   store.findConnection(app.db, team_id, user_id, provider)
 
-/** Nothing is taken of a source that was disconnected, whoever sends it. */
+/** Rejects data of a disconnected source, whoever sends it. */
 export async function refuseEnded(app: App, { team_id, user_id }: Whose, provider: SourceSlug) {
   if (await store.findEnded(app.db, team_id, user_id, provider)) throw rules.hasEnded()
 }
 
-/** The user's connection to a source; the first time it is made, and told. One that is there stays as it is. */
+/** Returns the connection to a source. Creates it and emits an event if there is none. */
 export const openConnection = (app: App, user: UserRow, provider: SourceSlug, kind: Kind) =>
   inTransaction(
     app,
@@ -34,7 +33,7 @@ export const openConnection = (app: App, user: UserRow, provider: SourceSlug, ki
       (await connectionFor(app, user, provider)) ?? (await makeConnection(app, user, provider, { kind }).then(({ row }) => row)),
   )
 
-/** Connects an account at a source, or connects it anew. Told unless the user was connected already. */
+/** Connects an account at a source or replaces its tokens. Emits an event unless the user was already connected. */
 export const linkConnection = (app: App, user: UserRow, provider: SourceSlug, made: Made) =>
   inTransaction(app, async (app) => {
     const { row, isNew } = await makeConnection(app, user, provider, made)
@@ -43,9 +42,9 @@ export const linkConnection = (app: App, user: UserRow, provider: SourceSlug, ma
 
 async function makeConnection(app: AppInTransaction, user: UserRow, provider: SourceSlug, made: Made) {
   const { team_id, user_id } = user
-  // Whoever is being deleted is connected to nothing any more.
+  // lockUser rejects a user who is being deleted.
   await lockUser(app, team_id, user_id)
-  // One that is there may end while it is waited for; then there is room for a new one.
+  // An existing connection can end while this one waits for its lock, so the insert is tried again.
   for (;;) {
     const row = await insertConnection(app, user, provider, made)
     if (row) return { row, isNew: true }
@@ -106,7 +105,7 @@ async function emitCreated(app: AppInTransaction, { team_id, user_id, client_use
 
 const keyOfEvents = ({ user_id, provider }: Connection) => `connection ${user_id} ${provider}`
 
-/** The connection broke, and the customer is told once. */
+/** Marks a connection as broken and emits one event. */
 export const failConnection = (app: App, connection: Connection, because: { error_type: string; message: string; details?: string }) =>
   inTransaction(app, async (app) => {
     const { team_id, user_id, provider } = connection
@@ -152,7 +151,7 @@ function shown(app: App, key: SealingKey, row: Connection) {
   }
 }
 
-/** Data that came through it stays. The source is told afterwards, by a job. */
+/** Disconnects a source. Its data stays, and a job deregisters the user at the source. */
 export const endConnection = (app: App, { team_id }: TeamCaller, user_id: string, provider: SourceSlug) =>
   inTransaction(app, async (app) => {
     await requireUser(app, team_id, user_id)
@@ -167,7 +166,7 @@ export const endConnection = (app: App, { team_id }: TeamCaller, user_id: string
 export const endConnections = (app: AppInTransaction, { team_id }: TeamCaller, user_id: string) =>
   store.endConnections(app.db, team_id, user_id, { ended_at: app.now(), farewell_at: app.wall() })
 
-/** A source that pushes is connected before its first data. */
+/** Connects a source that pushes. */
 export const connectPushSource = (
   app: App,
   { team_id }: TeamCaller,
@@ -181,7 +180,7 @@ export const connectPushSource = (
     return { success: true }
   })
 
-/** Whether another user of the team has this account, where the team allows that once only. */
+/** Whether another user of the team has this account. Always false unless the team rejects duplicates. */
 export async function isTaken(app: App, { team_id, user_id }: Whose, provider: SourceSlug, account_hash: Buffer) {
   await store.lockAccount(app.db, account_hash)
   return (await store.findSameAccount(app.db, team_id, user_id, provider, account_hash)) !== undefined
@@ -189,5 +188,5 @@ export async function isTaken(app: App, { team_id, user_id }: Whose, provider: S
 
 const PAUSED_AT_ONCE = 500
 
-/** Seven days after a user's ingestion_end nothing is late any more. Answers whether there may be more. */
+/** Pauses connections seven days after the user's ingestion_end. Returns whether there can be more. */
 export const pauseLate = async (app: App) => (await store.pauseLate(app.db, app.wall(), PAUSED_AT_ONCE)) === PAUSED_AT_ONCE

@@ -7,7 +7,7 @@ import * as store from './store.ts'
 
 const GIVE_UP_AFTER = 5
 
-/** Tells the source of one connection that it has ended, then forgets the account; answers whether there may be more. */
+/** Deregisters one ended connection at its source and erases the account. Returns whether there can be more. */
 export async function deregister(app: App): Promise<boolean> {
   const connection = await claim(app)
   if (!connection) return false
@@ -23,7 +23,7 @@ export async function deregister(app: App): Promise<boolean> {
   return true
 }
 
-/** What stays says that the user left and nothing else, until the source is connected anew. */
+/** Keeps only the fact that the user disconnected, until the source is connected again. */
 async function forget(app: App, connection: store.ConnectionRow) {
   const { id, team_id, user_id, provider } = connection
   const key = await userSealingKey(app, team_id, user_id)
@@ -32,7 +32,7 @@ async function forget(app: App, connection: store.ConnectionRow) {
   if (await store.findConnection(app.db, team_id, user_id, provider)) await store.deleteClosed(app.db, team_id, user_id, provider)
 }
 
-/** Whoever dies on the way leaves it to the next try. */
+/** Postpones the next attempt first, so that a crash leads to a retry. */
 const claim = (app: App) =>
   inTransaction(app, async (app) => {
     const connection = await store.lockNextDeregistration(app.db, app.wall())

@@ -10,7 +10,7 @@ import { requireUser, type UserRow, unwrapUserKey } from '../../tenants/users/ac
 
 import * as store from './store-devices.ts'
 
-/** What a source says of a device; `device_id` is the maker's number of it. */
+/** The description of a device by its source. `device_id` is the serial number of the manufacturer. */
 export type About = {
   app_id: string | null
   device_manufacturer: string | null
@@ -32,13 +32,13 @@ export async function getDevice(app: App, { team_id }: TeamCaller, user_id: stri
   return shown(key, row)
 }
 
-/** Keeps a device that data came from, and tells of it when it is new or changed. Answers its id. */
+/** Stores a device, emits an event if it is new or changed, and returns its ID. */
 export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, { source_type, ...said }: SeenDevice) {
   const { team_id, user_id } = user
   const key = await unwrapUserKey(app, user)
   const about = { ...nothing, ...said }
   const fingerprint = fingerprintOf(key, about)
-  // Whoever does not know what it is contradicts nobody who does.
+  // An unknown source type does not overwrite a known one.
   const typeOf = (row: store.DeviceRow) => (source_type === 'unknown' ? row.source_type : source_type)
   const isSame = (row: store.DeviceRow) =>
     row.source_type === typeOf(row) && isDeepStrictEqual(open<About>(key, associatedData(row.id), row.sealed), about)
@@ -51,7 +51,7 @@ export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, 
     const made = await store.insertDevice(app.db, { ...row, sealed: seal(key, associatedData(id), about) })
     if (made) return tell(app, user, key, 'provider.device.created', made)
     const known = await store.lockSame(app.db, team_id, user_id, provider, fingerprint)
-    if (!known) throw new Error('The device went while it was being noted')
+    if (!known) throw new Error('The device was deleted while it was being stored')
     if (isSame(known)) return known.id
     const change = { source_type: typeOf(known), sealed: seal(key, associatedData(known.id), about), updated_at: now }
     return tell(app, user, key, 'provider.device.updated', await store.updateDevice(app.db, known, change))
@@ -60,7 +60,7 @@ export async function noteDevice(app: App, user: UserRow, provider: SourceSlug, 
 
 const nothing: About = { app_id: null, device_manufacturer: null, device_model: null, device_version: null, device_id: null }
 
-/** A new version of its software leaves a device what it was. */
+/** A new software version does not make a new device. */
 export function fingerprintOf(key: SealingKey, { device_version: _, ...rest }: About) {
   const { app_id, device_manufacturer, device_model, device_id } = rest
   const secret = deriveSecret(key, 'devices')

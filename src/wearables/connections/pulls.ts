@@ -9,10 +9,10 @@ import type { Connection } from './actions.ts'
 import * as rules from './rules-pulls.ts'
 import * as store from './store.ts'
 
-/** Longer than any source takes to give its past. Whoever dies on the way leaves it to the job. */
+/** Longer than any pull takes. After a crash the job continues when the lease ends. */
 const LEASE = 2 * MINUTE
 
-/** Puts the reading of a source's past in hand, so that it goes on whatever happens to the caller after its commit. */
+/** Schedules a historical pull in the caller's transaction, so that a job continues it if the caller crashes. */
 export const orderPull = (app: App, connection: Connection) =>
   inTransaction(app, async (app) => {
     const ordered = await store.updateConnection(app.db, connection, { pull_tries: 1, pull_due_at: later(app.wall(), LEASE) })
@@ -20,7 +20,7 @@ export const orderPull = (app: App, connection: Connection) =>
     return ordered ?? connection
   })
 
-/** Reads the past of a source that was ordered, and what is new, which never waits for the past. What may pass is tried again by a job. */
+/** Pulls history and new data. New data does not depend on history, and a job retries temporary failures. */
 export async function pullAll(app: App, connection: Connection) {
   const past = await attempt(app, connection, 'history')
   const news = await attempt(app, connection, 'new')
@@ -54,7 +54,7 @@ function becauseOf(error: unknown): rules.Because {
   return isDatabaseAway(error) ? 'transport_failure' : 'unexpected_error'
 }
 
-/** Goes on with one source whose past is due; answers whether there may be more. */
+/** Continues one due pull. Returns whether there can be more. */
 export async function pullDue(app: App): Promise<boolean> {
   const now = app.wall()
   const connection = await store.claimPull(app.db, now, later(now, LEASE))

@@ -10,7 +10,7 @@ import * as store from './store.ts'
 
 type Result = 'refreshed' | 'in_progress' | 'failed'
 
-/** Asks a user's sources for news and waits for them as long as the caller likes. */
+/** Fetches new data from the sources of a user and waits up to the timeout. */
 export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: string, timeoutSeconds: number) {
   const quiet = withoutRequestRows(app)
   const connections = await inTransaction(quiet, async (app) => {
@@ -35,7 +35,7 @@ export async function refreshUser(app: App, { team_id }: TeamCaller, user_id: st
 
 const canBeAsked = ({ renew, pull }: Provider) => Boolean(renew ?? pull)
 
-/** What takes longer goes on without anybody waiting. */
+/** Work that takes longer continues in the background. */
 const withinTime = (work: Promise<Result>, seconds: number) =>
   Promise.race([work, pause(seconds * SECOND, 'in_progress' as const, { ref: false })])
 

@@ -2,17 +2,17 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** Wait before try 2, 3, 4… When the list ends, the past is given up. */
+/** The waits before attempts 2, 3, 4 and 5. After the last one the pull fails. */
 export const waits = [10 * SECOND, MINUTE, 10 * MINUTE, HOUR]
 
-/** Why the past of a source could not be read, as the public clients name it: what may pass, and what does not. */
+/** Failures that can pass, by the names that public clients know. */
 const passing = ['provider_unavailable', 'transport_failure', 'resource_contention'] as const
 export type Because = (typeof passing)[number] | 'non_retriable_error' | 'unexpected_error'
 
 export type PullOutcome = {
   status: 'success' | 'retrying' | 'failure'
   error_details: Because | 'retry_quota_exhausted' | null
-  /** In milliseconds from now; null where it is not tried again. */
+  /** Milliseconds until the next attempt. Null if there is none. */
   waitMs: number | null
 }
 

@@ -1,10 +1,10 @@
 import { resourcesOf, type SourceSlug, sources } from '../../contract/tenants/sources.ts'
 import { problem } from '../../platform/problem.ts'
 
-/** What a user allowed at a source, and what was asked for in vain; `needs` says which resources hang on which scopes. */
+/** The scopes that a user granted and denied. `needs` maps resources to their scopes. */
 export type Grant = { granted: string[]; denied: string[]; needs: Record<string, string[]> }
 
-/** Which resources of a source can be read through a connection. Where nothing is known of scopes, all of them. */
+/** The resources that a connection can read: all of them if the scopes are unknown. */
 export function availabilityOf(provider: SourceSlug, grant?: Grant) {
   const each = resourcesOf(sources[provider]).map((resource) => [resource, available(grant, resource)] as const)
   return Object.fromEntries(each)
@@ -25,13 +25,10 @@ const REFRESHES = 8
 
 export function checkRefreshes(inTheLastHour: number) {
   if (inTheLastHour >= REFRESHES)
-    throw problem(
-      'TOO_MANY_REFRESHES',
-      `A user's sources can be refreshed ${REFRESHES} times an hour; wait until the first of them is an hour old.`,
-    )
+    throw problem('TOO_MANY_REFRESHES', `The sources of a user can be refreshed ${REFRESHES} times per hour. Try again later.`)
 }
 
-/** In our own form, and beside it as the public clients read it. */
+/** Also has the top-level keys that public clients read. */
 export function noneRefreshed(user_id: string, failed_sources: string[]) {
   const error = 'No source could be refreshed. GET /v2/user/providers/{user_id} shows which ones have to be connected again.'
   return problem('REFRESH_FAILED', error, {}, { success: false, user_id, error, failed_sources })

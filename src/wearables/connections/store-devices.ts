@@ -23,7 +23,7 @@ export const lockSame = (...which: Parameters<typeof sameDevice>) =>
     .forUpdate()
     .executeTakeFirst()
 
-/** Undefined where it is known already. */
+/** Undefined if the device exists. */
 export const insertDevice = (db: Db, row: Insertable<Tables['devices']>) =>
   db
     .insertInto('devices')

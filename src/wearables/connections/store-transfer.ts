@@ -1,7 +1,6 @@
 import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
 
-/** Inserts rows of a team's export. */
 export const inserts = {
   connections: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('connections'), 'connections', rows),
   devices: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('devices'), 'devices', rows),

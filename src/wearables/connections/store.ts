@@ -22,7 +22,7 @@ export const lockConnection = (db: Db, team_id: string, user_id: string, provide
 export const listConnections = (db: Db, team_id: string, user_ids: string[]) =>
   live(db, team_id).where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`).orderBy('created_at').orderBy('id').execute()
 
-/** Those of a source, oldest first, of some users or of all. */
+/** Lists connections to a source, oldest first, of some users or of all. */
 export const pageOfConnections = (db: Db, team_id: string, provider: string, page: Page, user_ids: string[] | null) =>
   live(db, team_id)
     .where('provider', '=', provider)
@@ -30,7 +30,7 @@ export const pageOfConnections = (db: Db, team_id: string, provider: string, pag
     .$call(onePage(page, 'created_at', 'id'))
     .execute()
 
-/** Undefined where the user has one already. */
+/** Undefined if the user has a connection. */
 export const insertConnection = (db: Db, row: Insertable<Tables['connections']>) =>
   db
     .insertInto('connections')
@@ -58,7 +58,7 @@ export const endConnections = (db: Db, team_id: string, user_id: string, end: { 
     .where('ended_at', 'is', null)
     .execute()
 
-/** Only of a lease that is still ours: whoever connected anew meanwhile has better tokens. */
+/** Updates only while the lease is held: a user who connected again meanwhile has newer tokens. */
 export const endRenewal = (db: Db, { team_id, id, renewing_until }: ConnectionRow, change: Updateable<Tables['connections']>) =>
   db
     .updateTable('connections')
@@ -70,11 +70,10 @@ export const endRenewal = (db: Db, { team_id, id, renewing_until }: ConnectionRo
     .returning('id')
     .executeTakeFirst()
 
-/** Two users who connect one account at the same moment come one after the other. */
+/** Serializes two users who connect the same account. */
 export const lockAccount = (db: Db, account_hash: Buffer) =>
   sql`select pg_advisory_xact_lock(${account_hash.readBigInt64BE().toString()}::bigint)`.execute(db)
 
-/** Another user of the team who has connected this account, where the team allows it once only. */
 export const findSameAccount = (db: Db, team_id: string, user_id: string, provider: string, account_hash: Buffer) =>
   live(db, team_id)
     .where((eb) => eb.exists(eb.selectFrom('teams').select('id').where('id', '=', team_id).where('reject_duplicate_connection', '=', true)))
@@ -95,7 +94,7 @@ export const pauseConnections = (db: Db, team_id: string, provider: string, user
     .returning('user_id')
     .execute()
 
-/** Connections of users whose data is no longer taken in on their team's clock, of any team; answers how many. */
+/** Pauses connections of any team whose ingestion ended seven days ago. Returns how many. */
 export async function pauseLate(db: Db, wall: string, most: number) {
   const { rows } = await sql`
     update connections set status = 'paused', updated_at = ${wall}
@@ -117,7 +116,7 @@ export const countRefreshes = async (db: Db, team_id: string, user_id: string, s
 
 export const insertRefresh = (db: Db, row: Insertable<Tables['refreshes']>) => db.insertInto('refreshes').values(row).execute()
 
-/** Ended, but the source was not told yet; of any team, and nobody else has it in hand. */
+/** The next ended connection of any team that is due for deregistration. */
 export const lockNextDeregistration = (db: Db, now: string) =>
   db
     .selectFrom('connections')
@@ -138,7 +137,6 @@ export const postponeDeregistration = (db: Db, { team_id, id }: ConnectionRow, f
     .where('id', '=', id)
     .execute()
 
-/** The source was told, or cannot be. */
 export const closeEnded = (
   db: Db,
   { team_id, id }: ConnectionRow,
@@ -162,7 +160,6 @@ export const deleteClosed = (db: Db, team_id: string, user_id: string, provider:
     .where('farewell_at', 'is', null)
     .execute()
 
-/** One that the user had and that was ended. */
 export const findEnded = (db: Db, team_id: string, user_id: string, provider: string) =>
   db
     .selectFrom('connections')
@@ -174,7 +171,7 @@ export const findEnded = (db: Db, team_id: string, user_id: string, provider: st
     .limit(1)
     .executeTakeFirst()
 
-/** A connection, of any team, whose past is due and that nobody has in hand, until so long. */
+/** Claims a due pull of any team until `until`. */
 export const claimPull = (db: Db, now: string, until: string) =>
   db
     .updateTable('connections')

@@ -8,7 +8,7 @@ import * as store from './store-states.ts'
 type Read = Pick<IncomingPush, 'user' | 'key' | 'provider' | 'window'>
 type Found = { resource: string; created: unknown[]; updated: unknown[]; days: number }
 
-/** The past of resources was read. Each is told once: a window that was told of lately, with nothing new in it, is no news. */
+/** Ends the backfill of resources. Emits one event per resource, unless the window was announced before and nothing is new. */
 export async function endBackfill(app: AppInTransaction, delivery: Read, found: Found[]) {
   const { user, key, provider, window } = delivery
   const { team_id, user_id } = user
@@ -41,7 +41,7 @@ type Pull = Awaited<ReturnType<typeof store.lockPulls>>[number]
 
 const REMEMBERED = 8
 
-/** A window without edges is told each time that something is new in it. */
+/** An open window matches any announced window. */
 const isTold = (pull: Pull | undefined, { window }: Read) =>
   (pull?.told ?? []).some((told) => {
     const [start, end] = told.split(' ')
@@ -50,13 +50,13 @@ const isTold = (pull: Pull | undefined, { window }: Read) =>
 
 type Whose = { team_id: string; user_id: string; provider: string }
 
-/** The past of a source is being read, by an adapter that fetches it: of these resources, and of those that were tried before. */
+/** Marks the historical pulls of an adapter as started, including those that are retried. */
 export async function beginPulls(app: App, whose: Whose, resources: string[]) {
   await store.retryPulls(app.db, whose)
   if (resources.length) await store.beginPulls(app.db, whose, resources, app.now())
 }
 
-/** What became of the resources that were not told of meanwhile: nothing is new in them, or they could not be read. */
+/** Ends the pulls that no push has ended meanwhile. */
 export const endPulls = (
   app: App,
   whose: Whose,

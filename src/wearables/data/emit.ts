@@ -11,14 +11,14 @@ import type { Sample } from './samples/rules-codec.ts'
 
 type Verb = 'created' | 'updated'
 
-/** A source as data names it: provider and what it came from, and the names that older clients read. */
+/** The source in responses and events, with the fields that older clients read. */
 export const presentSource = (app: App, provider: IncomingPush['provider'], origin: Origin) => ({
   provider,
   ...origin,
   ...providerOf(app, provider),
 })
 
-/** What is told of samples, in as many events as they need. */
+/** The events about samples, split into chunks of the maximum event size. */
 export function sampleEvents(app: App, { user, key, provider }: IncomingPush, name: SeriesName, verb: Verb, samples: Sample[]) {
   const row = series[name]
   const { event } = row
@@ -36,13 +36,13 @@ export function sampleEvents(app: App, { user, key, provider }: IncomingPush, na
   })
 }
 
-/** Events about a user and a resource keep their order; those of the past have one of their own, so that nothing live waits for them. */
+/** Historical events have their own key, so that live events never wait for them. */
 export const about = (app: App, { team_id, user_id, client_user_id }: IncomingPush['user'], resource: string, event_type: EventName) => {
   const key = `${event_type.startsWith('historical.') ? 'history' : 'data'} ${user_id} ${resource}`
   return { team_id, user_id, client_user_id, event_type, key, at: app.now() }
 }
 
-/** One event. Its shape follows from the resource; the stories check every event against the catalogue. */
+/** Emits one event. The tests check every event against the catalog. */
 export const emitData = (
   app: AppInTransaction,
   { user, key }: Pick<IncomingPush, 'user' | 'key'>,

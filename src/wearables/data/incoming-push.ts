@@ -9,7 +9,7 @@ import { checkTimeZone } from '../../tenants/users/rules.ts'
 import { connectionFor, openConnection, refuseEnded } from '../connections/actions.ts'
 import { zoneClock } from './rules-time.ts'
 
-/** What a push says beside its data. */
+/** The fields of a push besides its data. */
 export type PushBody = {
   stage: 'daily' | 'historical'
   provider: string
@@ -19,7 +19,7 @@ export type PushBody = {
   modified_at?: string | null | undefined
 }
 
-/** Data on its way in: whose it is, where it comes from, and when. */
+/** A checked push: its user, source, clock and time zone. */
 export type IncomingPush = {
   user: UserRow
   key: SealingKey
@@ -29,17 +29,17 @@ export type IncomingPush = {
   window: { start: string | null; end: string | null }
   time_zone: string | null
   zoneAt(at: number): number | null
-  /** The team's clock, which nothing may be ahead of. */
+  /** The team's clock. Data must not be more than a day ahead of it. */
   now: number
-  /** Real time, in milliseconds: the version of what has none. */
+  /** Real time in milliseconds: the version of data without modified_at. */
   received: number
-  /** The version that the sender gave to all of it. */
+  /** The modified_at of the push. */
   version: number | null
-  /** Gives up where it would have to wait for somebody. */
+  /** Whether the push gives up instead of waiting long for a lock. */
   givesWay?: boolean
 }
 
-/** Gap: a sample's own zone comes first, then the one that the push names, then the fallback of the user. */
+/** Gap: the zone of a sample comes first, then time_zone of the push, then the fallback of the user. */
 export async function openPush(
   app: App,
   { team_id }: Pick<TeamCaller, 'team_id'>,
@@ -53,7 +53,7 @@ export async function openPush(
   if (time_zone) checkTimeZone(time_zone, ['body', 'time_zone'])
   const now = Date.parse(app.now())
   checkVersion(modified_at, now)
-  if (start_date && end_date && end_date < start_date) throw invalid(['body', 'end_date'], 'Must not lie before start_date.')
+  if (start_date && end_date && end_date < start_date) throw invalid(['body', 'end_date'], 'Must not be before start_date.')
   const zone = zoneOf(provider, time_zone ?? user.time_zone)
   return {
     ...{ user, provider, stage, now, key: await unwrapUserKey(app, user), isConnected: connection !== undefined },
@@ -65,14 +65,14 @@ export async function openPush(
   }
 }
 
-/** A clock on the wall has no place, so that a zone would move it. */
+/** Sources with floating time report local time without a zone, so a zone would shift it. */
 function zoneOf(provider: SourceSlug, zone: string | null) {
   const { timezone_affinity } = sources[provider]
   if (timezone_affinity === 'floating') return null
   return zone ?? (timezone_affinity === 'user_fallback_or_utc' ? 'UTC' : null)
 }
 
-/** Data that is pushed connects its source, if it is not, and tells where the user is now. */
+/** Connects the source if needed and updates the fallback time zone of the user. */
 export async function connect(app: App, { user, provider, isConnected, stage }: IncomingPush, { time_zone }: PushBody) {
   if (!isConnected) await openConnection(app, user, provider, 'push')
   if (time_zone && stage === 'daily' && sources[provider].timezone_affinity !== 'floating')
@@ -81,20 +81,19 @@ export async function connect(app: App, { user, provider, isConnected, stage }: 
 
 const DAY = 86_400_000
 
-/** A version from the future could never be replaced. */
+/** A version far in the future could never be replaced. */
 export function checkVersion(modified_at: string | null | undefined, now: number) {
-  if (modified_at && Date.parse(modified_at) > now + DAY) throw invalid(['body', 'modified_at'], 'Must not lie in the future.')
+  if (modified_at && Date.parse(modified_at) > now + DAY) throw invalid(['body', 'modified_at'], 'Must not be in the future.')
 }
 
 export function sourceNamed(slug: string, loc: (string | number)[] = ['body', 'provider']): SourceSlug {
-  if (!isSource(slug)) throw invalid(loc, 'No such source. GET /v2/providers lists them.', 'enum')
+  if (!isSource(slug)) throw invalid(loc, 'Unknown source. GET /v2/providers lists the sources.', 'enum')
   return slug
 }
 
-/** The source that a query asks for; undefined for all. */
 export const sourceAsked = ({ provider }: { provider: string }) => (provider ? sourceNamed(provider, ['query', 'provider']) : undefined)
 
-/** Whether a moment, or some of a stretch of time, lies within the user's ingestion bounds. */
+/** Tests whether a time or period overlaps the ingestion bounds of the user. */
 export function within({ user }: Pick<IncomingPush, 'user'>) {
   const start = user.ingestion_start ? Date.parse(user.ingestion_start) : Number.NEGATIVE_INFINITY
   const end = user.ingestion_end ? Date.parse(user.ingestion_end) : Number.POSITIVE_INFINITY

@@ -17,7 +17,7 @@ type Query = {
   cursor?: string | null | undefined
 }
 
-/** What came in of each resource, by user and source. */
+/** Lists what arrived of each resource, by user and source. */
 export async function getUserResources(app: App, caller: TeamCaller, query: Query) {
   const page = await pageOf(app, caller, query, store.statesOf)
   return shown(page, (rows) =>
@@ -28,7 +28,7 @@ export async function getUserResources(app: App, caller: TeamCaller, query: Quer
   )
 }
 
-/** How far the past was read, by user and source; what a source has and was not read is named too. */
+/** Lists the historical pulls by user and source, and the resources without one. */
 export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Query) {
   const page = await pageOf(app, caller, query, store.pullsOf)
   return shown(page, (rows, provider) => {
@@ -45,7 +45,7 @@ export async function getHistoricalPulls(app: App, caller: TeamCaller, query: Qu
   })
 }
 
-/** When something live of a source came in last; undefined where nothing ever did. */
+/** When live data of a source last arrived. Undefined if none ever did. */
 export const lastReceived = async (app: App, { team_id, user_id }: { team_id: string; user_id: string }, provider: string) =>
   (await states.lastReceived(app.db, team_id, user_id, provider))?.at ?? undefined
 
@@ -70,7 +70,7 @@ async function pageOf<R extends Row>(
   return { rows, users, limit }
 }
 
-/** The user after whom a page begins. */
+/** Decodes a cursor: the last user of the previous page. */
 function positionOf(cursor: string | null | undefined) {
   if (!cursor) return undefined
   const id = Buffer.from(cursor, 'base64url').toString()

@@ -8,7 +8,7 @@ import * as store from './store-priorities.ts'
 
 type DataType = (typeof priorityTypes)[number]
 
-/** Which source comes first, by kind of data. */
+/** Lists the sources in order of priority, by kind of data. */
 export async function getSourcePriorities(app: App, { team_id }: TeamCaller, data_type?: DataType | null) {
   const rows = await store.listPriorities(app.db, team_id)
   return (data_type ? [data_type] : priorityTypes).flatMap((type) =>
@@ -21,7 +21,7 @@ export async function getSourcePriorities(app: App, { team_id }: TeamCaller, dat
 
 type Row = { data_type: string; provider: string }
 
-/** What the team put in front, then the catalogue. */
+/** The sources that the team ranked, then the rest in catalog order. */
 function orderOf(rows: Row[], type: string): SourceSlug[] {
   const first = rows.filter(({ data_type }) => data_type === type).map(({ provider }) => provider as SourceSlug)
   const byId = sourceSlugs.toSorted((a, b) => sources[a].id - sources[b].id)
@@ -40,7 +40,7 @@ export const patchSourcePriorities = (app: App, caller: TeamCaller, changes: Cha
     return getSourcePriorities(app, caller)
   })
 
-/** The place of each source for one kind of data. */
+/** Returns the priority of each source for one kind of data. */
 export async function priorityOf(app: App, team_id: string, type: DataType) {
   const order = orderOf(await store.listPriorities(app.db, team_id), type)
   return (provider: string) => order.indexOf(provider as SourceSlug) + 1

@@ -5,7 +5,7 @@ const DAY = 86_400_000
 const two = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 let known = { from: Number.NaN, day: '' }
 
-/** A moment as text. Most of many moments are of one day, whose name is then written once. */
+/** Formats a time. The date part is cached, because consecutive samples are mostly of one day. */
 export function isoOf(at: number) {
   if (!(at >= known.from && at < known.from + DAY)) {
     const from = Math.floor(at / DAY) * DAY
@@ -35,7 +35,7 @@ type ShownSample = {
   diastolic?: number
 }
 
-/** How samples of a resource are read and told. Written for speed: there are many. */
+/** Returns the presenter of a resource. Simple resources have a fast path, because reads have many samples. */
 export function samplePresenter(row: Series): (sample: Sample) => ShownSample {
   const { unit, valueKind: says, interval } = row
   const own = Object.keys(row.extraFields.shape)
@@ -48,7 +48,7 @@ export function samplePresenter(row: Series): (sample: Sample) => ShownSample {
       delete shown.value
       Object.assign(shown, { systolic: value, diastolic: second })
     }
-    // The public clients want a resource's own fields to be there, if only as null.
+    // Public clients expect extra fields to be present, if only as null.
     const said = moreOf(sample.more)
     for (const name of own) Object.assign(shown, { [name]: said[name] ?? null })
     return shown
@@ -66,7 +66,7 @@ const lasting =
     return { timezone_offset: zone, type: type || null, unit, timestamp, start: timestamp, end: isoOf(end), value }
   }
 
-/** Whose samples they are: those of one source, source type, app and device stand together. */
+/** Samples of one source type, app and device form a group. */
 export type Origin = { type: string; app_id: string | null; device_id: string | null }
 
 function originOf({ types }: Series, { type, more }: Sample): Origin {
@@ -76,7 +76,6 @@ function originOf({ types }: Series, { type, more }: Sample): Origin {
 
 const originKey = (row: Series, { type, more }: Sample) => `${row.types === undefined ? type : ''}\n${more}`
 
-/** Samples by where they come from, each group in its order. */
 export function byOrigin<S extends Sample>(row: Series, samples: S[]): { origin: Origin; samples: S[] }[] {
   const found = new Map<string, { origin: Origin; samples: S[] }>()
   const known = new Map<string, { origin: Origin; samples: S[] }>()

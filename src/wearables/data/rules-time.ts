@@ -1,6 +1,6 @@
 const MINUTE = 60_000
 
-/** Milliseconds since 1970 of a date-time with a zone, or NaN. Written by hand: the runtime takes 30 February, and is slower. */
+/** Parses a date-time with a zone to milliseconds, or NaN. Date.parse is slower and accepts February 30. */
 export function momentOf(text: unknown): number {
   if (typeof text !== 'string' || text.length < 17 || text.length > 35) return Number.NaN
   const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2)]
@@ -26,11 +26,10 @@ function afterMinutes(text: string, minutes: number, year: number) {
     }
   }
   const offset = offsetAt(text, at)
-  // Date.UTC takes the years 0 to 99 for those of the last century.
+  // Date.UTC treats the years 0 to 99 as 1900 to 1999.
   return year < 100 ? Number.NaN : minutes + rest - offset * MINUTE
 }
 
-/** Minutes east of UTC. */
 function offsetAt(text: string, at: number) {
   if ((text[at] === 'Z' || text[at] === 'z') && text.length === at + 1) return 0
   const sign = text[at] === '+' ? 1 : text[at] === '-' ? -1 : Number.NaN
@@ -38,7 +37,7 @@ function offsetAt(text: string, at: number) {
   return text.length === at + 6 && text[at + 3] === ':' && hours < 24 && minutes < 60 ? sign * (hours * 60 + minutes) : Number.NaN
 }
 
-/** Seconds east of UTC that a date-time names; null for Z, which only says that it was written in UTC. */
+/** The UTC offset of a date-time in seconds. Null for Z, which does not name the zone of the user. */
 export function zoneIn(text: string): number | null {
   const sign = text[text.length - 6]
   if (sign !== '+' && sign !== '-') return null
@@ -65,7 +64,7 @@ const daysIn = (year: number, month: number) =>
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Seconds east of UTC at a moment, for one zone and many moments. Null where there is no zone. */
+/** Returns a function from a time to the UTC offset in seconds. Its result is null without a zone. */
 export function zoneClock(zone: string | null | undefined): (at: number) => number | null {
   if (!zone) return () => null
   const known = clocks.get(zone) ?? newClock(zone)
@@ -76,7 +75,7 @@ export function zoneClock(zone: string | null | undefined): (at: number) => numb
 
 type Clock = (at: number) => number
 
-/** There are a few hundred zones, and a clock is slow to make. Each can be spelled in many ways, in capitals and small letters. */
+/** Intl formats are slow to create. The limit bounds the cache, because a zone can be spelled in any case. */
 const clocks = new Map<string, Clock>()
 const MOST_ZONES = 1000
 const MOST_DAYS = 5000
@@ -103,5 +102,4 @@ function parsedOffset(name: string) {
 
 export const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 
-/** The day on the user's calendar. */
 export const localDay = (at: number, zone: number | null) => dayOf(at + (zone ?? 0) * 1000)

@@ -5,7 +5,7 @@ const DAY = 86_400_000
 
 export type Range = { from: number; to: number }
 
-/** The moments of a window: a date is its first moment as a start and its last as an end. Without an end it goes on until tomorrow. */
+/** The period of a query. A date as the end includes the whole day; without an end the period reaches past now. */
 export function rangeOf(start: string, end: string | null | undefined, now: string): Range {
   const from = Date.parse(start)
   if (!end) return { from, to: Math.max(from, Date.parse(now) + 2 * DAY) }
@@ -14,7 +14,7 @@ export function rangeOf(start: string, end: string | null | undefined, now: stri
   return { from, to }
 }
 
-/** The days of a window on the calendar, whatever the hour. */
+/** The calendar days of a query. */
 export function daysOf(start: string, end: string | null | undefined, now: string) {
   const from = start.slice(0, 10)
   const to = (end ?? new Date(rangeOf(start, null, now).to).toISOString()).slice(0, 10)
@@ -22,9 +22,9 @@ export function daysOf(start: string, end: string | null | undefined, now: strin
   return { from, to }
 }
 
-const endsEarly = () => invalid(['query', 'end_date'], 'Must not lie before start_date.')
+const endsEarly = () => invalid(['query', 'end_date'], 'Must not be before start_date.')
 
-/** How far a reader came: through a day, or to a sample within it. */
+/** A position in a read: after a day, or after a sample within a day. */
 export type Place = { day: string; provider: string; source_type: string; within?: { at: number; type: string } | undefined }
 
 export const cursorOf = ({ day, provider, source_type, within }: Place) =>
@@ -52,7 +52,7 @@ function partsOf(cursor: string): unknown[] {
 
 const lengths: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: DAY }
 
-/** The length of a stretch, which must divide a day: stretches then begin with the days. */
+/** Parses a downsampling interval. It must divide a day, so that intervals start with the days. */
 export function stretchOf(text: string): number {
   const length = Number(text.slice(0, -1)) * (lengths[text.at(-1) as string] as number)
   if (DAY % length !== 0) throw invalid(['query', 'downsample'], 'Must divide a day, such as 1m, 5m, 15m, 1h, 6h or 1d.')

@@ -9,7 +9,7 @@ export type Wanted = {
   limit: number
 }
 
-/** Everything of a page of users who are there and have something. */
+/** The rows of one page of active users. */
 const ofUsers = (db: Db, table: 'resource_states' | 'historical_pulls', { team_id, user_id, provider, after, limit }: Wanted) =>
   db
     .selectFrom(table)
@@ -33,7 +33,7 @@ const ofUsers = (db: Db, table: 'resource_states' | 'historical_pulls', { team_i
     .orderBy('provider')
     .orderBy('resource')
 
-/** What is live and what is past, together. */
+/** Combines live and historical data. */
 export const statesOf = (db: Db, wanted: Wanted) =>
   ofUsers(db, 'resource_states', wanted)
     .select(['user_id', 'provider', 'resource'])

@@ -14,7 +14,7 @@ export type Received = {
   at: string
 }
 
-/** Notes what came in of a resource, live or of the past. It stands inside larger statements too, whose first values are these. */
+/** Records received data of a resource. Larger statements embed this text with the same first parameters. */
 export const receivedText = `insert into resource_states as s
     (team_id, user_id, provider, resource, stage, oldest_data, newest_data, sent_count, last_attempt_at, last_status)
   values ($1::uuid, $2::uuid, $3::text, $4::text, $5::text, $6::timestamptz, $7::timestamptz, $8::bigint, $9::timestamptz, 'success')
@@ -31,7 +31,6 @@ export const receivedValues = ({ team_id, user_id, provider, resource, stage, ol
 
 export const noteReceived = (db: Db, received: Received) => db.executeQuery(CompiledQuery.raw(receivedText, receivedValues(received)))
 
-/** When something live came in of a source for the last time. */
 export const lastReceived = (db: Db, team_id: string, user_id: string, provider: string) =>
   db
     .selectFrom('resource_states')
@@ -77,7 +76,7 @@ export const upsertPulls = async (db: Db, rows: Insertable<Tables['historical_pu
     .execute()
 }
 
-/** The past of these resources is being read; what was noted of an earlier reading stays until it is done. */
+/** Marks historical pulls as started. The results of an earlier pull stay until this one ends. */
 export const beginPulls = (db: Db, { team_id, user_id, provider }: Whose, resources: string[], now: string) =>
   sql`
     insert into historical_pulls as h (team_id, user_id, provider, resource, status, scheduled_at, started_at)
@@ -86,7 +85,6 @@ export const beginPulls = (db: Db, { team_id, user_id, provider }: Whose, resour
       status = 'in_progress', error_details = null, ended_at = null,
       scheduled_at = excluded.scheduled_at, started_at = excluded.started_at`.execute(db)
 
-/** The same for those that were tried before. */
 export const retryPulls = (db: Db, { team_id, user_id, provider }: Whose) =>
   openPulls(db, { team_id, user_id, provider }).set({ status: 'in_progress', error_details: null }).execute()
 

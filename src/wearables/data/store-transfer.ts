@@ -1,7 +1,7 @@
 import { insertJson, type JsonRow } from '../../platform/db/json-rows.ts'
 import type { Db } from '../../platform/db/open.ts'
 
-/** Inserts rows of a team's export. An import that is resumed sends samples and streams again; those that are there stay. */
+/** Inserts rows of a team export. A resumed import repeats samples and streams; existing ones stay. */
 export const inserts = {
   summaries: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('summaries'), 'summaries', rows),
   resource_states: (db: Db, rows: JsonRow[]) => insertJson(db.insertInto('resource_states'), 'resource_states', rows),

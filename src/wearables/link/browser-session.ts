@@ -12,14 +12,14 @@ import { offersOf } from './sources.ts'
 import type { LiveToken } from './store.ts'
 import { findToken } from './tokens.ts'
 
-/** What the browser gets: a page, or another place to go to. */
+/** A page, or a URL to redirect to. */
 export type PageResponse = { status: number; html: string } | { to: string }
 
 const shown = (html: string, status = 200): PageResponse => ({ status, html })
 
 export type BrowserSession = { token: LiveToken; caller: LinkCaller; frame: pages.Frame }
 
-/** Lets a guest with a good token in; everybody else learns why not. */
+/** Calls `show` for a valid token. Otherwise shows why the link does not work. */
 export async function withBrowserSession(
   app: App,
   secret: string | undefined,
@@ -32,7 +32,7 @@ export async function withBrowserSession(
   return show({ token, caller: callerOf(token), frame })
 }
 
-/** Only with the secret of this very token. */
+/** The frame contains the secret, so it exists only for a browser that sent the secret of this token. */
 export const frameOf = (token: LiveToken, secret: string | undefined): pages.Frame | undefined =>
   secret && hashSecret(secret).equals(token.hash)
     ? { token: secret, team: token.team_name, closes: Boolean(token.redirect_url && token.on_close), chooses: !token.provider }
@@ -57,7 +57,7 @@ const notOffered = {
 
 type Fields = Record<string, string>
 
-/** What a form was filled in with. */
+/** Handles a submitted form. */
 export async function submit(
   app: App,
   guest: BrowserSession,
@@ -84,14 +84,14 @@ export async function submit(
   return shown(way === 'code' ? pages.codePage(frame, slug, hint, failure) : pages.sourcePage(frame, offer, failure), 422)
 }
 
-/** Only what can be had in no other way: nobody's own data is mistaken for what is made up. */
+/** Offers demo data only for sources that cannot be connected, so that nobody mistakes it for their own. */
 async function submitDemo(app: App, guest: BrowserSession, slug: string): Promise<PageResponse> {
   const offer = await offerOf(app, guest.caller, slug)
   if (!offer?.demo) return showSource(app, guest, slug)
   return endResponse(guest, await connectAsDemo(app, guest.token, offer.slug), { ...offer, fromForm: true })
 }
 
-/** The end of a way. `fromForm`: a redirect to another site is not possible, so the page leaves by itself. */
+/** Ends the flow. After a form the page redirects itself, because form-action blocks redirects to other sites. */
 export function endResponse(
   { token, frame }: { token: LiveToken; frame: pages.Frame | undefined },
   outcome: rules.Outcome,
@@ -103,21 +103,21 @@ export function endResponse(
   return shown(pages.endPage(frame, outcome, { slug, demo, back, leaves }), outcome.state === 'success' ? 200 : 422)
 }
 
-/** The user gave up. */
+/** Handles a canceled flow. */
 export function close({ token, frame }: BrowserSession): PageResponse {
   const outcome = rules.linkFailed('user_cancelled')
   if (token.redirect_url && token.on_close) return { to: rules.returnUrl(token.redirect_url, outcome) }
   return shown(pages.endPage(frame, { ...outcome, error: 'Nothing was connected. You can close this window.' } as rules.Outcome))
 }
 
-/** Messages of problems are for those who build with the API; an end user reads something else. */
+/** Texts for end users instead of the error messages for developers. */
 const plainly: Record<string, string> = {
-  NO_SIGN_IN_WAITING: 'The sign-in has to begin anew. Go back and try again.',
-  CONNECTION_IS_NO_DEMO: 'This source is connected already, with your own data. Choose another one.',
-  TOO_MANY_LINKS: 'That was tried too often. Wait ten minutes and try again.',
+  NO_SIGN_IN_WAITING: 'Start the sign-in again.',
+  CONNECTION_IS_NO_DEMO: 'This source is already connected with your own data. Choose another one.',
+  TOO_MANY_LINKS: 'Too many attempts. Wait ten minutes and try again.',
 }
 
-/** A refusal as a page instead of JSON. */
+/** Shows a problem as a page instead of JSON. */
 export function refusalResponse(error: unknown): PageResponse {
   if (!(error instanceof Problem)) throw error
   const { error_type } = error.detail as { error_type: string }

@@ -11,7 +11,7 @@ import { consumeToken } from './tokens.ts'
 
 type Made = { kind: Kind; account: Account; expires_at?: string | null }
 
-/** The end of the way: the account is connected and the token used up, or neither. */
+/** Connects the account and consumes the token in one transaction. */
 export const finishLink = (app: App, { team_id, user_id, id }: LinkToken, provider: SourceSlug, made: Made): Promise<rules.Outcome> =>
   inTransaction(app, async (app) => {
     const user = await lockUser(app, team_id, user_id)
@@ -23,12 +23,11 @@ export const finishLink = (app: App, { team_id, user_id, id }: LinkToken, provid
     return rules.linkSucceeded
   })
 
-/** Who acts with a token. */
 export const callerOf = ({ id: key_id, org_id, team_id, user_id, clock_offset_ms }: LiveToken): LinkCaller => ({
   ...{ kind: 'link', org_id, team_id, user_id, key_id, clock_offset_ms },
 })
 
-/** A page is no row of the API, so its changes bring their own line for the audit log. */
+/** The pages are not API endpoints, so their changes add their own audit row. */
 export const withAudit = (app: App, token: LiveToken, action: string): App => ({
   ...app,
   requestRows: async (inside) => ({

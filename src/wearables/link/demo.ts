@@ -7,7 +7,7 @@ import * as rules from './rules.ts'
 import type { LiveToken } from './store.ts'
 import { consumeToken } from './tokens.ts'
 
-/** Connects a source with made-up data: the token is used up with it. The data comes afterwards, by whatever means. */
+/** Connects a demo source and consumes the token. The data follows after the commit. */
 export async function connectAsDemo(app: App, { team_id, user_id, id }: LiveToken, provider: SourceSlug): Promise<rules.Outcome> {
   const made = await inTransaction(app, async (app) => {
     const user = await lockUser(app, team_id, user_id)

@@ -16,11 +16,11 @@ import * as rules from './rules.ts'
 import { linkSource } from './sources.ts'
 import * as store from './store.ts'
 
-/** How long a user may take at the source. */
+/** How long the user can take at the source. */
 const AWAY = 10 * MINUTE
 const AT_ONCE = 20
 
-/** Sends a user to a source. `browser` is what only the browser knows that sets out, where our own page begins. */
+/** Starts an OAuth flow. `browser` is a secret of the browser that binds the flow to it, on the link page. */
 export async function startOAuth(app: App, { team_id, key_id }: LinkCaller, provider: SourceSlug, browser?: string) {
   const token = await store.getToken(app.db, team_id, key_id)
   rules.checkWanted(token, provider)
@@ -45,7 +45,7 @@ const verifier = async (app: App, team_id: string, state: string) =>
 
 type Back = { state?: string | undefined; code?: string | undefined; error?: string | undefined; browser?: string | undefined }
 
-/** A user comes back from a source. Without a token nobody knows whence: then there is only an outcome to show. */
+/** Finishes an OAuth flow. Without a valid token there is only an outcome to show. */
 export async function finishOAuth(app: App, { state, code, error, browser }: Back) {
   const flow = state ? await store.takeFlow(app.db, hashSecret(state)) : undefined
   if (!flow || !state || !isSource(flow.provider) || flow.expires_at <= app.wall() || !isSameBrowser(flow, browser))
@@ -74,7 +74,7 @@ async function outcomeOf(app: App, token: Token, flow: Way, { state, code, error
   if (tokens.state !== 'granted')
     return rules.linkFailed(tokens.state === 'refused' && tokens.because === 'client' ? 'provider_credential_error' : 'provider_api_error')
   const outcome = await connect(app, token, flow, client, tokens)
-  // The user allowed something that leads to nothing, so it is given back.
+  // The connection failed, so the granted token is revoked.
   if (outcome.state === 'error') await revokeToken(app, client, tokens.granted.refresh_token ?? tokens.granted.access_token)
   return outcome
 }
@@ -88,5 +88,5 @@ async function connect(app: App, token: Token, { provider, scopes }: Way, client
   return finishLink(withAudit(app, token, 'finishOAuth'), token, provider, { kind: 'oauth', account, expires_at: tokens.expires_at })
 }
 
-/** Proof that a browser is the one that set out; kept by it alone. */
+/** A secret that only the browser stores. It proves that the same browser returns. */
 export const newBrowserSecret = () => randomBytes(32).toString('base64url')

@@ -7,7 +7,7 @@ import { linkSource } from './sources.ts'
 import * as store from './store.ts'
 import { linkCaller } from './tokens.ts'
 
-/** A token of another team is none. */
+/** A token of another team is invalid. */
 export async function startLink(app: App, { team_id }: TeamCaller, { link_token, provider }: { link_token: string; provider: SourceSlug }) {
   const caller = await linkCaller(app, link_token)
   if (caller.team_id !== team_id) rules.checkToken(undefined, app.wall())

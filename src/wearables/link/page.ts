@@ -4,10 +4,10 @@ import { type Html, html } from '../../platform/html.ts'
 import type { Outcome } from './rules.ts'
 import type { Offer } from './sources.ts'
 
-/** What every page of one link has in common. */
+/** The values that all pages of one link share. */
 export type Frame = { token: string; team: string; closes: boolean; chooses: boolean }
 
-/** The sources to choose from; `search` narrows them where the browser runs no script. */
+/** The list of sources. `search` filters it for browsers without JavaScript. */
 export function pickPage(frame: Frame, offers: Offer[], search = '') {
   const found = offers
     .filter(({ slug }) => sources[slug].name.toLowerCase().includes(search.trim().toLowerCase()))
@@ -16,7 +16,7 @@ export function pickPage(frame: Frame, offers: Offer[], search = '') {
     frame,
     'Connect a source',
     html`<h1>Connect a source</h1>
-<p class="lead">Choose where your health data is now. ${frame.team} can read it once you allow it.</p>
+<p class="lead">Choose the service that has your health data. ${frame.team} can read it once you allow it.</p>
 ${
   offers.length
     ? html`<form method="get" action="/link" role="search">
@@ -26,7 +26,7 @@ ${
 </form>
 <p id="count" role="status" class="quiet">${counted(found.length)}</p>
 <ul class="sources" id="sources">${found.map((offer) => choice(frame, offer))}</ul>`
-    : html`<p role="status">There is nothing to connect here yet. Whoever sent you this link has to set up a source first.</p>`
+    : html`<p role="status">There is nothing to connect here yet. ${frame.team} needs to set up a source first.</p>`
 }`,
   )
 }
@@ -40,13 +40,13 @@ const choice = ({ token }: Frame, { slug, demo }: Offer) => {
 
 const badge = html` <span class="badge">Demo data</span>`
 
-/** What connecting one source takes. */
+/** The page that connects one source. */
 export function sourcePage(frame: Frame, { slug, demo }: Offer, failure?: string) {
   const source = sources[slug]
   const ways: Partial<Record<Source['auth_type'], Html>> = {
     oauth: html`<p class="lead">You will sign in at ${source.name} and choose what ${frame.team} may read. Your password stays there.</p>
 <p><a class="button" href="/link/oauth/${slug}?token=${frame.token}">Continue to ${source.name}</a></p>`,
-    password: html`<p class="lead">Sign in with your ${source.name} account. The password is used once and not kept.</p>
+    password: html`<p class="lead">Sign in with your ${source.name} account. Your password is used once and not stored.</p>
 ${form(frame, `/link/password/${slug}`, [field('username', 'Username or email address', 'username'), field('password', 'Password', 'current-password', 'password')])}`,
     email: html`<p class="lead">Enter the email address of your ${source.name} account.</p>
 ${form(frame, `/link/email/${slug}`, [field('email', 'Email address', 'email', 'email')])}`,
@@ -55,14 +55,14 @@ ${form(frame, `/link/email/${slug}`, [field('email', 'Email address', 'email', '
     frame,
     `Connect ${source.name}`,
     html`${heading(slug, `Connect ${source.name}`)}
-${alarm(failure)}
+${alert(failure)}
 ${demo ? asDemo(frame, slug) : (ways[source.auth_type] ?? html`<p class="lead">${source.name} is connected from its own app on your phone.</p>`)}
 ${frame.chooses && html`<p><a href="/link?token=${frame.token}">Choose another source</a></p>`}`,
   )
 }
 
 const asDemo = (frame: Frame, slug: SourceSlug) => html`<p class="lead">${badge} ${sources[slug].name} is not set up here. You can try it
-with data that is made up: ${frame.team} will see a month of it, and nothing of yours.</p>
+with demo data: ${frame.team} will see a month of generated data and none of yours.</p>
 ${form(frame, `/link/demo/${slug}`, [], 'Connect with demo data')}`
 
 export function codePage(frame: Frame, slug: SourceSlug, hint: string, failure?: string) {
@@ -72,14 +72,14 @@ export function codePage(frame: Frame, slug: SourceSlug, hint: string, failure?:
     `Code from ${name}`,
     html`${heading(slug, 'Enter your code')}
 <p class="lead">${name} sent a code to ${hint}.</p>
-${alarm(failure)}
+${alert(failure)}
 ${form(frame, `/link/code/${slug}`, [html`<input type="hidden" name="hint" value="${hint}">`, field('mfa_code', 'Code', 'one-time-code')])}`,
   )
 }
 
 type End = { slug?: SourceSlug | undefined; demo?: boolean | undefined; back?: string | undefined; leaves?: boolean | undefined }
 
-/** The end. A page that `leaves` goes back by itself: after a form a redirect to another site would be stopped by our own policy. */
+/** The last page. With `leaves` it redirects itself, because the form-action policy blocks redirects to other sites after a form. */
 export function endPage(frame: Frame | undefined, outcome: Outcome, { slug, demo, back, leaves }: End = {}) {
   const done = outcome.state === 'success'
   const title = done ? 'You are connected' : 'That did not work'
@@ -99,7 +99,7 @@ ${back && html`<p><a class="${done ? 'button' : ''}" href="${back}">Go back to t
 const heading = (slug: SourceSlug, text: string) =>
   html`<p class="logo"><img src="/assets/sources/${slug}.svg" alt="" width="64" height="64"></p><h1>${text}</h1>`
 
-const alarm = (failure: string | undefined) => failure && html`<p class="alarm" role="alert">${failure}</p>`
+const alert = (failure: string | undefined) => failure && html`<p class="alert" role="alert">${failure}</p>`
 
 const form = ({ token }: Frame, action: string, fields: Html[], label = 'Connect') =>
   html`<form method="post" action="${action}"><input type="hidden" name="token" value="${token}">${fields}<button>${label}</button></form>`

@@ -2,7 +2,7 @@ import { isSource, type SourceSlug, sourceSlugs } from '../../contract/tenants/s
 import type { linkErrorTypes } from '../../contract/wearables/link.ts'
 import { invalid, problem } from '../../platform/problem.ts'
 
-/** What may go wrong on the way to a connection, as the public clients know it. */
+/** The reasons for a failed connection, by the names that public clients know. */
 export const linkErrors = {
   invalid_token: 'This link is not valid. Ask for a new one.',
   token_expired: 'This link has expired. Ask for a new one.',
@@ -27,7 +27,7 @@ type Failure = Extract<Outcome, { state: 'error' }>
 
 export const linkFailed = (error_type: LinkError): Failure => ({ state: 'error', error_type, error: linkErrors[error_type] })
 
-/** Where the browser goes with an outcome; what the customer put into the address stays in it. */
+/** Adds the outcome to the redirect URL and keeps its own parameters. */
 export function returnUrl(redirect_url: string, outcome: Outcome) {
   const url = new URL(redirect_url)
   for (const [name, value] of Object.entries(outcome)) url.searchParams.set(name, value)
@@ -36,7 +36,7 @@ export function returnUrl(redirect_url: string, outcome: Outcome) {
 
 type Token = { expires_at: string; consumed_at: string | null }
 
-/** Why a token can no longer be used. */
+/** The reason why a token cannot be used. */
 export function tokenFailure(token: Token | undefined, now: string): LinkError | undefined {
   if (!token) return 'invalid_token'
   if (token.consumed_at) return 'token_consumed'
@@ -45,34 +45,34 @@ export function tokenFailure(token: Token | undefined, now: string): LinkError |
 
 const names = { invalid_token: 'INVALID_LINK_TOKEN', token_expired: 'LINK_TOKEN_EXPIRED', token_consumed: 'LINK_TOKEN_CONSUMED' } as const
 
-/** The refusal in our own form, and beside it the three keys that the public clients read. */
+/** Throws a problem that also has the three keys that public clients read. */
 export function checkToken<T extends Token>(token: T | undefined, now: string): T {
   const error_type = tokenFailure(token, now) as keyof typeof names | undefined
   if (!error_type) return token as T
-  throw problem(names[error_type], `${linkErrors[error_type]} POST /v2/link/token makes one.`, {}, linkFailed(error_type))
+  throw problem(names[error_type], `${linkErrors[error_type]} POST /v2/link/token creates one.`, {}, linkFailed(error_type))
 }
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
-/** https without user and password; in the sandbox also http on this machine. */
+/** https without credentials, or http on this machine in the sandbox. */
 export function isReturnable(text: string, isSandbox: boolean) {
   const url = /^[!-~]{1,2048}$/.test(text) ? URL.parse(text) : null
   if (!url || url.username || url.password) return false
   return url.protocol === 'https:' || (isSandbox && url.protocol === 'http:' && LOOPBACK.test(url.hostname))
 }
 
-/** A browser is sent to no other place than the one that the customer named with its key. */
+/** Browsers are redirected only to URLs that the customer set with an API key. */
 export function checkRedirectUrl(text: string, isSandbox: boolean) {
   if (!isReturnable(text, isSandbox))
     throw invalid(
       ['body', 'redirect_url'],
-      `Must be an https address${isSandbox ? ', or http on this machine,' : ''} without user and password, of at most 2048 characters.`,
+      `Must be an https URL${isSandbox ? ' (or http on this machine)' : ''} without credentials, of at most 2048 characters.`,
     )
 }
 
 type Wanted = { provider: string | null; filter_on_providers: string[] | null }
 
-/** The sources that a token is for. */
+/** The sources that a token covers. */
 export function sourcesOf({ provider, filter_on_providers }: Wanted): SourceSlug[] {
   const wanted = provider ? [provider] : filter_on_providers
   return wanted ? wanted.filter(isSource) : sourceSlugs
@@ -80,7 +80,10 @@ export function sourcesOf({ provider, filter_on_providers }: Wanted): SourceSlug
 
 export function checkWanted(token: Wanted, slug: SourceSlug) {
   if (!sourcesOf(token).includes(slug))
-    throw problem('SOURCE_NOT_OFFERED', 'This link token is for other sources; GET /v2/link/providers lists those that it connects.')
+    throw problem(
+      'SOURCE_NOT_OFFERED',
+      'This link token does not cover the source. GET /v2/link/providers lists the sources that it covers.',
+    )
 }
 
 export const WRONG_CODES = 5

@@ -12,7 +12,7 @@ import * as store from './store.ts'
 
 type Answer = rules.Outcome | { state: 'pending_provider_mfa'; provider_mfa: { method: string; hint: string } }
 
-/** Connects a source by user name and password. Both are used for the sign-in and never kept. */
+/** Connects a source with a username and password. Neither is stored. */
 export const connectByPassword = (app: App, caller: LinkCaller, provider: SourceSlug, sent: { username: string; password: string }) =>
   enter(app, caller, provider, 'password', () => signIn(sent))
 
@@ -34,7 +34,7 @@ const enter = (app: App, caller: LinkCaller, provider: SourceSlug, kind: 'passwo
 const finished = async (app: App, token: store.LinkToken, provider: SourceSlug, made: Parameters<typeof finishLink>[3]) =>
   shown(token, provider, await finishLink(app, token, provider, made), made.account.external_user_id)
 
-/** The sandbox has sources of its own that stand in for those with a password; there is no adapter for a real one. */
+/** Only the sandbox has an adapter, and it is simulated. */
 function checkAdapter(app: App, provider: SourceSlug) {
   if (app.config.ENVIRONMENT !== 'sandbox')
     throw problem('SOURCE_NOT_CONFIGURED', `${sources[provider].name} cannot be connected here: this deployment has no adapter for it.`)
@@ -49,7 +49,7 @@ async function waitForCode(app: App, token: store.LinkToken, provider: SourceSlu
   return { state: 'pending_provider_mfa' as const, provider_mfa: { method, hint } }
 }
 
-/** The code that the source sent to the user. After so many wrong ones the sign-in begins anew. */
+/** Checks an MFA code. After five wrong codes the sign-in starts over. */
 export const completeMfa = (app: App, { team_id, key_id }: LinkCaller, provider: SourceSlug, code: string) =>
   inTransaction(app, async (app) => {
     const token = await store.lockToken(app.db, team_id, key_id)
@@ -71,7 +71,7 @@ async function countWrongCode(app: App, token: store.LinkToken) {
   return rules.linkFailed('incorrect_mfa_code')
 }
 
-/** As the public clients read it; the last three are of older ones. */
+/** The response. The last three fields are for older clients. */
 function shown(token: store.LinkToken, provider: SourceSlug, answer: Answer, external_user_id: string | null = null) {
   const { error_type = null, error = null } = 'error' in answer ? answer : {}
   const over = answer.state === 'success' || (answer.state === 'error' && token.on_error) ? answer : undefined

@@ -9,14 +9,14 @@ import * as store from './store.ts'
 
 type Whose = Pick<LinkCaller, 'team_id' | 'key_id'>
 
-/** The sources that a token connects here: those it is for, and that can be reached. */
+/** Lists the sources that a token covers and that can be connected here. */
 export const listLinkSources = async (app: App, caller: Whose) =>
   (await offersOf(app, caller)).filter(({ demo }) => !demo).map(({ slug }) => linkSource(app, slug))
 
-/** A source to choose from; as a `demo` where the sandbox has nothing but made-up data of it. */
+/** A source on the link page. `demo` means that the sandbox connects it with demo data. */
 export type Offer = { slug: SourceSlug; demo: boolean }
 
-/** What an end user chooses from on our page: in the sandbox every source can be tried. */
+/** Lists the sources of the link page. The sandbox offers every source. */
 export async function offersOf(app: App, { team_id, key_id }: Whose): Promise<Offer[]> {
   const token = await store.getToken(app.db, team_id, key_id)
   const own = await ownSources(app, team_id)
@@ -26,14 +26,14 @@ export async function offersOf(app: App, { team_id, key_id }: Whose): Promise<Of
     .filter(({ demo }) => !demo || app.config.ENVIRONMENT === 'sandbox')
 }
 
-/** Sources that push are connected from a phone, not from here. */
+/** Sources that push are connected from a phone. */
 function canBeLinked(app: App, slug: SourceSlug, own: Set<string>) {
   const { auth_type } = sources[slug]
   if (auth_type === 'password' || auth_type === 'email') return app.config.ENVIRONMENT === 'sandbox'
   return auth_type === 'oauth' && isSetUp(app, slug, own)
 }
 
-/** A source as the link routes show it. */
+/** The source in responses of the link routes. */
 export function linkSource(app: App, slug: SourceSlug) {
   const { id, description, auth_type, source_type, backfill_days } = sources[slug]
   const form_components = auth_type === 'password' ? { username: true, password: true } : auth_type === 'email' ? { email: true } : {}

@@ -7,7 +7,7 @@ export type Flow = Selectable<Tables['oauth_flows']>
 
 export const insertToken = (db: Db, row: Insertable<Tables['link_tokens']>) => db.insertInto('link_tokens').values(row).execute()
 
-/** With its team, while user and team are alive. */
+/** Tokens with their team. Deleted users and teams have none. */
 const liveTokens = (db: Db) =>
   db
     .selectFrom('link_tokens as token')
@@ -34,11 +34,11 @@ export const updateToken = (db: Db, { team_id, id }: LinkToken, change: Updateab
 
 export const insertFlow = (db: Db, row: Insertable<Tables['oauth_flows']>) => db.insertInto('oauth_flows').values(row).execute()
 
-/** A way back is gone once: whoever comes with the same state again finds nothing. */
+/** Deletes the flow, so that a state works only once. */
 export const takeFlow = (db: Db, state_hash: Buffer) =>
   db.deleteFrom('oauth_flows').where('state_hash', '=', state_hash).returningAll().executeTakeFirst()
 
-/** How many ways a token has begun that can still be gone to their end. */
+/** Counts the unexpired flows of a token. */
 export const countFlows = (db: Db, { team_id, id }: LinkToken, now: string) =>
   db
     .selectFrom('oauth_flows')
@@ -48,7 +48,7 @@ export const countFlows = (db: Db, { team_id, id }: LinkToken, now: string) =>
     .where('expires_at', '>', now)
     .executeTakeFirstOrThrow()
 
-/** Of any team. Tokens are kept for a day after their end, so that their holder learns why they no longer work. */
+/** Deletes expired flows and tokens of any team. Tokens stay for a day, so that the error can name the expiry. */
 export const deleteOld = (db: Db, now: string) =>
   sql`with flows as (delete from oauth_flows where expires_at < ${now}::timestamptz)
     delete from link_tokens where expires_at < ${now}::timestamptz - interval '1 day'`.execute(db)

@@ -20,7 +20,7 @@ type NewToken = {
   on_close?: 'redirect' | null | undefined
 }
 
-/** A token with which an end user connects one source, and the address of the page where that happens. */
+/** Creates a token for one connection, and the URL of its link page. */
 export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ...wanted }: NewToken) =>
   inTransaction(app, async (app) => {
     await requireUser(app, team_id, user_id)
@@ -35,13 +35,13 @@ export const createLinkToken = (app: App, { team_id }: TeamCaller, { user_id, ..
     return { link_token, link_web_url: `${publicUrl(app.config)}/link?token=${link_token}` }
   })
 
-/** Whom a link token stands for. */
+/** Authenticates a link token. */
 export async function linkCaller(app: App, secret: string): Promise<LinkCaller> {
   const { org_id, team_id, user_id, id: key_id, clock_offset_ms } = await readToken(app, secret)
   return { kind: 'link', org_id, team_id, user_id, key_id, clock_offset_ms }
 }
 
-/** The token that somebody came with, while it can be used. */
+/** Returns a usable token or throws. */
 const readToken = async (app: App, secret: string) => rules.checkToken(await store.findToken(app.db, hashSecret(secret)), app.wall())
 
 export const findToken = (app: App, secret: string) => store.findToken(app.db, hashSecret(secret))
@@ -51,7 +51,7 @@ export async function isTokenValid(app: App, { team_id }: TeamCaller, secret: st
   return { valid: token?.team_id === team_id && !rules.tokenFailure(token, app.wall()) }
 }
 
-/** Uses the token up in the caller's transaction; of two who come at once, one succeeds, and the other learns why not. */
+/** Consumes the token in the caller's transaction. Returns the reason if another request consumed it first. */
 export async function consumeToken(app: AppInTransaction, team_id: string, id: string) {
   const token = await store.lockToken(app.db, team_id, id)
   const spent = rules.tokenFailure(token, app.wall())

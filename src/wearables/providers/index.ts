@@ -8,15 +8,15 @@ import { demoResources } from './demo/rules-report.ts'
 import { revokeToken } from './oauth.ts'
 import { clientFor } from './oauth-client.ts'
 
-/** The wearable source behind a connection. What a source cannot do is left out; one that pushes needs nothing of us. */
+/** The adapter of a kind of connection. Sources that push need none. */
 export type Provider = {
-  /** Makes sure that the source still lets us in. `broken` is for good, and told by then. */
+  /** Renews the access if needed. `broken` is permanent, and its event was emitted. */
   renew?(app: App, connection: Connection): Promise<'ready' | 'broken' | 'unavailable'>
-  /** The resources whose past it fetches. */
+  /** The resources with history. */
   history?: string[]
-  /** Fetches what is new, or everything that the source still has. */
+  /** Fetches new data, or the history. */
   pull?(app: App, connection: Connection, reach: 'new' | 'history'): Promise<void>
-  /** Tells the source that the user has left. Throws where it has to be told again. */
+  /** Deregisters the user at the source. Throws if it must be retried. */
   leave?(app: App, connection: Connection, account: Account): Promise<void>
 }
 
@@ -25,13 +25,14 @@ const oauth: Provider = {
   leave: async (app, { team_id, provider }, { tokens }) => {
     const client = isSource(provider) ? await clientFor(app, team_id, provider) : undefined
     if (!client || !tokens) return
-    if (!(await revokeToken(app, client, tokens.refresh_token ?? tokens.access_token))) throw new Error('The source did not take notice')
+    if (!(await revokeToken(app, client, tokens.refresh_token ?? tokens.access_token)))
+      throw new Error('The source did not revoke the token')
   },
 }
 
 const demo: Provider = { history: demoResources, pull: pullDemo }
 
-/** By the kind of the connection. */
+/** By kind of connection. */
 const providers: Record<string, Provider> = { oauth, demo }
 
 export const providerFor = ({ kind }: Connection): Provider => providers[kind] ?? {}

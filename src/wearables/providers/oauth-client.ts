@@ -5,7 +5,7 @@ import { callbackUrl, ownClient } from '../team-sources/credentials.ts'
 import { knownSources } from './oauth-sources.ts'
 import type { Client } from './rules-oauth.ts'
 
-/** Who we are at a source for a team: by the team's own credentials, or by the deployment's. Undefined where nobody set any. */
+/** The OAuth client for a team: its own, or the one of the deployment. Undefined if neither is set up. */
 export async function clientFor(app: App, team_id: string, provider: SourceSlug): Promise<Client | undefined> {
   const { client_id, client_secret, authorize_url, token_url, ...set } = settingOf(app, provider)
   const deployments = client_id && client_secret ? { client_id, client_secret, redirect_uri: callbackUrl(app) } : undefined
@@ -25,7 +25,7 @@ export async function clientFor(app: App, team_id: string, provider: SourceSlug)
   }
 }
 
-/** Whether there would be a client, by the sources at which the team has an account of its own. */
+/** Whether `clientFor` would return a client. `own` contains the sources with custom credentials of the team. */
 export function isSetUp(app: App, provider: SourceSlug, own: Set<string>) {
   const { authorize_url, token_url, client_id, client_secret } = settingOf(app, provider)
   return Boolean(authorize_url && token_url && (own.has(provider) || (client_id && client_secret)))
@@ -43,7 +43,7 @@ const notConfigured = (provider: SourceSlug) =>
     `${sources[provider].name} cannot be connected yet: set the team's credentials with POST /v1/org/{org_id}/team_custom_credentials/{env}/{region}, or ask the operator to set OAUTH_SOURCES.`,
   )
 
-/** Every scope of a source; undefined where nobody listed them. */
+/** All scopes of a source. Undefined if unknown. */
 export function scopesKnownOf(app: App, provider: SourceSlug) {
   const { reads, other, scopes } = settingOf(app, provider)
   const known = [...new Set([...Object.keys(reads ?? {}), ...(other ?? []), ...(scopes ?? [])])]
@@ -55,7 +55,7 @@ const settingOf = ({ config }: App, provider: SourceSlug) => ({
   ...(config.OAUTH_SOURCES as Partial<Record<SourceSlug, (typeof config.OAUTH_SOURCES)['fitbit']>>)[provider],
 })
 
-/** Turned around: the scopes of each resource. */
+/** Inverts the map: the scopes of each resource. */
 function needsOf(reads: Record<string, string[]>) {
   const pairs = Object.entries(reads).flatMap(([scope, resources]) => resources.map((resource) => ({ resource, scope })))
   return Object.fromEntries(

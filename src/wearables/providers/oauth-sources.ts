@@ -1,7 +1,7 @@
 import type { SourceSlug } from '../../contract/tenants/sources.ts'
 import type { OAuthSetting } from '../../contract/wearables/oauth-setting.ts'
 
-/** Scopes of a source: which resources hang on each, and which others there are. */
+/** `reads` maps scopes to the resources that they cover; `other` lists the remaining scopes. */
 type Known = OAuthSetting & { reads?: Record<string, string[]>; other?: string[] }
 
 const google = {
@@ -16,8 +16,8 @@ const fitness = (name: string) => `https://www.googleapis.com/auth/fitness.${nam
 const health = (name: string) => `https://www.googleapis.com/auth/googlehealth.${name}.readonly`
 
 /**
- * What the makers document of their OAuth 2. None of them was asked from here; OAUTH_SOURCES corrects and completes this table.
- * A source that is missing needs addresses there.
+ * The OAuth 2 settings that the sources document. They are not tested against the sources.
+ * OAUTH_SOURCES overrides them and adds other sources.
  */
 export const knownSources: Partial<Record<SourceSlug, Known>> = {
   fitbit: {

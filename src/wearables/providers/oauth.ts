@@ -4,7 +4,7 @@ import { openSender } from '../../platform/outbound/send.ts'
 import { later, SECOND } from '../../platform/time.ts'
 import { type Client, clientRequest, type Granted, grantedBy } from './rules-oauth.ts'
 
-/** What came of a request for tokens. `refused` is for good; what is `unavailable` may come back. */
+/** `refused` is permanent; `unavailable` can pass. */
 export type Tokens =
   | { state: 'granted'; granted: Granted; expires_at: string | null }
   | { state: 'refused'; because: 'client' | 'grant' }
@@ -13,18 +13,18 @@ export type Tokens =
 export const exchangeCode = (app: App, client: Client, { code, verifier, asked }: { code: string; verifier: string; asked: string[] }) =>
   askTokens(app, client, { grant_type: 'authorization_code', code, redirect_uri: client.redirect_uri, code_verifier: verifier }, asked)
 
-/** A source that rotates its refresh tokens gives a new one; the old one stays where it does not. */
+/** Keeps the old refresh token if the source does not rotate it. */
 export async function renewTokens(app: App, client: Client, { refresh_token, scopes }: { refresh_token: string; scopes: string[] }) {
   const answer = await askTokens(app, client, { grant_type: 'refresh_token', refresh_token }, scopes)
   if (answer.state !== 'granted') return answer
   return { ...answer, granted: { ...answer.granted, refresh_token: answer.granted.refresh_token ?? refresh_token } }
 }
 
-/** RFC 7009. Whether the source took notice. */
+/** Revokes a token (RFC 7009). Returns false if it must be retried. */
 export async function revokeToken(app: App, client: Client, token: string) {
   if (!client.revoke_url) return true
   const { ok, status } = await post(app, client.revoke_url, clientRequest(client, { token }))
-  // The source knows the token no longer, or us: telling it again would change nothing.
+  // Another request would not change a client error.
   return ok || (status !== null && status >= 400 && status < 500 && status !== 429)
 }
 
@@ -37,14 +37,14 @@ async function askTokens(app: App, client: Client, fields: Record<string, string
   return { state: 'granted', granted, expires_at: granted.expires_in === null ? null : later(app.wall(), granted.expires_in * SECOND) }
 }
 
-/** RFC 6749 §5.2: a refusal is 400 or 401, and JSON. Whatever else comes is of a proxy, or of a source that is not well. */
+/** RFC 6749 §5.2: a refusal is 400 or 401 with JSON. Other responses come from a proxy or a failing source. */
 function refusalOf(status: number | null, answer: unknown): Tokens {
   if ((status !== 400 && status !== 401) || !answer || typeof answer !== 'object') return { state: 'unavailable' }
   const { error } = answer as { error?: unknown }
   return { state: 'refused', because: error === 'invalid_client' || error === 'unauthorized_client' ? 'client' : 'grant' }
 }
 
-/** Sources are strangers as webhooks are: no private addresses, no redirects, a limit of time and size. */
+/** Sources get the same limits as webhooks: no private addresses, no redirects, bounded time and size. */
 async function post(app: App, url: string, { headers, body }: { headers: Record<string, string>; body: string }) {
   const sender = openSender({ policy: policyOf(app.config) })
   try {

@@ -1,14 +1,14 @@
 import { createHash, createHmac, type KeyObject } from 'node:crypto'
 
-/** What has to be known to ask a source by OAuth 2, and who we are there. */
+/** The endpoints and credentials of an OAuth 2 client. */
 export type Client = {
   authorize_url: string
   token_url: string
   revoke_url: string | undefined
   scopes: string[]
-  /** Scopes that each resource hangs on. */
+  /** The scopes that each resource requires. */
   needs: Record<string, string[]>
-  /** Every scope that the source has; undefined where nobody knows. */
+  /** All scopes of the source. Undefined if unknown. */
   allScopes: string[] | undefined
   scope_separator: string
   client_auth: 'basic' | 'body'
@@ -19,14 +19,14 @@ export type Client = {
   redirect_uri: string
 }
 
-/** PKCE: the secret of one way there and back. It follows from the state, so nothing is kept; without our key nobody can make it. */
+/** The PKCE verifier is derived from the state with a key, so it need not be stored. */
 export const verifierOf = (key: KeyObject, state: string) => createHmac('sha256', key).update(state).digest('base64url')
 
 export const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
 
 type Way = { state: string; challenge: string; scopes: string[] }
 
-/** Where the user allows what we ask for. */
+/** The URL where the user grants access. */
 export function authorizeUrl(client: Client, { state, challenge, scopes }: Way) {
   const url = new URL(client.authorize_url)
   const sent = {
@@ -62,13 +62,13 @@ export function clientRequest({ client_auth, client_id, client_secret }: Client,
 export type Granted = {
   access_token: string
   refresh_token: string | null
-  /** Seconds; null where the source does not say. */
+  /** In seconds. Null if the source does not say. */
   expires_in: number | null
   granted: string[]
   external_user_id: string | null
 }
 
-/** What a token endpoint answered; undefined where that are no tokens. */
+/** Parses a token response. Undefined without an access token. */
 export function grantedBy(client: Client, answer: unknown, asked: string[]): Granted | undefined {
   if (!answer || typeof answer !== 'object') return undefined
   const { access_token, refresh_token, expires_in, scope } = answer as Record<string, unknown>
@@ -78,7 +78,7 @@ export function grantedBy(client: Client, answer: unknown, asked: string[]): Gra
     access_token,
     refresh_token: typeof refresh_token === 'string' && refresh_token ? refresh_token : null,
     expires_in: expires_in !== undefined && Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 10 * YEAR) : null,
-    // RFC 6749 §5.1: an answer without scope grants what was asked for.
+    // RFC 6749 §5.1: a response without scope grants the requested scopes.
     granted: typeof scope === 'string' ? scope.split(/[\s,]+/).filter(Boolean) : asked,
     external_user_id: accountIn(client, answer),
   }
@@ -93,7 +93,7 @@ function accountIn({ account_field }: Client, answer: object) {
 
 export type Requirements = { user_must_grant: string[]; user_may_grant: string[] }
 
-/** What is asked for: what the team requires and allows, or what the source has. */
+/** The scopes to request: those of the team, or the defaults of the source. */
 export const scopesToAsk = ({ scopes }: Client, required: Requirements | undefined) =>
   required ? [...new Set([...required.user_must_grant, ...required.user_may_grant])] : scopes
 

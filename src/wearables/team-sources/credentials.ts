@@ -11,7 +11,7 @@ import { visibleTeams } from '../../tenants/teams/rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** What a team has of its own at a source. */
+/** The encrypted part of a credential. */
 type Secrets = { client_id: string | null; client_secret: string | null; details: rules.Details | null }
 
 type NewCredential = Partial<{ [K in keyof Secrets]: Secrets[K] | undefined }> & {
@@ -20,7 +20,7 @@ type NewCredential = Partial<{ [K in keyof Secrets]: Secrets[K] | undefined }> &
   redirect_url_override?: string | null | undefined
 }
 
-/** Sets a team's account at a source, or changes what is sent of it; what is left out stays. */
+/** Creates or updates the OAuth credentials of a team at a source. Missing fields keep their values. */
 export const putCredential = (
   app: App,
   caller: ManagementCaller,
@@ -61,7 +61,7 @@ export const deleteCredentials = (app: App, caller: ManagementCaller, ids: strin
     return { success, failure: [], not_found: ids.filter((id) => !success.includes(id)) }
   })
 
-/** What a team has to set at the source before its credentials work here. */
+/** Lists what a team must register at the source. */
 export async function prepareCredential(
   app: App,
   caller: ManagementCaller,
@@ -74,14 +74,14 @@ export async function prepareCredential(
   return { status: 'preparations_required', preparation_steps: [step] }
 }
 
-/** Where sources send users back to. */
+/** The redirect URI for sources. */
 export const callbackUrl = ({ config }: App) => `${publicUrl(config)}/v2/link/oauth/callback`
 
-/** The sources at which a team has an account of its own. */
+/** The sources with custom credentials of the team. */
 export const ownSources = async (app: App, team_id: string) =>
   new Set<string>((await store.listOwn(app.db, team_id)).map(({ provider }) => provider))
 
-/** The team's own client at a source, if it has one. */
+/** The OAuth client of the team at a source, if it has one. */
 export async function ownClient(app: App, team_id: string, provider: SourceSlug) {
   const row = await store.findCredential(app.db, team_id, provider)
   if (!row) return undefined
@@ -101,7 +101,7 @@ function shown(key: SealingKey, row: store.CredentialRow) {
   }
 }
 
-/** Tells two secrets apart and gives nothing of them away. */
+/** Compares secrets without revealing them. */
 const fingerprint = (key: SealingKey, secret: string) =>
   createHmac('sha256', deriveSecret(key, 'client secrets')).update(secret).digest('hex').slice(0, 16)
 

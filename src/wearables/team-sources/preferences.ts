@@ -32,7 +32,7 @@ export async function listPreferences(app: App, caller: ManagementCaller, query:
 type Days = { historical_days_to_pull: number }
 type Preference = { default: Days; resource_overrides?: Record<string, Days> | null | undefined }
 
-/** For every team that is named, or for none. */
+/** Sets the preferences of all named teams, or of none if one is not found. */
 export const putPreferences = (
   app: App,
   caller: ManagementCaller,
@@ -64,7 +64,7 @@ export const deletePreferences = (
     return { success: true }
   })
 
-/** How many days back a team wants each resource of a source; undefined where it did not say. */
+/** Returns the days of history to pull for a resource. Undefined if the team has no preference. */
 export async function daysWanted(app: App, team_id: string, provider: SourceSlug) {
   const [set] = await store.listPreferences(app.db, [team_id], [provider])
   return (resource: string) => set?.overrides[resource] ?? set?.days

@@ -13,7 +13,7 @@ export async function listRequirements(app: App, caller: ManagementCaller, team_
   return { requirements: await store.listRequirements(app.db, team_id, provider ?? undefined) }
 }
 
-/** Sets what users must and may allow at the sources that are named; null lifts it. The others stay. */
+/** Sets the scopes of the named sources. Null removes them, and other sources keep theirs. */
 export const putRequirements = (
   app: App,
   caller: ManagementCaller,

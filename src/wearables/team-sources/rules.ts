@@ -6,7 +6,7 @@ export type Details = { [name: string]: unknown }
 
 const SECRET = /secret|token|password|key/i
 
-/** Details of a credential as they are shown: names and switches, never a secret. */
+/** Masks the secrets in the details of a credential. */
 export const maskCredential = (details: Details): Details =>
   Object.fromEntries(Object.entries(details).map(([name, value]) => [name, SECRET.test(name) && value !== null ? '…' : maskedIn(value)]))
 
@@ -15,24 +15,23 @@ function maskedIn(value: unknown): unknown {
   return value && typeof value === 'object' ? maskCredential(value as Details) : value
 }
 
-/** One without the other opens nothing. */
+/** A client needs both values. */
 export function checkComplete({ client_id, client_secret }: { client_id: string | null; client_secret: string | null }) {
-  if (!client_id || !client_secret)
-    throw problem('CREDENTIALS_INCOMPLETE', 'Send client_id and client_secret; a credential needs both the first time.')
+  if (!client_id || !client_secret) throw problem('CREDENTIALS_INCOMPLETE', 'Send client_id and client_secret. New credentials need both.')
 }
 
 export function checkOverride(text: string, isSandbox: boolean) {
   if (!isReturnable(text, isSandbox) || text.includes('#'))
-    throw invalid(['body', 'redirect_url_override'], 'Must be an https address without a fragment; it has to lead to our callback.')
+    throw invalid(['body', 'redirect_url_override'], 'Must be an https URL without a fragment that forwards to the callback of Assay.')
 }
 
-/** The teams that are asked for, of those that the caller may see; undefined means every one of the organisation. */
+/** The requested teams that the caller can access. Undefined means every team of the organization. */
 export function narrowScopes(visible: string[] | undefined, wanted: string[] | undefined) {
   if (!wanted?.length) return visible
   return visible ? wanted.filter((id) => visible.includes(id)) : wanted
 }
 
-/** A scope that the source does not have would make every connection fail. */
+/** An unknown scope would make every connection fail. */
 export function checkScopes(provider: string, known: string[] | undefined, { user_must_grant, user_may_grant }: Record<string, string[]>) {
   for (const [field, scopes] of Object.entries({ user_must_grant, user_may_grant }))
     for (const scope of scopes ?? [])
@@ -40,7 +39,7 @@ export function checkScopes(provider: string, known: string[] | undefined, { use
         throw invalid(['body', provider, field], `Must be scopes of ${provider}: ${known.join(', ')}.`, 'enum')
 }
 
-/** A source gives no more than it has, and of nothing that it does not have. */
+/** Rejects more history than the source has, and unknown resources. */
 export function checkDays(provider: SourceSlug, days: number, overrides: readonly (readonly [string, number])[]) {
   const { backfill_days } = sources[provider]
   const known = resourcesOf(sources[provider])

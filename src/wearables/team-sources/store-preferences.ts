@@ -6,7 +6,6 @@ import type { Page } from '../../platform/paging.ts'
 
 type Which = { team_ids: string[] | undefined; providers: string[] | undefined }
 
-/** Teams of an organisation that set something. */
 export const listTeams = (db: Db, org_id: string, { team_ids, providers }: Which, page: Page) =>
   db
     .selectFrom('teams')

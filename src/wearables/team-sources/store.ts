@@ -21,7 +21,7 @@ export const lockCredential = (db: Db, team_id: string, provider: string) =>
     .forUpdate()
     .executeTakeFirst()
 
-/** The id stays with what is replaced, since it is sealed for that row. */
+/** The ID must stay, because the ciphertext is bound to it. */
 export const upsertCredential = (db: Db, row: Insertable<Tables['team_credentials']>) => {
   const { sealed, redirect_url_override, updated_at } = row
   return db

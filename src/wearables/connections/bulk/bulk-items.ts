@@ -11,7 +11,7 @@ import { connectionFor, isTaken, linkConnection } from '../actions.ts'
 import { orderPull, pullAll } from '../pulls.ts'
 import type { Item, Op } from './store-bulk.ts'
 
-/** A connection that was made elsewhere. */
+/** A connection from another service. */
 export type ImportedConnection = {
   user_id: string
   access_token: string
@@ -23,7 +23,7 @@ export type ImportedConnection = {
 
 export const bulkItemAssociatedData = (op_id: string, n: number) => `bulk_items.sealed.${op_id}.${n}`
 
-/** One user of many; whether it came to anything. What fails here fails for this user only. */
+/** Processes one item and returns whether it succeeded. A failure affects this user only. */
 export async function workOn(app: App, { team_id, type, provider }: Op, item: Item): Promise<boolean> {
   if (!isSource(provider)) return false
   try {
@@ -53,7 +53,7 @@ async function accountOf(app: App, team_id: string, provider: SourceSlug, recipe
   const { access_token, refresh_token, provider_id, oauth_scopes } = recipe
   const needs = (await clientFor(app, team_id, provider))?.needs ?? {}
   const grant = oauth_scopes ? { grant: { granted: oauth_scopes, denied: [], needs } } : {}
-  // An export writes nothing where there is nothing.
+  // An export has empty strings for missing values.
   return { external_user_id: provider_id || null, tokens: { access_token, refresh_token: refresh_token || null }, ...grant }
 }
 

@@ -12,7 +12,7 @@ import * as connections from '../store.ts'
 import { bulkItemAssociatedData, type ImportedConnection, workOn } from './bulk-items.ts'
 import * as store from './store-bulk.ts'
 
-/** The job that works off what is ordered here. */
+/** The job that processes bulk operations. */
 export const BULK = 'bulk operations'
 
 const WAIT = 20 * SECOND
@@ -40,7 +40,7 @@ export async function bulkTriggerHistoricalPull(app: App, { team_id }: TeamCalle
 
 type Order = { team_id: string; provider: SourceSlug; type: 'link_bulk_import' | 'link_bulk_historical_trigger' }
 
-/** Written down before anything is done, so that whatever restarts goes on with it. */
+/** Stores the operation before any work, so that it survives a restart. */
 const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id: string } | ImportedConnection)[]) =>
   inTransaction(withoutRequestRows(app), async (app) => {
     const id = randomUUID()
@@ -57,7 +57,7 @@ const order = (app: App, { team_id, provider, type }: Order, wanted: ({ user_id:
     return store.getOp(app.db, team_id, id)
   })
 
-/** What is done by now. Whoever waits works as well: a process that answers need not be one that runs jobs. */
+/** Returns the progress. A waiting request also does the work, because its process may not run jobs. */
 async function outcomeOf(app: App, op: store.Op, waits: boolean) {
   const started = Date.now()
   while (waits && Date.now() - started < WAIT && (await isOpen(app, op)))
@@ -72,7 +72,7 @@ async function outcomeOf(app: App, op: store.Op, waits: boolean) {
 
 const isOpen = async (app: App, { team_id, id }: store.Op) => (await store.getOp(app.db, team_id, id)).status === 'in_progress'
 
-/** Works off one item; answers whether there was one. */
+/** Processes one item. Returns whether there was one. */
 async function workOff(app: App, op: store.Op) {
   const now = app.wall()
   const item = await store.claimItem(app.db, op, now, later(now, CLAIM))
@@ -81,7 +81,7 @@ async function workOff(app: App, op: store.Op) {
   return item !== undefined
 }
 
-/** Works off a piece of what was ordered, of any team; answers whether there may be more. */
+/** Processes one item of any team. Returns whether there can be more. */
 export async function runBulk(app: App): Promise<boolean> {
   const op = await store.nextOp(app.db, app.wall())
   return op ? workOff(app, op) : false

@@ -11,7 +11,7 @@ const PAGE = 100
 
 type Wanted = { provider: SourceSlug; user_ids?: string[] | null | undefined; next_token?: string | null | undefined }
 
-/** Connections by OAuth with their tokens; the others have nothing to take along. */
+/** Exports OAuth connections with their tokens. Other connections have none. */
 export async function bulkExport(app: App, { team_id }: TeamCaller, { provider, user_ids = null, next_token }: Wanted) {
   const page = pageAfter(next_token, PAGE, undefined, ['body', 'next_token'])
   const found = await store.pageOfConnections(app.db, team_id, provider, page, user_ids)

@@ -14,7 +14,7 @@ export const insertItems = (db: Db, rows: Insertable<Tables['bulk_items']>[]) =>
 export const getOp = (db: Db, team_id: string, id: string) =>
   db.selectFrom('bulk_ops').selectAll().where('team_id', '=', team_id).where('id', '=', id).executeTakeFirstOrThrow()
 
-/** Of any team, the oldest first, of which something can be taken in hand or nothing waits. */
+/** The oldest operation of any team with an item to claim or with no item left. */
 export async function nextOp(db: Db, now: string) {
   const { rows } = await sql<Op>`
     select * from bulk_ops o where status = 'in_progress' and (
@@ -24,7 +24,7 @@ export async function nextOp(db: Db, now: string) {
   return rows[0]
 }
 
-/** An item that nobody has in hand, until so long. */
+/** Claims an item until `until`. */
 export const claimItem = (db: Db, { team_id, id }: Op, now: string, until: string) =>
   db
     .updateTable('bulk_items')
@@ -55,7 +55,7 @@ export const settleItem = (db: Db, { op_id, team_id, n }: Item, state: 'done' | 
     .where('n', '=', n)
     .execute()
 
-/** Ends an operation of which nothing waits any more. */
+/** Ends an operation that has no waiting items. */
 export const endOp = (db: Db, { team_id, id }: Op, ended_at: string) =>
   sql`
     update bulk_ops o set ended_at = ${ended_at},
@@ -82,5 +82,5 @@ export const listOps = (db: Db, team_id: string, page: Page) =>
     .$call(newestPage(page, 'started_at', 'id'))
     .execute()
 
-/** Of any team; what was done stays listed for a while. */
+/** Deletes ended operations of any team. */
 export const deleteOldOps = (db: Db, before: string) => db.deleteFrom('bulk_ops').where('ended_at', '<', before).execute()

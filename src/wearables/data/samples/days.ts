@@ -15,13 +15,13 @@ export type Changes = { created: Sample[]; updated: Sample[]; stale: number; unc
 
 type Reading = {
   samples: Incoming[]
-  /** The version of what has none. */
+  /** The version of samples without one. */
   received: number
-  /** Whether nobody else may write the days until the transaction ends. */
+  /** Whether to lock the days until the transaction ends. */
   holds: boolean
 }
 
-/** Lays samples over the days they belong to: what is to be written of them. */
+/** Merges samples into their days and returns the rows to write. */
 export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, { samples, received, holds }: Reading) {
   const batches = byDay(samples)
   const keys = [...batches.values()].map(({ day, source_type }) => ({ day, source_type }))
@@ -51,17 +51,17 @@ export async function mergeSamples(app: App, key: SealingKey, shelf: Shelf, { sa
   return { changes, written }
 }
 
-/** A long backfill lets other requests have their turn. */
+/** A long backfill yields to other requests. */
 const MOST_AT_ONCE = 10_000
 
-/** Somebody else wrote the same meanwhile; whoever tries again finds it. */
-export const conflictingWrite = () => Object.assign(new Error('A summary was written twice at once'), { code: '40001' })
+/** Another request wrote the same rows first. The error code makes the caller retry. */
+export const conflictingWrite = () => Object.assign(new Error('Concurrent write of the same summary'), { code: '40001' })
 
 const WITHOUT_HOLDING = 2
 
 /**
- * Merges without holding anything, so that nobody waits while it is done, and does it anew where somebody else was faster.
- * Whoever is outrun too often holds the days from the start, and so does whoever is in a transaction already.
+ * Merges without locks and retries after a conflicting write. After two conflicts, or inside a transaction,
+ * it locks the days first.
  */
 export async function retryWrite<T>(app: App, work: (holds: boolean) => Promise<T>): Promise<T> {
   for (let tries = 0; tries < WITHOUT_HOLDING && !app.transaction; tries++)
@@ -78,7 +78,6 @@ const piecesOf = (key: SealingKey, shelf: Shelf, row: store.DayKey & { sealed: B
 
 export const openDay = (key: SealingKey, shelf: Shelf, row: store.DayKey & { sealed: Buffer }) => samplesIn(piecesOf(key, shelf, row))
 
-/** A day as it is kept. */
 export const sealDay = (key: SealingKey, shelf: Shelf, at: store.DayKey, pieces: Piece[]) =>
   sealBytes(key, associatedData(shelf, at), writeDay(pieces))
 
@@ -89,12 +88,12 @@ type Batch = store.DayKey & { samples: Incoming[] }
 
 const nameOf = ({ day, source_type }: store.DayKey) => `${day} ${source_type}`
 
-/** What is no source type may say something about the user, so it stays inside. */
+/** Other types can reveal something about the user, so only the encrypted part has them. */
 export const columnOf = (type: string) => (type === '' || isSourceType(type) ? type : 'other')
 
 const DAY = 86_400_000
 
-/** Days in the order in which they are locked. */
+/** Groups samples by day, in lock order. */
 function byDay(samples: Incoming[]): Map<string, Batch> {
   const found = new Map<string, Batch>()
   let last: { until: number; from: number; type: string; batch: Batch } | undefined

@@ -11,7 +11,7 @@ import type { Incoming } from './rules-merge.ts'
 import { checkSpread, readSamples } from './rules-samples.ts'
 import { type Batch, giveWay, writeBatch } from './store-write.ts'
 
-/** Takes in samples that were pushed: all of them or none. */
+/** Stores pushed samples, completely or not at all. */
 export async function pushSamples(
   app: App,
   caller: Pick<TeamCaller, 'team_id'>,
@@ -27,7 +27,7 @@ export async function pushSamples(
 
 export type Read = { name: SeriesName; kept: Incoming[]; received: number; dropped: number }
 
-/** Samples that were checked; those outside the user's ingestion bounds are left out. */
+/** Parses samples and drops those outside the ingestion bounds of the user. */
 export function readPushed(delivery: IncomingPush, name: SeriesName, data: unknown[]): Read {
   const samples = readSamples(series[name], data, { ...delivery, loc: ['body', 'data'] })
   checkSpread(series[name], samples, ['body', 'data'])
@@ -36,7 +36,7 @@ export function readPushed(delivery: IncomingPush, name: SeriesName, data: unkno
   return { name, kept, received: data.length, dropped: samples.length - kept.length }
 }
 
-/** Keeps what was read, all of it or nothing; where it is the past of its resources, that is told in the end. */
+/** Stores parsed samples, completely or not at all, and ends the backfill of a historical push. */
 export async function savePushed(app: App, delivery: IncomingPush, reads: Read[]) {
   for (const { kept } of reads) await nameDevices(withoutRequestRows(app), delivery, kept)
   return retryWrite(app, (holds) =>
@@ -64,17 +64,17 @@ async function keep(app: App, delivery: IncomingPush, reads: Read[], holds: bool
 
 const QUICK_DAYS = 4
 
-/** What is live and small is written on a line that requests share, and the request's own rows with it. */
+/** Small live pushes use a pipelined connection and write the audit row in the same statement. */
 const isQuick = ({ requestRows, transaction }: App, { days, state }: Batch) =>
   requestRows !== undefined && !transaction && state.stage === 'daily' && days.length <= QUICK_DAYS
 
-/** A push has no idempotency key, since what is sent again changes nothing; so its audit row is its only request row. */
+/** A push is idempotent and has no idempotency key, so the audit row is its only request row. */
 async function writeAlone<T>(app: App, { key }: IncomingPush, batch: Batch, answer: T) {
   wakeAfterCommit(app, await writeBatch(app.db, batch, (await app.requestRows?.(app, answer, key))?.audit))
   return answer
 }
 
-/** Writes what was merged, in the caller's transaction. */
+/** Writes merged samples in the caller's transaction. */
 export async function writeMerged(app: AppInTransaction, delivery: IncomingPush, merged: Merged[]) {
   if (delivery.givesWay) await giveWay(app.db)
   for (const { batch } of merged) for (const some of batch ? inStatements(batch) : []) wakeAfterCommit(app, await writeBatch(app.db, some))
@@ -82,7 +82,7 @@ export async function writeMerged(app: AppInTransaction, delivery: IncomingPush,
   if (delivery.stage === 'historical' && past.length) await endBackfill(app, delivery, past)
 }
 
-/** PostgreSQL takes no more than 65,535 values in a statement, and a day has five. */
+/** PostgreSQL accepts at most 65,535 parameters per statement, and a day has five. */
 const DAYS_AT_ONCE = 10_000
 
 function inStatements({ shelf, days, state, events }: Batch): Batch[] {
@@ -91,12 +91,11 @@ function inStatements({ shelf, days, state, events }: Batch): Batch[] {
   return rest.length ? [first, ...inStatements({ shelf, days: rest, state: { ...state, sent: 0 }, events: [] })] : [first]
 }
 
-/** What a push came to. */
 export const pushResult = (received: number, dropped: number, tally: Tally) => ({ success: true, received, dropped, ...tally })
 
 export type Tally = { created: number; updated: number; unchanged: number; stale: number }
 
-/** What came of samples, and of what came with them. */
+/** Counts the verdicts of samples, added to `before`. */
 export const tallyOf = (merged: Merged[], before: Tally = { created: 0, updated: 0, unchanged: 0, stale: 0 }): Tally =>
   merged.reduce(
     (sum, { changes }) => ({
@@ -112,7 +111,7 @@ export type Merged = { name: SeriesName; changes: Changes; batch: Batch | undefi
 
 type Merging = { name: SeriesName; samples: Incoming[]; holds: boolean }
 
-/** Lays samples of one resource over what is there: what is to be written, and, if they are live, told. */
+/** Merges samples of one resource into the stored days, and builds the rows and the live events to write. */
 export async function mergeRead(app: App, delivery: IncomingPush, { name, samples, holds }: Merging): Promise<Merged> {
   const { user, key, provider, stage, received } = delivery
   const { team_id, user_id } = user
@@ -138,7 +137,7 @@ function spanOf(samples: Incoming[]) {
   return { oldest: isoOf(oldest), newest: isoOf(newest) }
 }
 
-/** A device that samples name gets an id, and they carry that instead of its name. */
+/** Replaces the device of each sample by its ID. */
 export async function nameDevices(app: App, delivery: IncomingPush, samples: Incoming[]) {
   const idOf = deviceIds(app, delivery)
   const known = new Map<string, string>()

@@ -26,7 +26,7 @@ type Paged = Query & {
   downsample?: string | null | undefined
 }
 
-/** Samples of a window by their source, a page at a time. */
+/** Lists samples by source, one page at a time. */
 export async function listSamples(app: App, caller: TeamCaller, user_id: string, resource: string, query: Paged) {
   const shelf = await shelfOf(app, caller, user_id, resolveSeriesName(resource), query)
   const cursor = query.next_cursor ?? query.cursor
@@ -60,15 +60,19 @@ function shown(row: Series) {
 }
 
 function thinning({ valueKind: says }: Series, text: string) {
-  if (says !== 'number') throw invalid(['query', 'downsample'], 'Samples of this resource are no single numbers; leave it out.')
+  if (says !== 'number')
+    throw invalid(['query', 'downsample'], 'Not available for this resource, because its samples are not single numbers.')
   return stretchOf(text)
 }
 
-/** The older form: everything at once, as far as that goes. */
+/** The deprecated form without pages. */
 export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: string, resource: string, query: Query, type?: string) {
   const shelf = await shelfOf(app, caller, user_id, resolveSeriesName(resource), query)
   if ((await store.countSamples(app.db, shelf.window)) > MOST_IN_AN_ARRAY)
-    throw problem('TOO_MANY_SAMPLES', 'The window holds more than 100,000 samples; read /grouped, page by page, or a shorter window.')
+    throw problem(
+      'TOO_MANY_SAMPLES',
+      'The period contains more than 100,000 samples. Read it page by page at /grouped, or choose a shorter period.',
+    )
   const samples = await readAll(app, shelf)
   return samples.filter((sample) => type === undefined || sample.type === type).map(samplePresenter(shelf.row))
 }
@@ -76,7 +80,7 @@ export async function listSamplesPlain(app: App, caller: TeamCaller, user_id: st
 export const listCholesterol = (app: App, caller: TeamCaller, user_id: string, type: string, query: Query) =>
   listSamplesPlain(app, caller, user_id, 'cholesterol', query, type)
 
-/** Everything of a window, in the order of time. */
+/** Reads all samples of a window, in order of time. */
 export async function readAll(app: App, shelf: Shelf): Promise<Sample[]> {
   const rows = await store.readDays(app.db, shelf.window, Number.MAX_SAFE_INTEGER)
   return rows.flatMap((row) => inRange(shelf, row)).sort(byKey)
@@ -123,18 +127,18 @@ async function readPage(app: App, shelf: Shelf, start: Place | undefined, stretc
   return { found, next: (await nextDays(app, shelf, place, 1)).length ? place : undefined }
 }
 
-/** As many as there is room for, and those of the same key: a cursor stands between two keys, and thinned out, several origins may share one. */
+/** Counts the samples that fit, plus those with the same key as the last one, because a cursor points between keys. */
 function fitting(samples: Sample[], room: number) {
   let count = Math.min(room, samples.length)
   while (count < samples.length && byKey(samples[count - 1] as Sample, samples[count] as Sample) === 0) count++
   return count
 }
 
-/** The days after a place, with the one it lies in if something of that is left. */
+/** The days after a position, including its own day if samples of it are left. */
 const nextDays = (app: App, { window }: Shelf, place: Place | undefined, samples: number) =>
   store.readDays(app.db, { ...window, after: place, isDone: place?.within === undefined }, samples)
 
-/** What a reader has not had of a day. */
+/** The samples of a day after the position. */
 function beyond(place: Place | undefined, row: store.ReadDay, samples: (Sample | Stretch)[]) {
   const { within } = place ?? {}
   if (!within || place?.day !== row.day || place.provider !== row.provider || place.source_type !== row.source_type) return samples

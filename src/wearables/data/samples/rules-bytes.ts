@@ -1,7 +1,7 @@
-/** The most bytes that a whole number takes. */
+/** The maximum size of an encoded integer, in bytes. */
 const LONGEST = 8
 
-/** Bytes that grow as they are written. Whole numbers up to 2^53 take as few bytes as they need. */
+/** Writes integers up to 2^53 in as few bytes as possible, and raw bytes. */
 export function byteWriter(size = 1024) {
   let bytes = Buffer.allocUnsafe(size)
   let at = 0
@@ -32,7 +32,7 @@ export function byteWriter(size = 1024) {
     whole,
     raw,
     signed: (value: number) => whole(value < 0 ? -2 * value - 1 : 2 * value),
-    /** Whole numbers as steps from one to the next. */
+    /** Writes integers as differences. */
     steps(values: number[]) {
       room(values.length * LONGEST)
       let before = 0

@@ -2,30 +2,30 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { type ByteReader, type ByteWriter, byteReader, byteWriter } from './rules-bytes.ts'
 import { readDoubles, readNames, readRuns, writeDoubles, writeNames, writeRuns } from './rules-columns.ts'
 
-/** One sample as it is kept. Times are milliseconds since 1970. */
+/** A stored sample. Times are milliseconds since 1970. */
 export type Sample = {
   at: number
-  /** The same as `at` where the sample does not last. */
+  /** The same as `at` for a sample without a duration. */
   end: number
-  /** With `at` the key within its resource, provider and day; empty where the source named none. */
+  /** Together with `at` the key within resource, provider and day. Empty if the source sent none. */
   type: string
   value: number
-  /** The lower value of a pair. */
+  /** The diastolic value of a pair. */
   second: number
-  /** What a note says. */
+  /** The text of a note. */
   text: string
-  /** Seconds east of UTC; null where nobody knows. */
+  /** The UTC offset in seconds. Null if unknown. */
   zone: number | null
-  /** What decides between two with the same key: when the source changed it, or when it came in. */
+  /** Decides between two samples with the same key: modified_at, or the time of arrival. */
   version: number
-  /** Fields of the resource's own and the app it came from, as JSON; empty where there are none. */
+  /** Extra fields, app and device as JSON. Empty if there are none. */
   more: string
 }
 
 const FORMAT = 1
 const LEVEL = 6
 
-/** Samples, column by column, compressed. Nothing is lost. */
+/** Encodes samples column by column and compresses them, without loss. */
 export function encodeSamples(samples: Sample[]): Buffer {
   const to = byteWriter(64 + samples.length * 8)
   to.whole(FORMAT)
@@ -43,7 +43,7 @@ export function encodeSamples(samples: Sample[]): Buffer {
   return deflateRawSync(to.done(), { level: LEVEL })
 }
 
-/** One way through the samples: there are many, and each is touched once. */
+/** Splits samples into columns in one pass, because there are many. */
 function columnsOf(samples: Sample[]) {
   const numbers = () => new Array<number>(samples.length)
   const texts = () => new Array<string>(samples.length)
@@ -67,7 +67,7 @@ function columnsOf(samples: Sample[]) {
 export function decodeSamples(bytes: Buffer): Sample[] {
   const from = byteReader(inflateRawSync(bytes))
   const format = from.whole()
-  if (format !== FORMAT) throw new Error(`Samples have format ${format}, which this release does not know`)
+  if (format !== FORMAT) throw new Error(`Unknown sample format ${format}`)
   const count = from.whole()
   const at = readTimes(from, count)
   const lasts = readDoubles(from, count)
@@ -97,7 +97,7 @@ export function decodeSamples(bytes: Buffer): Sample[] {
 const DAY_SECONDS = 86_400
 const zoneOf = (written: number) => (written === 0 ? null : written - DAY_SECONDS)
 
-/** Most clocks tick in whole seconds, and evenly, so the steps between the steps are written. */
+/** Writes times as second differences, because most sources measure at even intervals of whole seconds. */
 function writeTimes(to: ByteWriter, times: number[]) {
   const unit = times.every((time) => time % 1000 === 0) ? 1000 : 1
   const steps = new Array<number>(times.length)

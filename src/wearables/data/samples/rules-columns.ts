@@ -1,6 +1,6 @@
 import type { ByteReader, ByteWriter } from './rules-bytes.ts'
 
-/** What repeats for long: how often, and what. */
+/** Run-length encoding: the length and the value of each run. */
 export function writeRuns<T>(to: ByteWriter, values: T[], write: (value: T) => void) {
   for (let start = 0; start < values.length; ) {
     let end = start + 1
@@ -21,7 +21,7 @@ export function readRuns<T>(from: ByteReader, count: number, read: () => T): T[]
   return values
 }
 
-/** A few texts that stand for many samples. */
+/** Writes texts as a dictionary and runs of indexes. */
 export function writeNames(to: ByteWriter, values: string[]) {
   const places = new Map<string, number>()
   let last: string | undefined
@@ -43,10 +43,10 @@ export function readNames(from: ByteReader, count: number): string[] {
 const SCALES = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
 const BITS = SCALES.length
 const ZEROS = BITS + 1
-/** The steps between two numbers up to here are exact, also when doubled. */
+/** Differences of numbers below this limit are exact, even when doubled. */
 const LARGEST = 2 ** 51
 
-/** Doubles without loss: as whole numbers where all have few decimals, else as their bits. */
+/** Writes doubles without loss: as scaled integers if all have few decimals, else as bits. */
 export function writeDoubles(to: ByteWriter, values: number[]) {
   if (values.every((value) => Object.is(value, 0))) return to.whole(ZEROS)
   const scale = SCALES.findIndex((factor) => values.every((value) => isWhole(value, factor)))
@@ -70,7 +70,7 @@ function isWhole(value: number, factor: number) {
   return Math.abs(scaled) < LARGEST && scaled / factor === value && !Object.is(value, -0)
 }
 
-/** The first bytes of all numbers, then the second ones, and so on: those of numbers that are near each other compress well. */
+/** Groups the bytes by position, because similar numbers share their first bytes and compress well. */
 function writeBits(to: ByteWriter, values: number[]) {
   const bits = Buffer.from(Float64Array.from(values).buffer)
   const planes = Buffer.allocUnsafe(bits.length)

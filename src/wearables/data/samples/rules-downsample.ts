@@ -3,7 +3,7 @@ import { byKey } from './rules-merge.ts'
 
 export type Stretch = Sample & { min: number; max: number; count: number }
 
-/** One sample for each stretch of a day and each origin: the mean, and what it lies between. */
+/** Returns one sample per interval and origin, with the mean, minimum, maximum and count. */
 export function downsample(samples: Sample[], length: number): Stretch[] {
   const found = new Map<string, Stretch>()
   for (const sample of samples) {

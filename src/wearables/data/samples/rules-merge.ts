@@ -1,6 +1,6 @@
 import type { Sample } from './rules-codec.ts'
 
-/** A sample on its way in; without a version it counts as newer than what is there. */
+/** A pushed sample. Without a version it is newer than the stored one. */
 export type Incoming = Omit<Sample, 'version'> & { version: number | null }
 
 export type Merged = {
@@ -9,14 +9,14 @@ export type Merged = {
   updated: Sample[]
   stale: number
   unchanged: number
-  /** Whether the day has to be written: a newer version of the same content changes the row, but tells nobody. */
+  /** Whether to write the day. A newer version with the same content changes the row but emits no event. */
   changed: boolean
 }
 
 export const byKey = (a: Pick<Sample, 'at' | 'type'>, b: Pick<Sample, 'at' | 'type'>) =>
   a.at - b.at || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
-/** Lays a batch over a day. Both are sorted by key and have each key once; `received` is the version of what came without one. */
+/** Merges a batch into a day. Both are sorted by key without duplicates; `received` is the default version. */
 export function mergeDay(stored: Sample[], incoming: Incoming[], received: number): Merged {
   const merged: Merged = { samples: [], created: [], updated: [], stale: 0, unchanged: 0, changed: false }
   let place = 0
@@ -40,7 +40,7 @@ export function mergeDay(stored: Sample[], incoming: Incoming[], received: numbe
 function settle(merged: Merged, there: Sample, sample: Incoming, received: number): Sample {
   const same = isSame(there, sample)
   if (sample.version === null && same) return unchanged(merged, there)
-  // A version-less sample came in last, so it wins whatever the clocks of several replicas say.
+  // A sample without a version arrived last, so it wins even if the clocks of replicas differ.
   const next: Sample = { ...sample, version: sample.version ?? Math.max(received, there.version) }
   if (sample.version !== null && !wins(next, there)) {
     if (same) return unchanged(merged, there)
@@ -58,7 +58,7 @@ function unchanged(merged: Merged, there: Sample) {
   return there
 }
 
-/** The later version; of two that claim the same one, always the same of the two, whichever came first. */
+/** The later version wins; equal versions are ordered by content, so the order of arrival does not matter. */
 const wins = (a: Sample, b: Sample) => a.version > b.version || (a.version === b.version && contentOf(a) > contentOf(b))
 
 type Content = Omit<Sample, 'version'>
@@ -68,7 +68,7 @@ const contentOf = ({ end, value, second, text, zone, more }: Content) => JSON.st
 const isSame = (a: Content, b: Content) =>
   a.value === b.value && a.end === b.end && a.zone === b.zone && a.second === b.second && a.text === b.text && a.more === b.more
 
-/** Sorted by key, each key once: the latest version of a batch, and of those without one the last. */
+/** Sorts by key and removes duplicates. The latest version wins, or the last sample without a version. */
 export function onePerKey(batch: Incoming[]): Incoming[] {
   const sorted = isSorted(batch) ? batch : batch.toSorted(byKey)
   const kept: Incoming[] = []

@@ -2,15 +2,15 @@ import { byteReader, byteWriter } from './rules-bytes.ts'
 import { decodeSamples, encodeSamples, type Sample } from './rules-codec.ts'
 import { type Incoming, type Merged, mergeDay } from './rules-merge.ts'
 
-/** Samples of a stretch of a day, compressed. The pieces of a day follow each other and share no moment. */
+/** Compressed samples of a part of a day. The pieces of a day do not overlap. */
 export type Piece = { from: number; to: number; count: number; bytes: Buffer }
 
-/** No compressed samples begin so, which tells days apart that are one piece without a list of them. */
+/** The first byte of a list of pieces. A compressed single piece never starts with it. */
 const LIST = 7
-/** A day that comes in piece by piece is put together again whenever it has more of them. */
+/** A day with more pieces is merged into one. */
 const MOST = 8
 
-/** A day as it is sealed. */
+/** Serializes a day for encryption. */
 export function writeDay(pieces: Piece[]): Buffer {
   const to = byteWriter(64 + pieces.reduce((sum, { bytes }) => sum + bytes.length + 32, 0))
   to.whole(LIST)
@@ -35,13 +35,13 @@ export function readDay(bytes: Buffer): Piece[] {
 
 export const samplesIn = (pieces: Piece[]): Sample[] => pieces.flatMap(({ bytes }) => decodeSamples(bytes))
 
-/** Samples in their order, of which there is at least one. */
+/** Builds a piece from at least one sample, sorted by key. */
 export function pieceOf(samples: Sample[]): Piece {
   const [first, last] = [samples[0] as Sample, samples.at(-1) as Sample]
   return { from: first.at, to: last.at, count: samples.length, bytes: encodeSamples(samples) }
 }
 
-/** Lays a batch over a day, as `mergeDay` does; only the pieces that it touches are read and written. */
+/** Merges a batch into a day like `mergeDay`, but decodes only the pieces that overlap. */
 export function mergePieces(pieces: Piece[], incoming: Incoming[], received: number): Omit<Merged, 'samples'> & { pieces: Piece[] } {
   const [first, last] = [incoming[0] as Incoming, incoming.at(-1) as Incoming]
   const before = pieces.filter(({ to }) => to < first.at)

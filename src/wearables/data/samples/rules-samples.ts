@@ -13,25 +13,24 @@ const LONGEST = 31 * DAY
 const EARLIEST = Date.parse('1900-01-01T00:00:00Z')
 
 export type Reading = {
-  /** Where the list stands in the body. */
+  /** The location of the list in the body. */
   loc: Fault['loc']
-  /** Seconds east of UTC where a sample does not say. */
+  /** The UTC offset for samples without one, in seconds. */
   zoneAt(at: number): number | null
   now: number
-  /** The version of samples that have none of their own. */
+  /** The version of samples without modified_at. */
   version: number | null
-  /** The source type of samples that name none. */
+  /** The type of samples without one. */
   type?: string | undefined
 }
 
 type Raw = Record<string, unknown>
 type Refuse = (field: string, msg: string, type?: Fault['type']) => void
 
-/** Samples as they are kept. Everything that is wrong is named, up to a limit, and nothing is taken then. */
+/** Parses pushed samples. Reports up to 20 faults; a push with a fault is rejected. */
 export function readSamples(row: Series, data: readonly unknown[], reading: Reading): Incoming[] {
   const { loc } = reading
-  if (data.length > MOST_SAMPLES)
-    throw invalid(loc, `Send at most ${MOST_SAMPLES.toLocaleString('en')} samples at once; these are more. Divide them.`, 'too_big')
+  if (data.length > MOST_SAMPLES) throw invalid(loc, `Send at most ${MOST_SAMPLES.toLocaleString('en')} samples per request.`, 'too_big')
   const faults: Fault[] = []
   const samples: Incoming[] = []
   const more = describer(row)
@@ -57,7 +56,7 @@ export function readSamples(row: Series, data: readonly unknown[], reading: Read
 const MOST_DAYS = 4000
 const MOST_ORIGINS = 100
 
-/** Refuses a batch that is spread over more days, types, apps and devices than anybody has. */
+/** Rejects a batch that covers an implausible number of days or origins. */
 export function checkSpread(row: Series, samples: Incoming[], loc: Fault['loc']) {
   const days = new Set<number>()
   const origins = new Set<string>()
@@ -69,9 +68,9 @@ export function checkSpread(row: Series, samples: Incoming[], loc: Fault['loc'])
     if (last?.type !== type || last.more !== more) origins.add(`${row.types ? '' : type} ${isPlain ? more : whence(more)}`)
     last = sample
   }
-  if (days.size > MOST_DAYS) throw invalid(loc, `Send samples of at most ${MOST_DAYS} days at once; divide them.`, 'too_big')
+  if (days.size > MOST_DAYS) throw invalid(loc, `Send samples of at most ${MOST_DAYS} days per request.`, 'too_big')
   if (origins.size > MOST_ORIGINS)
-    throw invalid(loc, `Send samples of at most ${MOST_ORIGINS} types, apps and devices at once; divide them.`, 'too_big')
+    throw invalid(loc, `Send samples of at most ${MOST_ORIGINS} types, apps and devices per request.`, 'too_big')
 }
 
 function whence(more: string) {
@@ -92,7 +91,7 @@ function readOne(row: Series, sent: Raw, reading: Reading, refuse: Refuse, where
   return { at, end: row.interval ? end : at, type, value, second: 0, text, zone, version, more: '' }
 }
 
-/** Blood pressure: two samples that belong together, of which the upper says when. */
+/** Parses blood pressure. The time of the systolic value counts. */
 function readPair(row: Series, sent: Raw, reading: Reading, refuse: Refuse): Incoming | undefined {
   const both = ['systolic', 'diastolic'].map((name) => {
     const one = sent[name]
@@ -105,7 +104,7 @@ function readPair(row: Series, sent: Raw, reading: Reading, refuse: Refuse): Inc
   return { ...upper, second: lower.value, more: '' }
 }
 
-/** What is said beside the pair holds for both. */
+/** Fields next to the pair apply to both values. */
 function inherited({ systolic: _, diastolic: __, pulse: ___, ...rest }: Raw) {
   return rest
 }
@@ -115,7 +114,7 @@ function readEnd(sent: Raw, at: number | undefined, { now }: Reading, refuse: Re
   const end = readMoment(sent, 'end_date', now, refuse, where)
   if (end === undefined || at === undefined) return undefined
   if (end >= at && end - at <= LONGEST) return end
-  refuse(`${where}end_date`, end < at ? 'Must not lie before start_date.' : 'A sample lasts 31 days at most.')
+  refuse(`${where}end_date`, end < at ? 'Must not be before start_date.' : 'A sample can last at most 31 days.')
   return undefined
 }
 
@@ -124,7 +123,7 @@ function readMoment(sent: Raw, field: string, now: number, refuse: Refuse, where
   if (at >= EARLIEST && at <= now + DAY) return at
   if (sent[field] === undefined) refuse(where + field, 'This field is required.', 'missing')
   else if (Number.isNaN(at)) refuse(where + field, 'Must be a date-time with a zone, such as 2026-03-01T09:30:00Z.', 'format_error')
-  else refuse(where + field, at < EARLIEST ? 'Must lie in the year 1900 or later.' : 'Must not lie in the future.')
+  else refuse(where + field, at < EARLIEST ? 'Must be in the year 1900 or later.' : 'Must not be in the future.')
   return undefined
 }
 
@@ -133,18 +132,18 @@ function readZone(sent: Raw, at: number | undefined, { zoneAt }: Reading, refuse
   if (at === undefined) return undefined
   if (given === undefined || given === null) return zoneIn(sent['start_date'] as string) ?? zoneAt(at)
   if (typeof given === 'number' && Number.isInteger(given) && Math.abs(given) <= 18 * 3600) return given
-  refuse(`${where}timezone_offset`, 'Must be whole seconds east of UTC, at most 18 hours of them.')
+  refuse(`${where}timezone_offset`, 'Must be an offset from UTC in whole seconds, at most 18 hours.')
   return undefined
 }
 
 function readValue({ unitFactors: takes, unit, least, most }: Series, sent: Raw, refuse: Refuse, where: string) {
   const factor = factorOf(takes, sent['unit'])
   const { value } = sent
-  if (factor === undefined) refuse(`${where}unit`, `Must be one of ${Object.keys(takes).join(', ')}; left out, it is ${unit}.`, 'enum')
+  if (factor === undefined) refuse(`${where}unit`, `Must be one of ${Object.keys(takes).join(', ')}. Default: ${unit}.`, 'enum')
   else if (typeof value !== 'number') refuse(`${where}value`, 'Must be a number.', value === undefined ? 'missing' : 'type_error')
-  // Zero may be negative, which nobody means.
+  // Adding 0 turns -0 into 0.
   else if (value * factor >= least && value * factor <= most) return factor === 1 ? value + 0 : value * factor
-  else refuse(`${where}value`, `Must lie between ${least} and ${most} ${unit}.`)
+  else refuse(`${where}value`, `Must be between ${least} and ${most} ${unit}.`)
   return undefined
 }
 
@@ -167,7 +166,7 @@ function readType({ types, requiresType: typed }: Series, { type }: Raw, reading
   if (typeof given !== 'string' || given.length > 64) refuse(`${where}type`, 'Must be text of at most 64 characters.', 'type_error')
   else if (typed && !given) refuse(`${where}type`, Array.isArray(types) ? oneOf(types) : 'This field is required.', 'missing')
   else if (Array.isArray(types) && given && !types.includes(given)) refuse(`${where}type`, oneOf(types), 'enum')
-  // A source type that is not known and one that is not named are the same key.
+  // The type unknown and a missing type are the same key.
   else return types === undefined && given === 'unknown' ? '' : given
   return undefined
 }
@@ -179,7 +178,7 @@ function readVersion(sent: Raw, { now, version }: Reading, refuse: Refuse, where
   return given === undefined || given === null ? version : readMoment(sent, 'modified_at', now, refuse, where)
 }
 
-/** What a sample says of itself beside its value. Few samples of a batch differ in it, so that it is written down once. */
+/** Returns a function that serializes app, device and extra fields. It reuses the last result, because samples rarely differ. */
 function describer({ extraFields: extra, valueKind: says }: Series) {
   const names = Object.keys(extra.shape)
   let last: { app: unknown; device: unknown; more: string } | undefined
@@ -198,7 +197,7 @@ function describer({ extraFields: extra, valueKind: says }: Series) {
   }
 }
 
-/** A sample like the other two, or the number alone. */
+/** The pulse is a sample or a number. */
 const pulseOf = ({ pulse }: Raw) => (pulse && typeof pulse === 'object' ? (pulse as Raw)['value'] : pulse)
 
 const named = (name: string, value: unknown) => (typeof value === 'string' && value ? { [name]: value.slice(0, 255).toWellFormed() } : {})

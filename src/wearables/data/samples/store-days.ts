@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import { type Db, prepared, runPrepared } from '../../../platform/db/open.ts'
 
-/** Which days: of one user, one resource and one source. */
+/** The days of one user, resource and source. */
 export type Shelf = { team_id: string; user_id: string; resource: string; provider: string }
 export type DayKey = { day: string; source_type: string }
 export type DayRow = DayKey & { revision: number; sealed: Buffer }
@@ -16,17 +16,16 @@ const lockText = prepared('lock_sample_days', `${daysOf} order by d.day, d.sourc
 
 const keyed = (shelf: Shelf, keys: DayKey[]) => [...shelved(shelf), keys.map(({ day }) => day), keys.map(({ source_type }) => source_type)]
 
-/** As many as a live push is about; more of them would keep others waiting on a shared line. */
+/** The number of days of a typical live push. Larger reads would delay others on a pipelined connection. */
 const FEW = 4
 
-/** The days that exist of those. */
 export const findDays = async (db: Db, shelf: Shelf, keys: DayKey[]) => {
   const values = keyed(shelf, keys)
   if (keys.length <= FEW) return runPrepared<DayRow>(db, findText, values, 'reading')
   return (await db.executeQuery<DayRow>(CompiledQuery.raw(findText, values))).rows
 }
 
-/** The same, held until the transaction ends; always in the same order, so that two writers never wait for each other. */
+/** Locks the days in one order, so that two writers never deadlock. */
 export const lockDays = (db: Db, shelf: Shelf, keys: DayKey[]) => runPrepared<DayRow>(db, lockText, keyed(shelf, keys), 'writing')
 
 const shelved = ({ team_id, user_id, resource, provider }: Shelf) => [team_id, user_id, resource, provider]
@@ -38,13 +37,13 @@ export type Window = {
   provider: string | undefined
   from: string
   to: string
-  /** The day from which to go on, or after which if it is done with. */
+  /** The position to continue from. `isDone` excludes this day. */
   after?: { day: string; provider: string; source_type: string } | undefined
   isDone?: boolean
 }
 export type ReadDay = { day: string; provider: string; source_type: string; sealed: Buffer }
 
-/** The days of a window in their order, as many as hold so many samples, or one more; from `after` on. */
+/** Reads days in order until they contain `samples` samples. */
 export async function readDays(db: Db, { team_id, user_id, resource, provider, from, to, after, isDone }: Window, samples: number) {
   const { rows } = await sql<ReadDay>`
     select day, provider, source_type, sealed from (
@@ -59,7 +58,6 @@ export async function readDays(db: Db, { team_id, user_id, resource, provider, f
   return rows
 }
 
-/** How many samples the days of a window hold. */
 export async function countSamples(db: Db, { team_id, user_id, resource, provider, from, to }: Window) {
   const { count } = await db
     .selectFrom('sample_days')

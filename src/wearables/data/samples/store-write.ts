@@ -10,8 +10,8 @@ export type Event = { id: string; event_type: string; key: string; sealed: Buffe
 export type Batch = { shelf: Shelf; days: WrittenDay[]; state: Received; events: Event[] }
 
 /**
- * Writes days, the state of their resource, the events about them and the request's audit row in one round trip: all of it, or nothing
- * where somebody else wrote one of the days meanwhile. Answers which webhooks are told.
+ * Writes days, the state of their resource, events and the audit row in one statement, or nothing if another request
+ * wrote one of the days meanwhile. Returns the webhooks to wake.
  */
 export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, audit?: RequestRows['audit']): Promise<string[]> {
   const values = [
@@ -26,7 +26,7 @@ export async function writeBatch(db: Db, { shelf, days, state, events }: Batch, 
   return rows[0]?.told ?? []
 }
 
-/** Until the transaction ends nothing is waited for longer than this. */
+/** Limits every lock wait of the transaction. */
 export const giveWay = (db: Db) => sql`set local lock_timeout = '500ms'`.execute(db)
 
 const FIXED = 9
@@ -35,7 +35,7 @@ const eventTypes = ['uuid', 'text', 'text', 'bytea']
 const MOST_PREPARED = 4
 const texts = new Map<string, string>()
 
-/** By the number of days and events, of which each is a few values of its own: a list of what is sealed would be sent as text, twice as long. */
+/** One statement per number of days and events. Array parameters would send ciphertext as text, twice as long. */
 function textFor(days: number, events: number, audited: boolean) {
   const name = `write_samples_${days}_${events}${audited ? '_audited' : ''}`
   const known = texts.get(name)
@@ -58,7 +58,7 @@ function textFor(days: number, events: number, audited: boolean) {
   return text
 }
 
-/** Rows of parameters; `first` is how many stand before them. */
+/** Rows of parameter placeholders, after `first` earlier parameters. */
 const rowsOf = (first: number, count: number, types: string[]) =>
   Array.from(
     { length: count },

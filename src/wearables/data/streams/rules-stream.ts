@@ -8,27 +8,27 @@ type Sent = { time: number[] } & { [C in Channel]?: Values | null | undefined }
 
 const DAY = 86_400
 
-/** Lists of one length, in the order of time; what was not measured is empty. */
+/** Checks that all channels have one value per time, in order of time. Missing channels become empty lists. */
 export function readStream(sent: Sent, now: number): Stream {
   const { time } = sent
   const ahead = time.findIndex((second) => second > now / 1000 + DAY)
-  if (ahead >= 0) throw invalid(['body', 'time', ahead], 'Must not lie in the future.')
+  if (ahead >= 0) throw invalid(['body', 'time', ahead], 'Must not be in the future.')
   const back = time.findIndex((second, i) => second < (time[i - 1] ?? second))
-  if (back >= 0) throw invalid(['body', 'time', back], 'Must not lie before the time in front of it.')
+  if (back >= 0) throw invalid(['body', 'time', back], 'Must not be before the previous time.')
   const lists = channelNames.map((name) => {
     const values = sent[name] ?? []
     if (values.length && values.length !== time.length)
-      throw invalid(['body', name], `Must have as many values as time, which are ${time.length}; put null where nothing was measured.`)
+      throw invalid(['body', name], `Must have ${time.length} values, like time. Send null where nothing was measured.`)
     return [name, values]
   })
   return { time, ...(Object.fromEntries(lists) as Record<Channel, Values>) }
 }
 
 const ZONES = [0.5, 0.6, 0.7, 0.8, 0.9]
-/** A gap that is longer says nothing about the heart in it. */
+/** Heart rates before a longer gap do not count. */
 const LONGEST_STEP = 60
 
-/** Seconds in each zone of the highest heart rate. Undefined where no heart rate was measured. */
+/** The seconds in each zone of the maximum heart rate. Undefined without heart rates. */
 export function heartZones({ time, heartrate }: Pick<Stream, 'time' | 'heartrate'>, highest: number): number[] | undefined {
   if (!heartrate.some((bpm) => bpm !== null)) return undefined
   const seconds = new Array<number>(ZONES.length + 1).fill(0)
@@ -41,7 +41,7 @@ export function heartZones({ time, heartrate }: Pick<Stream, 'time' | 'heartrate
   return seconds
 }
 
-/** The usual estimate: 220 less the age on that day. */
+/** Estimates the maximum heart rate as 220 minus the age. */
 export function highestHeartRate(birth: string, day: string) {
   const years = Number(day.slice(0, 4)) - Number(birth.slice(0, 4))
   return 220 - (day.slice(5) < birth.slice(5) ? years - 1 : years)

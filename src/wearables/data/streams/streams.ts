@@ -21,7 +21,6 @@ type Sent = Parameters<typeof readStream>[0] & { stage: 'daily' | 'historical'; 
 
 type Whose = Pick<TeamCaller, 'team_id'>
 
-/** Takes in the stream of a workout. */
 export const pushWorkoutStream = (app: App, caller: Whose, workout_id: string, { stage, modified_at, ...stream }: Sent) =>
   inTransaction(app, async (app) => {
     await pushStreams(app, caller, { stage, modified_at }, [{ workout_id, stream }])
@@ -32,7 +31,7 @@ type About = Pick<Sent, 'stage' | 'modified_at'> & { window?: Window }
 type Window = { start: string; end: string }
 type SentStream = { workout_id: string; stream: Parameters<typeof readStream>[0] }
 
-/** Takes in the streams of workouts of one user. Live ones are told one by one, those of the past once. */
+/** Stores workout streams of one user. Emits one event per live stream, or one event for a backfill. */
 export const pushStreams = (app: App, caller: Whose, { stage, modified_at, window }: About, sent: SentStream[]) =>
   inTransaction(app, async (app) => {
     checkVersion(modified_at, Date.parse(app.now()))
@@ -57,19 +56,18 @@ export const pushStreams = (app: App, caller: Whose, { stage, modified_at, windo
 
 type Workout = Awaited<ReturnType<typeof workoutsOf>>[number]
 
-/** The workouts, held until the transaction ends, so that two streams of one come one after the other. */
+/** Locks the workouts, so that two streams of one workout are stored one after the other. */
 async function workoutsOf(app: App, team_id: string, ids: string[]) {
   const rows = (await summaries.lockSummaries(app.db, team_id, ids)).filter(({ resource }) => resource === 'workouts')
   const [first] = rows
-  if (rows.length < ids.length)
-    throw problem('WORKOUT_NOT_FOUND', 'There is no such workout in this team; push the workout before its stream.')
+  if (rows.length < ids.length) throw problem('WORKOUT_NOT_FOUND', 'No such workout in this team. Push the workout before its stream.')
   if (!first) return []
   const user = await requireUser(app, team_id, first.user_id)
   const key = await unwrapUserKey(app, user)
   return rows.map((row) => ({ row, user, key, provider: row.provider as SourceSlug, document: openSummary(key, row) }))
 }
 
-/** The latest version stays; of two that claim the same one, always the same of the two. `verb` is what is told, if anything. */
+/** The latest version wins; equal versions are ordered by content. Without a change there is no `verb`. */
 function mergeStream(app: App, { row, key }: Workout, stored: store.StreamRow | undefined, stream: Stream, version: number | null) {
   const { id: workout_id, team_id, user_id } = row
   const text = JSON.stringify(stream)
@@ -92,7 +90,7 @@ function wins(sent: Version<number | null>, there: Version<number>) {
   return sent.version > there.version || (sent.version === there.version && sent.text > there.text)
 }
 
-/** A stream as JSON text. */
+/** Decrypts a stream to JSON text. */
 export const openStream = (key: SealingKey, id: string, sealed: Buffer) =>
   inflateRawSync(openBytes(key, associatedData(id), sealed)).toString()
 
@@ -128,7 +126,7 @@ async function noteStreams(app: AppInTransaction, taken: Workout[], stage: Sent[
 
 type News = { workout: Workout; stream: Stream }
 
-/** The zones of workouts, for where their source names none: from their streams and the age that it knows, or else the fallback of the user. */
+/** Computes heart rate zones from the stream and the age, for workouts whose source sent none. */
 async function deriveZones(app: AppInTransaction, caller: Whose, news: News[], stage: Sent['stage']) {
   const [first] = news
   const birth = first && (await birthOf(app, caller, first.workout))
@@ -150,19 +148,23 @@ async function birthOf(app: App, caller: Whose, { row, key }: Workout) {
 
 export async function getWorkoutStream(app: App, { team_id }: TeamCaller, workout_id: string) {
   const workout = await summaries.findSummary(app.db, team_id, 'workouts', workout_id)
-  if (!workout) throw problem('WORKOUT_NOT_FOUND', 'There is no such workout in this team.')
+  if (!workout) throw problem('WORKOUT_NOT_FOUND', 'No such workout in this team.')
   const [row] = await store.findStreams(app.db, team_id, [workout_id])
-  if (!row) throw problem('WORKOUT_STREAM_NOT_FOUND', 'The workout has no stream; daily.data.workout_stream.created tells of one.')
+  if (!row)
+    throw problem(
+      'WORKOUT_STREAM_NOT_FOUND',
+      'The workout has no stream yet. Assay emits daily.data.workout_stream.created when one arrives.',
+    )
   const key = await unwrapUserKey(app, await requireUser(app, team_id, workout.user_id))
   return { user_id: workout.user_id, ...(JSON.parse(openStream(key, workout_id, row.sealed)) as Stream) }
 }
 
 const recorded = ['hrv', 'heartrate', 'hypnogram', 'respiratory_rate'] as const
 
-/** What the source of a sleep recorded between its beginning and its end. */
+/** Returns the samples that the source of a sleep recorded during it. */
 export async function getSleepStream(app: App, { team_id }: TeamCaller, sleep_id: string) {
   const sleep = await summaries.findSummary(app.db, team_id, 'sleep', sleep_id)
-  if (!sleep) throw problem('SLEEP_NOT_FOUND', 'There is no such sleep in this team.')
+  if (!sleep) throw problem('SLEEP_NOT_FOUND', 'No such sleep in this team.')
   const { user_id, provider } = sleep
   const key = await unwrapUserKey(app, await requireUser(app, team_id, user_id))
   const { bedtime_start, bedtime_stop } = openSummary(key, sleep).fields as SummaryDocument['fields'] & Record<string, string>

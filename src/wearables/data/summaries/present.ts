@@ -8,10 +8,10 @@ import { presentSource } from '../emit.ts'
 import type { SummaryDocument } from './rules-merge-summary.ts'
 import type { SummaryRow } from './store-summaries.ts'
 
-/** Summaries that name their source in fields of their own too. */
+/** Summaries that also name their source in flat fields. */
 const named = new Set(['sleep_cycle', 'electrocardiogram', 'menstrual_cycle'])
 
-/** A summary as it is read and told. */
+/** The summary in responses and events. */
 export function presentSummary<N extends SummaryName>(app: App, row: SummaryRow, document: SummaryDocument) {
   const { fields, derived, source_type, app_id, device_id } = document
   const { id, user_id, resource, created_at, updated_at } = row
@@ -26,14 +26,14 @@ export function presentSummary<N extends SummaryName>(app: App, row: SummaryRow,
     source: presentSource(app, provider, { type: source_type, app_id, device_id }),
     ...{ created_at, updated_at },
   }
-  // Its fields were made by the rules of its resource; the edge answers what the contract names and nothing else.
+  // The rules of the resource built the fields, and the contract strips everything else.
   return shown as object as SummaryOut<N>
 }
 
 const missing = (fields: Record<string, unknown>, derived: Record<string, unknown> = {}) =>
   Object.fromEntries(Object.entries(derived).filter(([name]) => fields[name] === null))
 
-/** A summary as the source sent it. */
+/** The summary as the source sent it. */
 export function presentRaw(app: App, row: SummaryRow, { fields, raw, device_id }: SummaryDocument, priority = 1) {
   const { id, user_id, created_at, updated_at } = row
   const provider = row.provider as SourceSlug

@@ -15,7 +15,7 @@ import * as store from './store-summaries.ts'
 
 type Query = { start_date: string; end_date?: string | null | undefined; provider: string }
 
-/** Summaries by days on the user's calendar. */
+/** Lists summaries by calendar days of the user. */
 export async function listSummaries<N extends SummaryName>(app: App, caller: TeamCaller, user_id: string, resource: N, query: Query) {
   const found = await opened(app, caller, user_id, resource, query)
   return found.map(({ row, document }) => presentSummary<N>(app, row, document))
@@ -54,7 +54,7 @@ export async function getRawProfile(app: App, caller: TeamCaller, user_id: strin
 async function profileOf(app: App, { team_id }: TeamCaller, user_id: string, query: { provider: string }) {
   const user = await requireUser(app, team_id, user_id)
   const row = await store.latestSummary(app.db, { team_id, user_id, resource: 'profile', provider: sourceAsked(query) })
-  if (!row) throw problem('PROFILE_NOT_FOUND', 'No source has told of a profile of this user yet.')
+  if (!row) throw problem('PROFILE_NOT_FOUND', 'No source has sent a profile of this user yet.')
   return { row, document: openSummary(await unwrapUserKey(app, user), row) }
 }
 

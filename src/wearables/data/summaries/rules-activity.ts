@@ -6,19 +6,19 @@ import { broughtBy, type Draft, type Made, type Making, type Part, type Refuse, 
 
 const DAY = 86_400_000
 
-/** Noon in UTC: whatever the zone of the user, the clocks of that day have changed by then, and not yet those of the next. */
+/** Clock changes happen at night, so the offset at noon in UTC holds for most of the local day. */
 const noonOf = (day: string) => Date.parse(`${day}T12:00:00Z`)
 const wholeDay = (day: string) => ({ from: Date.parse(day), to: Date.parse(day) + DAY - 1 })
 const dateOf = (day: string) => `${day}T00:00:00.000Z`
 
-/** The activity of a day, and the samples that came with it. */
+/** Builds the activity of a day and its embedded samples. */
 export function makeActivity(item: NewSummary<'activity'>, raw: unknown, making: Making, refuse: Refuse): Made {
   const { day_summary: day } = item
   const samples = broughtBy(item, making)
   if (!day) return { drafts: [], samples }
   const { date } = day
-  if (noonOf(date) > making.now + 1.5 * DAY) refuse('day_summary.date', 'Must not lie in the future.')
-  if (date < '1900') refuse('day_summary.date', 'Must lie in the year 1900 or later.')
+  if (noonOf(date) > making.now + 1.5 * DAY) refuse('day_summary.date', 'Must not be in the future.')
+  if (date < '1900') refuse('day_summary.date', 'Must be in the year 1900 or later.')
   const distance = day.distance_sum ?? day.distance_walking_running_sum ?? null
   const [active, basal] = [day.active_energy_burned_sum ?? null, day.basal_energy_burned_sum ?? null]
   const fields = {
@@ -58,7 +58,7 @@ function heartOf(day: ActivityDay) {
   return Object.values(heart).some((bpm) => bpm !== null) ? heart : null
 }
 
-/** Which field of the day's body each list of samples fills. */
+/** The body field that each list of samples fills. */
 const bodyFields: Record<string, string> = {
   body_mass: 'weight',
   body_fat_percentage: 'fat',
@@ -72,7 +72,7 @@ const noBody = {
   ...{ bone_mass_percentage: null, body_mass_index: null, lean_body_mass_kilogram: null, waist_circumference_centimeter: null },
 }
 
-/** One summary for each day of the user's calendar; the last measurement of a day counts. The samples themselves are kept too. */
+/** Builds one summary per calendar day of the user. The last measurement of a day counts. */
 export function makeBody(item: NewSummary<'body'>, _raw: unknown, making: Making, refuse: Refuse): Made {
   const samples = broughtBy(item, making)
   const by = recordedBy(item, making, refuse)
@@ -93,10 +93,10 @@ export function makeBody(item: NewSummary<'body'>, _raw: unknown, making: Making
 
 const sexes: Record<string, string> = { female: 'female', male: 'male', other: 'other' }
 
-/** What a source knows of the user; there is one for each source. */
+/** Builds the profile of a user. Each source has one. */
 export function makeProfile(item: NewSummary<'profile'>, raw: unknown, making: Making, refuse: Refuse): Made {
   const { biological_sex, gender, date_of_birth, height, wheelchair_use } = item
-  if (date_of_birth && Date.parse(date_of_birth) > making.now) refuse('date_of_birth', 'Must not lie in the future.')
+  if (date_of_birth && Date.parse(date_of_birth) > making.now) refuse('date_of_birth', 'Must not be in the future.')
   if (date_of_birth && date_of_birth < '1850') refuse('date_of_birth', 'Must be 1850-01-01 or later.')
   const fields = {
     height: rounded(height),

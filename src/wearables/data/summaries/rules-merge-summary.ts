@@ -1,14 +1,13 @@
 import type { Draft, Part } from './rules-summary.ts'
 
-/** Who recorded it. */
 type Recorder = { source_type: string; app_id: string | null; device_id: string | null }
 
-/** What is sealed of a summary. */
+/** The encrypted part of a summary. */
 export type SummaryDocument = Recorder & {
   fields: Record<string, unknown>
   raw: unknown
   parts?: Record<string, StoredPart>
-  /** What we worked out ourselves; it counts where the source said nothing. */
+  /** Fields that Assay computed. They count where the source sent null. */
   derived?: Record<string, unknown>
 }
 
@@ -18,7 +17,7 @@ export type StoredSummary = { version: number; calendar_date: string; document: 
 export type Verdict = 'created' | 'updated' | 'unchanged' | 'stale'
 export type MergedSummary = StoredSummary & { verdict: Verdict; changed: boolean }
 
-/** Lays a summary over the one with the same id. As with samples, the latest version wins, and of equal ones always the same. */
+/** Merges a pushed summary into the stored one. The latest version wins; equal versions are ordered by content. */
 export function mergeSummary(stored: StoredSummary | undefined, draft: Draft, device_id: string | null, received: number): MergedSummary {
   const { fields, raw, calendar_date, source_type, app_id } = draft
   const by = { source_type, app_id, device_id }
@@ -33,10 +32,10 @@ export function mergeSummary(stored: StoredSummary | undefined, draft: Draft, de
   return { version, calendar_date, document, verdict: isNews(stored.document, document) ? 'updated' : 'unchanged', changed: true }
 }
 
-/** What came of it, as opposed to what we made of that. */
+/** Everything the source sent, without computed fields. */
 const contentOf = (document: SummaryDocument) => JSON.stringify([shownOf(document), document.raw])
 
-/** What customers see of it, as opposed to how it came. */
+/** The content that responses and events show. */
 const shownOf = ({ fields, source_type, app_id, device_id }: SummaryDocument) => [fields, source_type, app_id, device_id]
 
 const isNews = (before: SummaryDocument, after: SummaryDocument) => JSON.stringify(shownOf(before)) !== JSON.stringify(shownOf(after))
@@ -66,7 +65,7 @@ function mergeParts(
   return { version, calendar_date, document, verdict: isNews(stored.document, document) ? 'updated' : 'unchanged', changed: true }
 }
 
-/** The part that was measured last says who recorded the whole, so that it does not matter which came in first. */
+/** The part that was measured last determines the recorder, whatever order the parts arrive in. */
 function wholeOf(fields: Draft['fields'], parts: Record<string, StoredPart>): SummaryDocument {
   const sorted = Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1))
   const [, last] = sorted.reduce((last, one) => (isLater(one[1], last[1]) ? one : last))
@@ -80,7 +79,7 @@ function wholeOf(fields: Draft['fields'], parts: Record<string, StoredPart>): Su
 
 const isLater = (a: StoredPart, b: StoredPart) => a.at > b.at || (a.at === b.at && a.version > b.version)
 
-/** The last measurement of the day counts; what was said again of the same one, by its version. */
+/** The last measurement of the day wins. Versions decide between two with the same time. */
 function beats(next: StoredPart, there: StoredPart, isLast: boolean) {
   if (next.at !== there.at) return next.at > there.at
   const [before, after] = [there, next].map(({ value, raw, by, timezone_offset }) => JSON.stringify([value, raw, by, timezone_offset]))

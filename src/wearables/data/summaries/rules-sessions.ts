@@ -78,16 +78,16 @@ type Cycle = Record<string, unknown> & { period_start: string; period_end?: stri
 const DAY = 86_400_000
 const YEAR = 366 * DAY
 
-/** A cycle is known by the day on which its period began. Those to come may be predicted. */
+/** The first day of the period identifies a cycle. Only predicted cycles can start in the future. */
 export function makeMenstrualCycle(sent: NewSummary<'menstrual_cycle'>, raw: unknown, making: Making, refuse: Refuse): Made {
   const cycle = ('cycle' in sent ? sent['cycle'] : sent) as Cycle
   const { period_start, period_end = null, cycle_end = null, is_predicted } = cycle
-  if (period_start < '1900') refuse('period_start', 'Must lie in the year 1900 or later.')
+  if (period_start < '1900') refuse('period_start', 'Must be in the year 1900 or later.')
   if (period_start > localDay(making.now + (is_predicted ? YEAR : DAY), null))
-    refuse('period_start', is_predicted ? 'Must lie within a year from now.' : 'Must not lie in the future, unless is_predicted is true.')
+    refuse('period_start', is_predicted ? 'Must be within a year from now.' : 'Must not be in the future unless is_predicted is true.')
   for (const [field, end] of Object.entries({ period_end, cycle_end }))
     if (end && !(end >= period_start && end <= localDay(making.now + YEAR, null)))
-      refuse(field, 'Must not lie before period_start, nor more than a year ahead.')
+      refuse(field, 'Must not be before period_start or more than a year ahead.')
   const from = Date.parse(period_start)
   const fields = {
     ...{ period_start, period_end, cycle_end, is_predicted: is_predicted ?? false },

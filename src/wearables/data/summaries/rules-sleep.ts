@@ -9,7 +9,7 @@ type Session = ReturnType<typeof sessionOf>
 
 const LONG_SLEEP = 3 * 3600
 
-/** A sleep, its stages as a cycle and as samples, and what else was recorded in the night. */
+/** Builds a sleep, its cycle and hypnogram if stages were sent, and the embedded samples. */
 export function makeSleep(item: NewSummary<'sleep'>, raw: unknown, making: Making, refuse: Refuse): Made {
   const session = sessionOf(making, refuse, ['start_date', item.start_date], ['end_date', item.end_date])
   const stages = stagesOf(item.sleep_stages, session, making, refuse)
@@ -77,15 +77,15 @@ const listed = {
   unspecified_sleep_samples: stageCodes.manual,
 } as const
 
-/** The stages of a night in their order. */
+/** Returns the stages in order of time. */
 function stagesOf(sent: SentStages, { from, to }: Session, { now }: Making, refuse: Refuse): Stage[] {
   const spans = Array.isArray(sent)
     ? sent.map(({ stage, ...span }) => ({ ...span, code: stageCodes[stage] }))
     : Object.entries(listed).flatMap(([name, code]) => (sent?.[name as keyof typeof listed] ?? []).map((span) => ({ ...span, code })))
   const stages = spans.map(({ code, start_date, end_date }) => {
     const stage = { code, from: recordedAt(start_date, 'sleep_stages', now, refuse), to: momentOf(end_date) }
-    if (!(stage.to >= stage.from)) refuse('sleep_stages', 'A stage must not end before it begins.')
-    if (stage.from < from || stage.to > to) refuse('sleep_stages', 'A stage must lie within the sleep.')
+    if (!(stage.to >= stage.from)) refuse('sleep_stages', 'A stage must not end before it starts.')
+    if (stage.from < from || stage.to > to) refuse('sleep_stages', 'A stage must be within the sleep session.')
     return stage
   })
   return stages.sort((a, b) => a.from - b.from || a.to - b.to || a.code - b.code)
@@ -106,7 +106,7 @@ const stageSample = (
   ...{ at: from, end: to, type: source_type === 'unknown' ? '' : source_type, value: code, second: 0, text: '', zone, version, more: '' },
 })
 
-/** A cycle that comes by itself. */
+/** Builds a sleep cycle that was pushed without its sleep. */
 export function makeSleepCycle(item: NewSummary<'sleep_cycle'>, raw: unknown, making: Making, refuse: Refuse): Made {
   const session = sessionOf(making, refuse, ['session_start', item.session_start], ['session_end', item.session_end])
   const { stage_start_offset_second, stage_end_offset_second, stage_type } = item
@@ -114,8 +114,8 @@ export function makeSleepCycle(item: NewSummary<'sleep_cycle'>, raw: unknown, ma
   if (new Set(counts).size > 1) refuse('stage_type', 'The three lists of stages must have the same length.')
   const seconds = Math.ceil((session.to - session.from) / 1000)
   if (stage_end_offset_second.some((end, i) => end < (stage_start_offset_second[i] ?? 0)))
-    refuse('stage_end_offset_second', 'A stage must not end before it begins.')
-  if (stage_end_offset_second.some((end) => end > seconds)) refuse('stage_end_offset_second', 'A stage must lie within the sleep.')
+    refuse('stage_end_offset_second', 'A stage must not end before it starts.')
+  if (stage_end_offset_second.some((end) => end > seconds)) refuse('stage_end_offset_second', 'A stage must be within the sleep session.')
   const external = item.sleep_id ?? item.id ?? isoOf(session.from)
   const fields = {
     ...{

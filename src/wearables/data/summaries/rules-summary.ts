@@ -7,16 +7,16 @@ import { Problem } from '../../../platform/problem.ts'
 import { momentOf, zoneIn } from '../rules-time.ts'
 import type { Incoming } from '../samples/rules-merge.ts'
 
-/** One field of a summary that is put together from several pushes, and when it was measured. */
+/** One field of a summary that several pushes fill, with the time of its measurement. */
 export type Part = { value: unknown; at: number; version: number | null; raw: unknown }
 
-/** A summary on its way in. */
+/** A summary that was pushed and not stored yet. */
 export type Draft = {
   resource: SummaryName
-  /** What makes it this one, beside its user and source. */
+  /** Identifies the summary together with its user and source. */
   external: string
   calendar_date: string
-  /** The moments it is about, which the user's ingestion bounds are held against; null where they do not apply. */
+  /** The period to compare with the ingestion bounds of the user. Null if they do not apply. */
   about: { from: number; to: number } | null
   version: number | null
   source_type: string
@@ -24,11 +24,11 @@ export type Draft = {
   device: string | null
   fields: Record<string, unknown>
   raw: unknown
-  /** Set where each field has a version of its own. */
+  /** Set if each field has its own version. */
   parts?: Record<string, Part>
 }
 
-/** What one item of a push comes to. */
+/** The summaries and samples of one pushed item. */
 export type Made = { drafts: Draft[]; samples: { name: SeriesName; field: string; samples: Incoming[] }[] }
 
 export type Making = {
@@ -37,14 +37,14 @@ export type Making = {
   time_zone: string | null
   version: number | null
   idOf(resource: SummaryName, external: string): string
-  /** Checks the samples that came along in a field. */
+  /** Parses the samples that are embedded in a field. */
   read(name: SeriesName, field: string, data: unknown[]): Incoming[]
 }
 
-/** A fault of an item, by its field. */
+/** Reports an invalid field of an item. */
 export type Refuse = (field: string, msg: string) => void
 
-/** The same user, source and thing always has the same id, so that what is sent again replaces. */
+/** The same user, source and external ID always give the same ID, so a summary that is sent again replaces itself. */
 export function summaryId(...parts: string[]) {
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   const variant = '89ab'[Number.parseInt(hash[16] as string, 16) % 4]
@@ -52,15 +52,15 @@ export function summaryId(...parts: string[]) {
 }
 
 const MOST_ITEMS = 1000
-/** An item may come to several summaries, such as a body for each day. */
+/** One item can produce several summaries, such as one body summary per day. */
 export const MOST_SUMMARIES = 5000
 
 export const tooMany = (most: number) =>
   new Problem('invalid', [
-    { type: 'too_big', loc: ['body', 'data'], msg: `Send at most ${most.toLocaleString('en')} summaries at once; divide them.` },
+    { type: 'too_big', loc: ['body', 'data'], msg: `Send at most ${most.toLocaleString('en')} summaries per request.` },
   ])
 
-/** The items of a push, each of the shape that its resource has. */
+/** Parses the pushed items by the shape of their resource. */
 export function parseSummaries(resource: SummaryName, data: unknown): { item: unknown; raw: unknown; loc: Fault['loc'] }[] {
   const items = Array.isArray(data) ? data : [data]
   const locOf = (i: number) => (Array.isArray(data) ? ['body', 'data', i] : ['body', 'data'])
@@ -78,20 +78,20 @@ export function parseSummaries(resource: SummaryName, data: unknown): { item: un
 const EARLIEST = Date.parse('1900-01-01T00:00:00Z')
 const DAY = 86_400_000
 
-/** A moment that can have been recorded; what is not is refused by its field, and now stands for it until all faults are found. */
+/** Parses a time. Reports an implausible time and returns now, so that the remaining fields are checked too. */
 export function recordedAt(text: string, field: string, now: number, refuse: Refuse) {
   const at = momentOf(text)
   if (at >= EARLIEST && at <= now + DAY) return at
-  refuse(field, at > now ? 'Must not lie in the future.' : 'Must lie in the year 1900 or later.')
+  refuse(field, at > now ? 'Must not be in the future.' : 'Must be in the year 1900 or later.')
   return now
 }
 
-/** Beginning and end of a session, and the offset that the user had. */
+/** Parses the period of a session and its UTC offsets. */
 export function sessionOf(making: Making, refuse: Refuse, [startField, start]: [string, string], [endField, end]: [string, string]) {
   const from = recordedAt(start, startField, making.now, refuse)
   const to = recordedAt(end, endField, making.now, refuse)
-  if (to < from) refuse(endField, `Must not lie before ${startField}.`)
-  if (to - from > 7 * DAY) refuse(endField, 'A session lasts 7 days at most.')
+  if (to < from) refuse(endField, `Must not be before ${startField}.`)
+  if (to - from > 7 * DAY) refuse(endField, 'A session can last at most 7 days.')
   return { from, to, zone: zoneIn(start) ?? making.zoneAt(from), endZone: zoneIn(end) ?? making.zoneAt(to) }
 }
 
@@ -102,7 +102,6 @@ type Recorded = {
   modified_at?: string | null | undefined
 }
 
-/** Who recorded it, and which version it is. */
 export function recordedBy(item: Recorded, { now, version }: Making, refuse: Refuse) {
   const { source_type, source_bundle, product_type, modified_at } = item
   return {
@@ -113,7 +112,7 @@ export function recordedBy(item: Recorded, { now, version }: Making, refuse: Ref
   }
 }
 
-/** The samples that came along. */
+/** Returns the samples that are embedded in an item. */
 export const broughtBy = (item: object, { read }: Making) =>
   Object.entries(item).flatMap(([field, data]) => {
     if (!Object.hasOwn(embeddedSeries, field) || !Array.isArray(data)) return []

@@ -17,7 +17,7 @@ import * as store from './store-summaries.ts'
 type Tally = Record<Verdict, number>
 type Named = Draft & { device_id: string | null }
 
-/** A device that a summary names gets an id. */
+/** Resolves the device of each summary to its ID. */
 export async function nameDrafts(app: App, delivery: IncomingPush, drafts: Draft[]): Promise<Named[]> {
   const idOf = deviceIds(app, delivery)
   const named: Named[] = []
@@ -26,7 +26,7 @@ export async function nameDrafts(app: App, delivery: IncomingPush, drafts: Draft
   return named
 }
 
-/** Keeps summaries and, if they are live, tells of those that are new or changed. `expected` are told of as past even where nothing came. */
+/** Stores summaries and emits daily events, or ends the backfill of their resources and of `expected`. */
 export async function takeSummaries(
   app: AppInTransaction,
   delivery: IncomingPush,
@@ -84,12 +84,12 @@ function rowOf(
     revision: (before?.revision ?? 0) + 1,
     sealed: sealSummary(key, id, document),
     created_at: before?.created_at ?? now,
-    // A newer version of the same content is not told, so that it shows no other time than what was.
+    // A newer version with the same content emits no event, so updated_at stays too.
     updated_at: before && (verdict === 'unchanged' || verdict === 'stale') ? before.updated_at : now,
   }
 }
 
-/** PostgreSQL takes no more than 65,535 values in a statement. */
+/** PostgreSQL accepts at most 65,535 parameters per statement. */
 async function writeRows(app: App, rows: store.SummaryRow[]) {
   const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   for (let i = 0; i < sorted.length; i += WRITTEN_AT_ONCE) {
@@ -100,7 +100,7 @@ async function writeRows(app: App, rows: store.SummaryRow[]) {
 
 const WRITTEN_AT_ONCE = 1000
 
-/** Of one summary that came twice in a push. */
+/** Combines the verdicts of a summary that occurs twice in a push. */
 const together = (first: Verdict, second: Verdict): Verdict =>
   first === 'created' || second === 'unchanged' || second === 'stale' ? first : second
 
@@ -125,7 +125,7 @@ async function emitSummaries(app: AppInTransaction, delivery: IncomingPush, reso
   })
 }
 
-/** Changes what we worked out of summaries that the caller holds. Told where it is shown: what the source says itself comes first. */
+/** Changes computed fields of locked summaries. Emits an event only where the source sent no value of its own. */
 export async function changeDerived(app: AppInTransaction, held: Held[], stage: IncomingPush['stage']) {
   const changes = held.map(({ row, key, user, document: before, derived }) => {
     const isShown = Object.keys({ ...before.derived, ...derived }).some((name) => before.fields[name] === null)
@@ -144,7 +144,7 @@ export async function changeDerived(app: AppInTransaction, held: Held[], stage: 
 
 type Held = Pick<IncomingPush, 'user' | 'key'> & { row: store.SummaryRow; document: SummaryDocument; derived: Record<string, unknown> }
 
-/** One that was kept before it held its source type has that in its row. */
+/** Older documents have no source_type; their row has it. */
 export function openSummary(
   key: IncomingPush['key'],
   { id, source_type, sealed }: Pick<store.SummaryRow, 'id' | 'source_type' | 'sealed'>,

@@ -4,7 +4,6 @@ import type { Tables } from '../../../platform/db/tables.ts'
 
 export type SummaryRow = Selectable<Tables['summaries']>
 
-/** Those that exist, held until the transaction ends. */
 export const lockSummaries = (db: Db, team_id: string, ids: string[]) =>
   db
     .selectFrom('summaries')
@@ -15,7 +14,7 @@ export const lockSummaries = (db: Db, team_id: string, ids: string[]) =>
     .forUpdate()
     .execute()
 
-/** Writes summaries and answers how many it were: a new one that somebody else wrote meanwhile is left alone. */
+/** Writes summaries and returns how many were written. A row that another request wrote meanwhile is skipped. */
 export async function writeSummaries(db: Db, rows: SummaryRow[]) {
   const written = await db
     .insertInto('summaries')
@@ -49,7 +48,6 @@ const summariesOf = (db: Db, { team_id, user_id, resource, provider }: Wanted) =
     .where('resource', '=', resource)
     .$if(provider !== undefined, (query) => query.where('provider', '=', provider as string))
 
-/** Those of some days on the calendar, in the order of the days. */
 export const listSummaries = (db: Db, wanted: Wanted, { from, to }: { from: string; to: string }) =>
   summariesOf(db, wanted)
     .where(sql<boolean>`calendar_date between ${from} and ${to}`)
@@ -58,11 +56,10 @@ export const listSummaries = (db: Db, wanted: Wanted, { from, to }: { from: stri
     .orderBy('id')
     .execute()
 
-/** The one that was changed last. */
 export const latestSummary = (db: Db, wanted: Wanted) =>
   summariesOf(db, wanted).orderBy('updated_at', 'desc').orderBy('id').limit(1).executeTakeFirst()
 
-/** A summary with the key of its user; undefined where the user awaits deletion. */
+/** Undefined if the user is scheduled for deletion. */
 export const findSummary = (db: Db, team_id: string, resource: string, id: string) =>
   db
     .selectFrom('summaries')

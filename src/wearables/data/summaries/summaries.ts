@@ -31,7 +31,7 @@ const makers: Record<SummaryName, Make> = {
   menstrual_cycle: makeMenstrualCycle,
 }
 
-/** Takes in summaries that were pushed, with the samples they bring along: all of it or nothing. */
+/** Stores pushed summaries with their embedded samples, completely or not at all. */
 export async function pushSummaries(
   app: App,
   caller: Pick<TeamCaller, 'team_id'>,
@@ -47,13 +47,13 @@ export async function pushSummaries(
   return tally
 }
 
-/** A source that knows the birth date tells it to those that do not. */
+/** The birth date of a profile becomes the fallback for sources without one. */
 async function noteBirth(app: App, { user, provider }: IncomingPush, made: Made[]) {
   const birth = made.at(-1)?.drafts.at(-1)?.fields['birth_date']
   if (typeof birth === 'string') await fillBirthDate(app, user, provider, birth)
 }
 
-/** Keeps what was made of summaries, with their samples: all of it or nothing. */
+/** Stores built summaries with their samples, completely or not at all. */
 export async function saveSummaries(app: App, delivery: IncomingPush, resource: SummaryName, made: Made[], received: number) {
   const isWithin = within(delivery)
   const drafts = made.flatMap(({ drafts }) => drafts)
@@ -79,7 +79,7 @@ export async function saveSummaries(app: App, delivery: IncomingPush, resource: 
   })
 }
 
-/** What the items come to; every fault of every item at once. */
+/** Builds the summaries of a push and reports the faults of all items together. */
 export function buildSummaries(delivery: IncomingPush, resource: SummaryName, data: unknown): Made[] {
   const faults: Fault[] = []
   const made = parseSummaries(resource, data).map(({ item, raw, loc }) => {
@@ -105,7 +105,7 @@ function makingOf(delivery: IncomingPush, loc: Fault['loc']): Making {
   }
 }
 
-/** The samples that came along, of each resource at once, and always in the same order. */
+/** Groups the embedded samples by resource, always in the same order, so that locks are taken in one order. */
 function broughtIn(made: Made[], isWithin: (at: number) => boolean) {
   const bySeries = Map.groupBy(
     made.flatMap(({ samples }) => samples),

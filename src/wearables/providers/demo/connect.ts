@@ -9,12 +9,12 @@ import { calendarOf, deliverDemo } from './index.ts'
 
 type Asked = { user_id: string; provider: SourceSlug; day?: string | null | undefined }
 
-/** Connects a source that makes up its data, and reads it: the past and what is live, or one day that was asked for. */
+/** Connects a demo source and loads its data: history and live data, or also one requested day. */
 export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, provider, day }: Asked) {
   const quiet = withoutRequestRows(app)
   const { connection, isNew } = await inTransaction(quiet, async (app) => {
     const user = await lockUser(app, team_id, user_id)
-    if (day && day > calendarOf(app, user).today) throw invalid(['body', 'day'], "Must not lie in the future of the team's clock.")
+    if (day && day > calendarOf(app, user).today) throw invalid(['body', 'day'], "Must not be in the future on the team's clock.")
     if (day && day < '1901') throw invalid(['body', 'day'], 'Must be 1901-01-01 or later.')
     return openDemo(app, user, provider)
   })
@@ -27,7 +27,7 @@ export async function connectDemo(app: App, { team_id }: TeamCaller, { user_id, 
 const deliverDay = (app: App, user: UserRow, provider: SourceSlug, day: string) =>
   deliverDemo(app, user, provider, { dates: [day], stage: day < calendarOf(app, user).yesterday ? 'historical' : 'daily' })
 
-/** A demo connection whose data is ordered, in the caller's transaction; one that is there stays as it is. */
+/** Opens a demo connection and schedules its pull in the caller's transaction. An existing one stays. */
 export async function openDemo(app: AppInTransaction, user: UserRow, provider: SourceSlug) {
   const before = await connectionFor(app, user, provider)
   if (before && before.kind !== 'demo') throw isReal(provider)
@@ -38,5 +38,5 @@ export async function openDemo(app: AppInTransaction, user: UserRow, provider: S
 const isReal = (provider: SourceSlug) =>
   problem(
     'CONNECTION_IS_NO_DEMO',
-    `The user has connected ${sources[provider].name}; end that with DELETE /v2/user/{user_id}/${provider}, or choose another source for the demo.`,
+    `The user has a real connection to ${sources[provider].name}. Disconnect it with DELETE /v2/user/{user_id}/${provider}, or choose another source for the demo.`,
   )

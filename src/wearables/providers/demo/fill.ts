@@ -14,7 +14,7 @@ export type Filling = { team_id: string; days: number; samples: number }
 
 const SOURCE: SourceSlug = 'fitbit'
 
-/** A user with so many past days of demo data. Answers false where an earlier run made all of it: user and data come together. */
+/** Creates a user with demo data. Returns false if an earlier run created both. */
 export const fillUser = (app: App, { team_id, days, samples }: Filling, client_user_id: string) =>
   inTransaction(app, async (app) => {
     const user = await requireUser(app, team_id, await userNamed(app, team_id, client_user_id))

@@ -17,7 +17,7 @@ import { demoReport, demoResources } from './rules-report.ts'
 
 const HISTORY_DAYS = 30
 
-/** What is new: the days since live data came last, as far back as the source goes, and yesterday at least. Or the past once more. */
+/** Pulls the days since the last live data, at least yesterday and today, or the history again. */
 export async function pullDemo(app: App, { team_id, user_id, provider, created_at }: Connection, reach: 'new' | 'history') {
   if (!isSource(provider)) return
   const user = await requireUser(app, team_id, user_id)
@@ -29,7 +29,7 @@ export async function pullDemo(app: App, { team_id, user_id, provider, created_a
   await deliverDemo(app, user, provider, { dates: datesBetween(first > earliest ? first : earliest, today), stage: 'daily' })
 }
 
-/** Every resource as far back as the team wants it, and those that go equally far back together. */
+/** Pulls each resource as far back as the team prefers, grouped by number of days. */
 async function pullHistory(app: App, user: UserRow, provider: SourceSlug, yesterday: string) {
   const wanted = await daysWanted(app, user.team_id, provider)
   for (const [days, resources] of Map.groupBy(demoResources, (resource) => wanted(resource) ?? HISTORY_DAYS)) {
@@ -38,7 +38,7 @@ async function pullHistory(app: App, user: UserRow, provider: SourceSlug, yester
   }
 }
 
-/** Gap: today may have hardly begun, so that what is live begins with yesterday. Then every resource is told of, whatever the hour. */
+/** Gap: live data starts with yesterday, because today may have just begun. So every resource has an event at any hour. */
 export function calendarOf(app: App, { time_zone }: UserRow) {
   const zone = time_zone ?? 'UTC'
   const zoneAt = zoneClock(zone)
@@ -55,7 +55,7 @@ function datesBetween(first: string, last: string) {
 
 type Wanted = { dates: string[]; stage: 'daily' | 'historical'; resources?: string[] }
 
-/** Takes in some days as if a real source had pushed them, by the same way. The past gives way to whoever holds what it would write. */
+/** Stores demo days the way a real push does. History gives up instead of waiting long for a lock. */
 export async function deliverDemo(
   app: App,
   user: UserRow,
@@ -70,7 +70,7 @@ export async function deliverDemo(
   const opened = await openPush(app, user, user_id, { stage, provider, time_zone: zone, start_date: start, end_date: end })
   const delivery = { ...opened, givesWay: stage === 'historical' }
   const report = demoReport({ source: provider, user_id, dates, zoneAt, until: now, isLive: stage === 'daily' })
-  // Nothing more is taken once the source is disconnected, or connected for real.
+  // Stops once the source is disconnected or really connected.
   const goesOn = async () => (await connectionFor(app, user, provider))?.kind === 'demo'
   for (const [resource, data] of Object.entries(report.summaries) as [SummaryName, unknown[]][])
     if (resources.includes(resource) && (await goesOn()))
@@ -82,7 +82,6 @@ export async function deliverDemo(
     delivery,
     own.map(({ name, samples }) => readPushed(delivery, name, samples)),
   )
-  // A stream goes with its workout.
   if (!resources.includes('workouts') || !(await goesOn())) return
   const isWithin = within(delivery)
   const streams = report.streams.filter(({ from, to }) => isWithin(from, to))

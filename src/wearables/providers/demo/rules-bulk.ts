@@ -7,7 +7,7 @@ import { glucoseAt } from './series/rules-intake.ts'
 
 type Asked = { source: SourceSlug; user_id: string; dates: string[]; samples: number }
 
-/** Days of heart rate and glucose, with as many samples a day as are wanted: half of them each. */
+/** Generates heart rate and glucose, half of the samples of a day each. */
 export function bulkReport({ source, user_id, dates, samples }: Asked) {
   const days = dates.map((date) => dayOf(source, user_id, date, () => 0))
   const half = Math.ceil(samples / 2)
@@ -25,7 +25,7 @@ export function bulkReport({ source, user_id, dates, samples }: Asked) {
   }
 }
 
-/** Noise by a linear congruence: there are so many samples that hashing for each would take as long as all the rest. */
+/** A linear congruential generator, because hashing every sample would double the time. */
 function quick(seed: number) {
   let state = Math.floor(seed * 2 ** 32)
   return () => {

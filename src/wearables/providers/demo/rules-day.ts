@@ -8,17 +8,17 @@ const DAY = 86_400_000
 
 export type Workout = { sport: Sport; from: number; to: number }
 
-/** One day of a person, from midnight to midnight where she is. Times in it are minutes from its beginning. */
+/** One local day of a person, from midnight to midnight. Times are minutes from its start. */
 export type Day = {
   person: Person
   date: string
   start: number
-  /** How many minutes the day has: the clocks may change. */
+  /** The length of the day, which differs on clock changes. */
   minutes: number
-  /** The night that ends on this day; it begins before midnight. */
+  /** The night that ends on this day. It begins before midnight. */
   night: { bed: number; wake: number }
   stages: Stage[]
-  /** When she goes to bed in the evening. */
+  /** The bedtime in the evening. */
   evening: number
   workout: Workout
   meals: { name: string; at: number; carbs: number; dish: string }[]
@@ -27,7 +27,7 @@ export type Day = {
 
 type Zone = (at: number) => number | null
 
-/** The first moment of a day on the calendar of the user. */
+/** The start of a calendar day of the user. */
 export function startOf(date: string, zoneAt: Zone) {
   const midnight = Date.parse(date)
   const guess = midnight - (zoneAt(midnight) ?? 0) * 1000
@@ -36,7 +36,7 @@ export function startOf(date: string, zoneAt: Zone) {
 
 export const dayAfter = (date: string, days = 1) => new Date(Date.parse(date) + days * DAY).toISOString().slice(0, 10)
 
-/** Night, workout and meals follow from the user and the date alone: sources tell of the same day, each with errors of its own. */
+/** Night, workout and meals depend only on user and date, so that sources describe the same day with their own errors. */
 export function dayOf(source: string, user_id: string, date: string, zoneAt: Zone): Day {
   const person = personOf(user_id)
   const start = startOf(date, zoneAt)
@@ -61,12 +61,12 @@ function nightOf({ user_id, bed, wake }: Person, date: string) {
 export type Sport = {
   slug: string
   title: string
-  /** Metres a second, steps, strokes and kilocalories a minute. */
+  /** Meters per second; steps, strokes and kilocalories per minute. */
   speed: number
   steps: number
   strokes: number
   energy: number
-  /** How hard it is, from rest to all that the heart can. */
+  /** The effort, as a share of the heart rate reserve. */
   share: number
   intensity: 'low' | 'medium' | 'high'
 }
@@ -78,7 +78,7 @@ const sports: [Sport, ...Sport[]] = [
   { slug: 'swimming', title: 'Swim', speed: 0.8, steps: 0, strokes: 24, energy: 8, share: 0.6, intensity: 'medium' },
 ]
 
-/** There is one every day, if only a walk: whoever looks at a single day sees what a workout looks like. */
+/** Every day has a workout, so that any single day shows one. */
 function workoutOf({ user_id }: Person, date: string): Workout {
   const random = seeded('demo workout', user_id, date)
   const sport = sports[(Date.parse(date) / DAY + (user_id.codePointAt(0) ?? 0)) % sports.length] ?? sports[0]
@@ -102,9 +102,9 @@ const mealsOf = (random: Random) =>
 
 export const isAwake = ({ night, evening }: Day, minute: number) => minute >= night.wake && minute < evening
 
-/** The hours that she is up for, each from its beginning. */
+/** The full hours awake. */
 export const wakingHours = (day: Day) =>
   Array.from({ length: 24 }, (_, hour) => hour * 60).filter((minute) => isAwake(day, minute) && isAwake(day, minute + 59))
 
-/** The moments of a day that are so many minutes apart. */
+/** The minutes of a day at an interval. */
 export const every = ({ minutes }: Day, length: number) => Array.from({ length: Math.floor(minutes / length) }, (_, i) => i * length)

@@ -1,6 +1,6 @@
 import { type SourceSlug, sources } from '../../../contract/tenants/sources.ts'
 
-/** What would measure a resource, in the order in which it is looked for among the devices of a source. */
+/** The device types that measure a resource, in order of preference. */
 const fitting: Record<string, string[]> = {
   body_weight: ['scale'],
   blood_pressure: ['cuff'],
@@ -15,5 +15,5 @@ export function deviceOf(source: SourceSlug, resource: string): string {
   return [...(fitting[resource] ?? []), ...worn].find((type) => source_types.includes(type)) ?? source_types[0] ?? 'unknown'
 }
 
-/** Whether glucose comes from a sensor under the skin. */
+/** Whether the source measures glucose with a sensor. */
 export const isSensor = (source: SourceSlug) => sources[source].source_types.some((type) => type === 'automatic' || type === 'manual_scan')

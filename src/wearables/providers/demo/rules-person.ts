@@ -1,6 +1,6 @@
 import { integer, seeded } from '../../../platform/seeded.ts'
 
-/** Somebody who does not exist. The same user is always the same person, whatever the source. */
+/** A fictitious person. The same user is the same person at every source. */
 export type Person = {
   user_id: string
   sex: 'female'
@@ -10,16 +10,16 @@ export type Person = {
   fat: number
   resting: number
   highest: number
-  /** When she goes to bed and gets up, in minutes from the midnight between. */
+  /** Bedtime and wake-up time in minutes from midnight. */
   bed: number
   wake: number
-  /** Steps of an ordinary day, without its workout. */
+  /** The usual steps per day without the workout. */
   steps: number
   glucose: number
   cycle: { length: number; first: number }
 }
 
-/** Gap: the demo has every resource, menstrual cycles among them, so that its people are women. */
+/** Gap: demo people are women, because the demo covers every resource, including menstrual cycles. */
 export function personOf(user_id: string): Person {
   const random = seeded('demo person', user_id)
   const year = integer(random, 1972, 2002)

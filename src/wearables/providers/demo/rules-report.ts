@@ -11,20 +11,20 @@ import { knownSamples, type OwnSeries, ownSeries } from './series/rules-series.t
 type Asked = {
   source: SourceSlug
   user_id: string
-  /** Days on the calendar of the user, in their order. */
+  /** Calendar days of the user, in order. */
   dates: string[]
   zoneAt(at: number): number | null
-  /** Nothing is known that had not ended by then. */
+  /** Data ends here. */
   until: number
   isLive: boolean
 }
 
-/** What a demo source has a past of: everything, whatever the source that it stands for has. */
+/** A demo source has every resource, even if the real source does not. */
 export const demoResources = [
   ...new Set([...Object.keys(summaries), ...seriesNames.map((name) => series[name].event ?? name), 'workout_stream']),
 ]
 
-/** What a demo source has to say of some days, as pushes: always the same for the same user, source and days. */
+/** The data of some days, as pushes. The same user, source and days always give the same data. */
 export function demoReport({ source, user_id, dates, zoneAt, until, isLive }: Asked) {
   const days = dates.map((date) => {
     const day = dayOf(source, user_id, date, zoneAt)

@@ -5,7 +5,7 @@ import { heartAt } from './series/rules-heart.ts'
 const EVERY_SECONDS = 10
 const METRES_A_DEGREE = 111_320
 
-/** What was recorded during the workout: lists of the same length. */
+/** Generates the stream of the workout. */
 export function streamOf(day: Day) {
   const { sport, from, to } = day.workout
   const seconds = Array.from({ length: ((to - from) * 60) / EVERY_SECONDS + 1 }, (_, i) => i * EVERY_SECONDS)
@@ -22,7 +22,7 @@ export function streamOf(day: Day) {
   }
 }
 
-/** Rounds of a kilometre where the equator meets the meridian: nobody lives there. */
+/** Laps of one kilometer in the Atlantic at 0° N, 0° E, where nobody lives. */
 function placeOf(metres: number[]) {
   const radius = 1000 / (2 * Math.PI) / METRES_A_DEGREE
   const angles = metres.map((metre) => (metre / 1000) * 2 * Math.PI)

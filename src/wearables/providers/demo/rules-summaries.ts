@@ -9,7 +9,7 @@ import { metresOf, minutesOf, quartersOf } from './series/rules-motion.ts'
 import { temperatureDelta } from './series/rules-night.ts'
 import type { Known } from './series/rules-series.ts'
 
-/** How a demo source reports: what it knows by then, and from which of its devices. */
+/** The time of the report and the device per resource. */
 type Report = { until: number; isLive: boolean; deviceFor(resource: string): string }
 
 type KnownDay = Day & { known: Known }
@@ -19,7 +19,7 @@ const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0
 const sumOf = (samples: NewSample[]) => rounded(total(valuesOf(samples)), 1)
 const mean = (values: number[]) => (values.length ? rounded(total(values) / values.length, 1) : null)
 
-/** The day so far: the sums of its samples. */
+/** The activity of the day so far. */
 function activity({ known, ...day }: KnownDay, { until, deviceFor }: Report) {
   const beats = valuesOf(known.heartrate)
   return {
@@ -40,7 +40,7 @@ function activity({ known, ...day }: KnownDay, { until, deviceFor }: Report) {
   }
 }
 
-/** Minutes by how hard they were: the workout, and the quarters of hours with a walk in them. */
+/** The minutes by intensity: the workout and quarter hours with a walk. */
 function effortOf(day: Day, until: number) {
   const { sport, from, to } = day.workout
   const walks = quartersOf(day).filter((quarter) => quarter.steps > 200 && (quarter.from < from || quarter.from >= to))
@@ -90,7 +90,7 @@ function workout(day: Day, { deviceFor }: Report) {
   }
 }
 
-/** Seconds below half of the highest heart rate, and in each tenth above. */
+/** The seconds below half of the maximum heart rate, and in each tenth above. */
 function zonesOf(beats: number[], highest: number) {
   const zones = [0, 0, 0, 0, 0, 0]
   for (const bpm of beats) {
@@ -109,7 +109,7 @@ function electrocardiogram(day: Day, { deviceFor }: Report) {
   }
 }
 
-/** The lists of samples that the scale wrote on these days. */
+/** The samples of the scale. */
 function body(days: Day[], { deviceFor }: Report) {
   const type = deviceFor('body_weight')
   const measured = days.flatMap((day) =>
@@ -123,7 +123,7 @@ const profile = ({ person: { sex, birth_date, height } }: Day) => ({ biological_
 
 type Pushed = Exclude<SummaryName, 'sleep_cycle'>
 
-/** The summaries of some days. Live ones tell of the day and the cycle that are not over, too, and of the person. */
+/** The summaries of some days. Live reports include the current day, the current cycle and the profile. */
 export function demoSummaries(days: KnownDay[], report: Report): Record<Pushed, unknown[]> {
   const { isLive } = report
   const past = (minuteOf: (day: Day) => number) => days.filter((day) => isOver(day, minuteOf(day), report.until))

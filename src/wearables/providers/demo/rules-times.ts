@@ -1,7 +1,7 @@
 import { isoOf } from '../../data/rules-present.ts'
 import type { Day } from './rules-day.ts'
 
-/** A sample as a source pushes it. */
+/** A pushed sample. */
 export type NewSample = {
   value?: number | string
   start_date: string
@@ -13,13 +13,12 @@ const MINUTE = 60_000
 
 type Start = Pick<Day, 'start'>
 
-/** A minute of a day as a moment. */
+/** The time of a minute of the day. */
 export const moment = ({ start }: Start, minute: number) => isoOf(start + Math.round(minute * MINUTE))
 
-/** Whether a minute of a day has passed. */
 export const isOver = ({ start }: Start, minute: number, until: number) => start + minute * MINUTE <= until
 
-/** A sample at a moment, or over a stretch of the day. */
+/** A sample at a time, or for a period. */
 export const point = (day: Start, minute: number, value: number | string, more: object = {}): NewSample => ({
   value,
   start_date: moment(day, minute),

@@ -2,7 +2,7 @@ import { normal } from '../../../../platform/seeded.ts'
 import type { Day } from '../rules-day.ts'
 import { rounded, stretch } from '../rules-times.ts'
 
-/** What the scale says after getting up. It follows a slow wave. */
+/** The measurements of the scale. The weight follows a slow wave. */
 export function bodyOf({ person, date, random }: Day) {
   const dice = random('body')
   const weight = rounded(person.weight + 0.8 * Math.sin(Date.parse(date) / 86_400_000 / 9) + 0.15 * normal(dice), 1)
@@ -18,7 +18,7 @@ export function bodyOf({ person, date, random }: Day) {
 
 export const weighedAt = ({ night }: Day) => night.wake + 10
 
-/** Blown into a meter after getting up. */
+/** One measurement of lung function in the morning. */
 export function lungs(litres: number, places: number) {
   return (day: Day) => [
     stretch(day, day.night.wake + 30, day.night.wake + 31, rounded(litres * (1 + 0.02 * normal(day.random(`lungs ${litres}`))), places)),

@@ -7,12 +7,12 @@ const PERIOD = 5
 const AFTER_OVULATION = 14
 const DAY = 86_400_000
 
-/** Which day of the cycle it is, from 0. */
+/** The day of the cycle, starting with 0. */
 function cycleDay({ cycle: { length, first } }: Person, date: string) {
   return (((Date.parse(date) / DAY - first) % length) + length) % length
 }
 
-/** Degrees above the usual: it is warmer after ovulation. */
+/** The temperature deviation, which is higher after ovulation. */
 export function warmth(person: Person, date: string) {
   const isLate = cycleDay(person, date) > person.cycle.length - AFTER_OVULATION
   return (isLate ? 0.3 : 0) + 0.06 * normal(seeded('demo warmth', person.user_id, date))
@@ -20,7 +20,7 @@ export function warmth(person: Person, date: string) {
 
 export const basalTemperature = (person: Person, date: string) => rounded(36.3 + warmth(person, date), 2)
 
-/** The cycles of some days: those that ended on one of them and, if `current`, the one that the last day lies in. */
+/** The cycles that ended on one of the days and, if `current`, the one of the last day. */
 export function cyclesOf(days: Pick<Day, 'person' | 'date'>[], current: boolean) {
   const last = days.at(-1)
   const told = days.filter((day) => isOver(day) || (current && day === last))
@@ -31,7 +31,7 @@ const isOver = ({ person, date }: Pick<Day, 'person' | 'date'>) => cycleDay(pers
 
 const flows = ['heavy', 'heavy', 'medium', 'light', 'light']
 
-/** The cycle that a day lies in, as far as that day. */
+/** The cycle of a day, up to that day. */
 function cycleOf(person: Person, date: string) {
   const { length } = person.cycle
   const today = cycleDay(person, date)

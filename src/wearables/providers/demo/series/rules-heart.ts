@@ -4,7 +4,7 @@ import { point, rounded, stretch } from '../rules-times.ts'
 
 const EVERY = 5
 
-/** Beats a minute: low in deep sleep, up and down with the hours, and up with the workout and down after it. */
+/** The heart rate: low in deep sleep, varying by hour, and elevated during and after the workout. */
 export function heartAt(day: Day, minute: number): number {
   const { person, workout, stages } = day
   if (!isAwake(day, minute)) {
@@ -30,7 +30,6 @@ export function stressLevel(day: Day) {
   return wakingHours(day).map((minute) => point(day, minute, rounded(30 + 12 * Math.sin(minute / 180) + 4 * normal(random))))
 }
 
-/** In the morning and in the evening. */
 export function bloodPressure(day: Day) {
   const random = day.random('blood_pressure')
   return [day.night.wake + 25, day.evening - 40].map((minute) => ({
@@ -54,7 +53,7 @@ export const recovery = (day: Day) => {
 const RATE = 64
 const SECONDS = 4
 
-/** A recording of the heart at rest. */
+/** The period of the electrocardiogram. */
 export const recordingOf = (day: Day) => {
   const from = day.evening - 60
   return { from, to: from + SECONDS / 60, count: RATE * SECONDS, rate: RATE, bpm: rounded(heartAt(day, from)) }
@@ -67,7 +66,7 @@ export function voltage(day: Day) {
   )
 }
 
-/** One wave after the other: how high, when in the beat, and how wide. */
+/** Height, position in the beat and width of each wave. */
 const waves = [
   [0.12, 0.2, 0.025],
   [-0.1, 0.33, 0.01],

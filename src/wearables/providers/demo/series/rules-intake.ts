@@ -2,7 +2,7 @@ import { integer } from '../../../../platform/seeded.ts'
 import { type Day, every } from '../rules-day.ts'
 import { moment, point, rounded, stretch } from '../rules-times.ts'
 
-/** What is in the blood: it rises after each meal and falls again within three hours. */
+/** Glucose rises after each meal and falls within three hours. */
 export function glucoseAt({ person, meals }: Day, minute: number) {
   const risen = meals.map(({ at, carbs }) => {
     const since = (minute - at) / 45
@@ -11,7 +11,7 @@ export function glucoseAt({ person, meals }: Day, minute: number) {
   return person.glucose + risen.reduce((sum, rise) => sum + rise, 0)
 }
 
-/** A sensor measures every five minutes; with a meter she does it herself. */
+/** A sensor measures every five minutes, a meter before and after meals. */
 export function glucose(day: Day, isSensor: boolean) {
   const random = day.random('glucose')
   const minutes = isSensor ? every(day, 5) : [day.night.wake + 10, ...day.meals.map(({ at }) => at + 90)]
@@ -20,7 +20,7 @@ export function glucose(day: Day, isSensor: boolean) {
 
 export const carbohydrates = (day: Day) => day.meals.map(({ at, carbs }) => stretch(day, at, at + 20, carbs))
 
-/** Rapid-acting insulin with the meals, long-acting in the evening. */
+/** Rapid-acting insulin with meals, long-acting insulin in the evening. */
 export const insulin = (day: Day) => [
   ...day.meals.map(({ at, carbs }) =>
     stretch(day, at - 10, at - 9, rounded(carbs / 10), { type: 'rapid_acting', delivery_mode: 'bolus', bolus_purpose: 'meal' }),
@@ -38,7 +38,7 @@ export function water(day: Day) {
 
 export const caffeine = (day: Day) => [stretch(day, 490, 500, 0.09), stretch(day, 820, 830, 0.06)]
 
-/** Meals as a diary has them; their carbohydrates are those of the samples. */
+/** Pushed meals with the same carbohydrates as the samples. */
 export const mealsPushed = (day: Day) =>
   day.meals.map(({ name, at, carbs, dish }) => {
     const [protein, fat] = [Math.round(carbs * 0.4), Math.round(carbs * 0.3)]

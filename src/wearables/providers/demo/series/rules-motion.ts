@@ -4,10 +4,10 @@ import { type NewSample, rounded, stretch } from '../rules-times.ts'
 
 type Quarter = { from: number; steps: number; metres: number; energy: number }
 
-/** How much she walks in the hours of a day: to work, at noon, and back. */
+/** The share of daily steps in each hour, in percent. */
 const share = [0, 0, 0, 0, 0, 0, 2, 6, 9, 5, 4, 5, 9, 7, 4, 4, 5, 9, 7, 6, 5, 4, 3, 1]
 
-/** A day in quarters of hours, without those in which she does not move. */
+/** The quarter hours with movement. */
 export function quartersOf(day: Day): Quarter[] {
   const { person, workout, random } = day
   const dice = random('motion')
@@ -37,7 +37,7 @@ export const steps = inQuarters((quarter) => quarter.steps)
 export const distance = inQuarters((quarter) => quarter.metres)
 export const caloriesActive = inQuarters((quarter) => quarter.energy)
 
-/** What the body burns by itself, by the hour. */
+/** The energy burned at rest, per hour. */
 export function caloriesBasal(day: Day): NewSample[] {
   const { weight, height } = day.person
   const perHour = rounded((10 * weight + 6.25 * height - 361) / 24, 1)
@@ -67,10 +67,10 @@ export function daylight(day: Day) {
 export const uvExposure = (day: Day) =>
   [11, 12, 13].map((hour) => stretch(day, hour * 60, hour * 60 + 60, integer(day.random(`uv ${hour}`), 1, 5)))
 
-/** The time that she was up for, with nothing to report. */
+/** One sample for the time awake with the value 0. */
 export const nothingHappened = (day: Day) => [stretch(day, day.night.wake, day.evening - 30, 0)]
 
-/** Of the workout: a value of the whole of it. */
+/** One sample for the workout. */
 export const ofWorkout = (day: Day, value: number, more: object = {}) => [stretch(day, day.workout.from, day.workout.to, value, more)]
 
 export const minutesOf = ({ workout }: Day) => workout.to - workout.from

@@ -3,7 +3,7 @@ import { type Day, every } from '../rules-day.ts'
 import { point, rounded, stretch } from '../rules-times.ts'
 import { basalTemperature, warmth } from './rules-cycle.ts'
 
-/** The quarters of hours of this day before she got up. */
+/** The quarter hours asleep after midnight. */
 const quartersAsleep = (day: Day) => every(day, 15).filter((minute) => minute < day.night.wake)
 
 export function hrv(day: Day) {
@@ -22,7 +22,7 @@ export function bloodOxygen(day: Day) {
   return quartersAsleep(day).map((minute) => point(day, minute, Math.min(100, rounded(97 + 0.6 * normal(random)))))
 }
 
-/** What is known of the whole night in the morning. */
+/** One sample for the night. */
 const ofNight = (day: Day, value: number, more: object = {}) => [stretch(day, day.night.bed, day.night.wake, value, more)]
 
 export const breathingDisturbance = (day: Day) => ofNight(day, integer(day.random('breathing'), 1, 5), { type: 'not_elevated' })

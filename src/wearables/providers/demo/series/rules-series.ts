@@ -10,12 +10,12 @@ import * as intake from './rules-intake.ts'
 import * as motion from './rules-motion.ts'
 import * as night from './rules-night.ts'
 
-/** Samples that come with a summary: those of the scale with the body, the stages with the sleep. */
+/** Series that summaries embed: body measurements and sleep stages. */
 type BroughtAlong = 'body_weight' | 'body_fat' | 'body_mass_index' | 'lean_body_mass' | 'waist_circumference' | 'hypnogram'
 
 export type OwnSeries = Exclude<SeriesName, BroughtAlong>
 
-/** Every resource of a day. At least one sample of each, whatever day it is. */
+/** Every resource has at least one sample per day. */
 const demoSeries: Record<OwnSeries, (day: Day, isSensor: boolean) => NewSample[]> = {
   calories_active: motion.caloriesActive,
   calories_basal: motion.caloriesBasal,
@@ -68,7 +68,7 @@ export const ownSeries = Object.keys(demoSeries) as OwnSeries[]
 
 export type Known = Record<OwnSeries, NewSample[]>
 
-/** The samples of a day that had ended by then. */
+/** The samples of a day until `until`. */
 export function knownSamples(day: Day, source: SourceSlug, until: number): Known {
   const isPast = isOver(day, day.minutes + 60, until)
   const known = ownSeries.map((name) => {
@@ -79,7 +79,7 @@ export function knownSamples(day: Day, source: SourceSlug, until: number): Known
   return Object.fromEntries(known) as Known
 }
 
-/** A drop of blood in the morning; what it says hardly changes. */
+/** Lab values of the morning, which hardly change. */
 const fromLab = (day: Day, values: Record<string, number>) =>
   Object.entries(values).map(([type, value]) =>
     point(day, day.night.wake + 15, rounded(value * (1 + 0.04 * (day.random(type)() - 0.5)), 2), { type }),

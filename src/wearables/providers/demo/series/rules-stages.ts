@@ -2,7 +2,7 @@ import { integer, type Random } from '../../../../platform/seeded.ts'
 
 export type Stage = { stage: 'deep' | 'light' | 'rem' | 'awake'; from: number; to: number }
 
-/** From bed to getting up without a gap: light, deep, light, REM, and now and then awake; less deep sleep and more REM towards morning. */
+/** Generates the stages of a night without gaps: less deep sleep and more REM towards morning. */
 export function stagesOf({ bed, wake }: { bed: number; wake: number }, random: Random): Stage[] {
   const stages: Stage[] = []
   let from = bed
