@@ -11,40 +11,40 @@ import { atEnd, world } from '../support/world.ts'
 
 const w = await world()
 
-/** Something that listens and is no broker. */
-async function aListener(answer: (socket: Socket) => void) {
+/** Starts a TCP server that is not a broker. */
+async function startListener(respond: (socket: Socket) => void) {
   const server = createServer((socket) => {
     socket.on('error', () => {})
-    answer(socket)
+    respond(socket)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   atEnd(async () => server.close())
   return { server, uri: `amqp://courier:only-between-us@127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-const oneEvent = async (uri: string) => {
+const pipelineWithEvent = async (uri: string) => {
   const tenant = await w.tenant()
   const pipeline = await aPipeline(tenant, { rabbitmq: { uri, exchange: 'events' } })
   await tell(w.app, tenant, ['a'])
   return { tenant, pipeline }
 }
 
-test('a broker that is away is tried again and again, later each time', async () => {
-  const { pipeline } = await oneEvent('amqp://courier:only-between-us@127.0.0.1:9999')
+test('retries an unreachable broker with growing delays', async () => {
+  const { pipeline } = await pipelineWithEvent('amqp://courier:only-between-us@127.0.0.1:9999')
   const publisher = w.publisher()
-  const waited = new Map<number, number>()
+  const delays = new Map<number, number>()
   for (let failures = 0; failures < 7; ) {
-    const one = await soon(async () => {
-      const one = await pipeline.state()
-      expect(one.failures).toBeGreaterThan(failures)
-      return one
+    const state = await soon(async () => {
+      const state = await pipeline.state()
+      expect(state.failures).toBeGreaterThan(failures)
+      return state
     })
-    expect(one).toMatchObject({ last_error: { code: 'refused' }, delivered: 0, lag: 1 })
-    failures = one.failures
-    waited.set(failures, Date.parse(one.next_try_at as string) - Date.parse(one.last_error?.at as string))
+    expect(state).toMatchObject({ last_error: { code: 'refused' }, delivered: 0, lag: 1 })
+    failures = state.failures
+    delays.set(failures, Date.parse(state.next_try_at as string) - Date.parse(state.last_error?.at as string))
     w.passes(2 * MINUTE)
   }
-  for (const [failures, wait] of waited) {
+  for (const [failures, wait] of delays) {
     const least = waits[Math.min(failures, waits.length) - 1] as number
     expect(wait).toBeGreaterThanOrEqual(least)
     expect(wait).toBeLessThanOrEqual(least * 1.2)
@@ -52,18 +52,18 @@ test('a broker that is away is tried again and again, later each time', async ()
   await publisher.stop()
 })
 
-test('something else than a broker is told from one', async () => {
-  const { uri } = await aListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-  const { pipeline } = await oneEvent(uri)
+test('reports a protocol error for a server that is not a broker', async () => {
+  const { uri } = await startListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  const { pipeline } = await pipelineWithEvent(uri)
   const publisher = w.publisher()
   await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'protocol' }, lag: 1 }))
   await publisher.stop()
 })
 
-test('an address that may no longer be reached is not connected to', async () => {
+test('does not connect to an address that the policy no longer allows', async () => {
   let connections = 0
-  const { uri } = await aListener(() => connections++)
-  const { pipeline } = await oneEvent(uri)
+  const { uri } = await startListener(() => connections++)
+  const { pipeline } = await pipelineWithEvent(uri)
   const publisher = w.publisher({ policy: { ...strictPolicy, https_only: false } })
   await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'forbidden_address' } }))
   await publisher.stop()
@@ -74,9 +74,9 @@ test('an address that may no longer be reached is not connected to', async () =>
   expect(connections).toBe(0)
 })
 
-test('stopping does not wait for a broker that never answers, and notes no failure', async () => {
-  const { server, uri } = await aListener(() => {})
-  const { tenant, pipeline } = await oneEvent(uri)
+test('stops without waiting for a silent broker and records no failure', async () => {
+  const { server, uri } = await startListener(() => {})
+  const { tenant, pipeline } = await pipelineWithEvent(uri)
   const connected = once(server, 'connection') as Promise<[Socket]>
   const publisher = w.publisher()
   const [socket] = await connected

@@ -5,9 +5,9 @@ import { aPipeline, tell } from '../support/pipelines.ts'
 import { soon } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
-const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
+const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
 
-describe.skipIf(!emulator || !rabbitmq)(`${withBroker} beside ${withEmulator}`, () => {
+describe.skipIf(!emulator || !rabbitmq)(`${withBroker} and ${withEmulator}`, () => {
   let w: Awaited<ReturnType<typeof world>>
   let google: Emulator
   let broker: Broker
@@ -18,14 +18,14 @@ describe.skipIf(!emulator || !rabbitmq)(`${withBroker} beside ${withEmulator}`, 
   })
   afterAll(() => Promise.all([google?.kill(), broker?.stop()]))
 
-  test('both get everything, each at its own pace', async () => {
+  test('delivers every event to both destinations, each at its own pace', async () => {
     const queue = await aQueue(broker.uri)
     await queue.listen()
     const subscription = await aSubscription(google, cloud_pubsub, { ordered: true })
     const pipeline = await aPipeline(w, { cloud_pubsub, rabbitmq: broker })
     const first = await tell(w.app, w, ['a', 'a'])
     await soon(async () => expect([queue.ids(), await subscription.ids()]).toEqual([first, first]))
-    await pipeline.put({ cloud_pubsub: { ...cloud_pubsub, topic: 'nobody-made-it' } })
+    await pipeline.put({ cloud_pubsub: { ...cloud_pubsub, topic: 'missing-topic' } })
     const second = await tell(w.app, w, ['a', 'a', 'a'])
     await soon(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ last_error: { code: 'topic_missing' }, lag: 3 }))
     await soon(async () => expect(await pipeline.state('rabbitmq')).toMatchObject({ last_error: null, lag: 0, delivered: 5 }))

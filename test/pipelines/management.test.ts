@@ -5,17 +5,17 @@ import { aPipeline, deploymentOf, stateOf, tell } from '../support/pipelines.ts'
 import { newUuid } from '../support/seeded.ts'
 import { refusal, type Tenant, world } from '../support/world.ts'
 
-const w = await world({ env: { PUBSUB_PROJECTS: 'harbour-events,example.com:harbour-lab' } })
+const w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events,example.com:harbor-lab' } })
 
-const uri = 'amqps://courier:only-between-us@broker.example.com:5671/labs'
+const uri = 'amqps://courier:broker-password@broker.example.com:5671/labs'
 const rabbitmq = { uri, exchange: 'events' }
-const cloud_pubsub = { project: 'harbour-events', topic: 'health', message_ordering: true }
+const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
 const put = ({ admin, ...tenant }: Tenant, body: object = {}) =>
   admin.upsertPipelines({ params: deploymentOf(tenant), body: { team_ids: [tenant.team_id], rabbitmq, ...body } })
 const pipelinesOf = async ({ admin, ...tenant }: Tenant) => (await admin.listPipelines({ params: deploymentOf(tenant) })).pipelines
 
-describe('a pipeline', () => {
-  test('is made, listed, changed, paused and deleted', async () => {
+describe('pipelines', () => {
+  test('creates, lists, updates, pauses and deletes a pipeline', async () => {
     const tenant = await w.tenant()
     const pipeline = await aPipeline(tenant, { rabbitmq, event_type_prefixes: ['labtest.', 'labtest.'] })
     expect(pipeline.made).toEqual({
@@ -53,7 +53,7 @@ describe('a pipeline', () => {
     expect(await pipeline.remove()).toEqual([])
   })
 
-  test('says how many events wait that it takes', async () => {
+  test('counts only events of the selected types in the lag', async () => {
     const tenant = await w.tenant()
     const pipeline = await aPipeline(tenant, { rabbitmq, event_type_prefixes: ['endpoint.'] })
     await tell(w.app, tenant, ['a', 'b', 'c'])
@@ -61,47 +61,50 @@ describe('a pipeline', () => {
     expect(stateOf(await pipeline.put({ event_type_prefixes: ['labtest.'] }))).toMatchObject({ lag: 0 })
   })
 
-  test('begins with what happens from now on, or with all that is kept', async () => {
-    const [now, all] = [await w.tenant(), await w.tenant()]
-    for (const tenant of [now, all]) await tell(w.app, tenant, ['a', 'b'])
-    const [fromNow, fromFirst] = [await aPipeline(now, { rabbitmq }), await aPipeline(all, { rabbitmq, push_historical_data: true })]
+  test('starts with new events, or with all retained events if push_historical_data is set', async () => {
+    const [recent, historical] = [await w.tenant(), await w.tenant()]
+    for (const tenant of [recent, historical]) await tell(w.app, tenant, ['a', 'b'])
+    const [fromNow, fromFirst] = [
+      await aPipeline(recent, { rabbitmq }),
+      await aPipeline(historical, { rabbitmq, push_historical_data: true }),
+    ]
     expect([fromNow.made.push_historical_data, stateOf(fromNow.made).lag]).toEqual([false, 0])
     expect([fromFirst.made.push_historical_data, stateOf(fromFirst.made).lag]).toEqual([true, 2])
   })
 
-  test('keeps user and password to itself', async () => {
+  test('never returns the broker credentials and stores them encrypted', async () => {
     const tenant = await w.tenant()
     await put(tenant)
-    const answers = JSON.stringify([await pipelinesOf(tenant), await put(tenant)])
+    const responses = JSON.stringify([await pipelinesOf(tenant), await put(tenant)])
     const [row] = await query<Record<string, unknown>>(w.url, 'select * from pipeline_outlets where team_id = $1', [tenant.team_id])
-    const kept = Object.values(row ?? {}).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))
-    for (const secret of ['courier', 'only-between-us'])
-      for (const text of [answers, kept.join('\n')]) expect(text.includes(secret), secret).toBe(false)
+    const storedValues = Object.values(row ?? {}).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))
+    for (const secret of ['courier', 'broker-password'])
+      for (const text of [responses, storedValues.join('\n')]) expect(text.includes(secret), secret).toBe(false)
   })
 
-  test('takes its URI back as it was answered, and for no other broker', async () => {
+  test('accepts the masked URI for the same broker and rejects it for another', async () => {
     const tenant = await w.tenant()
-    const [made] = await put(tenant)
-    const shown = made?.rabbitmq?.uri as string
-    expect(await put(tenant, { rabbitmq: { uri: shown, exchange: 'other' } })).toMatchObject([
-      { rabbitmq: { uri: shown, exchange: 'other' } },
+    const [created] = await put(tenant)
+    const maskedUri = created?.rabbitmq?.uri as string
+    expect(await put(tenant, { rabbitmq: { uri: maskedUri, exchange: 'other' } })).toMatchObject([
+      { rabbitmq: { uri: maskedUri, exchange: 'other' } },
     ])
-    const moved = { uri: shown.replace('broker', 'evil'), exchange: 'events' }
-    expect(await refusal(put(tenant, { rabbitmq: moved }))).toMatchObject({
+    const otherBroker = { uri: maskedUri.replace('broker', 'evil'), exchange: 'events' }
+    expect(await refusal(put(tenant, { rabbitmq: otherBroker }))).toMatchObject({
       status: 400,
       detail: { error_type: 'BROKER_URI_REFUSED', reason: 'credentials', error_message: expect.stringContaining('user name and password') },
     })
   })
 })
 
-describe('of two destinations', () => {
+describe('pipelines with two destinations', () => {
   const settings = ({ preferences, cloud_pubsub, rabbitmq, destinations }: Awaited<ReturnType<typeof put>>[number]) => ({
     ...preferences,
     has: [cloud_pubsub && 'cloud_pubsub', rabbitmq && 'rabbitmq'].filter(Boolean),
     lags: Object.fromEntries(destinations.map(({ destination, lag }) => [destination, lag])),
   })
 
-  test('those that are sent are enabled', async () => {
+  test('enables every destination in the request', async () => {
     const [topic, both] = [await w.tenant(), await w.tenant()]
     const only = await aPipeline(topic, { cloud_pubsub })
     expect(only.made).toMatchObject({ cloud_pubsub, rabbitmq: null, preferences: { preferred: 'cloud_pubsub', enabled: ['cloud_pubsub'] } })
@@ -112,7 +115,7 @@ describe('of two destinations', () => {
     })
   })
 
-  test('one that is added later is enabled with it, begins by itself, and the other keeps its place', async () => {
+  test('enables a destination added later, starts it with new events and keeps the position of the other', async () => {
     const tenant = await w.tenant()
     const pipeline = await aPipeline(tenant, { rabbitmq })
     await tell(w.app, tenant, ['a', 'b'])
@@ -129,7 +132,7 @@ describe('of two destinations', () => {
     })
   })
 
-  test('one that is added later begins with all that is kept, where that is asked for', async () => {
+  test('starts a destination added later with all retained events if push_historical_data is set', async () => {
     const tenant = await w.tenant()
     const pipeline = await aPipeline(tenant, { rabbitmq })
     await tell(w.app, tenant, ['a', 'b', 'c'])
@@ -137,7 +140,7 @@ describe('of two destinations', () => {
     expect(await pipeline.get()).toMatchObject({ push_historical_data: true })
   })
 
-  test('each is paused by itself, and one that is paused stays so when it is changed', async () => {
+  test('pauses each destination separately and keeps it paused when its settings change', async () => {
     const tenant = await w.tenant()
     const pipeline = await aPipeline(tenant, { cloud_pubsub, rabbitmq })
     expect(settings(await pipeline.enable('rabbitmq'))).toMatchObject({ enabled: ['rabbitmq'], has: ['cloud_pubsub', 'rabbitmq'] })
@@ -145,7 +148,7 @@ describe('of two destinations', () => {
     expect(await pipeline.get()).toMatchObject({ cloud_pubsub: { topic: 'other' } })
   })
 
-  test('one cannot be enabled that is not there', async () => {
+  test('rejects enabling a destination that is not configured', async () => {
     const tenant = await w.tenant()
     await put(tenant)
     const preferences = { preferred: 'rabbitmq', enabled: ['rabbitmq', 'cloud_pubsub'] }
@@ -160,24 +163,26 @@ describe('of two destinations', () => {
     expect(await pipelinesOf(tenant)).toMatchObject([{ preferences: { enabled: ['rabbitmq'] } }])
   })
 
-  test('those that are made in the same moment are both there', async () => {
+  test('keeps both destinations when they are created concurrently', async () => {
     const tenant = await w.tenant()
     const params = deploymentOf(tenant)
     const body = { team_ids: [tenant.team_id] }
-    await Promise.all([{ rabbitmq }, { cloud_pubsub }].map((sent) => tenant.admin.upsertPipelines({ params, body: { ...body, ...sent } })))
-    const [one] = await pipelinesOf(tenant)
-    expect(one?.preferences.enabled.toSorted()).toEqual(['cloud_pubsub', 'rabbitmq'])
-    expect(one?.destinations).toHaveLength(2)
+    await Promise.all(
+      [{ rabbitmq }, { cloud_pubsub }].map((destination) => tenant.admin.upsertPipelines({ params, body: { ...body, ...destination } })),
+    )
+    const [pipeline] = await pipelinesOf(tenant)
+    expect(pipeline?.preferences.enabled.toSorted()).toEqual(['cloud_pubsub', 'rabbitmq'])
+    expect(pipeline?.destinations).toHaveLength(2)
   })
 })
 
-describe('is refused', () => {
+describe('invalid pipelines', () => {
   test.each([
     ['azure_amqp', { azure_amqp: { connection_string: 'c', default_event_hub: 'h' } }, 'Event Hubs is not supported'],
     ['svix', { svix: { regional: true } }, 'Webhooks deliver independently of pipelines'],
     ['svix', { preferences: { preferred: 'svix', enabled: ['svix', 'rabbitmq'] } }, 'Webhooks deliver independently of pipelines'],
     ['azure_amqp', { preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq', 'azure_amqp'] } }, 'send rabbitmq'],
-  ])('%s as %o', async (destination, body, words) => {
+  ])('rejects %s: %o', async (destination, body, words) => {
     const tenant = await w.tenant()
     expect(await refusal(put(tenant, body))).toMatchObject({
       status: 400,
@@ -191,14 +196,14 @@ describe('is refused', () => {
     expect(await pipelinesOf(tenant)).toEqual([])
   })
 
-  test('a project that the operator did not open, with what the operator can do', async () => {
+  test('rejects a project that PUBSUB_PROJECTS does not list', async () => {
     const tenant = await w.tenant()
-    const elsewhere = { ...cloud_pubsub, project: 'somebody-else' }
-    expect(await refusal(put(tenant, { cloud_pubsub: elsewhere }))).toMatchObject({
+    const otherProject = { ...cloud_pubsub, project: 'another-project' }
+    expect(await refusal(put(tenant, { cloud_pubsub: otherProject }))).toMatchObject({
       status: 400,
       detail: {
         error_type: 'PUBSUB_PROJECT_REFUSED',
-        project: 'somebody-else',
+        project: 'another-project',
         error_message: expect.stringContaining('PUBSUB_PROJECTS'),
       },
     })
@@ -209,7 +214,7 @@ describe('is refused', () => {
     [{ provider_raw_data: true }, 'RAW_DATA_NOT_PUSHED'],
     [{ rabbitmq: null }, 'DESTINATION_REQUIRED'],
     [{ rabbitmq: { uri: 'amqp://a:b@10.0.0.1', exchange: 'events' } }, 'BROKER_URI_REFUSED'],
-  ])('%o with %s', async (body, error_type) => {
+  ])('rejects %o with %s', async (body, error_type) => {
     const tenant = await w.tenant()
     expect(await refusal(put(tenant, body))).toMatchObject({ status: 400, detail: { error_type } })
     expect(await pipelinesOf(tenant)).toEqual([])
@@ -222,21 +227,21 @@ describe('is refused', () => {
     [{ rabbitmq: { uri, exchange: 'é'.repeat(200) } }, ['body', 'rabbitmq', 'exchange']],
     [{ preferences: { preferred: 'kafka', enabled: [] } }, ['body', 'preferences', 'preferred']],
     [{ cloud_pubsub: { ...cloud_pubsub, project: 'short' } }, ['body', 'cloud_pubsub', 'project']],
-    [{ cloud_pubsub: { ...cloud_pubsub, project: 'harbour-events/topics/x' } }, ['body', 'cloud_pubsub', 'project']],
+    [{ cloud_pubsub: { ...cloud_pubsub, project: 'harbor-events/topics/x' } }, ['body', 'cloud_pubsub', 'project']],
     [{ cloud_pubsub: { ...cloud_pubsub, topic: 'projects/p/topics/t' } }, ['body', 'cloud_pubsub', 'topic']],
     [{ cloud_pubsub: { ...cloud_pubsub, topic: 'google-like' } }, ['body', 'cloud_pubsub', 'topic']],
     [{ cloud_pubsub: { ...cloud_pubsub, topic: '1st' } }, ['body', 'cloud_pubsub', 'topic']],
     [{ cloud_pubsub: { ...cloud_pubsub, message_ordering: null } }, ['body', 'cloud_pubsub', 'message_ordering']],
-  ])('%o as of the wrong shape', async (body, loc) => {
+  ])('rejects %o with a validation error', async (body, loc) => {
     expect(await refusal(put(await w.tenant(), body))).toMatchObject({ status: 422, detail: [{ loc }] })
   })
 
-  test('a deletion that names nobody', async () => {
+  test('rejects a deletion without team IDs', async () => {
     const { admin, ...tenant } = await w.tenant()
     expect(await refusal(admin.deletePipelines({ params: deploymentOf(tenant), query: { team_id: [] } }))).toMatchObject({ status: 422 })
   })
 
-  test('an unknown team, and then no other team of the call gets a pipeline', async () => {
+  test('rejects an unknown team and creates no pipeline for the other teams', async () => {
     const tenant = await w.tenant()
     expect(await refusal(put(tenant, { team_ids: [tenant.team_id, newUuid()] }))).toMatchObject({
       status: 404,
@@ -246,7 +251,7 @@ describe('is refused', () => {
   })
 })
 
-test('a Team Management Key reaches the pipelines of its teams only', async () => {
+test('limits a Team Management Key to the pipelines of its teams', async () => {
   const tenant = await w.tenant()
   const { admin, org_id, team_id } = tenant
   const { id: sibling } = await admin.createTeam({ params: { org_id }, body: { name: 'Sibling', region: 'us' } })
@@ -256,13 +261,13 @@ test('a Team Management Key reaches the pipelines of its teams only', async () =
     body: { label: 'narrow', role: 'team_admin', team_role_bindings: [{ team_id }] },
   })
   const narrow: Tenant = { ...tenant, admin: createClient(w.base, { 'x-management-key': key }) }
-  expect((await pipelinesOf(narrow)).map((one) => one.team_id)).toEqual([team_id])
+  expect((await pipelinesOf(narrow)).map((pipeline) => pipeline.team_id)).toEqual([team_id])
   expect(await refusal(put(narrow, { team_ids: [sibling] }))).toMatchObject({ status: 404 })
   expect(await narrow.admin.deletePipelines({ params: deploymentOf(tenant), query: { team_id: [sibling] } })).toEqual([])
-  expect((await pipelinesOf(tenant)).map((one) => one.team_id).sort()).toEqual([team_id, sibling].sort())
+  expect((await pipelinesOf(tenant)).map((pipeline) => pipeline.team_id).sort()).toEqual([team_id, sibling].sort())
 })
 
-test('two that are made in the same moment are one', async () => {
+test('creates a single pipeline for concurrent requests', async () => {
   const tenant = await w.tenant()
   await Promise.all([put(tenant), put(tenant), put(tenant)])
   expect(await pipelinesOf(tenant)).toHaveLength(1)

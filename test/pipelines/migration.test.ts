@@ -7,7 +7,7 @@ import { query } from '../support/cluster.ts'
 import { deploymentOf, tell } from '../support/pipelines.ts'
 import { atEnd, emptyDatabase, world } from '../support/world.ts'
 
-test('a pipeline of the time when there was one destination keeps its settings, its place and what is known of it', async () => {
+test('migrates a single-destination pipeline with its settings, position and status', async () => {
   const database = await emptyDatabase()
   const pool = new pg.Pool({ connectionString: database })
   atEnd(() => pool.end())
@@ -19,7 +19,7 @@ test('a pipeline of the time when there was one destination keeps its settings, 
   const w = await world({ database })
   await tell(w.app, w, ['a', 'b', 'c', 'd', 'e'])
   const at = '2026-03-01T09:30:00.000Z'
-  const settings = { uri: 'amqps://courier:only-between-us@broker.example.com/labs', exchange: 'events' }
+  const settings = { uri: 'amqps://courier:broker-password@broker.example.com/labs', exchange: 'events' }
   const sealed = seal(await teamSealingKey(w.app, w.team_id), `pipelines.sealed.${w.team_id}`, settings)
   await query(
     database,

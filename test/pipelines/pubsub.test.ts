@@ -7,8 +7,8 @@ import { aPipeline, tell } from '../support/pipelines.ts'
 import { soon } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
-const project = 'harbour-events'
-const nowhere = { uri: 'amqp://courier:only-between-us@127.0.0.1:9999', exchange: 'events' }
+const project = 'harbor-events'
+const unreachable = { uri: 'amqp://courier:broker-password@127.0.0.1:9999', exchange: 'events' }
 
 describe.skipIf(!emulator)(withEmulator, () => {
   let w: Awaited<ReturnType<typeof world>>
@@ -20,10 +20,10 @@ describe.skipIf(!emulator)(withEmulator, () => {
   })
   afterAll(() => google?.kill())
 
-  let made = 0
-  type Story = { pipeline?: object; topic?: string; ordered?: boolean }
-  /** A team with a pipeline into a topic of its own, and a subscription to that. */
-  async function story({ pipeline: body = {}, topic = `events-${++made}`, ordered = false }: Story = {}) {
+  let topicCount = 0
+  type Setup = { pipeline?: object; topic?: string; ordered?: boolean }
+  /** Creates a team with a pipeline to its own topic, and a subscription to it. */
+  async function setUp({ pipeline: body = {}, topic = `events-${++topicCount}`, ordered = false }: Setup = {}) {
     const tenant = await w.tenant()
     const subscription = await aSubscription(google, { project, topic }, { ordered })
     const pipeline = await aPipeline(tenant, { cloud_pubsub: { project, topic, message_ordering: ordered }, ...body })
@@ -31,8 +31,8 @@ describe.skipIf(!emulator)(withEmulator, () => {
   }
   const loggedBy = async ({ api }: Tenant) => (await api.listEvents({ query: { limit: 500 } })).events
 
-  test('gets every event once, as webhooks tell it', async () => {
-    const { tenant, subscription, pipeline } = await story()
+  test('publishes every event once with the same body as webhooks', async () => {
+    const { tenant, subscription, pipeline } = await setUp()
     const user_id = await aUser(tenant.api)
     await place(tenant.api, 'walk_in_test', { user_id })
     await tell(w.app, tenant, ['a', 'b', 'a', 'c'])
@@ -46,24 +46,24 @@ describe.skipIf(!emulator)(withEmulator, () => {
     )
   })
 
-  test('gets type and id as attributes, gzip above 1 KiB, and no ordering key that was not asked for', async () => {
-    const { tenant, subscription } = await story()
+  test('sets the event type and ID as attributes, compresses above 1 KiB and omits the ordering key by default', async () => {
+    const { tenant, subscription } = await setUp()
     await tell(w.app, tenant, ['small'])
     await place(tenant.api)
     await w.runJobs()
     const logged = await loggedBy(tenant)
     await soon(async () => expect(await subscription.pull()).toHaveLength(logged.length))
-    const of = (type: string) => subscription.received.find(({ attributes }) => attributes['event_type'] === type)
-    const id = (type: string) => logged.find(({ event_type }) => event_type === type)?.event_id
-    const [small, large] = [of('endpoint.disabled'), of('labtest.order.created')]
+    const messageOf = (type: string) => subscription.received.find(({ attributes }) => attributes['event_type'] === type)
+    const idOf = (type: string) => logged.find(({ event_type }) => event_type === type)?.event_id
+    const [small, large] = [messageOf('endpoint.disabled'), messageOf('labtest.order.created')]
     expect(small).not.toHaveProperty('orderingKey')
     expect(small?.attributes).toEqual({
-      event_id: id('endpoint.disabled'),
+      event_id: idOf('endpoint.disabled'),
       event_type: 'endpoint.disabled',
       'Content-Type': 'application/json',
     })
     expect(large?.attributes).toEqual({
-      event_id: id('labtest.order.created'),
+      event_id: idOf('labtest.order.created'),
       event_type: 'labtest.order.created',
       'Content-Type': 'application/json',
       'Content-Encoding': 'gzip',
@@ -71,24 +71,25 @@ describe.skipIf(!emulator)(withEmulator, () => {
     expect(gunzipSync(Buffer.from(large?.data as string, 'base64')).length).toBeGreaterThan(1024)
   })
 
-  test('with ordering keeps the order of each key', async () => {
-    const { tenant, subscription } = await story({ ordered: true })
+  test('keeps the order of each key with message_ordering', async () => {
+    const { tenant, subscription } = await setUp({ ordered: true })
     const keys = Array.from({ length: 60 }, (_, i) => `key ${i % 4}`)
     const ids = await tell(w.app, tenant, keys)
     await soon(async () => expect(await subscription.pull()).toHaveLength(60))
-    const came = Map.groupBy(subscription.received, ({ orderingKey }) => orderingKey)
-    const told = Map.groupBy(ids, (_, i) => keys[i])
-    expect([...came.keys()].toSorted()).toEqual([...told.keys()].toSorted())
-    for (const [key, messages] of came) expect(messages.map(({ attributes }) => attributes['event_id'])).toEqual(told.get(key))
+    const receivedByKey = Map.groupBy(subscription.received, ({ orderingKey }) => orderingKey)
+    const publishedByKey = Map.groupBy(ids, (_, i) => keys[i])
+    expect([...receivedByKey.keys()].toSorted()).toEqual([...publishedByKey.keys()].toSorted())
+    for (const [key, messages] of receivedByKey)
+      expect(messages.map(({ attributes }) => attributes['event_id'])).toEqual(publishedByKey.get(key))
   })
 
-  test('takes the signs that the name of a topic may have', async () => {
-    const { tenant, subscription } = await story({ topic: 'Health.events_v2~eu+north' })
+  test('publishes to a topic with every allowed special character in its name', async () => {
+    const { tenant, subscription } = await setUp({ topic: 'Health.events_v2~eu+north' })
     const ids = await tell(w.app, tenant, ['a'])
     await soon(async () => expect(await subscription.ids()).toEqual(ids))
   })
 
-  test('gets what was kept before it was there, where it is asked for, and the types that begin with the prefixes', async () => {
+  test('publishes retained events with push_historical_data, filtered by event_type_prefixes', async () => {
     const tenant = await w.tenant()
     await tell(w.app, tenant, ['a'])
     await place(tenant.api)
@@ -101,8 +102,8 @@ describe.skipIf(!emulator)(withEmulator, () => {
     expect(subscription.received.map(eventIn)).toMatchObject([{ event_type: 'labtest.order.created' }])
   })
 
-  test('gets nothing while it is paused, and then what happened meanwhile', async () => {
-    const { tenant, subscription, pipeline } = await story({ ordered: true })
+  test('publishes nothing while paused and the missed events after it is enabled', async () => {
+    const { tenant, subscription, pipeline } = await setUp({ ordered: true })
     const first = await tell(w.app, tenant, ['a'])
     await soon(async () => expect(await subscription.ids()).toEqual(first))
     await pipeline.pause()
@@ -112,7 +113,7 @@ describe.skipIf(!emulator)(withEmulator, () => {
     await soon(async () => expect(await subscription.ids()).toEqual([...first, ...meanwhile]))
   })
 
-  test('without the topic says so, and goes on once it is made', async () => {
+  test('reports a missing topic and continues once it exists', async () => {
     const tenant = await w.tenant()
     const cloud_pubsub = { project, topic: 'not-yet', message_ordering: true }
     const pipeline = await aPipeline(tenant, { cloud_pubsub })
@@ -132,8 +133,8 @@ describe.skipIf(!emulator)(withEmulator, () => {
     await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: null, failures: 0, lag: 0, delivered: 2 }))
   })
 
-  test('gets everything while the broker beside it is away, and the broker is told of by itself', async () => {
-    const { tenant, subscription, pipeline } = await story({ pipeline: { rabbitmq: nowhere }, ordered: true })
+  test('publishes every event while the RabbitMQ destination is unreachable and reports each separately', async () => {
+    const { tenant, subscription, pipeline } = await setUp({ pipeline: { rabbitmq: unreachable }, ordered: true })
     const ids = await tell(w.app, tenant, Array(20).fill('a'))
     await soon(async () =>
       expect(await pipeline.state('rabbitmq')).toMatchObject({ last_error: { code: 'refused' }, lag: 20, delivered: 0 }),
@@ -142,8 +143,8 @@ describe.skipIf(!emulator)(withEmulator, () => {
     await soon(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ last_error: null, lag: 0, delivered: 20 }))
   })
 
-  test('is measured by itself', async () => {
-    const { tenant, pipeline } = await story({ pipeline: { rabbitmq: nowhere } })
+  test('reports metrics per destination', async () => {
+    const { tenant, pipeline } = await setUp({ pipeline: { rabbitmq: unreachable } })
     await pipeline.pause()
     await tell(w.app, tenant, ['a', 'b'])
     const lines = (await (await fetch(`${w.base}/metrics`)).text()).split('\n')

@@ -21,20 +21,28 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
   })
   afterAll(() => broker?.stop())
 
-  let made = 0
-  /** A team with a pipeline into an exchange of its own, and a queue on it that is listened to. */
-  async function story({ pipeline: body = {}, queue = {}, listens = true }: { pipeline?: object; queue?: object; listens?: boolean } = {}) {
+  let exchangeCount = 0
+  /** Creates a team with a pipeline to its own exchange, and a queue bound to it. */
+  async function setUp({
+    pipeline: body = {},
+    queue: queueOptions = {},
+    consume = true,
+  }: {
+    pipeline?: object
+    queue?: object
+    consume?: boolean
+  } = {}) {
     const tenant = await w.tenant()
-    const exchange = `events-${++made}`
-    const queue_ = await aQueue(broker.uri, { exchange, ...queue })
-    if (listens) await queue_.listen()
+    const exchange = `events-${++exchangeCount}`
+    const queue = await aQueue(broker.uri, { exchange, ...queueOptions })
+    if (consume) await queue.listen()
     const pipeline = await aPipeline(tenant, { rabbitmq: { uri: broker.uri, exchange }, ...body })
-    return { tenant, exchange, queue: queue_, pipeline }
+    return { tenant, exchange, queue, pipeline }
   }
   const loggedBy = async ({ api }: Tenant) => (await api.listEvents({ query: { limit: 500 } })).events
 
-  test('gets every event once, in the order of the log, as webhooks tell it', async () => {
-    const { tenant, queue, pipeline } = await story()
+  test('publishes every event once, in log order, with the same body as webhooks', async () => {
+    const { tenant, queue, pipeline } = await setUp()
     const user_id = await aUser(tenant.api)
     await place(tenant.api, 'walk_in_test', { user_id })
     await tell(w.app, tenant, ['a', 'b', 'a', 'a', 'b', 'c'])
@@ -54,8 +62,8 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     )
   })
 
-  test('gets the type as routing key, the id to tell what it has seen, and gzip above 1 KiB', async () => {
-    const { tenant, queue } = await story({ pipeline: { event_type_prefixes: ['endpoint.', 'labtest.'] } })
+  test('sets the event type as routing key and the event ID as message ID, and compresses above 1 KiB', async () => {
+    const { tenant, queue } = await setUp({ pipeline: { event_type_prefixes: ['endpoint.', 'labtest.'] } })
     await tell(w.app, tenant, ['small'])
     await place(tenant.api)
     await w.runJobs()
@@ -86,8 +94,8 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     expect(bodyOf(large).event_id).toBe(second?.event_id)
   })
 
-  test('gets the types that begin with the prefixes', async () => {
-    const { tenant, queue, pipeline } = await story({ pipeline: { event_type_prefixes: ['labtest.order.created', 'provider.'] } })
+  test('publishes only event types with a selected prefix', async () => {
+    const { tenant, queue, pipeline } = await setUp({ pipeline: { event_type_prefixes: ['labtest.order.created', 'provider.'] } })
     await tell(w.app, tenant, ['a', 'b'])
     await place(tenant.api)
     await w.runJobs()
@@ -96,7 +104,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     expect(queue.events().map(({ event_type }) => event_type)).toEqual(['labtest.order.created'])
   })
 
-  test('gets what was kept before it was there, where it is asked for', async () => {
+  test('publishes retained events first with push_historical_data', async () => {
     const tenant = await w.tenant()
     const before = await tell(w.app, tenant, ['a', 'b'])
     const queue = await aQueue(broker.uri, { exchange: 'late' })
@@ -106,8 +114,8 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await soon(() => expect(queue.ids()).toEqual([...before, ...after]))
   })
 
-  test('gets nothing while the pipeline is paused, and then what happened meanwhile', async () => {
-    const { tenant, queue, pipeline } = await story()
+  test('publishes nothing while paused and the missed events after it resumes', async () => {
+    const { tenant, queue, pipeline } = await setUp()
     const first = await tell(w.app, tenant, ['a'])
     await soon(() => expect(queue.ids()).toEqual(first))
     await pipeline.pause()
@@ -117,8 +125,8 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await soon(() => expect(queue.ids()).toEqual([...first, ...meanwhile]))
   })
 
-  test('gets nothing of a pipeline that was deleted', async () => {
-    const { tenant, queue, pipeline, exchange } = await story()
+  test('publishes nothing after the pipeline is deleted, even when it is created again', async () => {
+    const { tenant, queue, pipeline, exchange } = await setUp()
     const first = await tell(w.app, tenant, ['a'])
     await soon(() => expect(queue.ids()).toEqual(first))
     await pipeline.remove()
@@ -129,55 +137,55 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await soon(async () => expect(await again.state()).toMatchObject({ delivered: 1 }))
   })
 
-  test('gets nothing about a user that was erased meanwhile, but that it was deleted', async () => {
-    const { tenant, queue, pipeline } = await story()
+  test('publishes only user.deleted for a user who was erased before publishing', async () => {
+    const { tenant, queue, pipeline } = await setUp()
     await pipeline.pause()
-    const [gone, stays] = [await aUser(tenant.api), await aUser(tenant.api)]
-    await place(tenant.api, 'walk_in_test', { user_id: gone })
-    await place(tenant.api, 'walk_in_test', { user_id: stays })
+    const [erased, kept] = [await aUser(tenant.api), await aUser(tenant.api)]
+    await place(tenant.api, 'walk_in_test', { user_id: erased })
+    await place(tenant.api, 'walk_in_test', { user_id: kept })
     await w.runJobs()
-    await tenant.api.deleteUser({ params: { user_id: gone } })
+    await tenant.api.deleteUser({ params: { user_id: erased } })
     w.passes(8 * DAY)
     await w.runJobs()
     await pipeline.resume()
     await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
     await soon(() => expect(queue.received.length).toBeGreaterThan(0))
-    expect(new Set(queue.events().map(({ user_id }) => user_id))).toEqual(new Set([stays, null]))
-    expect(queue.events().filter(({ user_id }) => !user_id)).toMatchObject([{ event_type: 'user.deleted', data: { user_id: gone } }])
+    expect(new Set(queue.events().map(({ user_id }) => user_id))).toEqual(new Set([kept, null]))
+    expect(queue.events().filter(({ user_id }) => !user_id)).toMatchObject([{ event_type: 'user.deleted', data: { user_id: erased } }])
   })
 
-  test('gets partial reports where the team asked for them', async () => {
-    const { tenant, queue, pipeline } = await story()
+  test('publishes partial results only if the team enabled them', async () => {
+    const { tenant, queue, pipeline } = await setUp()
     const { admin, org_id, team_id } = tenant
-    const say = async (partial: boolean) => {
+    const emitEvent = async (partial: boolean) => {
       const data = { webhook_id: team_id, because: 'gone' as const }
       await inTransaction(w.app, (app) =>
         emitForTeam(app, { team_id, event_type: 'endpoint.disabled', key: 'a', data, at: w.app.wall(), partial }),
       )
       await numberEvents(w.app)
     }
-    for (const partial of [true, false, true]) await say(partial)
+    for (const partial of [true, false, true]) await emitEvent(partial)
     await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
     await admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { partial_webhooks_enabled: true } } })
-    await say(true)
+    await emitEvent(true)
     await soon(() => expect(queue.received).toHaveLength(2))
     const [, second, , fourth] = (await loggedBy(tenant)).map(({ event_id }) => event_id)
     expect(queue.ids()).toEqual([second, fourth])
   })
 
-  test('speaks TLS to a broker whose certificate it trusts', async () => {
-    const { tenant, queue, pipeline, exchange } = await story({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
+  test('publishes over TLS to a broker with a trusted certificate', async () => {
+    const { tenant, queue, pipeline, exchange } = await setUp({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
     await pipeline.put({ rabbitmq: { uri: broker.tlsUri, exchange }, preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq'] } })
     const ids = await tell(w.app, tenant, ['a', 'b'])
     await soon(() => expect(queue.ids()).toEqual(ids))
   })
 
-  describe('that does not take events', () => {
-    const failsWith = async ({ pipeline }: Awaited<ReturnType<typeof story>>, code: string) => {
+  describe('failures', () => {
+    const failsWith = async ({ pipeline }: Awaited<ReturnType<typeof setUp>>, code: string) => {
       const failing = await soon(async () => {
-        const one = await pipeline.state()
-        expect(one.last_error).toMatchObject({ code, message: expect.stringMatching(/^[A-Z].+\.$/) })
-        return one
+        const state = await pipeline.state()
+        expect(state.last_error).toMatchObject({ code, message: expect.stringMatching(/^[A-Z].+\.$/) })
+        return state
       })
       expect(failing).toMatchObject({ failing_since: expect.any(String), next_try_at: expect.any(String) })
       expect(failing.failures).toBeGreaterThan(0)
@@ -185,67 +193,67 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       return failing
     }
 
-    test('because of the password: shown, and repaired by the right one', async () => {
-      const one = await story()
-      await one.pipeline.put({ rabbitmq: { uri: broker.uriFor('assay', 'wrong'), exchange: one.exchange } })
-      const ids = await tell(w.app, one.tenant, ['a', 'b'])
-      await failsWith(one, 'login')
-      const repaired = await one.pipeline.put({ rabbitmq: { uri: broker.uri, exchange: one.exchange } })
+    test('reports a wrong password and continues after it is corrected', async () => {
+      const run = await setUp()
+      await run.pipeline.put({ rabbitmq: { uri: broker.uriFor('assay', 'wrong'), exchange: run.exchange } })
+      const ids = await tell(w.app, run.tenant, ['a', 'b'])
+      await failsWith(run, 'login')
+      const repaired = await run.pipeline.put({ rabbitmq: { uri: broker.uri, exchange: run.exchange } })
       expect(stateOf(repaired)).toMatchObject({ last_error: null, lag: 2 })
-      await soon(() => expect(one.queue.ids()).toEqual(ids))
+      await soon(() => expect(run.queue.ids()).toEqual(ids))
     })
 
     test.each([
-      ['the virtual host', 'vhost', () => `${broker.uri}/nowhere`, 'events'],
-      ['the exchange', 'exchange_missing', () => broker.uri, 'nowhere'],
-      ['the port', 'refused', () => 'amqp://a:b@127.0.0.1:9', 'events'],
-      ['the certificate', 'tls', () => `amqps://a:b@127.0.0.1:${broker.port}`, 'events'],
-    ])('because of %s: shown as %s', async (_, code, uri, exchange) => {
-      const one = await story({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
+      ['a missing virtual host', 'vhost', () => `${broker.uri}/nowhere`, 'events'],
+      ['a missing exchange', 'exchange_missing', () => broker.uri, 'nowhere'],
+      ['a closed port', 'refused', () => 'amqp://a:b@127.0.0.1:9', 'events'],
+      ['a failed TLS handshake', 'tls', () => `amqps://a:b@127.0.0.1:${broker.port}`, 'events'],
+    ])('reports %s as %s', async (_, code, uri, exchange) => {
+      const run = await setUp({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
       const address = uri().replace(':9', code === 'refused' ? ':9999' : ':9')
-      await one.pipeline.put({ rabbitmq: { uri: address, exchange }, preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq'] } })
-      await tell(w.app, one.tenant, ['a'])
-      expect(await failsWith(one, code)).toMatchObject({ delivered: 0, lag: 1 })
+      await run.pipeline.put({ rabbitmq: { uri: address, exchange }, preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq'] } })
+      await tell(w.app, run.tenant, ['a'])
+      expect(await failsWith(run, code)).toMatchObject({ delivered: 0, lag: 1 })
     })
 
-    test('because no queue is bound for the type: kept until one is, and those behind it do not come with every try', async () => {
-      const one = await story({ queue: { pattern: 'labtest.#' }, pipeline: { event_type_prefixes: ['endpoint.', 'labtest.'] } })
-      const ids = await tell(w.app, one.tenant, ['a', 'b'])
-      await place(one.tenant.api)
+    test('keeps an unroutable event until a queue is bound, without resending later events on every attempt', async () => {
+      const run = await setUp({ queue: { pattern: 'labtest.#' }, pipeline: { event_type_prefixes: ['endpoint.', 'labtest.'] } })
+      const ids = await tell(w.app, run.tenant, ['a', 'b'])
+      await place(run.tenant.api)
       await numberEvents(w.app)
-      for (let tries = 1; tries <= 4; tries++) {
-        await soon(async () => expect((await one.pipeline.state()).failures).toBeGreaterThanOrEqual(tries))
+      for (let attempts = 1; attempts <= 4; attempts++) {
+        await soon(async () => expect((await run.pipeline.state()).failures).toBeGreaterThanOrEqual(attempts))
         w.passes(2 * MINUTE)
       }
-      await failsWith(one, 'unroutable')
-      expect(one.queue.received.length).toBeLessThanOrEqual(1)
-      await one.queue.channel.bindQueue(one.queue.name, one.exchange, 'endpoint.#')
+      await failsWith(run, 'unroutable')
+      expect(run.queue.received.length).toBeLessThanOrEqual(1)
+      await run.queue.channel.bindQueue(run.queue.name, run.exchange, 'endpoint.#')
       w.passes(2 * MINUTE)
-      await soon(async () => expect(await one.pipeline.state()).toMatchObject({ lag: 0, last_error: null, failures: 0 }))
-      const events = (await loggedBy(one.tenant)).filter(({ event_type }) => event_type !== 'user.created')
+      await soon(async () => expect(await run.pipeline.state()).toMatchObject({ lag: 0, last_error: null, failures: 0 }))
+      const events = (await loggedBy(run.tenant)).filter(({ event_type }) => event_type !== 'user.created')
       const logged = events.map(({ event_id }) => event_id)
-      await soon(() => expect(new Set(one.queue.ids())).toEqual(new Set(logged)))
-      expect(one.queue.ids().filter((id) => ids.includes(id))).toEqual(ids)
-      expect(one.queue.received.length).toBeLessThanOrEqual(logged.length + 1)
+      await soon(() => expect(new Set(run.queue.ids())).toEqual(new Set(logged)))
+      expect(run.queue.ids().filter((id) => ids.includes(id))).toEqual(ids)
+      expect(run.queue.received.length).toBeLessThanOrEqual(logged.length + 1)
     })
 
-    test('because a queue is full: it nacks, and what it refused comes once there is room', async () => {
+    test('reports a full queue and resends the rejected events once there is room', async () => {
       const full = { arguments: { 'x-max-length': 3, 'x-overflow': 'reject-publish' } }
-      const one = await story({ queue: full, listens: false })
-      const ids = await tell(w.app, one.tenant, Array(8).fill('the same'))
-      expect(await failsWith(one, 'nacked')).toMatchObject({ delivered: 3, lag: 5 })
-      await one.queue.listen()
+      const run = await setUp({ queue: full, consume: false })
+      const ids = await tell(w.app, run.tenant, Array(8).fill('the same'))
+      expect(await failsWith(run, 'nacked')).toMatchObject({ delivered: 3, lag: 5 })
+      await run.queue.listen()
       w.passes(MINUTE)
       await soon(async () =>
-        expect(await one.pipeline.state()).toMatchObject({ delivered: 8, lag: 0, last_error: null, failing_since: null }),
+        expect(await run.pipeline.state()).toMatchObject({ delivered: 8, lag: 0, last_error: null, failing_since: null }),
       )
-      expect([...new Set(one.queue.ids())]).toEqual(ids)
+      expect([...new Set(run.queue.ids())]).toEqual(ids)
     })
   })
 
-  test('is measured: published, failures by reason, and what waits', async () => {
-    const one = await story({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
-    await tell(w.app, one.tenant, ['a', 'b'])
+  test('reports published events, failures by reason and lag as metrics', async () => {
+    const run = await setUp({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
+    await tell(w.app, run.tenant, ['a', 'b'])
     const text = await (await fetch(`${w.base}/metrics`)).text()
     const value = (series: string) =>
       Number(
@@ -254,8 +262,8 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
           .find((line) => line.startsWith(`${series} `))
           ?.slice(series.length),
       )
-    expect(value(`assay_pipeline_lag{team_id="${one.tenant.team_id}",destination="rabbitmq"}`)).toBe(2)
-    expect(value(`assay_pipeline_oldest_waiting_seconds{team_id="${one.tenant.team_id}",destination="rabbitmq"}`)).toBeGreaterThanOrEqual(0)
+    expect(value(`assay_pipeline_lag{team_id="${run.tenant.team_id}",destination="rabbitmq"}`)).toBe(2)
+    expect(value(`assay_pipeline_oldest_waiting_seconds{team_id="${run.tenant.team_id}",destination="rabbitmq"}`)).toBeGreaterThanOrEqual(0)
     expect(value('assay_pipeline_published_total{destination="rabbitmq"}')).toBeGreaterThan(20)
     expect(value('assay_pipeline_failures_total{destination="rabbitmq",reason="login"}')).toBeGreaterThan(0)
   })

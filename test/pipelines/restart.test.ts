@@ -14,15 +14,15 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
   })
   afterAll(() => broker?.stop())
 
-  test('killed and started again in the middle of a flow misses nothing, and every key keeps its order', async () => {
+  test('delivers every event in key order when the broker is killed and restarted', async () => {
     const pipeline = await aPipeline(w, { rabbitmq: broker })
     const before = await aQueue(broker.uri, { name: 'durable' })
     await before.listen()
-    const told: { id: string; key: string }[] = []
+    const published: { id: string; key: string }[] = []
     const flow = async (rounds: number) => {
       for (let round = 0; round < rounds; round++) {
         const keys = Array.from({ length: 30 }, (_, i) => `key ${i % 7}`)
-        told.push(...(await tell(w.app, w, keys)).map((id, i) => ({ id, key: keys[i] as string })))
+        published.push(...(await tell(w.app, w, keys)).map((id, i) => ({ id, key: keys[i] as string })))
       }
     }
     await flow(5)
@@ -37,21 +37,21 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await after.listen()
     w.passes(2 * MINUTE)
     await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, last_error: null, failures: 0, next_try_at: null }))
-    const ids = told.map(({ id }) => id)
+    const ids = published.map(({ id }) => id)
     const arrived = await soon(() => {
       const arrived = [...new Set([...before.ids(), ...after.ids()])]
       expect(arrived).toHaveLength(ids.length)
       return arrived
     })
-    const keyOf = new Map(told.map(({ id, key }) => [id, key]))
+    const keyOf = new Map(published.map(({ id, key }) => [id, key]))
     expect(Map.groupBy(arrived, (id) => keyOf.get(id))).toEqual(Map.groupBy(ids, (id) => keyOf.get(id)))
     await after.close()
   })
 
-  const failuresTold = async () =>
+  const failureMetrics = async () =>
     (await (await fetch(`${w.base}/metrics`)).text()).split('\n').filter((line) => line.startsWith('assay_pipeline_failures_total{'))
 
-  test('away for a moment in which nothing happens is no failure: the next event finds it back', async () => {
+  test('reconnects without recording a failure when an idle connection drops', async () => {
     const tenant = await w.tenant()
     const proxy = await aProxy(broker.port)
     const queue = await aQueue(broker.uri, { exchange: 'quiet' })
@@ -59,30 +59,30 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     const pipeline = await aPipeline(tenant, { rabbitmq: { uri: proxy.uri, exchange: 'quiet' } })
     const first = await tell(w.app, tenant, ['a'])
     await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1 }))
-    const before = await failuresTold()
+    const before = await failureMetrics()
     proxy.cut()
     const second = await tell(w.app, tenant, ['b'])
     await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2, last_error: null }))
-    expect(await failuresTold()).toEqual(before)
+    expect(await failureMetrics()).toEqual(before)
     expect(queue.ids()).toEqual([...first, ...second])
     await queue.close()
     proxy.close()
   })
 
-  test('cut off again and again gets everything, some of it twice', async () => {
+  test('delivers every event at least once despite repeated disconnects', async () => {
     const tenant = await w.tenant()
     const proxy = await aProxy(broker.port)
     const queue = await aQueue(broker.uri, { exchange: 'cut' })
     await queue.listen()
     const pipeline = await aPipeline(tenant, { rabbitmq: { uri: proxy.uri, exchange: 'cut' } })
-    const told: string[] = []
+    const published: string[] = []
     for (let round = 0; round < 6; round++) {
-      told.push(...(await tell(w.app, tenant, Array(40).fill('the same'))))
+      published.push(...(await tell(w.app, tenant, Array(40).fill('the same'))))
       proxy.cut()
       w.passes(2 * MINUTE)
     }
     await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 240, last_error: null }))
-    await soon(() => expect([...new Set(queue.ids())]).toEqual(told))
+    await soon(() => expect([...new Set(queue.ids())]).toEqual(published))
     await queue.close()
     proxy.close()
   })

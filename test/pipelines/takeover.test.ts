@@ -15,7 +15,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
   })
   afterAll(() => broker?.stop())
 
-  test('gets everything when the process that publishes is killed and another takes over', async () => {
+  test('delivers every event when the publishing process is killed and another takes over', async () => {
     const worker = await startProcess({
       DATABASE_URL: w.url,
       ENCRYPTION_KEY,
@@ -28,20 +28,20 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     const pipeline = await aPipeline(w, { rabbitmq: broker })
     await worker.says(/pipeline taken in hand/)
     const successor = w.publisher()
-    const told: string[] = []
+    const published: string[] = []
     const flow = async () => {
-      for (let round = 0; round < 20; round++) told.push(...(await tell(w.app, w, Array(10).fill(`key ${round % 3}`))))
+      for (let round = 0; round < 20; round++) published.push(...(await tell(w.app, w, Array(10).fill(`key ${round % 3}`))))
     }
     const killed = soon(() => expect(queue.received.length).toBeGreaterThan(0)).then(() => worker.stop('SIGKILL'))
     await Promise.all([flow(), killed])
-    // Its lease runs out by itself; nobody need wait for that here.
+    // Expire the lease now instead of waiting for it.
     await query(w.url, 'update pipeline_outlets set leased_until = now()')
     await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
-    await soon(() => expect([...new Set(queue.ids())]).toEqual(told))
+    await soon(() => expect([...new Set(queue.ids())]).toEqual(published))
     await Promise.all([queue.close(), successor.stop()])
   })
 
-  test('gets everything once while two replicas live whose clocks differ, and goes on at once when one is stopped', async () => {
+  test('delivers every event once from two replicas with different clocks, and continues when one stops', async () => {
     const tenant = await w.tenant()
     const other = await replica()
     const queue = await aQueue(broker.uri, { exchange: 'shared' })
@@ -60,7 +60,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     await queue.close()
   })
 
-  test('gets nothing again that another process published meanwhile', async () => {
+  test('does not repeat events that another process published', async () => {
     const tenant = await w.tenant()
     const queue = await aQueue(broker.uri, { exchange: 'meanwhile' })
     await queue.listen()

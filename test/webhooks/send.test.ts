@@ -13,8 +13,8 @@ const loopback = { https_only: false, allow_loopback: true, allowed: [] }
 const message = { headers: { 'svix-id': 'msg_1' }, body: '{"event_type":"labtest.order.created"}' }
 const short = { timeoutMs: 300 }
 
-async function receiver(behaviour?: Behaviour, tls?: ServerOptions) {
-  const opened = await openReceiver(behaviour, tls)
+async function receiver(behavior?: Behaviour, tls?: ServerOptions) {
+  const opened = await openReceiver(behavior, tls)
   onTestFinished(opened.close)
   return opened
 }
@@ -66,8 +66,8 @@ describe('receiver behavior', () => {
     ['a body cut off', faults.hangUpInBody, { ok: false, status: 200, error: 'reset', response_body: Buffer.from('half') }],
     ['another protocol', faults.noHttp, { ok: false, status: null, error: 'bad_response' }],
     ['100 kB of headers', faults.manyHeaders, { ok: false, status: null, error: 'bad_response' }],
-  ])('maps %s to its outcome', async (_, behaviour, expected) => {
-    const { url, received } = await receiver(behaviour)
+  ])('maps %s to its outcome', async (_, behavior, expected) => {
+    const { url, received } = await receiver(behavior)
     expect(await sender().post({ url, ...message })).toMatchObject(expected)
     expect(received).toHaveLength(1)
   })
@@ -77,8 +77,8 @@ describe('receiver behavior', () => {
     ['sends only early hints', faults.earlyHintsOnly, { status: null, error: 'timeout' }],
     ['never ends its headers', faults.neverEndsHeaders, { status: null, error: 'timeout' }],
     ['sends its body too slowly', faults.slowDrip, { status: 200, error: 'too_slow' }],
-  ])('gives up on a receiver that %s and closes the connection', async (_, behaviour, expected) => {
-    const { url, connections } = await receiver(behaviour)
+  ])('gives up on a receiver that %s and closes the connection', async (_, behavior, expected) => {
+    const { url, connections } = await receiver(behavior)
     expect(await sender(short).post({ url, ...message })).toMatchObject({ ok: false, ...expected })
     await eventually(() => connections.open.size === 0)
   })
@@ -95,8 +95,8 @@ describe('receiver behavior', () => {
   test.each([
     ['a body of 1 GiB', faults.bodyOf(2 ** 30)],
     ['an endless body', faults.endless],
-  ])('reads %s only up to 64 KiB', async (_, behaviour) => {
-    const { url, connections } = await receiver(behaviour)
+  ])('reads %s only up to 64 KiB', async (_, behavior) => {
+    const { url, connections } = await receiver(behavior)
     const { response_body, ...outcome } = await sender().post({ url, ...message })
     expect(outcome).toMatchObject({ ok: true, status: 200, error: null, truncated: true })
     expect(response_body.length).toBe(65_536)
