@@ -21,7 +21,7 @@ test('assay listen prints what happens and posts it on, signed', async () => {
   atEnd(() => receiver.close())
   await place(w.api)
   await w.runJobs()
-  const args = ['listen', '--url', w.base, '--key', w.team_api_key, '--forward', receiver.url, '--secret', secret]
+  const args = ['listen', '--url', w.base, '--key', w.team_api_key, '--forward', receiver.url, '--secret', secret, '--types', 'labtest.*']
   const child = spawn(process.execPath, [command, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   atEnd(async () => child.kill())
   const lines = createInterface(child.stdout)

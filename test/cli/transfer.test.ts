@@ -34,7 +34,7 @@ beforeAll(async () => {
   })
   await place(w.api, 'walk_in_test', { user_id: one.user_id, order_set: { lab_test_ids: [own.id] } })
   await place(w.api, 'testkit')
-  await w.api.createUser({ body: { client_user_id: 'three' } })
+  for (const client_user_id of ['three', 'four', 'five']) await w.api.createUser({ body: { client_user_id } })
   await wear(one.user_id)
   await w.runJobs()
   expect(await cli.json('export', '--team', w.team_id, '--file', path)).toMatchObject({ users: USERS })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fits, journey, named, signedIn, without } from '../support/console-page.ts'
-import { place } from '../support/orders.ts'
+import { aUser, place } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
 import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
@@ -10,6 +10,7 @@ await one.courier()
 
 journey('a webhook is created, fails, is retried and replays its events with progress', async (width) => {
   const tenant = await one.tenant()
+  const user_id = await aUser(tenant.api)
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(503, {}, '{"reason":"come back"}') : faults.ok))
   const { open, ...opened } = await signedIn(one.base, tenant, width)
   const { page } = opened
@@ -19,7 +20,7 @@ journey('a webhook is created, fails, is retried and replays its events with pro
   await page.getByRole('dialog').getByRole('button', { name: 'Create webhook' }).click()
   await page.getByRole('heading', { name: receiver.url }).waitFor()
   await page.getByText('No deliveries yet').waitFor()
-  await place(tenant.api)
+  await place(tenant.api, 'walk_in_test', { user_id })
   await page.getByRole('link', { name: 'labtest.order.created' }).first().click()
   await page.getByRole('heading', { name: 'Response 503' }).waitFor()
   expect(await page.getByText('come back').count()).toBe(0)
@@ -37,7 +38,7 @@ journey('a webhook is created, fails, is retried and replays its events with pro
   await page.getByRole('button', { name: 'Start replay' }).click()
   await page.getByRole('table', { name: 'Replays' }).getByText('Running').waitFor()
   await one.runJobs()
-  await page.getByText('1 of 1').waitFor()
+  await page.getByText('2 of 2').waitFor()
   await page.reload()
   await page.getByRole('table', { name: 'Replays' }).getByText('Done').waitFor()
   const isPlaced = ({ event_type }: { event_type: string }) => event_type === 'labtest.order.created'

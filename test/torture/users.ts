@@ -15,6 +15,8 @@ const checks = {
   'users without a key': 'select count(*) from users left join sealing_keys using (user_id) where sealing_keys.id is null',
   'users without exactly one audit row of their creation': `select count(*) from users where 1 <>
     (select count(*) from audit_log where action = 'createUser' and status = 200 and subject = 'user_id:' || users.user_id)`,
+  'users without exactly one user.created': `select count(*) from users where 1 <>
+    (select count(*) from events where events.user_id = users.user_id and event_type = 'user.created')`,
   'creations in the audit log without a user': `select count(*) from audit_log where action = 'createUser' and status = 200
     and not exists (select 1 from users where 'user_id:' || users.user_id = audit_log.subject)`,
 }
