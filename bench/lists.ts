@@ -1,6 +1,6 @@
 import { createClient } from '../src/contract/client.ts'
 import { query } from '../test/support/cluster.ts'
-import { fillTo } from '../test/support/order-copies.ts'
+import { fillOrdersTo } from '../test/support/order-copies.ts'
 import { ms, percentile } from './numbers.ts'
 import { type Patient, patientsIn, placing } from './patients.ts'
 import type { Running, Site } from './site.ts'
@@ -13,13 +13,13 @@ const TIMES = 60
 /** How long a page of orders takes where there are few and where there are many. */
 export async function benchLists(site: Site, most: number) {
   const url = site.urlOf('listed')
-  await fillTo(url, FEW - NEWEST)
+  await fillOrdersTo(url, FEW - NEWEST)
   const running = await site.serve('listed')
   const [patient] = await patientsIn(url)
   const pages = await placeNewest(running, patient as Patient)
   const few = await timesOf(running, pages)
   await running.stop()
-  await fillTo(url, most)
+  await fillOrdersTo(url, most)
   const again = await site.serve('listed')
   const many = await timesOf(again, pages)
   await again.stop()

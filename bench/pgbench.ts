@@ -17,7 +17,8 @@ export async function pgbenchRate(round: Round, { script, variables }: Script) {
   writeFileSync(file, script)
   const size = ['-c', String(round.connections), '-j', '2', '-T', String(round.seconds)]
   const given = Object.entries(variables).flatMap(([name, value]) => ['-D', `${name}=${value}`])
-  const { code, stdout, stderr } = await run([PGBENCH, '-n', '-M', 'prepared', ...size, '-f', file, ...given, round.url], { env: {} }).ended
+  const { code, stdout, stderr } = await run([PGBENCH, '-n', '-M', 'prepared', ...size, '-f', file, ...given, round.url], { env: {} })
+    .exited
   const found = /tps = ([\d.]+)/.exec(stdout)
   if (code !== 0 || !found) throw new Error(`pgbench ended with ${code}: ${stderr || stdout}`)
   return Number(found[1])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { startEmbedded } from '../src/platform/db/embedded/start.ts'
 import { databaseUrl, query } from '../test/support/cluster.ts'
-import { credentialsIn, postmasterOf, run, startProcess } from '../test/support/process.ts'
+import { postmasterOf, readCredentials, run, startProcess } from '../test/support/process.ts'
 import type { Load, Told } from './load.ts'
 
 export type Site = Awaited<ReturnType<typeof openSite>>
@@ -31,7 +31,7 @@ export async function openSite(connections: number) {
         DATABASE_POOL_SIZE: String(connections),
       }
       const service = await startProcess(env)
-      const headers = { 'x-service-api-key': credentialsIn(dataDir).team_api_key }
+      const headers = { 'x-service-api-key': readCredentials(dataDir).team_api_key }
       const load = (what: Omit<Load, 'base' | 'headers'>) => runLoad(folder, { base: service.url, headers, ...what })
       return { ...service, database: urlOf(name), headers, load }
     },
@@ -46,7 +46,7 @@ export async function openSite(connections: number) {
 async function runLoad(folder: string, load: Load): Promise<Told> {
   const file = join(folder, 'load.json')
   writeFileSync(file, JSON.stringify(load))
-  const { code, stdout, stderr } = await run([process.execPath, join(import.meta.dirname, 'load.ts'), file], { env: {} }).ended
+  const { code, stdout, stderr } = await run([process.execPath, join(import.meta.dirname, 'load.ts'), file], { env: {} }).exited
   if (code !== 0) throw new Error(`the client ended with ${code}: ${stderr}`)
   const told = JSON.parse(stdout) as Told
   if (Object.keys(told.refused).length) throw new Error(`requests were refused: ${JSON.stringify(told.refused)}`)

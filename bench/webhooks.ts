@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../test/support/cluster.ts'
-import { credentialsIn, eventually, run } from '../test/support/process.ts'
+import { eventually, readCredentials, run } from '../test/support/process.ts'
 import { cpuOf } from './cpu.ts'
 import { machineLines } from './machine.ts'
 import { makeWebhook, openWriter, SECRET, type Writer } from './messages.ts'
@@ -23,7 +23,7 @@ export async function benchWebhooks(options: Options) {
   try {
     await site.create('told')
     const running = await site.serve('told')
-    const { team_id } = credentialsIn(site.dataDir)
+    const { team_id } = readCredentials(site.dataDir)
     const writer = await openWriter(site, running, team_id)
     for (const line of await machineLines(running.database)) console.log(line)
     console.log('one service process delivers, one process receives and checks signature and order, this one writes the events\n')
@@ -42,7 +42,7 @@ export async function benchWebhooks(options: Options) {
 
 async function openReceiver() {
   const child = run([process.execPath, join(import.meta.dirname, 'receiver.ts'), SECRET.toString('base64')], { env: {} })
-  const [, url = ''] = await child.says(/listening at (\S+)/)
+  const [, url = ''] = await child.waitForOutput(/listening at (\S+)/)
   const ask = async (what: string) => (await fetch(`${url}/${what}`)).json() as Promise<Told>
   return {
     url,
@@ -51,7 +51,7 @@ async function openReceiver() {
     count: async () => (await ask('count')).count,
     close: async () => {
       child.child.kill()
-      await child.ended
+      await child.exited
     },
   }
 }

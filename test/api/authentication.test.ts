@@ -3,7 +3,7 @@ import { createClient, sendRequest } from '../../src/contract/client.ts'
 import type { Row } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { newApiKey, newUuid } from '../support/seeded.ts'
-import { newDatabase, refusal, replica, type Tenant, world } from '../support/world.ts'
+import { errorOf, newDatabase, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -332,7 +332,7 @@ describe('a path for another deployment', () => {
       () => w.admin.createTeamKey({ params, body: { label: 'x', team_id: w.team_id } }),
       () => w.admin.deleteTeamKeys({ params, query: { api_key_id: [newUuid()] } }),
     ])
-      expect(await refusal(call())).toMatchObject({
+      expect(await errorOf(call())).toMatchObject({
         status: 400,
         detail: {
           error_type: 'WRONG_DEPLOYMENT',
@@ -343,7 +343,7 @@ describe('a path for another deployment', () => {
 
   test('returns 422 for an unknown environment', async () => {
     const call = w.admin.listTeamKeys({ params: { org_id: w.org_id, env: 'staging' as 'sandbox', region: 'us' } })
-    expect(await refusal(call)).toMatchObject({ status: 422, detail: [{ loc: ['path', 'env'] }] })
+    expect(await errorOf(call)).toMatchObject({ status: 422, detail: [{ loc: ['path', 'env'] }] })
   })
 })
 

@@ -5,9 +5,9 @@ import { DAY } from '../../src/platform/time.ts'
 import { accessTo } from '../../src/wearables/connections/access.ts'
 import { type Connection, connectionFor } from '../../src/wearables/connections/actions.ts'
 import { query } from '../support/cluster.ts'
-import { aUser, toldOfConnections } from '../support/connections.ts'
+import { aUser, connectionEvents } from '../support/connections.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('bulk import', () => {
     const { providers } = await t.api.listConnections({ params: { user_id: users[0] as string } })
     expect(providers[0]).toMatchObject({ slug: 'oura', status: 'connected', external_user_id: `account of ${users[0]}` })
     expect(providers[0]?.resource_availability).toMatchObject({ sleep: { status: 'available' }, heartrate: { status: 'unavailable' } })
-    expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(2)
+    expect(await connectionEvents(w.app, t.team_id)).toHaveLength(2)
     const connection = (await connectionFor(w.app, { team_id: t.team_id, user_id: users[0] as string }, 'oura')) as Connection
     expect(await accessTo(w.app, connection)).toEqual({ state: 'ready', access_token: `access of ${users[0]}` })
     const stored = JSON.stringify(await query(w.url, 'select * from bulk_items, connections'))
@@ -79,7 +79,7 @@ describe('bulk import', () => {
     await query(w.url, 'update bulk_items set claimed_until = now() where user_id = $1', [user_id])
     await Promise.all([w.runJobs(), w.runJobs()])
     expect((await t.api.listBulkOps()).data[0]).toMatchObject({ status: 'success', pending: 0, processed: 1 })
-    expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(1)
+    expect(await connectionEvents(w.app, t.team_id)).toHaveLength(1)
   })
 
   test('deletes the pending items of an erased user and reports a failure', async () => {
@@ -106,9 +106,9 @@ describe('bulk import', () => {
     const t = await aTenant()
     const entry = importEntry(await aUser(t.api))
     const body = { provider: 'fitbit' as const, connections: [entry] }
-    expect(await refusal(t.api.bulkImport({ body }))).toMatchObject({ status: 400, detail: { error_type: 'SOURCE_NOT_CONFIGURED' } })
+    expect(await errorOf(t.api.bulkImport({ body }))).toMatchObject({ status: 400, detail: { error_type: 'SOURCE_NOT_CONFIGURED' } })
     for (const connections of [[], Array(1001).fill(entry), [{ ...entry, access_token: '' }], [{ ...entry, expires_at: 1.5 }]])
-      expect(await refusal(t.api.bulkImport({ body: { provider: 'oura', connections } }))).toMatchObject({ status: 422 })
+      expect(await errorOf(t.api.bulkImport({ body: { provider: 'oura', connections } }))).toMatchObject({ status: 422 })
   })
 })
 
@@ -122,7 +122,7 @@ test('lists the bulk operations of the team newest first, in pages', async () =>
   const next = await t.api.listBulkOps({ query: { page_size: 2, next_cursor: page.next_cursor } })
   expect([next.data.map(({ processed }) => processed), next.next_cursor]).toEqual([[1], null])
   expect((await (await w.tenant()).api.listBulkOps()).data).toEqual([])
-  expect(await refusal(t.api.listBulkOps({ query: { page_size: 51 } }))).toMatchObject({ status: 422 })
+  expect(await errorOf(t.api.listBulkOps({ query: { page_size: 51 } }))).toMatchObject({ status: 422 })
 })
 
 describe('bulk export', () => {
@@ -136,7 +136,7 @@ describe('bulk export', () => {
     expect((await t.api.bulkExport({ body: { provider: 'oura', user_ids: [users[1] as string] } })).data).toEqual([connections[1]])
     expect((await t.api.bulkExport({ body: { provider: 'oura', user_ids: [newUuid()] } })).data).toEqual([])
     expect((await (await w.tenant()).api.bulkExport({ body: { provider: 'oura', user_ids: users } })).data).toEqual([])
-    expect(await refusal(t.api.bulkExport({ body: { provider: 'oura', next_token: 'x' } }))).toMatchObject({
+    expect(await errorOf(t.api.bulkExport({ body: { provider: 'oura', next_token: 'x' } }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'next_token'] }],
     })
@@ -194,7 +194,7 @@ test('deletes bulk operations after a month', async () => {
   const user_id = await aUser(instance.api)
   const body = { provider: 'oura' as const, user_ids: [user_id], wait_for_completion: true }
   await instance.api.bulkTriggerHistoricalPull({ body })
-  instance.passes(31 * DAY)
+  instance.advanceTime(31 * DAY)
   await instance.runJobs()
   expect((await instance.api.listBulkOps()).data).toEqual([])
 })
@@ -238,14 +238,14 @@ describe('pull preferences', () => {
   ])('reject %s', async (_, providers) => {
     const t = await w.tenant()
     const put = t.admin.putPullPreferences({ params: deploymentParams(t), body: { team_ids: [t.team_id], providers } })
-    expect(await refusal(put)).toMatchObject({ status: 422, detail: [{ loc: expect.arrayContaining(['body', 'providers', 'oura']) }] })
+    expect(await errorOf(put)).toMatchObject({ status: 422, detail: [{ loc: expect.arrayContaining(['body', 'providers', 'oura']) }] })
   })
 
   test('return 404 for a team of another organization and change nothing', async () => {
     const t = await w.tenant()
     const body = { team_ids: [t.team_id, w.team_id], providers: { oura: { default: days(1) } } }
-    expect(await refusal(t.admin.putPullPreferences({ params: deploymentParams(t), body }))).toMatchObject({ status: 404 })
-    expect(await refusal(t.admin.deletePullPreferences({ params: deploymentParams(t), query: { team_id: [w.team_id] } }))).toMatchObject({
+    expect(await errorOf(t.admin.putPullPreferences({ params: deploymentParams(t), body }))).toMatchObject({ status: 404 })
+    expect(await errorOf(t.admin.deletePullPreferences({ params: deploymentParams(t), query: { team_id: [w.team_id] } }))).toMatchObject({
       status: 404,
     })
     expect((await t.admin.listPullPreferences({ params: deploymentParams(t) })).data_pull_preferences).toEqual([])

@@ -7,7 +7,7 @@ import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { query } from '../support/cluster.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { newUuid } from '../support/seeded.ts'
-import { newDatabase, refusal, replica, world } from '../support/world.ts'
+import { errorOf, newDatabase, replica, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -82,7 +82,7 @@ describe('the catalog', () => {
   test('starts empty in production', async () => {
     const { api } = await world({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
     expect([await api.listAllLabTests(), await api.listLabs()]).toEqual([[], []])
-    expect(await refusal(api.createLabTest({ body: aTest() }))).toMatchObject(rejection(400, 'UNKNOWN_MARKER'))
+    expect(await errorOf(api.createLabTest({ body: aTest() }))).toMatchObject(rejection(400, 'UNKNOWN_MARKER'))
   })
 })
 
@@ -123,11 +123,11 @@ describe('listing lab tests', () => {
 
   test('rejects a cursor of another sort order and a limit out of range', async () => {
     const { next_cursor } = await w.api.listLabTests({ query: { order_key: 'price', lab_test_limit: 1 } })
-    expect(await refusal(w.api.listLabTests({ query: { next_cursor } }))).toMatchObject({
+    expect(await errorOf(w.api.listLabTests({ query: { next_cursor } }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['query', 'next_cursor'] }],
     })
-    for (const lab_test_limit of [0, 501, -1]) expect((await refusal(w.api.listLabTests({ query: { lab_test_limit } }))).status).toBe(422)
+    for (const lab_test_limit of [0, 501, -1]) expect((await errorOf(w.api.listLabTests({ query: { lab_test_limit } }))).status).toBe(422)
   })
 
   test('returns prices in cents for tests and markers with include_pricing', async () => {
@@ -171,7 +171,7 @@ describe("a team's own lab test", () => {
     expect((await mine.api.listLabTests({ query: { own: true } })).data).toEqual([created])
     const catalog = (await mine.api.listLabTests({ query: { own: false, lab_test_limit: 500 } })).data
     expect(catalog).toEqual((await other.api.listLabTests({ query: { lab_test_limit: 500 } })).data)
-    expect(await refusal(other.api.getLabTest({ params: { lab_test_id: created.id } }))).toMatchObject(rejection(404, 'LAB_TEST_NOT_FOUND'))
+    expect(await errorOf(other.api.getLabTest({ params: { lab_test_id: created.id } }))).toMatchObject(rejection(404, 'LAB_TEST_NOT_FOUND'))
     expect((await other.api.listAllLabTests()).map(({ id }) => id)).not.toContain(created.id)
   })
 
@@ -192,7 +192,7 @@ describe("a team's own lab test", () => {
     [{ method: 'testkit' }, 'METHOD_NOT_OFFERED'],
     [{ lab_account_id: newUuid() }, 'UNKNOWN_LAB_ACCOUNT'],
   ])('is rejected with %j', async (change, error_type) => {
-    expect(await refusal(w.api.createLabTest({ body: aTest(change) }))).toMatchObject(rejection(400, error_type))
+    expect(await errorOf(w.api.createLabTest({ body: aTest(change) }))).toMatchObject(rejection(400, error_type))
   })
 
   test.each([
@@ -203,7 +203,7 @@ describe("a team's own lab test", () => {
     [{ marker_ids: ['one'] }, 'marker_ids'],
     [{ marker_ids: [2_147_483_648] }, 'marker_ids'],
   ])('returns 422 for %j', async (change, field) => {
-    const { status, detail } = await refusal(w.api.createLabTest({ body: aTest(change) }))
+    const { status, detail } = await errorOf(w.api.createLabTest({ body: aTest(change) }))
     expect([status, (detail as unknown as { loc: string[] }[])[0]?.loc.slice(0, 2)]).toEqual([422, ['body', field]])
   })
 
@@ -219,13 +219,13 @@ describe("a team's own lab test", () => {
     expect(await w.api.patchLabTest({ params, body: { active: false } })).toMatchObject({ status: 'inactive' })
     expect(await w.api.patchLabTest({ params, body: { active: true } })).toMatchObject({ status: 'active', is_active: true })
     for (const body of [{}, { name: null, active: null }])
-      expect(await refusal(w.api.patchLabTest({ params, body }))).toMatchObject(rejection(400, 'NOTHING_TO_PATCH'))
+      expect(await errorOf(w.api.patchLabTest({ params, body }))).toMatchObject(rejection(400, 'NOTHING_TO_PATCH'))
   })
 
   test('is the only kind of lab test a team can change', async () => {
     const params = { lab_test_id: WELLNESS }
     const before = await w.api.getLabTest({ params })
-    expect(await refusal(w.api.patchLabTest({ params, body: { active: false } }))).toMatchObject(rejection(400, 'SHARED_LAB_TEST'))
+    expect(await errorOf(w.api.patchLabTest({ params, body: { active: false } }))).toMatchObject(rejection(400, 'SHARED_LAB_TEST'))
     expect(await w.api.getLabTest({ params })).toEqual(before)
   })
 
@@ -285,7 +285,7 @@ describe('markers', () => {
     const byCode = await w.api.listOrderSetMarkers({ body: { add_on: { provider_ids: ['QM10007'] } } })
     expect(byCode.markers.map(({ id }) => id)).toEqual([LIPID])
     expect(await w.api.getMarker({ params: { lab_id: 1, provider_id: 'QM10007' } })).toMatchObject({ id: LIPID, slug: 'lipid-panel' })
-    expect(await refusal(w.api.getMarker({ params: { lab_id: 2, provider_id: 'QM10007' } }))).toMatchObject(
+    expect(await errorOf(w.api.getMarker({ params: { lab_id: 2, provider_id: 'QM10007' } }))).toMatchObject(
       rejection(404, 'MARKER_NOT_FOUND'),
     )
   })
@@ -301,7 +301,7 @@ describe('markers', () => {
     [{ lab_test_ids: [WELLNESS], add_on: { marker_ids: [2001] } }, 'SEVERAL_LABS'],
     [{ lab_test_ids: [WELLNESS], lab_account_id: newUuid() }, 'UNKNOWN_LAB_ACCOUNT'],
   ])('are rejected for the order set %j', async (body, error_type) => {
-    expect(await refusal(w.api.listOrderSetMarkers({ body }))).toMatchObject(rejection(400, error_type))
+    expect(await errorOf(w.api.listOrderSetMarkers({ body }))).toMatchObject(rejection(400, error_type))
   })
 
   test.each([
@@ -345,7 +345,7 @@ describe('lab accounts', () => {
 
     expect(await mine.api.createLabTest({ body: aTest({ lab_account_id }) })).toMatchObject({ status: 'active' })
     const errorFor = async (lab_account_id: string) =>
-      (await refusal(mine.api.createLabTest({ body: aTest({ lab_account_id }) }))).detail['error_type']
+      (await errorOf(mine.api.createLabTest({ body: aTest({ lab_account_id }) }))).detail['error_type']
     expect(await errorFor(suspended)).toBe('LAB_ACCOUNT_INACTIVE')
     expect((await mine.api.listLabTests({ query: { lab_account_id: accountAtLab2 } })).data.every(({ lab }) => lab?.id === 2)).toBe(true)
     expect((await mine.api.listMarkers({ query: { lab_account_id: accountAtLab2 } })).markers.every(({ lab_id }) => lab_id === 2)).toBe(
@@ -353,7 +353,7 @@ describe('lab accounts', () => {
     )
     expect(await mine.api.listMarkers({ query: { lab_account_id: accountAtLab2, lab_id: [1] } })).toMatchObject({ markers: [], total: 0 })
     const params = { lab_test_id: WELLNESS }
-    expect(await refusal(mine.api.getLabTest({ params, query: { lab_account_id: accountAtLab2 } }))).toMatchObject(
+    expect(await errorOf(mine.api.getLabTest({ params, query: { lab_account_id: accountAtLab2 } }))).toMatchObject(
       rejection(400, 'LAB_ACCOUNT_OF_ANOTHER_LAB'),
     )
   })

@@ -7,7 +7,7 @@ import type { App } from '../../src/platform/app.ts'
 import { DAY, HOUR, later, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { eventually } from '../support/process.ts'
 import { newUuid } from '../support/seeded.ts'
-import { newDatabase, refusal, replica, type Tenant, world } from '../support/world.ts'
+import { errorOf, newDatabase, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -47,7 +47,7 @@ describe("a team's clock", () => {
     const instance = await replica()
     const { api } = await instance.tenant()
     await api.moveClock({ body: { now: '2031-01-01T00:00:00Z' } })
-    instance.passes(HOUR)
+    instance.advanceTime(HOUR)
     expectBetween((await api.getClock()).now, '2031-01-01T01:00:00.000Z', '2031-01-01T01:00:10.000Z')
   })
   test('returns to real time on reset', async () => {
@@ -72,7 +72,7 @@ describe("a team's clock", () => {
     ['the year 3000', { now: '3000-01-01T00:00:00Z' }],
   ])('rejects %s', async (_, body) => {
     const { api } = await w.tenant()
-    const response = await refusal(api.moveClock({ body: body as object }))
+    const response = await errorOf(api.moveClock({ body: body as object }))
     expect(response).toMatchObject({ status: 422, detail: [{ loc: expect.arrayContaining(['body']), msg: expect.any(String) }] })
     expect((await api.getClock()).offset_seconds).toBe(0)
   })
@@ -80,7 +80,7 @@ describe("a team's clock", () => {
     const { api } = await w.tenant()
     await api.moveClock({ body: { advance_seconds: 7200 } })
     for (const now of [later(w.app.wall(), HOUR), '2001-01-01T00:00:00Z'])
-      expect(await refusal(api.moveClock({ body: { now } }))).toMatchObject({
+      expect(await errorOf(api.moveClock({ body: { now } }))).toMatchObject({
         status: 400,
         detail: { error_type: 'CLOCK_MOVES_FORWARD', error_message: expect.stringContaining('/sandbox/clock/reset') },
       })
@@ -125,12 +125,12 @@ describe("a team's clock", () => {
     const tenant = await instance.tenant()
     const release = await holdClock(tenant)
     let done = false
-    const response = refusal(tenant.api.moveClock({ body: { advance_seconds: 60 } })).finally(() => {
+    const response = errorOf(tenant.api.moveClock({ body: { advance_seconds: 60 } })).finally(() => {
       done = true
     })
     while (!done) {
       await sql`select 1`.execute(instance.app.db)
-      instance.passes(SECOND)
+      instance.advanceTime(SECOND)
     }
     expect(await response).toMatchObject({ status: 409, detail: { error_type: 'CLOCK_IS_MOVING' } })
     await release()
@@ -203,7 +203,7 @@ describe('work due by a clock move', () => {
       { at: moments[1], users: 2 },
       { at: moments[2], users: 1 },
     ])
-    expect((await refusal(api.undoDeleteUser({ query: { user_id: users[2]?.user_id as string } }))).status).toBe(404)
+    expect((await errorOf(api.undoDeleteUser({ query: { user_id: users[2]?.user_id as string } }))).status).toBe(404)
     await api.moveClock({ body: { advance_seconds: 24 * 3600 } })
     expect(runs.at(-1)).toEqual({ at: moments[3], users: 0 })
   })
@@ -229,7 +229,7 @@ describe('work due by a clock move', () => {
       happen: () => Promise.reject(new Error('timeline entry failed')),
     }
     timeline.push(broken)
-    expect((await refusal(api.moveClock({ body: { advance_seconds: 8 * 24 * 3600 } }))).status).toBe(500)
+    expect((await errorOf(api.moveClock({ body: { advance_seconds: 8 * 24 * 3600 } }))).status).toBe(500)
     expect((await api.getClock()).offset_seconds).toBe(0)
     expect(await api.undoDeleteUser({ query: { user_id: user.user_id } })).toEqual({ success: true })
   })
@@ -238,7 +238,7 @@ describe('work due by a clock move', () => {
     const { api } = await instance.tenant()
     const user = await api.createUser({ body: aUser() })
     await api.deleteUser({ params: user })
-    instance.passes(7 * DAY + SECOND)
+    instance.advanceTime(7 * DAY + SECOND)
     await api.resetClock()
     expect(await instance.app.db.selectFrom('users').select('user_id').where('user_id', '=', user.user_id).execute()).toEqual([])
   })
@@ -274,7 +274,7 @@ test("background jobs follow each team's clock", async () => {
     users.push(user.user_id)
   }
   await moved.api.moveClock({ body: { advance_seconds: 6 * 24 * 3600 } })
-  instance.passes(DAY + MINUTE)
+  instance.advanceTime(DAY + MINUTE)
   await instance.runJobs()
   const remaining = await instance.app.db.selectFrom('users').select('user_id').execute()
   expect(remaining).toEqual([{ user_id: users[1] }])

@@ -5,10 +5,10 @@ import { requireUser } from '../../src/tenants/users/actions.ts'
 import { connectionFor, failConnection, openConnection } from '../../src/wearables/connections/actions.ts'
 import { noteDevice } from '../../src/wearables/connections/devices.ts'
 import { query } from '../support/cluster.ts'
-import { aConnectedUser, aUser, toldOfConnections } from '../support/connections.ts'
+import { aConnectedUser, aUser, connectionEvents } from '../support/connections.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aSample, push } from '../support/wearables.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('the source catalog', () => {
     expect(meters.map(({ slug }) => slug).sort()).toEqual(
       ['accuchek_ble', 'beurer_ble', 'contour_ble', 'freestyle_libre_ble', 'omron_ble', 'onetouch_ble'].sort(),
     )
-    expect(await refusal(w.api.listSources({ query: { source_type: 'shoe' as never } }))).toMatchObject({ status: 422 })
+    expect(await errorOf(w.api.listSources({ query: { source_type: 'shoe' as never } }))).toMatchObject({ status: 422 })
   })
 
   test('serves a logo for every source and 404 for any other file', async () => {
@@ -82,7 +82,7 @@ test('connecting a phone twice creates one connection on the user and one event'
   expect(providers[0]).toMatchObject({ ...provider, status: 'connected', external_user_id: null, error_details: null })
   expect(providers[0]?.resource_availability['heartrate']).toEqual({ status: 'available', scope_requirements: null })
 
-  const events = await toldOfConnections(w.app, t.team_id)
+  const events = await connectionEvents(w.app, t.team_id)
   expect(events).toEqual([
     {
       ...{ event_type: 'provider.connection.created', user_id },
@@ -95,14 +95,14 @@ test('concurrent requests create one connection', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   await Promise.all(Array.from({ length: 6 }, () => connect(t, user_id)))
-  expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(1)
+  expect(await connectionEvents(w.app, t.team_id)).toHaveLength(1)
 })
 
 test('rejects a push connection for a source that does not push', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   const params = { provider: 'fitbit' as never }
-  expect(await refusal(t.api.connectPushSource({ params, body: { user_id } }))).toMatchObject({ status: 422 })
+  expect(await errorOf(t.api.connectPushSource({ params, body: { user_id } }))).toMatchObject({ status: 422 })
 })
 
 test('ending a connection removes it at once and allows a new one', async () => {
@@ -113,12 +113,12 @@ test('ending a connection removes it at once and allows a new one', async () => 
   expect(await t.api.endConnection({ params })).toEqual({ success: true })
   expect(await t.api.listConnections({ params })).toEqual({ providers: [] })
   expect((await t.api.getUser({ params })).connected_sources).toEqual([])
-  expect(await refusal(t.api.endConnection({ params }))).toMatchObject({ status: 404, detail: { error_type: 'CONNECTION_NOT_FOUND' } })
+  expect(await errorOf(t.api.endConnection({ params }))).toMatchObject({ status: 404, detail: { error_type: 'CONNECTION_NOT_FOUND' } })
 
   await w.runJobs()
   await connect(t, user_id)
   expect(await query(w.url, 'select ended_at from connections where user_id = $1', [user_id])).toEqual([{ ended_at: null }])
-  expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(2)
+  expect(await connectionEvents(w.app, t.team_id)).toHaveLength(2)
 })
 
 test('rejects data from a disconnected source until it is connected again', async () => {
@@ -129,16 +129,16 @@ test('rejects data from a disconnected source until it is connected again', asyn
   await t.api.connectPushSource({ params, body: { user_id, provider_id: 'account-9' } })
   await t.api.endConnection({ params })
   const ended = { status: 400, detail: { error_type: 'CONNECTION_ENDED' } }
-  expect(await refusal(pushSample())).toMatchObject(ended)
+  expect(await errorOf(pushSample())).toMatchObject(ended)
   await w.runJobs()
-  expect(await refusal(pushSample())).toMatchObject(ended)
+  expect(await errorOf(pushSample())).toMatchObject(ended)
   expect(await query(w.url, 'select account_hash from connections where user_id = $1', [user_id])).toEqual([{ account_hash: null }])
   await connect(t, user_id)
   expect(await pushSample()).toMatchObject({ created: 1 })
 
   await t.api.deleteUser({ params })
   await t.api.undoDeleteUser({ query: { user_id } })
-  expect(await refusal(pushSample())).toMatchObject(ended)
+  expect(await errorOf(pushSample())).toMatchObject(ended)
 })
 
 test('reconnects a source whose connection ends during the request', async () => {
@@ -176,7 +176,7 @@ test('rejects a connection for a user deleted a moment earlier', async () => {
   await t.api.deleteUser({ params: { user_id } })
   await expect(openConnection(w.app, user, 'apple_health_kit', 'push')).rejects.toMatchObject({ kind: 'not_found' })
   expect(await query(w.url, 'select id from connections where user_id = $1', [user_id])).toEqual([])
-  expect(await toldOfConnections(w.app, t.team_id)).toEqual([])
+  expect(await connectionEvents(w.app, t.team_id)).toEqual([])
 })
 
 test('a failed connection reports its error and emits one event', async () => {
@@ -193,7 +193,7 @@ test('a failed connection reports its error and emits one event', async () => {
     status: 'error',
     error_details: { error_type: 'token_refresh_failed', error_message: error.message, errored_at: expect.any(String) },
   })
-  const [, ...events] = await toldOfConnections(w.app, t.team_id)
+  const [, ...events] = await connectionEvents(w.app, t.team_id)
   expect(events).toEqual([
     {
       event_type: 'provider.connection.error',
@@ -259,7 +259,7 @@ describe('devices', () => {
     }
     expect(await t.api.getDevice({ params: { user_id, device_id } })).toEqual(device)
     expect((await t.api.listDevices({ params: { user_id } })).map(({ source_type }) => source_type)).toEqual(['watch', 'phone'])
-    const events = await toldOfConnections(w.app, t.team_id)
+    const events = await connectionEvents(w.app, t.team_id)
     expect(events.map(({ event_type }) => event_type)).toEqual([
       'provider.connection.created',
       'provider.device.created',
@@ -277,7 +277,7 @@ describe('devices', () => {
       { user_id, device_id: newUuid() },
       { user_id: other, device_id },
     ])
-      expect(await refusal(t.api.getDevice({ params }))).toMatchObject({ status: 404, detail: { error_type: 'DEVICE_NOT_FOUND' } })
+      expect(await errorOf(t.api.getDevice({ params }))).toMatchObject({ status: 404, detail: { error_type: 'DEVICE_NOT_FOUND' } })
   })
 
   test('are erased with their user', async () => {

@@ -9,7 +9,7 @@ import { aNewOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
 import { eventually } from '../support/process.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, replica, type Tenant, world } from '../support/world.ts'
+import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('during the seven-day grace period', () => {
       w.api.getInsurance({ params }),
       w.api.createInsurance({ params, body: someInsurance() }),
     ]
-    for (const response of await Promise.all(calls.map(refusal)))
+    for (const response of await Promise.all(calls.map(errorOf)))
       expect(response).toMatchObject({
         status: 404,
         detail: { error_type: 'USER_SCHEDULED_FOR_DELETION', error_message: expect.stringContaining('undo_delete') },
@@ -60,7 +60,7 @@ describe('during the seven-day grace period', () => {
     expect((await api.listUsers()).total).toBe(0)
     expect((await api.getMetrics()).number_of_users).toBe(0)
     expect(await api.searchUsers({ query: { query_id: user.user_id } })).toEqual([])
-    expect(await refusal(api.resolveUser({ params: user }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+    expect(await errorOf(api.resolveUser({ params: user }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
   })
   test('the user data is kept until the last minute', async () => {
     const { api } = await w.tenant()
@@ -84,7 +84,7 @@ describe('undoing a deletion', () => {
     expect(await w.api.undoDeleteUser({ query: { client_user_id: second.client_user_id } })).toEqual({ success: true })
     for (const user of [first, second]) {
       expect(await w.api.getUser({ params: user })).toEqual(user)
-      expect(await refusal(w.api.undoDeleteUser({ query: { user_id: user.user_id } }))).toMatchObject({
+      expect(await errorOf(w.api.undoDeleteUser({ query: { user_id: user.user_id } }))).toMatchObject({
         status: 404,
         detail: { error_type: 'NO_DELETION_TO_UNDO' },
       })
@@ -105,13 +105,13 @@ describe('undoing a deletion', () => {
     ['an empty client_user_id', { client_user_id: '' }],
     ['a user_id that is not a UUID', { user_id: 'x' }],
   ])('rejects %s', async (_, query) => {
-    expect(await refusal(w.api.undoDeleteUser({ query }))).toMatchObject({ status: 422, detail: [{ msg: expect.any(String) }] })
+    expect(await errorOf(w.api.undoDeleteUser({ query }))).toMatchObject({ status: 422, detail: [{ msg: expect.any(String) }] })
   })
   test('returns 409 while another user has the client_user_id', async () => {
     const user = await createDeletedUser()
     const successor = await w.api.createUser({ body: { client_user_id: user.client_user_id } })
     for (const query of [{ user_id: user.user_id }, { client_user_id: user.client_user_id }])
-      expect(await refusal(w.api.undoDeleteUser({ query }))).toMatchObject({
+      expect(await errorOf(w.api.undoDeleteUser({ query }))).toMatchObject({
         status: 409,
         detail: { error_type: 'CLIENT_USER_ID_TAKEN', error_message: expect.stringContaining('client_user_id') },
       })
@@ -139,7 +139,7 @@ describe('undoing a deletion', () => {
   test('succeeds once for 20 concurrent requests', async () => {
     const user = await createDeletedUser()
     const responses = await Promise.all(
-      Array.from({ length: 20 }, () => refusal(w.api.undoDeleteUser({ query: { user_id: user.user_id } }))),
+      Array.from({ length: 20 }, () => errorOf(w.api.undoDeleteUser({ query: { user_id: user.user_id } }))),
     )
     expect(responses.map((response) => response.status).toSorted()).toEqual([200, ...Array(19).fill(404)])
   })
@@ -186,19 +186,19 @@ describe('after the grace period', () => {
     const user = await createDeletedUser(api)
     await api.moveClock({ body: { advance_seconds: WEEK_SECONDS } })
     for (const query of [{ user_id: user.user_id }, { client_user_id: user.client_user_id }])
-      expect(await refusal(api.undoDeleteUser({ query }))).toMatchObject({ status: 404, detail: { error_type: 'NO_DELETION_TO_UNDO' } })
-    expect(await refusal(api.getUser({ params: user }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+      expect(await errorOf(api.undoDeleteUser({ query }))).toMatchObject({ status: 404, detail: { error_type: 'NO_DELETION_TO_UNDO' } })
+    expect(await errorOf(api.getUser({ params: user }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
   })
   test('the job erases the user, and undoing is rejected even before the job runs', async () => {
     const instance = await replica()
     const { api, team_id } = await instance.tenant()
     const user = await createDeletedUser(api)
     const kept = await api.createUser({ body: aUser() })
-    instance.passes(7 * DAY - MINUTE)
+    instance.advanceTime(7 * DAY - MINUTE)
     await instance.runJobs()
     expect(await userSealingKey(instance.app, team_id, user.user_id)).toBeDefined()
-    instance.passes(MINUTE)
-    expect((await refusal(api.undoDeleteUser({ query: { user_id: user.user_id } }))).status).toBe(404)
+    instance.advanceTime(MINUTE)
+    expect((await errorOf(api.undoDeleteUser({ query: { user_id: user.user_id } }))).status).toBe(404)
     await instance.runJobs()
     expect(await tablesMentioning(user.user_id)).toEqual(['audit_log'])
     expect(await api.getUser({ params: kept })).toEqual(kept)
@@ -207,8 +207,8 @@ describe('after the grace period', () => {
     const [first, second] = [await replica(), await replica()]
     const { api } = await first.tenant()
     const users = await Promise.all(Array.from({ length: 12 }, () => createDeletedUser(api)))
-    first.passes(7 * DAY)
-    second.passes(7 * DAY)
+    first.advanceTime(7 * DAY)
+    second.advanceTime(7 * DAY)
     await Promise.all([first.runJobs(), second.runJobs()])
     const remaining = await query(w.url, 'select user_id from users where user_id = any($1)', [users.map((user) => user.user_id)])
     expect(remaining).toEqual([])
@@ -233,10 +233,10 @@ test.each([
   const { api } = await w.tenant()
   const body = await aNewOrder(api, 'walk_in_test', change)
   const lockWaits = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-  let response: ReturnType<typeof refusal> | undefined
+  let response: ReturnType<typeof errorOf> | undefined
   await w.app.db.transaction().execute(async (db) => {
     await db.deleteFrom('users').where('user_id', '=', body.user_id).execute()
-    response = refusal(api.createOrder({ body }))
+    response = errorOf(api.createOrder({ body }))
     await eventually(async () => (await query(w.url, lockWaits)).length > 0)
   })
   expect(await response).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })

@@ -4,13 +4,13 @@ import { series, seriesNames } from '../../src/contract/wearables/series.ts'
 import { summaries } from '../../src/contract/wearables/summaries.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { aUser, push, toldOf } from '../support/wearables.ts'
-import { newDatabase, refusal, world } from '../support/world.ts'
+import { aUser, push, userEvents } from '../support/wearables.ts'
+import { errorOf, newDatabase, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
   w = await world()
-  w.goToNoon()
+  w.setTimeToNoon()
 })
 
 const today = () => w.app.wall().slice(0, 10)
@@ -23,7 +23,7 @@ const resources = [...Object.keys(summaries), ...seriesNames.flatMap((name) => s
 
 /** Counts the events of a user by type. */
 async function typesOf(user_id: string, since = 0) {
-  const events = (await toldOf(w.app, w.team_id, user_id)).slice(since)
+  const events = (await userEvents(w.app, w.team_id, user_id)).slice(since)
   return Object.fromEntries([...Map.groupBy(events, ({ event_type }) => event_type)].map(([type, group]) => [type, group.length]))
 }
 
@@ -75,7 +75,7 @@ describe('a demo connection', () => {
       'daily.data.profile.created': 1,
       'daily.data.heartrate.created': 1,
     })
-    const events = await toldOf(w.app, w.team_id, user_id)
+    const events = await userEvents(w.app, w.team_id, user_id)
     const { data } = events.find(({ event_type }) => event_type === 'historical.data.heartrate.created') ?? {}
     expect(data).toEqual({
       user_id,
@@ -129,12 +129,12 @@ describe('a demo connection', () => {
   })
 
   test('writes nothing and emits no events when connected again', async () => {
-    const before = await toldOf(w.app, w.team_id, user_id)
+    const before = await userEvents(w.app, w.team_id, user_id)
     const rows = () => query(w.url, `select sum(revision) as revisions, count(*) as days from sample_days where user_id = '${user_id}'`)
     const written = await rows()
     expect(await connect(user_id)).toEqual({ success: true, detail: 'Fitbit is connected as a demo already.' })
     expect(await rows()).toEqual(written)
-    expect(await toldOf(w.app, w.team_id, user_id)).toHaveLength(before.length)
+    expect(await userEvents(w.app, w.team_id, user_id)).toHaveLength(before.length)
   })
 
   test('coexists with a real connection to another source', async () => {
@@ -158,7 +158,7 @@ describe('POST /v2/link/connect/demo', () => {
   test('rejects a source to which the user has a real connection', async () => {
     const user_id = await aUser(w.api)
     await w.api.connectPushSource({ params: { provider: 'apple_health_kit' }, body: { user_id } })
-    expect(await refusal(connect(user_id, 'apple_health_kit'))).toEqual({
+    expect(await errorOf(connect(user_id, 'apple_health_kit'))).toEqual({
       status: 400,
       detail: { error_type: 'CONNECTION_IS_NO_DEMO', error_message: expect.stringContaining('DELETE /v2/user/{user_id}/apple_health_kit') },
     })
@@ -168,17 +168,17 @@ describe('POST /v2/link/connect/demo', () => {
   test('rejects a user of another team, an unknown source and a day out of range', async () => {
     const user_id = await aUser(w.api)
     const other = await w.tenant()
-    expect(await refusal(other.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({ status: 404 })
-    expect(await refusal(connect(user_id, 'nothing' as SourceSlug))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'provider'] }] })
+    expect(await errorOf(other.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({ status: 404 })
+    expect(await errorOf(connect(user_id, 'nothing' as SourceSlug))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'provider'] }] })
     for (const day of [daysAgo(-1), '0001-01-01', '1900-12-31'])
-      expect(await refusal(connect(user_id, 'fitbit', { day }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'day'] }] })
+      expect(await errorOf(connect(user_id, 'fitbit', { day }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'day'] }] })
     expect(await typesOf(user_id)).toEqual({})
   })
 
   test('returns 404 in production', async () => {
     const production = await world({ env: { ENVIRONMENT: 'production' }, database: await newDatabase() })
     const user_id = await aUser(production.api)
-    expect(await refusal(production.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({
+    expect(await errorOf(production.api.connectDemo({ body: { user_id, provider: 'fitbit' } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'UNKNOWN_PATH' },
     })
@@ -227,12 +227,12 @@ test('a refresh adds the days since the last one as live data', async () => {
   const t = await w.tenant()
   const user_id = await aUser(t.api)
   await t.api.connectDemo({ body: { user_id, provider: 'oura' } })
-  const before = (await toldOf(w.app, t.team_id, user_id)).length
+  const before = (await userEvents(w.app, t.team_id, user_id)).length
   await t.api.moveClock({ body: { advance_seconds: 3 * 86_400 } })
   expect(await t.api.refreshUser({ params: { user_id }, query: {} })).toMatchObject({ success: true, refreshed_sources: ['oura'] })
   const { activity } = await t.api.listActivity({ params: { user_id }, query: { start_date: daysAgo(1), end_date: daysAgo(-3) } })
   expect(activity.map(({ calendar_date }) => calendar_date)).toEqual([1, 0, -1, -2, -3].map(daysAgo))
-  const types = (await toldOf(w.app, t.team_id, user_id)).slice(before).map(({ event_type }) => event_type)
+  const types = (await userEvents(w.app, t.team_id, user_id)).slice(before).map(({ event_type }) => event_type)
   const count = (type: string) => types.filter((emitted) => emitted === type).length
   expect(types.filter((type) => !type.startsWith('daily.data.'))).toEqual([])
   expect(

@@ -7,13 +7,13 @@ import { inTransaction } from '../../src/platform/app.ts'
 import { type SealingKey, seal } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
 import { SECOND } from '../../src/platform/time.ts'
-import { expectCatalogued } from '../support/catalog-lookup.ts'
 import { query } from '../support/cluster.ts'
-import { aUser, place, testId } from '../support/orders.ts'
+import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
+import { aUser, placeOrder, testId } from '../support/orders.ts'
 import { sendRaw } from '../support/raw.ts'
 import { newUuid } from '../support/seeded.ts'
 import { listen } from '../support/sse.ts'
-import { atEnd, refusal, replica, type Tenant, world } from '../support/world.ts'
+import { atEnd, errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
 const { app, runJobs } = w
@@ -42,7 +42,7 @@ describe('the catalogue', () => {
     const one = await w.api.getEventType({ params: { event_type: 'labtest.order.updated' } })
     expect(event_types).toContainEqual(one)
     expect(one).toMatchObject({ key: 'order', example: { event_type: 'labtest.order.updated' }, schema: { type: 'object' } })
-    expect(await refusal(w.api.getEventType({ params: { event_type: 'labtest.order.sung' } }))).toMatchObject({
+    expect(await errorOf(w.api.getEventType({ params: { event_type: 'labtest.order.sung' } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'EVENT_TYPE_NOT_FOUND' },
     })
@@ -51,11 +51,11 @@ describe('the catalogue', () => {
   test('describes everything that orders of every method tell, and what a webhook that is disabled does', async () => {
     const tenant = await w.tenant()
     for (const method of methods) {
-      const { id } = await place(tenant.api, method)
+      const { id } = await placeOrder(tenant.api, method)
       await runJobs()
       await simulate(tenant, id, { interpretation: 'critical', partials: method === 'walk_in_test' ? 1 : 0 })
     }
-    const { id } = await place(tenant.api, 'walk_in_test', { activate_by: '2037-01-02' })
+    const { id } = await placeOrder(tenant.api, 'walk_in_test', { activate_by: '2037-01-02' })
     await tenant.api.rescheduleOrder({ params: { order_id: id }, body: { activate_by: '2037-01-03' } })
     await tenant.api.cancelOrder({ params: { order_id: id } })
     const data = { webhook_id: newUuid(), because: 'gone' }
@@ -63,7 +63,7 @@ describe('the catalogue', () => {
       emitForTeam(app, { team_id: tenant.team_id, event_type: 'endpoint.disabled', key: 'webhook:1', data, at: app.now() }),
     )
     await runJobs()
-    expect(await expectCatalogued(app)).toEqual(
+    expect(await expectEventsMatchCatalog(app)).toEqual(
       new Set(['user.created', 'labtest.order.created', 'labtest.order.updated', 'labtest.result.critical', 'endpoint.disabled']),
     )
   })
@@ -77,9 +77,9 @@ describe('the log', () => {
     const { user_id } = await api.createUser({ body: { client_user_id: 'ward-7' } })
     await runJobs()
     const before = await api.listEvents()
-    const order = await place(api, 'walk_in_test', { user_id })
+    const order = await placeOrder(api, 'walk_in_test', { user_id })
     await runJobs()
-    const { id: second } = await place(api, 'walk_in_test', { user_id })
+    const { id: second } = await placeOrder(api, 'walk_in_test', { user_id })
     await runJobs()
     const { events: all, after } = await readAll(tenant, 2)
     const [created, ...events] = all
@@ -113,8 +113,8 @@ describe('the log', () => {
     const tenant = await w.tenant()
     const { api } = tenant
     const [mine, other] = [await aUser(api), await aUser(api)]
-    const { id } = await place(api, 'walk_in_test', { user_id: mine })
-    const { id: theirs } = await place(api, 'testkit', { user_id: other })
+    const { id } = await placeOrder(api, 'walk_in_test', { user_id: mine })
+    const { id: theirs } = await placeOrder(api, 'testkit', { user_id: other })
     await runJobs()
     await simulate(tenant, id, { interpretation: 'critical' })
     await runJobs()
@@ -136,7 +136,7 @@ describe('the log', () => {
 
   test('has what was left out behind it: a reader with a filter does not read it again', async () => {
     const { api } = await w.tenant()
-    await place(api)
+    await placeOrder(api)
     await runJobs()
     const nothing = await api.listEvents({ query: { event_type: ['provider.*'] } })
     expect(nothing.events).toEqual([])
@@ -163,7 +163,7 @@ describe('the log', () => {
     const early = []
     let after: string | undefined
     for (let i = 0; i < 3; i++) {
-      await place(tenant.api, 'walk_in_test', { user_id: late })
+      await placeOrder(tenant.api, 'walk_in_test', { user_id: late })
       await runJobs()
       const page = await tenant.api.listEvents({ query: { after } })
       after = page.next_cursor
@@ -230,12 +230,12 @@ describe('the log', () => {
   test('takes no cursor that it did not give', async () => {
     const { api } = await w.tenant()
     for (const after of ['0', 'ZTE=', 'e1', Buffer.from('e-1').toString('base64url'), Buffer.from('e1 ').toString('base64url'), 'ende'])
-      expect(await refusal(api.listEvents({ query: { after } }))).toMatchObject({ status: 422, detail: [{ loc: ['query', 'after'] }] })
+      expect(await errorOf(api.listEvents({ query: { after } }))).toMatchObject({ status: 422, detail: [{ loc: ['query', 'after'] }] })
   })
 
   test('says in the audit log whose events were read', async () => {
     const { api, team_id } = await w.tenant()
-    const { user_id, id } = await place(api)
+    const { user_id, id } = await placeOrder(api)
     await runJobs()
     await api.listEvents({ query: { order_id: id } })
     const [row] = await query(w.url, `select subject from audit_log where team_id = $1 and action = 'listEvents'`, [team_id])
@@ -244,8 +244,8 @@ describe('the log', () => {
 
   test('is gone for a user who is erased, and holds nothing of another team', async () => {
     const tenant = await w.tenant()
-    const { user_id, id } = await place(tenant.api)
-    await place(tenant.api)
+    const { user_id, id } = await placeOrder(tenant.api)
+    await placeOrder(tenant.api)
     await runJobs()
     const stranger = await w.tenant()
     expect((await stranger.api.listEvents()).events).toEqual([])
@@ -265,7 +265,7 @@ describe('the stream', () => {
     const user_id = await aUser(tenant.api)
     await runJobs()
     const { next_cursor: start } = await tenant.api.listEvents()
-    const order = await place(tenant.api, 'walk_in_test', { user_id })
+    const order = await placeOrder(tenant.api, 'walk_in_test', { user_id })
     await runJobs()
     const first = await stream(tenant, `?after=${start}`)
     expect(first.type).toMatch(/^text\/event-stream/)
@@ -274,33 +274,33 @@ describe('the stream', () => {
     const { cursor, ...envelope } = events[0] as (typeof events)[number]
     expect(created).toEqual({ id: cursor, event: 'labtest.order.created', data: envelope })
     expect(updated).toMatchObject({ id: events[1]?.cursor, event: 'labtest.order.updated' })
-    first.leave()
+    first.close()
 
     await tenant.api.cancelOrder({ params: { order_id: order.id } })
     await runJobs()
     const second = await stream(tenant, `?after=${cursor}`, { 'last-event-id': updated?.id as string })
     expect(await second.next()).toMatchObject({ event: 'labtest.order.updated', data: { data: { status: 'cancelled' } } })
     const live = second.next()
-    const { id } = await place(tenant.api, 'walk_in_test', { user_id })
+    const { id } = await placeOrder(tenant.api, 'walk_in_test', { user_id })
     await runJobs()
     expect(await live).toMatchObject({ event: 'labtest.order.created', data: { data: { id } } })
-    second.leave()
+    second.close()
   })
 
   test('is narrowed as the log is, begins at the end where it is asked to, and shows that it lives', async () => {
     const tenant = await w.tenant()
-    await place(tenant.api)
+    await placeOrder(tenant.api)
     await runJobs()
-    const { status, next, leave } = await stream(tenant, '?after=end&event_type=labtest.order.created')
+    const { status, next, close } = await stream(tenant, '?after=end&event_type=labtest.order.created')
     expect(status).toBe(200)
-    const [, { id }] = [await place(tenant.api, 'testkit'), await place(tenant.api)]
+    const [, { id }] = [await placeOrder(tenant.api, 'testkit'), await placeOrder(tenant.api)]
     await runJobs()
     expect(await next()).toMatchObject({ event: 'labtest.order.created' })
     expect(await next()).toMatchObject({ event: 'labtest.order.created', data: { data: { id } } })
-    w.passes(15 * SECOND)
+    w.advanceTime(15 * SECOND)
     const beat = await next()
     expect(beat).toEqual({ comment: 'still here', id: (await tenant.api.listEvents({ query: { after: 'end' } })).next_cursor })
-    leave()
+    close()
   })
 
   test('is refused like any read, and is one read in the audit log', async () => {
@@ -310,12 +310,12 @@ describe('the stream', () => {
     expect((await sendRaw(`${url}?after=nonsense`, 'GET', { headers: keyOf(tenant) })).status).toBe(422)
     const wrong = await fetch(url, { headers: { ...keyOf(tenant), 'last-event-id': 'nonsense' } })
     expect(await wrong.json()).toMatchObject({ detail: [{ loc: ['header', 'last-event-id'] }] })
-    await place(tenant.api)
+    await placeOrder(tenant.api)
     await runJobs()
-    const { next, leave } = await stream(tenant)
+    const { next, close } = await stream(tenant)
     await next()
     await next()
-    leave()
+    close()
     const rows = await query(w.url, `select status from audit_log where team_id = $1 and action = 'streamEvents' order by status`, [
       tenant.team_id,
     ])
@@ -327,11 +327,11 @@ describe('the stream', () => {
     const params = { org_id, env: 'sandbox' as const, region: 'us' as const }
     const { id, value } = await admin.createTeamKey({ params, body: { label: 'reader', team_id } })
     const { next } = await listen(`${w.base}/events/stream`, { 'x-service-api-key': value })
-    w.passes(15 * SECOND)
+    w.advanceTime(15 * SECOND)
     expect(await next()).toMatchObject({ comment: 'still here' })
     await admin.deleteTeamKeys({ params, query: { api_key_id: [id] } })
-    w.passes(15 * SECOND)
-    await place(tenant.api)
+    w.advanceTime(15 * SECOND)
+    await placeOrder(tenant.api)
     await runJobs()
     expect(await next()).toBeUndefined()
   })
@@ -339,8 +339,8 @@ describe('the stream', () => {
   test('is for one team only, and only so many at once', async () => {
     const [tenant, stranger] = [await w.tenant(), await w.tenant()]
     const foreign = await stream(stranger)
-    const { id } = await place(tenant.api)
-    await place(stranger.api)
+    const { id } = await placeOrder(tenant.api)
+    await placeOrder(stranger.api)
     await runJobs()
     const told = await foreign.next()
     expect(told).toMatchObject({ data: { team_id: stranger.team_id } })
@@ -349,11 +349,11 @@ describe('the stream', () => {
     const open = await Promise.all(Array.from({ length: 20 }, () => stream(tenant)))
     const refused = await fetch(`${w.base}${endpoints.streamEvents.path}`, { headers: keyOf(tenant) })
     expect([refused.status, await refused.json()]).toMatchObject([429, { detail: { error_type: 'TOO_MANY_STREAMS' } }])
-    for (const { leave } of open) leave()
-    foreign.leave()
+    for (const { close } of open) close()
+    foreign.close()
     let again = await stream(tenant)
     while (again.status === 429) {
-      again.leave()
+      again.close()
       again = await stream(tenant)
     }
     expect(again.status).toBe(200)
@@ -363,7 +363,7 @@ describe('the stream', () => {
     const here = await replica()
     const tenant = await here.tenant()
     await testId(tenant.api, 'essential-wellness')
-    await place(tenant.api)
+    await placeOrder(tenant.api)
     await here.runJobs()
     const { next } = await listen(`${here.base}/events/stream?event_type=labtest.*`, keyOf(tenant))
     expect(await next()).toMatchObject({ event: 'labtest.order.created' })

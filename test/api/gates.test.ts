@@ -8,7 +8,7 @@ import { handlers } from '../../src/http/handlers.ts'
 import { setBetas } from '../../src/tenants/teams/actions.ts'
 import { setPlan } from '../../src/tenants/teams/orgs.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 /** No endpoint of today is in closed beta, so the gate is shown on one that stands beside the table. */
 const tomorrow: Row = {
@@ -73,7 +73,7 @@ describe('the plan gate', () => {
     expect(await tenant.admin.getOrg({ params: tenant })).toMatchObject({ plan: 'scale' })
     const { access_token } = await tenant.admin.createAccessToken({ params: tenant, body: { env: 'sandbox' } })
     await setPlan(w.app, tenant.org_id, 'grow')
-    expect(await refusal(tenant.admin.getOrg({ params: tenant }))).toMatchObject({ status: 403 })
+    expect(await errorOf(tenant.admin.getOrg({ params: tenant }))).toMatchObject({ status: 403 })
     expect(await createClient(w.base, { authorization: `Bearer ${access_token}` }).listUsers()).toMatchObject({ total: 0 })
   })
 })

@@ -4,9 +4,9 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { rows } from '../../src/contract/index.ts'
 import { aLink } from '../support/connections.ts'
 import { fc } from '../support/properties.ts'
-import { expectRefusal, sendRaw } from '../support/raw.ts'
-import { nonsense, oddCursors, oddTimes, spoilt, valid } from '../support/shapes.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { expectClientError, sendRaw } from '../support/raw.ts'
+import { garbage, invalidInput, oddCursors, oddTimes, validInput } from '../support/shapes.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('nearly right requests to', () => {
       fc.asyncProperty(nearly(row, known), async (request) => {
         const answer = await fire(tenant, row, request as Fired)
         seen.add(answer.status)
-        if (answer.status >= 300) expectRefusal(answer)
+        if (answer.status >= 300) expectClientError(answer)
       }),
       { seed: 20_260_301, numRuns: 25, endOnFailure: true },
     )
@@ -51,12 +51,12 @@ test.each([...oddTimes, 'soon'])('the moment %s is refused or kept, never a fail
     api.moveClock({ body: { now: moment } }),
     admin.createTeamKey({ params: { org_id, env: 'sandbox', region: 'us' }, body: { label: 'odd', team_id, expires_at: moment } }),
   ]
-  for (const answer of await Promise.all(calls.map(refusal))) expect(answer.status).toBeLessThan(500)
+  for (const answer of await Promise.all(calls.map(errorOf))) expect(answer.status).toBeLessThan(500)
 })
 
 test.each(oddCursors)('the cursor %s is refused', async (next_cursor) => {
   const { admin, org_id } = await w.tenant()
-  expect(await refusal(admin.listTeams({ params: { org_id }, query: { next_cursor } }))).toMatchObject({
+  expect(await errorOf(admin.listTeams({ params: { org_id }, query: { next_cursor } }))).toMatchObject({
     status: 422,
     detail: [{ loc: ['query', 'next_cursor'] }],
   })
@@ -68,14 +68,14 @@ const parts = ['params', 'query', 'body'] as const
 const nearly = (row: Row, known: Record<string, unknown>) =>
   fc.constantFrom(...parts, undefined).chain((spoil) =>
     fc.record({
-      unheard_of: fc.option(nonsense, { nil: undefined, freq: 1 }),
+      unheard_of: fc.option(garbage, { nil: undefined, freq: 1 }),
       ...Object.fromEntries(parts.map((part) => [part, pieceOf(row[part], known, spoil === part)])),
     }),
   )
 
 const pieceOf = (type: z.ZodType | undefined, known: Record<string, unknown>, spoil: boolean): fc.Arbitrary<unknown> => {
-  if (!type) return spoil ? nonsense : fc.constant(undefined)
-  return spoil ? spoilt(type, '', known) : valid(type, '', known)
+  if (!type) return spoil ? garbage : fc.constant(undefined)
+  return spoil ? invalidInput(type, '', known) : validInput(type, '', known)
 }
 
 const encoded = (value: unknown) => encodeURIComponent((typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed())
@@ -83,7 +83,7 @@ const encoded = (value: unknown) => encodeURIComponent((typeof value === 'string
 type Fired = { params?: unknown; query?: unknown; body?: unknown; unheard_of?: unknown }
 
 async function credentialFor({ api, team_api_key, management_key }: Tenant, { auth }: Row): Promise<Record<string, string>> {
-  if (auth === 'lab') return { 'x-lab-key': (await w.labSide()).lab_key }
+  if (auth === 'lab') return { 'x-lab-key': (await w.partnerLab()).lab_key }
   if (auth === 'link') return { 'x-vital-link-token': (await aLink(w.base, api)).link_token }
   return auth === 'management' ? { 'x-management-key': management_key } : { 'x-service-api-key': team_api_key }
 }

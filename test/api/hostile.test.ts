@@ -1,17 +1,17 @@
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { someInfo } from '../support/people.ts'
-import { PATIENCE_MS } from '../support/process.ts'
-import { expectRefusal, type Sending, sendRaw } from '../support/raw.ts'
+import { TIMEOUT_MS } from '../support/process.ts'
+import { expectClientError, type RawRequest, sendRaw } from '../support/raw.ts'
 import { newUuid } from '../support/seeded.ts'
-import { newDatabase, refusal, replica, world } from '../support/world.ts'
+import { errorOf, newDatabase, replica, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
   w = await world()
 })
 
-const send = (method: string, path: string, { headers, body }: Sending = {}) =>
+const send = (method: string, path: string, { headers, body }: RawRequest = {}) =>
   sendRaw(w.base + path, method, { headers: { 'x-service-api-key': w.team_api_key, ...headers }, ...(body === undefined ? {} : { body }) })
 
 const post = (body: string | Buffer, headers: Record<string, string> = {}) => send('POST', '/v2/user', { body, headers })
@@ -42,7 +42,7 @@ describe('a body', () => {
     ['with a 10,000-character id', JSON.stringify({ client_user_id: 'x'.repeat(10_000) }), 422],
   ])('%s is refused', async (_, body, status) => {
     const answer = await post(body)
-    expectRefusal(answer)
+    expectClientError(answer)
     expect(answer.status).toBe(status)
     const keyed = await post(body, { 'x-idempotency-key': 'hostile' })
     expect(keyed.status).toBe(status)
@@ -71,7 +71,7 @@ describe('a body', () => {
     'application/xml',
   ])('of type %s is refused as such', async (type) => {
     const answer = await post('{"client_user_id":"typed"}', { 'content-type': type })
-    expectRefusal(answer)
+    expectClientError(answer)
     expect(answer.status).toBe(415)
   })
 
@@ -83,7 +83,7 @@ describe('a body', () => {
     const answer = await post('{"client_user_id":"proto","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')
     expect(answer.status).toBe(200)
     expect(({} as { polluted?: number }).polluted).toBeUndefined()
-    expectRefusal(await post('{"__proto__":{"client_user_id":"inherited"}}'))
+    expectClientError(await post('{"__proto__":{"client_user_id":"inherited"}}'))
   })
 
   test('may hold fields nobody knows; they are ignored', async () => {
@@ -103,7 +103,7 @@ describe('a body', () => {
     const answer = await send('POST', '/sandbox/clock/reset')
     expect(answer.status).toBe(200)
     expect((await send('POST', '/sandbox/clock/reset', { body: '' })).status).toBe(200)
-    expectRefusal(await send('POST', '/v2/user'))
+    expectClientError(await send('POST', '/v2/user'))
   })
 })
 
@@ -114,7 +114,7 @@ describe('whoever has no key is told so before the body is read', () => {
     ['over the limit', 'application/json', JSON.stringify({ client_user_id: 'x'.repeat(1_100_000) })],
   ])('also when it is %s', async (_, type, body) => {
     const answer = await post(body, { 'content-type': type, 'x-service-api-key': '' })
-    expectRefusal(answer)
+    expectClientError(answer)
     expect([answer.status, answer.body.detail]).toMatchObject([401, { error_type: 'MISSING_API_KEY' }])
   })
 })
@@ -127,11 +127,11 @@ test('a cursor with a day that does not exist is refused wherever there are page
     w.admin.listManagementKeys({ params: { org_id }, query: { next_cursor } }),
     w.admin.listTeamKeys({ params: { org_id, env: 'sandbox', region: 'us' }, query: { next_cursor } }),
   ]
-  for (const answer of await Promise.all(calls.map(refusal)))
+  for (const answer of await Promise.all(calls.map(errorOf)))
     expect(answer).toMatchObject({ status: 422, detail: [{ loc: ['query', 'next_cursor'] }] })
 })
 
-test.each<[string, string, Sending, number, string]>([
+test.each<[string, string, RawRequest, number, string]>([
   ['a body over the limit', 'POST', { body: 'x'.repeat(1_100_000) }, 413, 'BODY_TOO_LARGE'],
   ['a body of another type', 'POST', { body: 'x', headers: { 'content-type': 'text/plain' } }, 415, 'UNSUPPORTED_CONTENT_TYPE'],
   ['a broken escape', 'GET', {}, 400, 'BAD_URL'],
@@ -173,7 +173,7 @@ describe('an address', () => {
     ['OPTIONS', '/nowhere', 404],
   ])('%s %.60s is refused', async (method, path, status) => {
     const answer = await send(method, path)
-    expectRefusal(answer)
+    expectClientError(answer)
     expect(answer.status).toBe(status)
   })
 
@@ -257,7 +257,7 @@ describe('a header', () => {
     ['an idempotency policy nobody knows', { 'x-idempotency-key': 'k', 'x-idempotency-error': 'sometimes' }, 422],
   ])('with %s is refused', async (_, headers, status) => {
     const answer = await post('{"client_user_id":"headed"}', headers)
-    expectRefusal(answer)
+    expectClientError(answer)
     expect(answer.status).toBe(status)
   })
 
@@ -317,7 +317,7 @@ const onSocket = (text: string) =>
   new Promise<string>((resolve, reject) => {
     const socket = connect(Number(new URL(w.base).port), '127.0.0.1', () => socket.write(Buffer.from(text, 'latin1')))
     const chunks: Buffer[] = []
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('no answer')))
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer')))
     socket.on('data', (chunk) => chunks.push(chunk))
     socket.on('error', (error) => (chunks.length ? resolve(Buffer.concat(chunks).toString()) : reject(error)))
     socket.on('close', () => resolve(Buffer.concat(chunks).toString()))

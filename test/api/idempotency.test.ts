@@ -285,14 +285,14 @@ describe('at the same time', () => {
 })
 
 /** Lets the clock of a replica run until the answer is there, while whoever executes keeps the lease. */
-async function secondsPass({ passes, url }: Replica, answer: Promise<Reply>) {
+async function secondsPass({ advanceTime, url }: Replica, answer: Promise<Reply>) {
   let done = false
   const settled = answer.finally(() => {
     done = true
   })
   while (!done) {
     await query(url, "update idempotency_keys set leased_until = now() + interval '1 year' where status is null")
-    passes(SECOND)
+    advanceTime(SECOND)
   }
   return settled
 }
@@ -304,7 +304,7 @@ describe('when a process dies', () => {
     const stalled = insure(user_id, { key, at: slow })
     await gate.entered
     const later = await replica()
-    later.passes(16 * SECOND)
+    later.advanceTime(16 * SECOND)
     const taken = await insure(user_id, { key, at: later })
     expect([taken.status, replayed(taken)]).toEqual([200, false])
     gate.open()
@@ -319,7 +319,7 @@ describe('when a process dies', () => {
     const stalled = insure(user_id, { key, at: slow })
     await gate.entered
     const soon = await replica()
-    soon.passes(9 * SECOND)
+    soon.advanceTime(9 * SECOND)
     const waiting = insure(user_id, { key, at: soon })
     gate.open()
     expect((await waiting).body).toEqual((await stalled).body)
@@ -337,10 +337,10 @@ describe('when a process dies', () => {
       [by.team_id],
     )
     const later = await replica()
-    later.passes(MINUTE)
+    later.advanceTime(MINUTE)
     const outcome = await create(body, { key, by, at: later })
     expect(replayed(outcome)).toBe(false)
-    later.passes(23 * HOUR)
+    later.advanceTime(23 * HOUR)
     await later.runJobs()
     expect(replayed(await create(body, { key, by, at: later }))).toBe(true)
   })
@@ -353,10 +353,10 @@ describe('keeping', () => {
     const key = newUuid()
     const body = aUser()
     const first = await create(body, { key, by, at: days })
-    days.passes(24 * HOUR)
+    days.advanceTime(24 * HOUR)
     await days.runJobs()
     expect((await create(body, { key, by, at: days })).body).toEqual(first.body)
-    days.passes(2 * HOUR)
+    days.advanceTime(2 * HOUR)
     await days.runJobs()
     expect(await rowsOf(by.team_id)).toEqual([])
     expect(await create(body, { key, by, at: days })).toMatchObject({ status: 400, body: { detail: { user_id: userOf(first) } } })

@@ -8,21 +8,21 @@ import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { noteDevice } from '../../src/wearables/connections/devices.ts'
-import { joined, quick } from '../support/console.ts'
+import { fastPasswords, joinOrganization } from '../support/console.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
-import { aCriticalOrder, aKit, aPatient, place as placeOrder, testId } from '../support/orders.ts'
+import { aCriticalOrder, aKit, aPatient, placeOrder, testId } from '../support/orders.ts'
 import { anAddress as aHome, someInfo, someInsurance } from '../support/people.ts'
 import { textOf } from '../support/raw.ts'
 import { newUuid } from '../support/seeded.ts'
-import { bare, defOf, exampleOf, fieldsOf } from '../support/shapes.ts'
+import { defOf, exampleOf, fieldsOf, unwrap } from '../support/shapes.ts'
 import { aNight, aWorkout, pushSummary } from '../support/wearables.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 let stranger: Owned
 let kitTest: string
 beforeAll(async () => {
-  w = await world({ env: quick })
+  w = await world({ env: fastPasswords })
   stranger = await owned(await w.tenant(), true)
   kitTest = await testId(w.api, 'heart-and-sugar-card')
 })
@@ -181,7 +181,7 @@ async function someConnection({ api, admin, org_id, team_id }: Tenant, user_id: 
 
 /** A person of the organisation, and one who is invited. */
 async function somePeople(tenant: Tenant) {
-  const { session } = await joined(w, tenant)
+  const { session } = await joinOrganization(w, tenant)
   const { id } = await tenant.admin.createInvite({ params: tenant, body: { email: `${newUuid()}@harbour.example` } })
   return { person: session.person?.id as string, invite: id as string }
 }
@@ -256,7 +256,7 @@ async function sibling({ admin, org_id, management_key }: Tenant, withOrders = f
 
 function idsIn(type: z.ZodType | undefined, part: Place['part'], path: string[] = []): Place[] {
   if (!type) return []
-  const inside = bare(type)
+  const inside = unwrap(type)
   const { type: kind, element, format } = defOf(inside)
   if (kind === 'object') return fieldsOf(inside).flatMap(([name, field]) => idsIn(field, part, [...path, name]))
   if (kind === 'array') return idsIn(element, part, path)
@@ -356,7 +356,7 @@ function requestOf(name: EndpointName, row: Row, { path, part }: Place, me: Ids,
 
 /** Puts the id where the path says, through objects and lists. */
 function place(type: z.ZodType, value: unknown, path: string[], id: string): unknown {
-  const inside = bare(type)
+  const inside = unwrap(type)
   const { type: kind, element } = defOf(inside)
   if (kind === 'array') return [place(element as z.ZodType, Array.isArray(value) ? value[0] : undefined, path, id)]
   const [step, ...rest] = path
@@ -472,7 +472,7 @@ function ownRequest(name: EndpointName, row: Row, me: Owned) {
 test('an id that must be unique tells that it is taken, and nothing of who has it', async () => {
   const me = await owned(await w.tenant())
   const { org_id, team_id, admin } = me.tenant
-  const taken = await refusal(admin.createTeam({ params: { org_id }, body: { id: stranger.ids.team, name: 'Copy', region: 'us' } }))
+  const taken = await errorOf(admin.createTeam({ params: { org_id }, body: { id: stranger.ids.team, name: 'Copy', region: 'us' } }))
   expect(taken).toMatchObject({ status: 409, detail: { error_type: 'TEAM_ID_TAKEN' } })
 
   const other = await sibling(me.tenant)
@@ -493,11 +493,11 @@ test('an idempotency key of another team is a key like any other', async () => {
 
 /** A lab is a stranger to the orders of another, whosever they are; with its own key it reaches those of all teams. */
 const credentialOf = async (callers: Record<string, string>[], row: Row) =>
-  row.auth === 'lab' ? { 'x-lab-key': (await w.labSide(1)).lab_key } : (callers[0] as Record<string, string>)
+  row.auth === 'lab' ? { 'x-lab-key': (await w.partnerLab(1)).lab_key } : (callers[0] as Record<string, string>)
 
 /** Who may call the row: the team, another lab, or both kinds of management key; the narrowest last. */
 async function credentials({ tenant, ids }: Owned, row: Row): Promise<Record<string, string>[]> {
-  if (row.auth === 'lab') return [{ 'x-lab-key': (await w.labSide(2)).lab_key }]
+  if (row.auth === 'lab') return [{ 'x-lab-key': (await w.partnerLab(2)).lab_key }]
   if (row.auth === 'team') return [{ 'x-service-api-key': tenant.team_api_key }]
   const body = { label: 'narrow', role: 'team_admin' as const, team_role_bindings: [{ team_id: ids.team }] }
   const { key } = await tenant.admin.createManagementKey({ params: { org_id: ids.org }, body })

@@ -5,7 +5,7 @@ import { endpoints } from '../../src/contract/index.ts'
 import { DAY, HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('a team API key', () => {
     await w.runJobs()
     const first = await lastUse()
     expect(first && first >= before).toBe(true)
-    w.passes(2 * MINUTE)
+    w.advanceTime(2 * MINUTE)
     await withKey(value).listUsers()
     await w.runJobs()
     const second = (await lastUse()) as string
@@ -80,7 +80,7 @@ describe('a team API key', () => {
     const ids = [key.id, nobody, stranger.id]
     const revoke = () => tenant.admin.deleteTeamKeys({ params: here(tenant), query: { api_key_id: ids } })
     expect(await revoke()).toEqual({ success: [key.id], failure: [], not_found: [nobody, stranger.id] })
-    expect(await refusal(withKey(key.value).listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
+    expect(await errorOf(withKey(key.value).listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
     expect(await withKey(stranger.value).listUsers()).toMatchObject({ total: 0 })
     expect(await tenant.api.listUsers()).toMatchObject({ total: 0 })
     expect((await tenant.admin.listTeamKeys({ params: here(tenant) })).api_keys.map(({ label }) => label)).toEqual(['test'])
@@ -108,7 +108,7 @@ describe('a team API key', () => {
       () => reader.moveClock({ body: { advance_seconds: 1 } }),
     ]
     for (const change of changes)
-      expect(await refusal(change())).toMatchObject({
+      expect(await errorOf(change())).toMatchObject({
         status: 403,
         detail: { error_type: 'READ_ONLY_KEY', error_message: expect.any(String) },
       })
@@ -121,15 +121,15 @@ describe('a team API key', () => {
     const key = await makeKey(tenant, { expires_at: expires_at.replace('Z', '+00:00') })
     expect(key.expires_at).toBe(expires_at)
     const api = withKey(key.value)
-    w.passes(HOUR - MINUTE)
+    w.advanceTime(HOUR - MINUTE)
     await api.listUsers()
-    w.passes(MINUTE)
-    expect(await refusal(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'API_KEY_EXPIRED' } })
+    w.advanceTime(MINUTE)
+    expect(await errorOf(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'API_KEY_EXPIRED' } })
     await tenant.api.listUsers()
   })
 
   test('does not begin expired', async () => {
-    expect(await refusal(makeKey(w, { expires_at: w.app.wall() }))).toMatchObject({
+    expect(await errorOf(makeKey(w, { expires_at: w.app.wall() }))).toMatchObject({
       status: 400,
       detail: { error_type: 'EXPIRY_IN_THE_PAST' },
     })
@@ -143,13 +143,13 @@ describe('a team API key', () => {
     [{ expires_at: 'tomorrow' }, 'expires_at'],
     [{ expires_at: '2030-01-01' }, 'expires_at'],
   ])('with %j is refused', async (change, field) => {
-    expect(await refusal(makeKey(w, change))).toMatchObject({ status: 422, detail: [{ loc: ['body', field] }] })
+    expect(await errorOf(makeKey(w, change))).toMatchObject({ status: 422, detail: [{ loc: ['body', field] }] })
   })
 
   test('needs a team of the organisation', async () => {
     const other = await fresh()
     for (const team_id of [other.team_id, newUuid()])
-      expect(await refusal(makeKey(w, { team_id }))).toMatchObject({ status: 404, detail: { error_type: 'TEAM_NOT_FOUND' } })
+      expect(await errorOf(makeKey(w, { team_id }))).toMatchObject({ status: 404, detail: { error_type: 'TEAM_NOT_FOUND' } })
   })
 
   test('is listed by team and in pages', async () => {
@@ -227,7 +227,7 @@ describe('a management key', () => {
     expect(await ids({ team_id: two.id })).toEqual([both.id])
     expect(await ids({ team_id: tenant.team_id, role: 'team_admin' })).toEqual([first.id, both.id])
     expect(await ids({ team_id: newUuid() })).toEqual([])
-    expect((await refusal(list(tenant, { role: 'owner' }))).status).toBe(422)
+    expect((await errorOf(list(tenant, { role: 'owner' }))).status).toBe(422)
     for (let i = 0; i < 48; i++) await makeManagementKey(tenant)
     const page = await list(tenant)
     const rest = await list(tenant, { next_cursor: page.next_cursor })
@@ -241,14 +241,14 @@ describe('a management key', () => {
     [{ role: 'org_admin', team_role_bindings: [{ team_id: newUuid() }] }, 400, 'TEAM_BINDINGS_NOT_ALLOWED'],
   ])('%j is refused', async (change, status, error_type) => {
     const tenant = await fresh()
-    expect(await refusal(makeManagementKey(tenant, change))).toMatchObject({ status, detail: { error_type } })
+    expect(await errorOf(makeManagementKey(tenant, change))).toMatchObject({ status, detail: { error_type } })
     expect((await list(tenant)).data).toHaveLength(1)
   })
 
   test.each([{ label: '' }, { role: 'owner' }, { role: 'team_admin', team_role_bindings: [] }, { team_role_bindings: [{ team_id: 'x' }] }])(
     '%j is not valid',
     async (change) => {
-      expect((await refusal(makeManagementKey(w, change))).status).toBe(422)
+      expect((await errorOf(makeManagementKey(w, change))).status).toBe(422)
     },
   )
 
@@ -265,7 +265,7 @@ describe('a management key', () => {
       team_role_bindings: [{ team_id: two.id }],
     })
     expect(await reachable()).toEqual([two.id])
-    expect(await refusal(patch({ label: 'lost', team_role_bindings: [{ team_id: w.team_id }] }))).toMatchObject({
+    expect(await errorOf(patch({ label: 'lost', team_role_bindings: [{ team_id: w.team_id }] }))).toMatchObject({
       status: 400,
       detail: { error_type: 'UNKNOWN_TEAM' },
     })
@@ -293,7 +293,7 @@ describe('a management key', () => {
     const tenant = await fresh()
     const { id } = await makeManagementKey(tenant)
     const body = { team_role_bindings: [{ team_id: tenant.team_id }] }
-    expect(await refusal(tenant.admin.patchManagementKey({ params: { org_id: tenant.org_id, key_id: id }, body }))).toMatchObject({
+    expect(await errorOf(tenant.admin.patchManagementKey({ params: { org_id: tenant.org_id, key_id: id }, body }))).toMatchObject({
       status: 400,
       detail: { error_type: 'TEAM_BINDINGS_NOT_ALLOWED' },
     })
@@ -304,13 +304,13 @@ describe('a management key', () => {
     const { key, ...made } = await makeManagementKey(tenant)
     const params = { org_id: tenant.org_id, key_id: made.id }
     expect(await tenant.admin.deleteManagementKey({ params })).toEqual(made)
-    expect(await refusal(asAdmin(key).getOrg({ params: tenant }))).toMatchObject({
+    expect(await errorOf(asAdmin(key).getOrg({ params: tenant }))).toMatchObject({
       status: 401,
       detail: { error_type: 'INVALID_MANAGEMENT_KEY' },
     })
     expect((await list(tenant)).data.map(({ label }) => label)).toEqual(['test'])
-    expect(await refusal(tenant.admin.deleteManagementKey({ params }))).toMatchObject({ status: 404 })
-    expect(await refusal(tenant.admin.patchManagementKey({ params, body: { label: 'back' } }))).toMatchObject({ status: 404 })
+    expect(await errorOf(tenant.admin.deleteManagementKey({ params }))).toMatchObject({ status: 404 })
+    expect(await errorOf(tenant.admin.patchManagementKey({ params, body: { label: 'back' } }))).toMatchObject({ status: 404 })
   })
 
   test('is refused to go when it is the last of the organisation, also when all go at once', async () => {
@@ -362,10 +362,10 @@ describe('a team access token', () => {
     const api = bearer(token.access_token)
     expect(await api.getUser({ params: user })).toEqual(user)
     await api.deleteUser({ params: user })
-    w.passes(9 * MINUTE)
+    w.advanceTime(9 * MINUTE)
     await api.listUsers()
-    w.passes(MINUTE)
-    expect(await refusal(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_ACCESS_TOKEN' } })
+    w.advanceTime(MINUTE)
+    expect(await errorOf(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_ACCESS_TOKEN' } })
   })
 
   test('lives on real time, whatever the clock of its team says', async () => {
@@ -385,7 +385,7 @@ describe('a team access token', () => {
     const [row] = await rows()
     expect(row?.hash).toEqual(createHash('sha256').update(access_token).digest())
     expect(row?.text).not.toContain(access_token.slice(3))
-    w.passes(11 * MINUTE)
+    w.advanceTime(11 * MINUTE)
     await w.runJobs()
     expect(await rows()).toEqual([])
   })
@@ -396,7 +396,7 @@ describe('a team access token', () => {
     const minter = await tenant.admin.createManagementKey({ params: tenant, body })
     const [mine, theirs] = [await mint(tenant), await mint(tenant, minter.key)]
     await tenant.admin.deleteManagementKey({ params: { org_id: tenant.org_id, key_id: minter.id } })
-    expect(await refusal(bearer(theirs.access_token).listUsers())).toMatchObject({ status: 401 })
+    expect(await errorOf(bearer(theirs.access_token).listUsers())).toMatchObject({ status: 401 })
     await bearer(mine.access_token).listUsers()
   })
 
@@ -409,16 +409,16 @@ describe('a team access token', () => {
     await bearer(access_token).listUsers()
     const params = { org_id: tenant.org_id, key_id: minter.id }
     await tenant.admin.patchManagementKey({ params, body: { team_role_bindings: [{ team_id: other.id }] } })
-    expect(await refusal(bearer(access_token).listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_ACCESS_TOKEN' } })
+    expect(await errorOf(bearer(access_token).listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_ACCESS_TOKEN' } })
   })
 
   test('names the environment of this deployment and a team of the organisation', async () => {
-    expect(await refusal(w.admin.createAccessToken({ params: w, body: { env: 'production' } }))).toMatchObject({
+    expect(await errorOf(w.admin.createAccessToken({ params: w, body: { env: 'production' } }))).toMatchObject({
       status: 400,
       detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringContaining('This deployment is sandbox us') },
     })
-    expect((await refusal(w.admin.createAccessToken({ params: w, body: { env: 'staging' as 'sandbox' } }))).status).toBe(422)
-    expect(await refusal(w.admin.createAccessToken({ params: { ...w, team_id: newUuid() }, body: { env: 'sandbox' } }))).toMatchObject({
+    expect((await errorOf(w.admin.createAccessToken({ params: w, body: { env: 'staging' as 'sandbox' } }))).status).toBe(422)
+    expect(await errorOf(w.admin.createAccessToken({ params: { ...w, team_id: newUuid() }, body: { env: 'sandbox' } }))).toMatchObject({
       status: 404,
     })
   })

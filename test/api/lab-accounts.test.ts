@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Client, createClient } from '../../src/contract/client.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 let mine: Tenant
@@ -83,7 +83,7 @@ describe('a Team Management Key', () => {
 
   test('does not decide which teams use an account', async () => {
     const call = second.admin.patchLabAccount({ params: at(ids.second), body: { team_id_allowlist: [] } })
-    expect(await refusal(call)).toMatchObject({ status: 403, detail: { error_type: 'ORG_KEY_REQUIRED' } })
+    expect(await errorOf(call)).toMatchObject({ status: 403, detail: { error_type: 'ORG_KEY_REQUIRED' } })
   })
 })
 
@@ -106,7 +106,7 @@ describe('the allowlist of an account', () => {
   test('takes no team of another organisation, and then changes nothing', async () => {
     const other = await w.tenant()
     for (const stranger of [other.team_id, newUuid()])
-      expect(await refusal(allow(ids.first, [second.id, stranger]))).toMatchObject({ status: 400, detail: { error_type: 'UNKNOWN_TEAM' } })
+      expect(await errorOf(allow(ids.first, [second.id, stranger]))).toMatchObject({ status: 400, detail: { error_type: 'UNKNOWN_TEAM' } })
     expect([await sees(mine.api, ids.first), await sees(second.api, ids.first)]).toEqual([true, false])
   })
 
@@ -117,7 +117,7 @@ describe('the allowlist of an account', () => {
     const { data } = await mine.admin.listOrgLabAccounts({ params: here(), query: { lab_account_id: id } })
     expect(data).toMatchObject([{ id, team_id_allowlist: [] }])
     expect((await mine.admin.listOrgLabAccounts({ params: here(), query: { team_id: gone.id } })).data).toEqual([])
-    expect(await refusal(allow(id, [gone.id]))).toMatchObject({ status: 400, detail: { error_type: 'UNKNOWN_TEAM' } })
+    expect(await errorOf(allow(id, [gone.id]))).toMatchObject({ status: 400, detail: { error_type: 'UNKNOWN_TEAM' } })
   })
 
   test('of an account that the organisation does not have is not found', async () => {
@@ -125,18 +125,18 @@ describe('the allowlist of an account', () => {
     const theirs = await aLabAccount(w.app.db, other)
     const [platform] = (await mine.api.listLabAccounts()).data
     for (const id of [theirs, platform?.id as string, newUuid()])
-      expect(await refusal(allow(id, []))).toMatchObject({ status: 404, detail: { error_type: 'LAB_ACCOUNT_NOT_FOUND' } })
+      expect(await errorOf(allow(id, []))).toMatchObject({ status: 404, detail: { error_type: 'LAB_ACCOUNT_NOT_FOUND' } })
   })
 
   test('is required', async () => {
     const call = mine.admin.patchLabAccount({ params: at(ids.first), body: {} as { team_id_allowlist: string[] } })
-    expect(await refusal(call)).toMatchObject({ status: 422, detail: [{ loc: ['body', 'team_id_allowlist'] }] })
+    expect(await errorOf(call)).toMatchObject({ status: 422, detail: [{ loc: ['body', 'team_id_allowlist'] }] })
   })
 })
 
 test('paths of another organisation or deployment are refused', async () => {
   const other = await w.tenant()
-  const list = (change: object) => refusal(mine.admin.listOrgLabAccounts({ params: { ...here(), ...change } }))
+  const list = (change: object) => errorOf(mine.admin.listOrgLabAccounts({ params: { ...here(), ...change } }))
   expect(await list({ org_id: other.org_id })).toMatchObject({ status: 404, detail: { error_type: 'ORG_NOT_FOUND' } })
   expect(await list({ env: 'production' })).toMatchObject({ status: 400, detail: { error_type: 'WRONG_DEPLOYMENT' } })
   expect(await list({ region: 'eu' })).toMatchObject({ status: 400, detail: { error_type: 'WRONG_DEPLOYMENT' } })

@@ -27,10 +27,10 @@ const table = {
 }
 
 let w: Awaited<ReturnType<typeof world>>
-let side: Awaited<ReturnType<typeof w.labSide>>
+let side: Awaited<ReturnType<typeof w.partnerLab>>
 beforeAll(async () => {
   w = await world({ table })
-  side = await w.labSide()
+  side = await w.partnerLab()
 })
 
 type Headers = Record<string, string>
@@ -44,11 +44,11 @@ describe('routes of the lab side take a lab key', () => {
   test('which names its deployment and opens its own lab', async () => {
     expect(side.lab_key).toMatch(/^lks_us_[0-9A-Za-z]{46}$/)
     expect(await side.lab.getOwnLab()).toMatchObject({ id: 1, slug: 'quillmoor', name: 'Quillmoor Reference Laboratory' })
-    expect(await (await w.labSide(3)).lab.getOwnLab()).toMatchObject({ id: 3, slug: 'larkstone' })
+    expect(await (await w.partnerLab(3)).lab.getOwnLab()).toMatchObject({ id: 3, slug: 'larkstone' })
   })
 
   test('until it is revoked, and no longer', async () => {
-    const { lab_key, key_id } = await w.labSide()
+    const { lab_key, key_id } = await w.partnerLab()
     expect(await getOwnLab({ 'x-lab-key': lab_key })).toMatchObject({ status: 200 })
     await revokeLabKey(w.app, key_id)
     expect(await getOwnLab({ 'x-lab-key': lab_key })).toMatchObject(refusedFor('INVALID_LAB_KEY'))

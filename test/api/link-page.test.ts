@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { HOUR } from '../../src/platform/time.ts'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
 import { query } from '../support/cluster.ts'
-import { aLink, at } from '../support/connections.ts'
+import { aLink, localUrl } from '../support/connections.ts'
 import { newDatabase, type Tenant, world } from '../support/world.ts'
 
 let source: Authorization
@@ -51,7 +51,7 @@ describe('the link page', () => {
   test('says that a link has expired', async () => {
     const late = await world()
     const { link_token } = await aLink(late.base, late.api)
-    late.passes(HOUR)
+    late.advanceTime(HOUR)
     const answer = await fetch(`${late.base}/link?token=${link_token}`)
     expect([answer.status, (await answer.text()).includes('has expired')]).toEqual([401, true])
   })
@@ -183,7 +183,7 @@ describe('a browser that set out to a source', () => {
     const made = await linkOf(w, { redirect_url: back, ...wanted })
     const { to, headers } = await open(`/link/oauth/fitbit?token=${made.link_token}`)
     const cookie = headers.get('set-cookie') as string
-    return { ...made, cookie, cookies: { cookie: cookie.split(';')[0] as string }, way: at(w.base, source.visit(to as string)) }
+    return { ...made, cookie, cookies: { cookie: cookie.split(';')[0] as string }, way: localUrl(w.base, source.visit(to as string)) }
   }
   const arrive = (way: string, headers: Record<string, string> = {}) => fetch(way, { redirect: 'manual', headers })
 
@@ -208,9 +208,9 @@ describe('a browser that set out to a source', () => {
   })
 
   test('that was refused is shown why and can try again, or goes back where the token says so', async () => {
-    source.mood.deny = true
+    source.behavior.deny = true
     const [stays, goes] = [await setOut(), await setOut({ on_error: 'redirect' })]
-    source.mood.deny = false
+    source.behavior.deny = false
     const page = await arrive(stays.way, stays.cookies)
     const text = await page.text()
     expect(page.status).toBe(422)

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { HOUR, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { aLink, aUser, toldOfConnections } from '../support/connections.ts'
+import { aLink, aUser, connectionEvents } from '../support/connections.ts'
 import { newUuid } from '../support/seeded.ts'
-import { newDatabase, refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, newDatabase, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('a link token', () => {
   test('is not made for a stranger', async () => {
     const theirs = await aUser((await w.tenant()).api)
     for (const user_id of [theirs, newUuid()])
-      expect(await refusal(w.api.createLinkToken({ body: { user_id } }))).toMatchObject({
+      expect(await errorOf(w.api.createLinkToken({ body: { user_id } }))).toMatchObject({
         status: 404,
         detail: { error_type: 'USER_NOT_FOUND' },
       })
@@ -41,7 +41,7 @@ describe('a link token', () => {
     `https://shop.example/${'x'.repeat(2100)}`,
     'https://shop.example/\nback',
   ])('leads back to no such place as %s', async (redirect_url) => {
-    expect(await refusal(linkOf(w, { redirect_url }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'redirect_url'] }] })
+    expect(await errorOf(linkOf(w, { redirect_url }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'redirect_url'] }] })
   })
 
   test.each(['https://shop.example/back?order=1', 'http://localhost:3000/back', 'http://127.0.0.1:3000/'])(
@@ -56,10 +56,10 @@ describe('a link token', () => {
     const production = await world({ env, database: await newDatabase() })
     const user_id = await aUser(production.api)
     const body = { user_id, redirect_url: 'http://localhost:3000/back' }
-    expect(await refusal(production.api.createLinkToken({ body }))).toMatchObject({ status: 422 })
+    expect(await errorOf(production.api.createLinkToken({ body }))).toMatchObject({ status: 422 })
     const { link } = await aLink(production.base, production.api)
     expect(await link.listLinkSources()).toEqual([])
-    expect(await refusal(link.connectByPassword({ params: peloton, body: signIn() }))).toMatchObject({
+    expect(await errorOf(link.connectByPassword({ params: peloton, body: signIn() }))).toMatchObject({
       status: 400,
       detail: { error_type: 'SOURCE_NOT_CONFIGURED' },
     })
@@ -74,7 +74,7 @@ describe('a link token', () => {
       createClient(w.base, { 'x-vital-link-token': w.team_api_key }).listLinkSources(),
       createClient(w.base, { 'x-vital-link-token': 'x'.repeat(5000) }).listLinkSources(),
     ]
-    const errors = await Promise.all(wrongly.map(refusal))
+    const errors = await Promise.all(wrongly.map(errorOf))
     expect(errors.map(({ status, detail }) => [status, detail['error_type']])).toEqual([
       [401, 'INVALID_API_KEY'],
       [401, 'INVALID_ACCESS_TOKEN'],
@@ -98,7 +98,7 @@ describe('a link token', () => {
     })
     // Fitbit is not set up here, and a phone is connected from the phone.
     expect([libre?.slug, others]).toEqual(['freestyle_libre', []])
-    expect(await refusal(link.connectByPassword({ params: peloton, body: signIn() }))).toMatchObject({
+    expect(await errorOf(link.connectByPassword({ params: peloton, body: signIn() }))).toMatchObject({
       status: 400,
       detail: { error_type: 'SOURCE_NOT_OFFERED' },
     })
@@ -112,7 +112,7 @@ describe('a link token', () => {
   test.each([[{ filter_on_providers: [] }], [{ filter_on_providers: ['pedometer'] }], [{ provider: 'pedometer' }], [{ on_error: 'stay' }]])(
     'is not made with %j',
     async (wanted) => {
-      expect(await refusal(linkOf(w, wanted as never))).toMatchObject({ status: 422 })
+      expect(await errorOf(linkOf(w, wanted as never))).toMatchObject({ status: 422 })
     },
   )
 
@@ -120,20 +120,20 @@ describe('a link token', () => {
     const late = await world()
     const { link, link_token } = await aLink(late.base, late.api)
     expect(await late.api.checkLinkToken({ body: { token: link_token } })).toEqual({ valid: true })
-    late.passes(HOUR - MINUTE)
+    late.advanceTime(HOUR - MINUTE)
     expect(await link.listLinkSources()).not.toEqual([])
-    late.passes(MINUTE)
-    expect(await refusal(link.listLinkSources())).toMatchObject({ status: 401, detail: { error_type: 'LINK_TOKEN_EXPIRED' } })
+    late.advanceTime(MINUTE)
+    expect(await errorOf(link.listLinkSources())).toMatchObject({ status: 401, detail: { error_type: 'LINK_TOKEN_EXPIRED' } })
     expect(await late.api.checkLinkToken({ body: { token: link_token } })).toEqual({ valid: false })
-    late.passes(25 * HOUR)
+    late.advanceTime(25 * HOUR)
     await late.runJobs()
-    expect(await refusal(link.listLinkSources())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
+    expect(await errorOf(link.listLinkSources())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
   })
 
   test('ends with its user', async () => {
     const { link, user_id } = await linkOf(w)
     await w.api.deleteUser({ params: { user_id } })
-    expect(await refusal(link.listLinkSources())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
+    expect(await errorOf(link.listLinkSources())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
   })
 
   test('of another team is not valid', async () => {
@@ -158,12 +158,12 @@ describe('a source with a password', () => {
     })
     const { providers } = await t.api.listConnections({ params: { user_id } })
     expect(providers[0]).toMatchObject({ slug: 'peloton', status: 'connected', external_user_id: answer.provider_id })
-    expect((await toldOfConnections(w.app, t.team_id)).map(({ event_type }) => event_type)).toEqual(['provider.connection.created'])
+    expect((await connectionEvents(w.app, t.team_id)).map(({ event_type }) => event_type)).toEqual(['provider.connection.created'])
     const rows = JSON.stringify(await query(w.url, 'select * from connections where user_id = $1', [user_id]))
     expect(rows).not.toMatch(/a password of mine|zephyrine/)
 
     const again = link.connectByPassword({ params: peloton, body: signIn() })
-    expect(await refusal(again)).toMatchObject({ status: 401, detail: { error_type: 'LINK_TOKEN_CONSUMED' } })
+    expect(await errorOf(again)).toMatchObject({ status: 401, detail: { error_type: 'LINK_TOKEN_CONSUMED' } })
   })
 
   test.each([
@@ -208,7 +208,7 @@ describe('a source with a password', () => {
     const { link } = await linkOf(w)
     await link.connectByPassword({ params: peloton, body: signIn('mfa') })
     for (let i = 0; i < 5; i++) await link.completeMfa({ params: peloton, body: { mfa_code: '000000' } })
-    expect(await refusal(link.completeMfa({ params: peloton, body: { mfa_code: '123456' } }))).toMatchObject({
+    expect(await errorOf(link.completeMfa({ params: peloton, body: { mfa_code: '123456' } }))).toMatchObject({
       status: 400,
       detail: { error_type: 'NO_SIGN_IN_WAITING' },
     })
@@ -218,7 +218,7 @@ describe('a source with a password', () => {
     const { link } = await linkOf(w)
     await link.connectByPassword({ params: peloton, body: signIn('mfa') })
     const elsewhere = link.completeMfa({ params: { provider: 'zwift' }, body: { mfa_code: '123456' } })
-    expect(await refusal(elsewhere)).toMatchObject({ status: 400, detail: { error_type: 'NO_SIGN_IN_WAITING' } })
+    expect(await errorOf(elsewhere)).toMatchObject({ status: 400, detail: { error_type: 'NO_SIGN_IN_WAITING' } })
   })
 
   test('is connected once however many ask at once', async () => {
@@ -228,7 +228,7 @@ describe('a source with a password', () => {
     const answers = await Promise.allSettled(calls)
     const states = answers.map((one) => (one.status === 'fulfilled' ? one.value.state : one.reason.status))
     expect(states.filter((state) => state === 'success')).toHaveLength(1)
-    expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(1)
+    expect(await connectionEvents(w.app, t.team_id)).toHaveLength(1)
   })
 
   test('refuses an account that another user has, where the team wants that', async () => {
@@ -250,11 +250,11 @@ describe('a source with a password', () => {
     await link.connectByPassword({ params: peloton, body: signIn() })
     const second = await linkOf(t, { user_id })
     await second.link.connectByPassword({ params: peloton, body: signIn() })
-    expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(1)
+    expect(await connectionEvents(w.app, t.team_id)).toHaveLength(1)
     await query(w.url, "update connections set status = 'error' where user_id = $1", [user_id])
     const third = await linkOf(t, { user_id })
     await third.link.connectByPassword({ params: peloton, body: signIn() })
-    expect(await toldOfConnections(w.app, t.team_id)).toHaveLength(2)
+    expect(await connectionEvents(w.app, t.team_id)).toHaveLength(2)
   })
 })
 
@@ -277,7 +277,7 @@ describe('a source with an email address', () => {
 
   test('is no source with a password', async () => {
     const { link } = await linkOf(w)
-    expect(await refusal(link.connectByPassword({ params: libre as never, body: signIn() }))).toMatchObject({ status: 422 })
+    expect(await errorOf(link.connectByPassword({ params: libre as never, body: signIn() }))).toMatchObject({ status: 422 })
   })
 })
 
@@ -304,7 +304,7 @@ describe('older spellings', () => {
   test('do not begin with a token of another team', async () => {
     const { link_token } = await linkOf(await w.tenant())
     const begin = w.api.startLink({ body: { link_token, provider: 'peloton' } })
-    expect(await refusal(begin)).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
+    expect(await errorOf(begin)).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LINK_TOKEN' } })
   })
 })
 
@@ -332,11 +332,11 @@ describe('a sign-in token of a user', () => {
     expect(await phone.connectPushSource({ params, body: { user_id } })).toEqual({ success: true })
     expect(await phone.connectPushSource({ params, body: { user_id: user_id.toUpperCase() } })).toEqual({ success: true })
     for (const stranger of [other, newUuid()])
-      expect(await refusal(phone.connectPushSource({ params, body: { user_id: stranger } }))).toMatchObject({
+      expect(await errorOf(phone.connectPushSource({ params, body: { user_id: stranger } }))).toMatchObject({
         status: 404,
         detail: { error_type: 'USER_NOT_FOUND' },
       })
-    expect(await refusal(phone.getUser({ params: { user_id } }))).toMatchObject({
+    expect(await errorOf(phone.getUser({ params: { user_id } }))).toMatchObject({
       status: 403,
       detail: { error_type: 'USER_TOKEN_NOT_ALLOWED' },
     })
@@ -350,10 +350,10 @@ describe('a sign-in token of a user', () => {
     const connect = async (one: Awaited<ReturnType<typeof phone>>) =>
       one.connectPushSource({ params: { provider: 'manual' }, body: { user_id } })
     const first = await phone()
-    late.passes(HOUR)
-    expect(await refusal(connect(first))).toMatchObject({ status: 401, detail: { error_type: 'INVALID_USER_TOKEN' } })
+    late.advanceTime(HOUR)
+    expect(await errorOf(connect(first))).toMatchObject({ status: 401, detail: { error_type: 'INVALID_USER_TOKEN' } })
     const second = await phone()
     await query(late.url, 'update team_api_keys set revoked_at = now() where team_id = $1', [late.team_id])
-    expect(await refusal(connect(second))).toMatchObject({ status: 401, detail: { error_type: 'INVALID_USER_TOKEN' } })
+    expect(await errorOf(connect(second))).toMatchObject({ status: 401, detail: { error_type: 'INVALID_USER_TOKEN' } })
   })
 })

@@ -8,10 +8,10 @@ import { openAccount } from '../../src/wearables/connections/account.ts'
 import type { Connection } from '../../src/wearables/connections/actions.ts'
 import { refreshUser } from '../../src/wearables/connections/refresh.ts'
 import { query } from '../support/cluster.ts'
-import { aUser, toldOfConnections } from '../support/connections.ts'
+import { aUser, connectionEvents } from '../support/connections.ts'
 import { oauthWorld } from '../support/oauth.ts'
-import { soon } from '../support/webhooks.ts'
-import { refusal, world } from '../support/world.ts'
+import { waitFor } from '../support/webhooks.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const { w, source, OAUTH_SOURCES, connect, connectionOf } = await oauthWorld()
 
@@ -23,11 +23,11 @@ describe('access', () => {
     const connection = await connectionOf(t, user_id)
     const first = await accessTo(w.app, connection)
     expect(await accessTo(w.app, connection)).toEqual(first)
-    late.passes(HOUR)
+    late.advanceTime(HOUR)
     const second = await accessTo(late.app, connection)
     expect(second).toMatchObject({ state: 'ready' })
     expect(second).not.toEqual(first)
-    late.passes(HOUR)
+    late.advanceTime(HOUR)
     const third = await accessTo(late.app, connection)
     expect(third).toMatchObject({ state: 'ready' })
     expect(third).not.toEqual(second)
@@ -38,19 +38,19 @@ describe('access', () => {
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     const connection = await connectionOf(t, user_id)
-    const asked = source.asked.length
+    const asked = source.requests.length
     let goOn = () => {}
-    source.mood.waitsFor = new Promise<void>((done) => {
+    source.behavior.holdUntil = new Promise<void>((done) => {
       goOn = done
     })
     const calls = Array.from({ length: 8 }, () => accessTo(w.app, connection))
     // Everybody has looked while the source still thinks.
-    await soon(() => expect(source.asked.length).toBeGreaterThan(asked))
+    await waitFor(() => expect(source.requests.length).toBeGreaterThan(asked))
     await Promise.all(Array.from({ length: 8 }, () => connectionOf(t, user_id)))
     goOn()
-    source.mood.waitsFor = undefined
+    source.behavior.holdUntil = undefined
     const all = await Promise.all(calls)
-    expect(source.asked).toHaveLength(asked + 1)
+    expect(source.requests).toHaveLength(asked + 1)
     expect(all).toEqual(Array(8).fill({ state: 'ready', access_token: expect.any(String) }))
     expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(1)
   })
@@ -59,17 +59,17 @@ describe('access', () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
-    source.mood.forgets = true
-    const answer = await refusal(t.api.refreshUser({ params: { user_id } }))
-    source.mood.forgets = false
+    source.behavior.rejectRefreshTokens = true
+    const answer = await errorOf(t.api.refreshUser({ params: { user_id } }))
+    source.behavior.rejectRefreshTokens = false
     expect(answer).toMatchObject({ status: 400, detail: { error_type: 'REFRESH_FAILED' } })
     const { providers } = await t.api.listConnections({ params: { user_id } })
     expect(providers[0]).toMatchObject({ status: 'error', error_details: { error_type: 'token_refresh_failed' } })
-    expect((await toldOfConnections(w.app, t.team_id)).at(-1)).toMatchObject({
+    expect((await connectionEvents(w.app, t.team_id)).at(-1)).toMatchObject({
       event_type: 'provider.connection.error',
       data: { provider: 'fitbit', error_type: 'token_refresh_failed' },
     })
-    expect((await connect(t, { user_id })).went).toMatchObject({ state: 'success' })
+    expect((await connect(t, { user_id })).redirectParams).toMatchObject({ state: 'success' })
     expect((await t.api.listConnections({ params: { user_id } })).providers[0]).toMatchObject({ status: 'connected', error_details: null })
   })
 
@@ -77,10 +77,10 @@ describe('access', () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
-    source.mood.down = true
+    source.behavior.down = true
     const connection = await connectionOf(t, user_id)
     expect(await accessTo(w.app, connection)).toEqual({ state: 'unavailable' })
-    source.mood.down = false
+    source.behavior.down = false
     expect(await accessTo(w.app, connection)).toMatchObject({ state: 'ready' })
   })
 
@@ -96,9 +96,9 @@ describe('access', () => {
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     const connection = await connectionOf(t, user_id)
-    source.mood.says = { status, body }
+    source.behavior.respondWith = { status, body }
     const answer = await accessTo(w.app, connection)
-    source.mood.says = undefined
+    source.behavior.respondWith = undefined
     expect(answer).toEqual({ state: 'unavailable' })
     expect(await accessTo(w.app, connection)).toMatchObject({ state: 'ready' })
     expect((await t.api.listConnections({ params: { user_id } })).providers[0]).toMatchObject({ status: 'connected' })
@@ -107,12 +107,12 @@ describe('access', () => {
   test('keeps its refresh token where the source gives no new one', async () => {
     const t = await w.tenant()
     const { user_id } = await connect(t)
-    source.mood.keepsRefreshToken = true
+    source.behavior.keepRefreshToken = true
     for (let i = 0; i < 2; i++) {
       await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
       expect(await accessTo(w.app, await connectionOf(t, user_id))).toMatchObject({ state: 'ready' })
     }
-    source.mood.keepsRefreshToken = false
+    source.behavior.keepRefreshToken = false
   })
 
   test('is given back when the user disconnects, once the source can be reached', async () => {
@@ -120,9 +120,9 @@ describe('access', () => {
     const { user_id } = await connect(t)
     await t.api.endConnection({ params: { user_id, provider: 'fitbit' } })
     const before = source.revoked.length
-    source.mood.down = true
+    source.behavior.down = true
     await w.runJobs()
-    source.mood.down = false
+    source.behavior.down = false
     expect(await query(w.url, 'select farewells from connections where user_id = $1', [user_id])).toEqual([{ farewells: 1 }])
     await query(w.url, "update connections set farewell_at = now() - interval '1 second' where user_id = $1", [user_id])
     await w.runJobs()
@@ -149,13 +149,13 @@ describe('asking for news', () => {
     const { user_id } = await connect(t)
     await query(w.url, "update connections set expires_at = now() - interval '1 minute' where user_id = $1", [user_id])
     let goOn = () => {}
-    source.mood.waitsFor = new Promise<void>((done) => {
+    source.behavior.holdUntil = new Promise<void>((done) => {
       goOn = done
     })
     const caller = { team_id: t.team_id } as Parameters<typeof refreshUser>[1]
     const answer = await refreshUser(w.app, caller, user_id, 0.05)
     goOn()
-    source.mood.waitsFor = undefined
+    source.behavior.holdUntil = undefined
     expect(answer).toMatchObject({ success: true, refreshed_sources: [], in_progress_sources: ['fitbit'], failed_sources: [] })
     expect([endpoints.refreshUser.isStillRunning(answer), endpoints.refreshUser.isStillRunning({ in_progress_sources: [] })]).toEqual([
       true,
@@ -167,23 +167,23 @@ describe('asking for news', () => {
     const late = await world()
     const [user_id, other] = [await aUser(late.api), await aUser(late.api)]
     for (let i = 0; i < 8; i++) await late.api.refreshUser({ params: { user_id } })
-    expect(await refusal(late.api.refreshUser({ params: { user_id } }))).toMatchObject({
+    expect(await errorOf(late.api.refreshUser({ params: { user_id } }))).toMatchObject({
       status: 429,
       detail: { error_type: 'TOO_MANY_REFRESHES' },
     })
     expect(await late.api.refreshUser({ params: { user_id: other } })).toMatchObject({ success: true })
-    late.passes(HOUR)
+    late.advanceTime(HOUR)
     expect(await late.api.refreshUser({ params: { user_id } })).toMatchObject({ success: true })
   })
 
   test.each([4, 61, 'soon'])('does not wait for %s seconds', async (timeout) => {
     const user_id = await aUser(w.api)
-    expect(await refusal(w.api.refreshUser({ params: { user_id }, query: { timeout: timeout as number } }))).toMatchObject({ status: 422 })
+    expect(await errorOf(w.api.refreshUser({ params: { user_id }, query: { timeout: timeout as number } }))).toMatchObject({ status: 422 })
   })
 
   test('is not possible for a stranger', async () => {
     const user_id = await aUser((await w.tenant()).api)
-    expect(await refusal(w.api.refreshUser({ params: { user_id } }))).toMatchObject({
+    expect(await errorOf(w.api.refreshUser({ params: { user_id } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'USER_NOT_FOUND' },
     })

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { oauthWorld } from '../support/oauth.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, type Tenant } from '../support/world.ts'
+import { errorOf, type Tenant } from '../support/world.ts'
 
-const { w, source, linkOf, comeBack, connect } = await oauthWorld()
+const { w, source, createLink, followCallback, connect } = await oauthWorld()
 
 describe('what a user allows', () => {
   const requirements = (t: Tenant, fitbit: { user_must_grant: string[]; user_may_grant: string[] } | null) =>
@@ -14,10 +14,10 @@ describe('what a user allows', () => {
     const t = await w.tenant()
     const required = { user_must_grant: ['activity'], user_may_grant: ['sleep', 'heartrate'] }
     expect(await requirements(t, required)).toEqual({ requirements: [{ team_id: t.team_id, provider: 'fitbit', ...required }] })
-    source.mood.withholds = ['sleep']
-    const { user_id, went } = await connect(t)
-    source.mood.withholds = []
-    expect(went).toMatchObject({ state: 'success' })
+    source.behavior.deniedScopes = ['sleep']
+    const { user_id, redirectParams } = await connect(t)
+    source.behavior.deniedScopes = []
+    expect(redirectParams).toMatchObject({ state: 'success' })
     const { resource_availability } = (await t.api.listConnections({ params: { user_id } })).providers[0] as never as {
       resource_availability: Record<string, unknown>
     }
@@ -31,11 +31,11 @@ describe('what a user allows', () => {
   test('must hold what the team requires, or nothing is connected and the access is given back', async () => {
     const t = await w.tenant()
     await requirements(t, { user_must_grant: ['activity', 'sleep'], user_may_grant: [] })
-    source.mood.withholds = ['sleep']
+    source.behavior.deniedScopes = ['sleep']
     const before = source.revoked.length
-    const { user_id, went } = await connect(t)
-    source.mood.withholds = []
-    expect(went).toMatchObject({ state: 'error', error_type: 'required_scopes_not_granted' })
+    const { user_id, redirectParams } = await connect(t)
+    source.behavior.deniedScopes = []
+    expect(redirectParams).toMatchObject({ state: 'error', error_type: 'required_scopes_not_granted' })
     expect(source.revoked).toHaveLength(before + 1)
     expect(await t.api.listConnections({ params: { user_id } })).toEqual({ providers: [] })
   })
@@ -52,7 +52,7 @@ describe('what a user allows', () => {
 
   test('is known to the source', async () => {
     const t = await w.tenant()
-    expect(await refusal(requirements(t, { user_must_grant: ['mind_reading'], user_may_grant: [] }))).toMatchObject({
+    expect(await errorOf(requirements(t, { user_must_grant: ['mind_reading'], user_may_grant: [] }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'fitbit', 'user_must_grant'] }],
     })
@@ -78,19 +78,19 @@ describe("a team's own credentials", () => {
     expect(listed).toEqual({ credentials: [made], next_cursor: null })
     expect(JSON.stringify([listed, await query(w.url, 'select * from team_credentials')])).not.toMatch(/hush-of-the-harbor|with \/ signs/)
 
-    const { link } = await linkOf(t)
+    const { link } = await createLink(t)
     expect((await link.listLinkSources()).map(({ slug }) => slug)).toContain('oura')
     const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
-    expect((await comeBack(source.visit(oauth_url as string))).went).toMatchObject({ state: 'success' })
-    expect(source.asked.at(-1)).toMatchObject({ authorization: undefined, form: { client_id: 'harbour-app' } })
+    expect((await followCallback(source.visit(oauth_url as string))).redirectParams).toMatchObject({ state: 'success' })
+    expect(source.requests.at(-1)).toMatchObject({ authorization: undefined, form: { client_id: 'harbour-app' } })
   })
 
   test('that are wrong are named as such', async () => {
     const t = await w.tenant()
     await put(t, { client_secret: 'not the secret' })
-    const { link } = await linkOf(t)
+    const { link } = await createLink(t)
     const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
-    expect((await comeBack(source.visit(oauth_url as string))).went).toMatchObject({
+    expect((await followCallback(source.visit(oauth_url as string))).redirectParams).toMatchObject({
       state: 'error',
       error_type: 'provider_credential_error',
     })
@@ -99,10 +99,10 @@ describe("a team's own credentials", () => {
   test('that were deleted while the user was away connect nothing', async () => {
     const t = await w.tenant()
     const { id } = await put(t)
-    const { link } = await linkOf(t)
+    const { link } = await createLink(t)
     const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
     await t.admin.deleteTeamCredentials({ params: here(t), query: { credential_id: [id] } })
-    expect((await comeBack(source.visit(oauth_url as string))).went).toMatchObject({
+    expect((await followCallback(source.visit(oauth_url as string))).redirectParams).toMatchObject({
       state: 'error',
       error_type: 'provider_credential_error',
     })
@@ -120,7 +120,7 @@ describe("a team's own credentials", () => {
       client_secret_hash: first.client_secret_hash,
       redirect_url_override: override,
     })
-    const { link } = await linkOf(t)
+    const { link } = await createLink(t)
     const { oauth_url } = await link.startOAuth({ params: { oauth_provider: 'oura' } })
     expect(new URL(oauth_url as string).searchParams.get('redirect_uri')).toBe(override)
   })
@@ -130,7 +130,7 @@ describe("a team's own credentials", () => {
     ['a source without OAuth', { provider: 'peloton' }, 422],
     ['an address that is no https', { redirect_url_override: 'http://harbour.example/callback' }, 422],
   ])('are not made with %s', async (_, change, status) => {
-    const answer = await refusal(put(await w.tenant(), change))
+    const answer = await errorOf(put(await w.tenant(), change))
     expect(answer.status).toBe(status)
     if (status === 400) expect(answer.detail['error_type']).toBe('CREDENTIALS_INCOMPLETE')
   })

@@ -2,30 +2,30 @@ import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
 import { DAY, later } from '../../src/platform/time.ts'
-import { expectCatalogued } from '../support/catalog-lookup.ts'
-import { toldTo } from '../support/events.ts'
-import { leaksIn } from '../support/leaks.ts'
-import { aNewOrder, aPatient, aUser, place, steps, testId, tests } from '../support/orders.ts'
+import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
+import { eventsOf } from '../support/events.ts'
+import { findLeaks } from '../support/leaks.ts'
+import { aNewOrder, aPatient, aUser, placeOrder, statusesOf, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
-const { passes, runJobs } = w
-afterAll(() => expectCatalogued(w.app))
+const { advanceTime, runJobs } = w
+afterAll(() => expectEventsMatchCatalog(w.app))
 
 const CREATED = 'labtest.order.created'
 const UPDATED = 'labtest.order.updated'
 const CRITICAL = 'labtest.result.critical'
 
-const logOf = (tenant: Tenant) => toldTo(w.app, tenant.team_id)
+const logOf = (tenant: Tenant) => eventsOf(w.app, tenant.team_id)
 const typesOf = async (tenant: Tenant) => (await logOf(tenant)).map(({ event_type }) => event_type)
 const simulate = ({ api }: Tenant, order_id: string, final_status?: string, body: object = {}) =>
   api.simulateOrder({ params: { order_id }, query: { final_status }, body: body as never })
 
 test.each(methods)('a %s order is told once as created and once for each later step, as it was then', async (method) => {
   const tenant = await w.tenant()
-  const order = await place(tenant.api, method)
+  const order = await placeOrder(tenant.api, method)
   await runJobs()
   await simulate(tenant, order.id)
   const done = await tenant.api.getOrder({ params: { order_id: order.id } })
@@ -33,7 +33,7 @@ test.each(methods)('a %s order is told once as created and once for each later s
 
   expect(log.map(({ event_type }) => event_type)).toEqual([CREATED, ...done.events.slice(1).map(() => UPDATED)])
   const told = log.map(({ data }) => data as typeof done)
-  expect(told.map(steps)).toEqual(done.events.map((_, i) => steps({ events: done.events.slice(0, i + 1) })))
+  expect(told.map(statusesOf)).toEqual(done.events.map((_, i) => statusesOf({ events: done.events.slice(0, i + 1) })))
   expect(told.map(({ last_event }) => last_event)).toEqual(done.events)
   expect(log.map(({ created_at }) => created_at)).toEqual(done.events.map(({ created_at }) => created_at))
   expect(told[0]).toEqual(order)
@@ -44,7 +44,7 @@ test.each(methods)('a %s order is told once as created and once for each later s
 
 test('what is told is what a reader gets at that moment, step by step', async () => {
   const tenant = await w.tenant()
-  const { id } = await place(tenant.api, 'at_home_phlebotomy', { passthrough: 'visit 7', clinical_notes: 'Ring twice.' })
+  const { id } = await placeOrder(tenant.api, 'at_home_phlebotomy', { passthrough: 'visit 7', clinical_notes: 'Ring twice.' })
   const read = () => tenant.api.getOrder({ params: { order_id: id } })
   const seen = [await read()]
   await runJobs()
@@ -57,7 +57,7 @@ test('what is told is what a reader gets at that moment, step by step', async ()
     'completed.at_home_phlebotomy.completed',
     'completed.at_home_phlebotomy.corrected',
   ]) {
-    passes(DAY)
+    advanceTime(DAY)
     await simulate(tenant, id, status)
     seen.push(await read())
   }
@@ -67,7 +67,7 @@ test('what is told is what a reader gets at that moment, step by step', async ()
 test('the envelope names team, user and the customer’s own id of it', async () => {
   const tenant = await w.tenant()
   const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'ward-7' } })
-  const order = await place(tenant.api, 'walk_in_test', { user_id })
+  const order = await placeOrder(tenant.api, 'walk_in_test', { user_id })
   expect(await logOf(tenant)).toEqual([
     {
       id: expect.any(String),
@@ -97,7 +97,7 @@ test('a kit that is registered for another user is told to be that user’s from
   const { patient_details, patient_address } = await aNewOrder(api, 'testkit', { user_id: patient })
   await api.registerTestkit({ body: { user_id: patient, sample_id: sample_id as string, patient_details, patient_address } })
   const log = await logOf(tenant)
-  expect(log.map(({ user_id, client_user_id, data }) => [user_id, client_user_id, steps(data as never).at(-1)])).toEqual([
+  expect(log.map(({ user_id, client_user_id, data }) => [user_id, client_user_id, statusesOf(data as never).at(-1)])).toEqual([
     [clinic, 'clinic', 'ordered'],
     [clinic, 'clinic', 'awaiting_registration'],
     [patient, 'patient', 'registered'],
@@ -110,14 +110,14 @@ test('a new day is told without a step; what changes nothing is not told', async
   const tenant = await w.tenant()
   const { api } = tenant
   const [day, other] = [9, 10].map((days) => later(w.app.now(), days * DAY).slice(0, 10))
-  const { id } = await place(api, 'walk_in_test', { activate_by: day })
+  const { id } = await placeOrder(api, 'walk_in_test', { activate_by: day })
   const params = { order_id: id }
   await api.rescheduleOrder({ params, body: { activate_by: other as string } })
   await api.rescheduleOrder({ params, body: { activate_by: other as string } })
   await api.cancelOrder({ params })
   await api.cancelOrder({ params })
-  await refusal(api.rescheduleOrder({ params, body: { activate_by: day as string } }))
-  expect((await logOf(tenant)).map(({ event_type, data }) => [event_type, data['activate_by'], steps(data as never).join()])).toEqual([
+  await errorOf(api.rescheduleOrder({ params, body: { activate_by: day as string } }))
+  expect((await logOf(tenant)).map(({ event_type, data }) => [event_type, data['activate_by'], statusesOf(data as never).join()])).toEqual([
     [CREATED, day, 'ordered'],
     [UPDATED, other, 'ordered'],
     [UPDATED, other, 'ordered,cancelled'],
@@ -127,13 +127,13 @@ test('a new day is told without a step; what changes nothing is not told', async
 test('an order that is refused is not told', async () => {
   const tenant = await w.tenant()
   const body = await aNewOrder(tenant.api, 'walk_in_test', { patient_details: aPatient({ dob: '2999-01-01' }) })
-  expect(await refusal(tenant.api.createOrder({ body }))).toMatchObject({ status: 422 })
+  expect(await errorOf(tenant.api.createOrder({ body }))).toMatchObject({ status: 422 })
   expect(await logOf(tenant)).toEqual([])
 })
 
 test('a critical result is told besides, with the marker and without its value', async () => {
   const tenant = await w.tenant()
-  const { id, user_id } = await place(tenant.api)
+  const { id, user_id } = await placeOrder(tenant.api)
   await runJobs()
   await simulate(tenant, id, undefined, { interpretation: 'critical', partials: 0 })
   const log = await logOf(tenant)
@@ -158,24 +158,24 @@ test('a critical result is told besides, with the marker and without its value',
 
 test('events hold nothing of a person in clear', async () => {
   const tenant = await w.tenant()
-  const { id } = await place(tenant.api, 'walk_in_test', { passthrough: 'Marrowbone' })
+  const { id } = await placeOrder(tenant.api, 'walk_in_test', { passthrough: 'Marrowbone' })
   await simulate(tenant, id, undefined, { interpretation: 'critical' })
   const { rows } = await sql<{ row: string; sealed: Buffer }>`
     select events::text as row, sealed from events where team_id = ${tenant.team_id}`.execute(w.app.db)
   expect(rows.length).toBe(6)
-  for (const { row, sealed } of rows) expect(leaksIn(row + sealed.toString('latin1') + sealed.toString('utf8'), 'events')).toEqual([])
+  for (const { row, sealed } of rows) expect(findLeaks(row + sealed.toString('latin1') + sealed.toString('utf8'), 'events')).toEqual([])
 })
 
 test('resending tells the latest event of the named orders once more, as they are now', async () => {
   const tenant = await w.tenant()
   const { api } = tenant
-  const fresh = await place(api, 'walk_in_test', { activate_by: later(w.app.now(), 9 * DAY).slice(0, 10) })
-  passes(1)
-  const sent = await place(api)
-  await place(api)
+  const fresh = await placeOrder(api, 'walk_in_test', { activate_by: later(w.app.now(), 9 * DAY).slice(0, 10) })
+  advanceTime(1)
+  const sent = await placeOrder(api)
+  await placeOrder(api)
   await runJobs()
   const before = (await logOf(tenant)).length
-  passes(DAY)
+  advanceTime(DAY)
   const reply = await api.resendOrderEvents({ body: { order_ids: [sent.id, fresh.id] } })
   expect(reply).toEqual({ order_ids: [fresh.id, sent.id] })
   const again = (await logOf(tenant)).slice(before)
@@ -190,10 +190,10 @@ test('resending tells the latest event of the named orders once more, as they ar
 test('resending of a window takes the orders that changed in it; end_at is now unless told', async () => {
   const tenant = await w.tenant()
   const { api } = tenant
-  const first = await place(api)
-  passes(DAY)
-  const second = await place(api)
-  passes(DAY)
+  const first = await placeOrder(api)
+  advanceTime(DAY)
+  const second = await placeOrder(api)
+  advanceTime(DAY)
   const resend = async (body: object) => (await api.resendOrderEvents({ body })).order_ids
   expect(await resend({ start_at: first.created_at })).toEqual([first.id, second.id])
   expect(await resend({ start_at: later(first.created_at, 1) })).toEqual([second.id])
@@ -205,8 +205,8 @@ test('resending of a window takes the orders that changed in it; end_at is now u
 
 test('a resent event does not change the order', async () => {
   const tenant = await w.tenant()
-  const order = await place(tenant.api)
-  passes(DAY)
+  const order = await placeOrder(tenant.api)
+  advanceTime(DAY)
   await tenant.api.resendOrderEvents({ body: { order_ids: [order.id] } })
   expect(await tenant.api.getOrder({ params: { order_id: order.id } })).toEqual(order)
 })
@@ -223,7 +223,7 @@ test.each<[string, (now: string) => object]>([
   ['what is no id', () => ({ order_ids: ['one'] })],
   ['more than 500 ids', () => ({ order_ids: Array.from({ length: 501 }, () => newUuid()) })],
 ])('resending of %s is refused', async (_, body) => {
-  expect(await refusal(w.api.resendOrderEvents({ body: body(w.app.now()) }))).toMatchObject({ status: 422 })
+  expect(await errorOf(w.api.resendOrderEvents({ body: body(w.app.now()) }))).toMatchObject({ status: 422 })
 })
 
 test('a window of exactly 60 days is taken', async () => {
@@ -235,7 +235,7 @@ test('a window of exactly 60 days is taken', async () => {
 
 test('orders of another team are not resent', async () => {
   const [mine, stranger] = [await w.tenant(), await w.tenant()]
-  const theirs = await place(stranger.api)
+  const theirs = await placeOrder(stranger.api)
   expect(await mine.api.resendOrderEvents({ body: { order_ids: [theirs.id, newUuid()] } })).toEqual({ order_ids: [] })
   expect(await mine.api.resendOrderEvents({ body: { start_at: theirs.created_at } })).toEqual({ order_ids: [] })
   expect(await typesOf(stranger)).toEqual([CREATED])
@@ -243,10 +243,10 @@ test('orders of another team are not resent', async () => {
 
 test('a window with more than 1,000 orders is refused whole', async () => {
   const tenant = await w.tenant()
-  const order = await place(tenant.api)
+  const order = await placeOrder(tenant.api)
   await sql`insert into orders select (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), 'dispatch_at', null))).*
     from orders o, generate_series(1, 1000) where o.id = ${order.id}`.execute(w.app.db)
-  expect(await refusal(tenant.api.resendOrderEvents({ body: { start_at: order.created_at } }))).toMatchObject({
+  expect(await errorOf(tenant.api.resendOrderEvents({ body: { start_at: order.created_at } }))).toMatchObject({
     status: 400,
     detail: { error_type: 'TOO_MANY_TO_RESEND' },
   })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { toldTo } from '../support/events.ts'
-import { rowsOf } from '../support/order-rules.ts'
-import { aNewOrder, aPatient, aUser, steps, testId } from '../support/orders.ts'
+import { eventsOf } from '../support/events.ts'
+import { countRows } from '../support/order-rules.ts'
+import { aNewOrder, aPatient, aUser, statusesOf, testId } from '../support/orders.ts'
 import { anAddress } from '../support/people.ts'
-import { type Answer, sendRaw } from '../support/raw.ts'
+import { type RawResponse, sendRaw } from '../support/raw.ts'
 import { newUuid } from '../support/seeded.ts'
 import { replica } from '../support/world.ts'
 
@@ -24,13 +24,13 @@ async function story() {
       body: JSON.stringify(body),
     })
   const listed = async () => (await team.api.listOrders({ query: {} })).total
-  const told = async () => (await toldTo(here.app, team.team_id)).map(({ event_type }) => event_type)
+  const told = async () => (await eventsOf(here.app, team.team_id)).map(({ event_type }) => event_type)
   return { ...team, post, listed, told }
 }
 
-const idsOf = (answers: Answer[]) => new Set(answers.map(({ body }) => (body as unknown as Reply).order.id))
+const idsOf = (answers: RawResponse[]) => new Set(answers.map(({ body }) => (body as unknown as Reply).order.id))
 
-function expectOneOutcome(answers: Answer[]) {
+function expectOneOutcome(answers: RawResponse[]) {
   expect(answers.map(({ status }) => status)).toEqual(Array(answers.length).fill(200))
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   expect(answers.filter(({ headers }) => headers.get('x-idempotency-replayed') === 'true')).toHaveLength(answers.length - 1)
@@ -40,12 +40,12 @@ describe('fifty identical orders at once', () => {
   test('with one key are one order, and fifty equal answers', async () => {
     const { api, post, listed, told } = await story()
     const body = await aNewOrder(api)
-    const before = await rowsOf(here.app.db)
+    const before = await countRows(here.app.db)
     const answers = await times(FIFTY, (i) => post('/v3/order', body, 'the one', i))
     expectOneOutcome(answers)
     expect(await listed()).toBe(1)
     expect(await told()).toEqual(['labtest.order.created'])
-    const after = await rowsOf(here.app.db)
+    const after = await countRows(here.app.db)
     const one = { orders: 1, order_events: 1, events: 1, user_info: 1 }
     for (const [table, more] of Object.entries(one)) expect(after?.[table], table).toBe((before?.[table] ?? 0) + more)
 
@@ -53,7 +53,7 @@ describe('fifty identical orders at once', () => {
     const [late] = await times(1, () => post('/v3/order', body, 'the one'))
     expect(late?.text).toBe(answers[0]?.text)
     const [id = ''] = idsOf(answers)
-    expect(steps(await api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created'])
+    expect(statusesOf(await api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created'])
   })
 
   test('with one key and all that is written besides are one order, one insurance and one test', async () => {
@@ -63,10 +63,10 @@ describe('fifty identical orders at once', () => {
       collection_method: 'at_home_phlebotomy',
       health_insurance: { payor_code: 'OAKMU', insurance_id: 'MEMBER-55501', front_image: png },
     })
-    const before = await rowsOf(here.app.db)
+    const before = await countRows(here.app.db)
     expectOneOutcome(await times(10, (i) => post('/v3/order', body, 'the one', i)))
     expect(await listed()).toBe(1)
-    const after = await rowsOf(here.app.db)
+    const after = await countRows(here.app.db)
     for (const table of ['orders', 'order_images', 'user_insurances', 'lab_tests'])
       expect(after?.[table], table).toBe((before?.[table] ?? 0) + 1)
   })

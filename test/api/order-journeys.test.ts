@@ -1,20 +1,20 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { DAY } from '../../src/platform/time.ts'
-import { expectCatalogued } from '../support/catalog-lookup.ts'
 import { query } from '../support/cluster.ts'
-import { toldTo } from '../support/events.ts'
+import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
+import { eventsOf } from '../support/events.ts'
 import { leavesOf } from '../support/leaves.ts'
-import { aNewOrder, aPatient, aUser, place, steps, testId } from '../support/orders.ts'
+import { aRegistration, expectedEvents, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
+import { aNewOrder, aPatient, aUser, placeOrder, statusesOf, testId } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
-import { aRegistration, placeKit, told, toldOf, traceOf } from '../support/stories.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
 const { app, runJobs } = w
-afterAll(() => expectCatalogued(app))
-const { lab } = await w.labSide(1)
-const { lab: kitLab } = await w.labSide(3)
+afterAll(() => expectEventsMatchCatalog(app))
+const { lab } = await w.partnerLab(1)
+const { lab: kitLab } = await w.partnerLab(3)
 
 const read = (api: Client, order_id: string) => api.getOrder({ params: { order_id } })
 const daysOf = (order: { events: { status: string; created_at: string }[] }) =>
@@ -79,14 +79,14 @@ describe('a test kit, three weeks long', () => {
       has_missing_results: false,
       status: 'completed',
     })
-    expect(await told(app, one.team_id)).toEqual(toldOf(...(steps(order) as string[])))
+    expect(await orderEvents(app, one.team_id)).toEqual(expectedEvents(...(statusesOf(order) as string[])))
 
     const again = await journey(two)
     expect(daysOf(again.order)).toEqual(daysOf(order))
     expect(again.results.results.map(({ source_sample_id: _, timestamp: __, ...result }) => result)).toEqual(
       results.results.map(({ source_sample_id: _, timestamp: __, ...result }) => result),
     )
-    expect(await told(app, two.team_id)).toEqual(await told(app, one.team_id))
+    expect(await orderEvents(app, two.team_id)).toEqual(await orderEvents(app, one.team_id))
   })
 })
 
@@ -103,7 +103,12 @@ async function simulated(method: 'walk_in_test' | 'at_home_phlebotomy' | 'on_sit
   const [, requisition] = order.events
   const since = order.events.map(({ created_at }) => Date.parse(created_at) - Date.parse(requisition?.created_at as string)).slice(1)
   const { results } = await api.getResults({ params: { order_id: id } })
-  return { steps: steps(order), since, results: results.map(({ slug, result }) => [slug, result]), log: await told(app, team_id) }
+  return {
+    steps: statusesOf(order),
+    since,
+    results: results.map(({ slug, result }) => [slug, result]),
+    log: await orderEvents(app, team_id),
+  }
 }
 
 test.each(['walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const)('same seed, same log: %s', async (method) => {
@@ -117,14 +122,14 @@ const glucose = (result: string, change: object = {}) => ({ slug: 'glucose', res
 describe('a redraw', () => {
   test('opens a second order of the transaction, which ends with combined results', async () => {
     const { api, team_id } = await w.tenant()
-    const { id } = await place(api)
+    const { id } = await placeOrder(api)
     await runJobs()
     const params = { order_id: id }
     await lab.reportLabResults({ params, body: { status: 'partial', results: [glucose('91'), { slug: 'hba1c', result: '5.0' }] } })
     await lab.reportLabStep({ params, body: { status: 'redraw_available', status_detail: 'sample_hemolyzed' } })
 
     const initial = await read(api, id)
-    expect(steps(initial)).toEqual(['ordered', 'requisition_created', 'partial_results', 'redraw_available'])
+    expect(statusesOf(initial)).toEqual(['ordered', 'requisition_created', 'partial_results', 'redraw_available'])
     expect(initial.last_event.status_detail).toBe('sample_hemolyzed')
     const transaction_id = initial.order_transaction?.id as string
     const { orders, status } = await api.getOrderTransaction({ params: { transaction_id } })
@@ -136,14 +141,14 @@ describe('a redraw', () => {
         { id: redraw, origin: 'redraw', parent_id: id, last_status: 'ordered' },
       ],
     ])
-    expect(await refusal(api.cancelOrder({ params }))).toMatchObject({ status: 400, detail: { error_type: 'ORDER_NOT_CANCELLABLE' } })
+    expect(await errorOf(api.cancelOrder({ params }))).toMatchObject({ status: 400, detail: { error_type: 'ORDER_NOT_CANCELLABLE' } })
 
     await runJobs()
     const again = await read(api, redraw)
-    expect(steps(again)).toEqual(['ordered', 'requisition_created'])
+    expect(statusesOf(again)).toEqual(['ordered', 'requisition_created'])
     expect(again.sample_id).not.toBe(initial.sample_id)
     expect(again).toMatchObject({ origin: 'redraw', interpretation: null, patient_details: initial.patient_details })
-    expect(await refusal(lab.reportLabStep({ params: { order_id: redraw }, body: { status: 'redraw_available' } }))).toMatchObject({
+    expect(await errorOf(lab.reportLabStep({ params: { order_id: redraw }, body: { status: 'redraw_available' } }))).toMatchObject({
       status: 400,
       detail: { error_type: 'REDRAW_NOT_OFFERED' },
     })
@@ -162,26 +167,26 @@ describe('a redraw', () => {
     expect(combined.order_transaction?.status).toBe('completed')
     expect((await api.getOrderTransaction({ params: { transaction_id } })).status).toBe('completed')
     expect((await read(api, id)).order_transaction?.status).toBe('completed')
-    expect(await told(app, team_id)).toEqual([
-      ...toldOf('ordered', 'requisition_created', 'partial_results', 'redraw_available'),
-      ...toldOf('ordered', 'requisition_created', 'completed'),
+    expect(await orderEvents(app, team_id)).toEqual([
+      ...expectedEvents('ordered', 'requisition_created', 'partial_results', 'redraw_available'),
+      ...expectedEvents('ordered', 'requisition_created', 'completed'),
     ])
-    expect(await told(app, team_id, redraw)).toEqual(toldOf('ordered', 'requisition_created', 'completed'))
+    expect(await orderEvents(app, team_id, redraw)).toEqual(expectedEvents('ordered', 'requisition_created', 'completed'))
   })
   test('is offered once, and the late word of it changes nothing', async () => {
     const { api } = await w.tenant()
-    const { id } = await place(api)
+    const { id } = await placeOrder(api)
     await runJobs()
     const report = () => lab.reportLabStep({ params: { order_id: id }, body: { status: 'redraw_available' } })
     await report()
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     await report()
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
     expect((await api.listOrders()).total).toBe(2)
   })
   test('is cancelled under its own id, and the transaction is over', async () => {
     const { api } = await w.tenant()
-    const { id } = await place(api)
+    const { id } = await placeOrder(api)
     await api.simulateOrder({
       params: { order_id: id },
       query: { final_status: 'collecting_sample.walk_in_test.redraw_available' },
@@ -196,22 +201,22 @@ describe('a redraw', () => {
   })
   test('is nothing that every lab does', async () => {
     const { api } = await w.tenant()
-    const { id } = await place(api, 'walk_in_test', { order_set: { lab_test_ids: [await testId(api, 'kidney-urine')] } })
+    const { id } = await placeOrder(api, 'walk_in_test', { order_set: { lab_test_ids: [await testId(api, 'kidney-urine')] } })
     await runJobs()
-    const before = await traceOf(w.url, id)
-    const { lab: other } = await w.labSide(5)
-    expect(await refusal(other.reportLabStep({ params: { order_id: id }, body: { status: 'redraw_available' } }))).toMatchObject({
+    const before = await snapshotOf(w.url, id)
+    const { lab: other } = await w.partnerLab(5)
+    expect(await errorOf(other.reportLabStep({ params: { order_id: id }, body: { status: 'redraw_available' } }))).toMatchObject({
       status: 400,
       detail: { error_type: 'REDRAW_NOT_OFFERED' },
     })
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
 })
 
 describe('results', () => {
   test('that a correction turns critical alarm once, and the earlier ones are kept', async () => {
     const { api, team_id } = await w.tenant()
-    const { id } = await place(api)
+    const { id } = await placeOrder(api)
     await runJobs()
     const params = { order_id: id }
     const post = (status: 'final' | 'corrected', result: string, notes?: string) =>
@@ -223,15 +228,15 @@ describe('results', () => {
     await post('corrected', '512', 'The patient was called.')
 
     const order = await read(api, id)
-    expect(steps(order)).toEqual(['ordered', 'requisition_created', 'completed', 'corrected', 'corrected'])
+    expect(statusesOf(order)).toEqual(['ordered', 'requisition_created', 'completed', 'corrected', 'corrected'])
     expect(order).toMatchObject({ interpretation: 'critical', status: 'completed' })
     expect((await api.listOrders({ query: { interpretation: 'critical' } })).orders.map((one) => one.id)).toEqual([id])
-    expect(await told(app, team_id)).toEqual([
-      ...toldOf('ordered', 'requisition_created', 'completed', 'corrected'),
+    expect(await orderEvents(app, team_id)).toEqual([
+      ...expectedEvents('ordered', 'requisition_created', 'completed', 'corrected'),
       'critical glucose',
       'updated corrected',
     ])
-    const alarm = (await toldTo(app, team_id)).find(({ event_type }) => event_type === 'labtest.result.critical')
+    const alarm = (await eventsOf(app, team_id)).find(({ event_type }) => event_type === 'labtest.result.critical')
     expect(alarm).toMatchObject({
       user_id: order.user_id,
       data: { order_id: id, sample_id: order.sample_id, status: 'final', interpretation: 'critical', marker: { slug: 'glucose' } },
@@ -245,7 +250,7 @@ describe('results', () => {
   })
   test('come in parts before they are final, and each part is in the log', async () => {
     const { api, team_id } = await w.tenant()
-    const { id } = await place(api)
+    const { id } = await placeOrder(api)
     await runJobs()
     const params = { order_id: id }
     const seen = []
@@ -265,24 +270,24 @@ describe('results', () => {
       ['final', 'abnormal', true, 'glucose hba1c tsh'],
     ])
     const all = ['ordered', 'requisition_created', 'partial_results', 'partial_results', 'completed']
-    expect(steps(await read(api, id))).toEqual(all)
-    expect(await told(app, team_id)).toEqual(toldOf(...all))
+    expect(statusesOf(await read(api, id))).toEqual(all)
+    expect(await orderEvents(app, team_id)).toEqual(expectedEvents(...all))
   })
   test('of a kit may come in parts too, which is no step', async () => {
     const { api, team_id } = await w.tenant()
-    const { id } = await place(api, 'testkit')
+    const { id } = await placeOrder(api, 'testkit')
     await runJobs()
     const params = { order_id: id }
     await kitLab.reportLabStep({ params, body: { status: 'delivered_to_lab' } })
     await kitLab.reportLabResults({ params, body: { status: 'partial', results: [{ slug: 'hba1c', result: '5.0' }] } })
     expect(await read(api, id)).toMatchObject({ interpretation: 'normal', has_missing_results: null })
     await kitLab.reportLabResults({ params, body: { status: 'final', results: [{ slug: 'hs-crp', result: '1.0' }] } })
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     await kitLab.reportLabResults({ params, body: { status: 'partial', results: [{ slug: 'hs-crp', result: '9.0' }] } })
-    expect(await traceOf(w.url, id)).toEqual(before)
-    expect(steps(await read(api, id))).toEqual(['ordered', 'requisition_created', 'delivered_to_lab', 'completed'])
-    expect(await told(app, team_id)).toEqual([
-      ...toldOf('ordered', 'requisition_created', 'delivered_to_lab'),
+    expect(await snapshotOf(w.url, id)).toEqual(before)
+    expect(statusesOf(await read(api, id))).toEqual(['ordered', 'requisition_created', 'delivered_to_lab', 'completed'])
+    expect(await orderEvents(app, team_id)).toEqual([
+      ...expectedEvents('ordered', 'requisition_created', 'delivered_to_lab'),
       'updated delivered_to_lab',
       'updated completed',
     ])
@@ -302,29 +307,29 @@ describe('a kit from the shelf', () => {
     expect(patient_details).toBeNull()
 
     const stranger = await w.tenant()
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     const foreign = aRegistration(sample_id as string, { user_id: await aUser(stranger.api) })
-    expect(await refusal(api.registerTestkit({ body: foreign }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+    expect(await errorOf(api.registerTestkit({ body: foreign }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
     const theirs = aRegistration(sample_id as string, { user_id: await aUser(stranger.api) })
-    expect(await refusal(stranger.api.registerTestkit({ body: theirs }))).toMatchObject({
+    expect(await errorOf(stranger.api.registerTestkit({ body: theirs }))).toMatchObject({
       status: 404,
       detail: { error_type: 'KIT_NOT_FOUND' },
     })
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
 
     const { order } = await api.registerTestkit({ body: aRegistration(sample_id as string, { user_id: patient }) })
     const all = 'ordered awaiting_registration transit_customer out_for_delivery with_customer registered requisition_created'.split(' ')
-    expect(steps(order)).toEqual(all)
+    expect(statusesOf(order)).toEqual(all)
     expect(order).toMatchObject({ user_id: patient, status: 'received', patient_details: { first_name: people[0].first_name } })
-    expect(await refusal(api.registerTestkit({ body: aRegistration(sample_id as string) }))).toMatchObject({
+    expect(await errorOf(api.registerTestkit({ body: aRegistration(sample_id as string) }))).toMatchObject({
       status: 409,
       detail: { error_type: 'KIT_REGISTERED' },
     })
     await api.simulateOrder({ params, query: {}, body: undefined as never })
     const done = [...all, 'transit_lab', 'delivered_to_lab', 'completed']
-    expect(steps(await read(api, id))).toEqual(done)
-    expect(await told(app, team_id)).toEqual(toldOf(...done))
-    const whose = (await toldTo(app, team_id)).map(({ user_id }) => user_id)
+    expect(statusesOf(await read(api, id))).toEqual(done)
+    expect(await orderEvents(app, team_id)).toEqual(expectedEvents(...done))
+    const whose = (await eventsOf(app, team_id)).map(({ user_id }) => user_id)
     expect(whose).toEqual([...Array(5).fill(stock), ...Array(5).fill(patient)])
     expect((await api.listOrders({ query: { user_id: stock } })).total).toBe(0)
     expect((await api.listOrders({ query: { user_id: patient, patient_name: 'quill' } })).total).toBe(1)
@@ -338,7 +343,7 @@ describe('a kit from the shelf', () => {
     const { order } = await api.registerTestkit({ body: aRegistration(sample_id as string) })
     expect(order.user_id).toBe(user_id)
     await api.simulateOrder({ params: { order_id: id }, query: {}, body: undefined as never })
-    expect(steps(await read(api, id))).toEqual(
+    expect(statusesOf(await read(api, id))).toEqual(
       'ordered awaiting_registration registered requisition_created transit_customer out_for_delivery with_customer transit_lab delivered_to_lab completed'.split(
         ' ',
       ),
@@ -351,11 +356,11 @@ describe('a kit from the shelf', () => {
     await runJobs()
     await tenant.api.moveClock({ body: { advance_seconds: (60 * DAY) / 1000 } })
     const out = ['ordered', 'awaiting_registration', 'transit_customer', 'out_for_delivery', 'with_customer']
-    expect(steps(await read(tenant.api, id))).toEqual(out)
+    expect(statusesOf(await read(tenant.api, id))).toEqual(out)
     await tenant.api.registerTestkit({ body: aRegistration((await read(tenant.api, id)).sample_id as string) })
     await tenant.api.moveClock({ body: { advance_seconds: (60 * DAY) / 1000 } })
     const back = ['registered', 'requisition_created', 'transit_lab', 'delivered_to_lab', 'completed']
-    expect(steps(await read(tenant.api, id))).toEqual([...out, ...back])
+    expect(statusesOf(await read(tenant.api, id))).toEqual([...out, ...back])
   })
 })
 
@@ -373,24 +378,24 @@ describe('an order that the lab has already', () => {
   test('is taken over without a requisition and takes its results', async () => {
     const { api, team_id } = await w.tenant()
     const { order } = await api.importOrder({ body: await anImport(api, 'IMPORT-1') })
-    expect(steps(order)).toEqual(['ordered', 'requisition_bypassed'])
+    expect(statusesOf(order)).toEqual(['ordered', 'requisition_bypassed'])
     expect(order).toMatchObject({ sample_id: 'IMPORT-1', requisition_form_url: null })
     await runJobs()
     await lab.reportLabResults({ params: { order_id: order.id }, body: { status: 'final', results: [glucose('91')] } })
     const all = ['ordered', 'requisition_bypassed', 'completed']
-    expect(steps(await read(api, order.id))).toEqual(all)
-    expect(await told(app, team_id)).toEqual(toldOf(...all))
+    expect(statusesOf(await read(api, order.id))).toEqual(all)
+    expect(await orderEvents(app, team_id)).toEqual(expectedEvents(...all))
   })
   test('has a sample of its own: a second one with its number is refused, in this team and in another', async () => {
     const [one, two] = [await w.tenant(), await w.tenant()]
     await one.api.importOrder({ body: await anImport(one.api, 'IMPORT-2') })
     for (const { api, team_id } of [one, two]) {
       const count = (await api.listOrders()).total
-      expect(await refusal(api.importOrder({ body: await anImport(api, 'IMPORT-2') }))).toMatchObject({
+      expect(await errorOf(api.importOrder({ body: await anImport(api, 'IMPORT-2') }))).toMatchObject({
         status: 422,
         detail: [{ loc: ['body', 'sample_id'], type: 'sample_id_taken' }],
       })
-      expect([(await api.listOrders()).total, (await told(app, team_id)).length]).toEqual([count, 2 * count])
+      expect([(await api.listOrders()).total, (await orderEvents(app, team_id)).length]).toEqual([count, 2 * count])
     }
   })
 })
@@ -398,35 +403,35 @@ describe('an order that the lab has already', () => {
 describe('results of an order that is over', () => {
   test('are taken by a new order of the same transaction', async () => {
     const { api, team_id } = await w.tenant()
-    const { id } = await place(api)
+    const { id } = await placeOrder(api)
     await runJobs()
     const params = { order_id: id }
     await api.cancelOrder({ params })
     const report = { status: 'final' as const, results: [glucose('91')] }
-    const before = await traceOf(w.url, id)
-    expect(await refusal(lab.reportLabResults({ params, body: report }))).toMatchObject({
+    const before = await snapshotOf(w.url, id)
+    expect(await errorOf(lab.reportLabResults({ params, body: report }))).toMatchObject({
       status: 400,
       detail: { error_type: 'STATUS_NOT_REACHABLE' },
     })
     const made = await lab.recreateLabOrder({ params })
     expect(made).toMatchObject({ origin: 'recreation', parent_id: id, status: 'requisition_created', result_version: 0 })
     expect(await lab.recreateLabOrder({ params })).toEqual(made)
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
     await lab.reportLabResults({ params: { order_id: made.id }, body: report })
 
     const order = await read(api, made.id)
-    expect(steps(order)).toEqual(['ordered', 'requisition_created', 'completed'])
+    expect(statusesOf(order)).toEqual(['ordered', 'requisition_created', 'completed'])
     expect(order).toMatchObject({ origin: 'recreation', order_transaction: { status: 'completed', orders: [{ id }, { id: made.id }] } })
-    expect(await told(app, team_id)).toEqual([
-      ...toldOf('ordered', 'requisition_created', 'cancelled'),
-      ...toldOf('ordered', 'requisition_created', 'completed'),
+    expect(await orderEvents(app, team_id)).toEqual([
+      ...expectedEvents('ordered', 'requisition_created', 'cancelled'),
+      ...expectedEvents('ordered', 'requisition_created', 'completed'),
     ])
   })
   test('while it goes on, or where it can be corrected, nothing is made anew', async () => {
     const { api } = await w.tenant()
-    const { id } = await place(api)
+    const { id } = await placeOrder(api)
     await runJobs()
-    const recreate = () => refusal(lab.recreateLabOrder({ params: { order_id: id } }))
+    const recreate = () => errorOf(lab.recreateLabOrder({ params: { order_id: id } }))
     expect(await recreate()).toMatchObject({ status: 400, detail: { error_type: 'ORDER_GOES_ON' } })
     await api.simulateOrder({ params: { order_id: id }, query: {}, body: undefined as never })
     expect(await recreate()).toMatchObject({ status: 400, detail: { error_type: 'ORDER_GOES_ON' } })

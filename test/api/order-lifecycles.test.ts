@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { canBecome, type Method, methods, reachableFrom, statusOfStep, stepsOf } from '../../src/contract/labs/lifecycle.ts'
+import { aRegistration, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
 import { aNewOrder, aUser } from '../support/orders.ts'
 import { fc } from '../support/properties.ts'
-import { aRegistration, placeKit, told, traceOf } from '../support/stories.ts'
-import { refusal, world } from '../support/world.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
 const { api, app, team_id, runJobs } = w
 const user_id = await aUser(api)
-const labs: Record<Method, Awaited<ReturnType<typeof w.labSide>>['lab']> = {
-  walk_in_test: (await w.labSide(1)).lab,
-  at_home_phlebotomy: (await w.labSide(1)).lab,
-  testkit: (await w.labSide(3)).lab,
-  on_site_collection: (await w.labSide(1)).lab,
+const labs: Record<Method, Awaited<ReturnType<typeof w.partnerLab>>['lab']> = {
+  walk_in_test: (await w.partnerLab(1)).lab,
+  at_home_phlebotomy: (await w.partnerLab(1)).lab,
+  testkit: (await w.partnerLab(3)).lab,
+  on_site_collection: (await w.partnerLab(1)).lab,
 }
 
 const read = (order_id: string) => api.getOrder({ params: { order_id } })
@@ -46,11 +46,11 @@ async function live(method: Method, registrable: boolean, body: Parameters<typeo
   let before = await read(order_id)
   const life = { method, order_id, sample_id: before.sample_id as string }
   for (const { door, low } of calls) {
-    const trace = await traceOf(w.url, order_id)
-    const { status } = await refusal((doors[door] as (typeof doors)[string])(life, low))
+    const trace = await snapshotOf(w.url, order_id)
+    const { status } = await errorOf((doors[door] as (typeof doors)[string])(life, low))
     expect([200, 400, 404, 409, 422]).toContain(status)
     const after = await read(order_id)
-    if (status !== 200) expect(await traceOf(w.url, order_id)).toEqual(trace)
+    if (status !== 200) expect(await snapshotOf(w.url, order_id)).toEqual(trace)
     const [was, is] = [lowsOf(before), lowsOf(after)]
     expect(is.slice(0, was.length)).toEqual(was)
     const follows = stepwise.includes(door) ? canBecome : (method: Method, from: string, to: string) => reachableFrom(method, from).has(to)
@@ -62,7 +62,7 @@ async function live(method: Method, registrable: boolean, body: Parameters<typeo
     expect(after.last_event).toEqual(after.events.at(-1))
     before = after
   }
-  const lines = (await told(app, team_id, order_id)).map((line) => line.split(' ')[1])
+  const lines = (await orderEvents(app, team_id, order_id)).map((line) => line.split(' ')[1])
   // A part of a kit's results is told without being a step.
   const isStep = (i: number) => lines[i] !== lines[i - 1] || canBecome(method, lines[i] as string, lines[i] as string)
   expect(lines.filter((_, i) => isStep(i))).toEqual(lowsOf(before))
@@ -73,7 +73,7 @@ test.each(methods)('asked everything of a %s order at once, one comes after the 
   await runJobs()
   const life = { method, order_id: order.id, sample_id: (await read(order.id)).sample_id as string }
   const asked = Object.values(doors).flatMap((door) => [door(life, 'sample_error'), door(life, 'requisition_created')])
-  const answers = await Promise.all(asked.map(refusal))
+  const answers = await Promise.all(asked.map(errorOf))
   expect(answers.filter(({ status }) => ![200, 400, 422].includes(status))).toEqual([])
   const after = await read(order.id)
   const lows = lowsOf(after)

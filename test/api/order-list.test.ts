@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { DAY, later } from '../../src/platform/time.ts'
-import { aPatient, aUser, place, testId, tests } from '../support/orders.ts'
+import { aPatient, aUser, placeOrder, testId, tests } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
-import { refusal, world } from '../support/world.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
-w.goToNoon()
-const { api, passes, runJobs } = w
+w.setTimeToNoon()
+const { api, advanceTime, runJobs } = w
 type Query = Parameters<Client['listOrders']>[0] extends { query?: infer Q } | undefined ? Q : never
 
 const simulate = (order_id: string, query: object = {}, body: object = {}) =>
@@ -17,16 +17,16 @@ const today = (days = 0) => later(w.app.now(), days * DAY).slice(0, 10)
 
 /** Four orders, a day apart, each of another person, method, status and outcome. */
 async function fourOrders() {
-  const zeph = await place(api, 'walk_in_test', { patient_details: aPatient() })
+  const zeph = await placeOrder(api, 'walk_in_test', { patient_details: aPatient() })
   await runJobs()
   await simulate(zeph.id, {}, { interpretation: 'critical' })
-  passes(DAY)
-  const bart = await place(api, 'at_home_phlebotomy', {
+  advanceTime(DAY)
+  const bart = await placeOrder(api, 'at_home_phlebotomy', {
     patient_details: aPatient({}, people[1]),
     patient_address: anAddress({ receiver_name: `${people[2].first_name} ${people[2].last_name}` }),
   })
   await runJobs()
-  passes(DAY)
+  advanceTime(DAY)
   const { order: kit } = await api.createTestkitOrder({
     body: {
       user_id: await aUser(api),
@@ -35,10 +35,10 @@ async function fourOrders() {
     },
   })
   await runJobs()
-  passes(DAY)
-  const held = await place(api, 'on_site_collection', { patient_details: aPatient({}, people[2]), activate_by: today(9) })
+  advanceTime(DAY)
+  const held = await placeOrder(api, 'on_site_collection', { patient_details: aPatient({}, people[2]), activate_by: today(9) })
   await runJobs()
-  passes(DAY)
+  advanceTime(DAY)
   await simulate(bart.id, { final_status: 'sample_with_lab.at_home_phlebotomy.partial_results' }, { interpretation: 'abnormal' })
   const read = async ({ id }: { id: string }) => api.getOrder({ params: { order_id: id } })
   return { zeph: await read(zeph), bart: await read(bart), kit: await read(kit), held: await read(held) }
@@ -131,11 +131,11 @@ test.each<[string, Query, string[]]>([
 test('names are sorted by last name, then first name, then the newer order, without case', async () => {
   const { api } = await w.tenant()
   const called = async (first_name: string, last_name: string) =>
-    (await place(api, 'walk_in_test', { patient_details: aPatient({ first_name, last_name }) })).id
+    (await placeOrder(api, 'walk_in_test', { patient_details: aPatient({ first_name, last_name }) })).id
   const feather = await called('Ann', people[0].last_name)
   const quill = await called('Zephyrine', 'quill')
   const older = await called('Ann', 'Quill')
-  passes(1)
+  advanceTime(1)
   const newer = await called('ann', 'QUILL')
   const found = async (order_direction: 'asc' | 'desc') =>
     (await api.listOrders({ query: { order_key: 'patient_name', order_direction } })).orders.map(({ id }) => id)
@@ -158,8 +158,8 @@ test('pages cut the list in its order, by name too, and know the total', async (
 
 test('an activation of today counts as current, one of tomorrow as scheduled', async () => {
   const { api } = await w.tenant()
-  const due = await place(api, 'walk_in_test', { activate_by: today() })
-  const ahead = await place(api, 'walk_in_test', { activate_by: today(1) })
+  const due = await placeOrder(api, 'walk_in_test', { activate_by: today() })
+  const ahead = await placeOrder(api, 'walk_in_test', { activate_by: today(1) })
   const found = async (type: 'current' | 'scheduled') =>
     (await api.listOrders({ query: { order_activation_types: [type] } })).orders.map(({ id }) => id)
   expect(await found('current')).toEqual([due.id])
@@ -186,7 +186,7 @@ test.each<[string, string, string]>([
   ['size', '101', 'size'],
   ['search_input', '', 'search_input'],
 ])('%s=%s is refused by name', async (name, value, field) => {
-  const { status, detail } = await refusal(api.listOrders({ query: { [name]: value } as never }))
+  const { status, detail } = await errorOf(api.listOrders({ query: { [name]: value } as never }))
   expect(status).toBe(422)
   expect((detail as unknown as { loc: unknown[] }[])[0]?.loc.slice(0, 2)).toEqual(['query', field])
 })
@@ -194,7 +194,7 @@ test.each<[string, string, string]>([
 test('a user that is unknown, or of another team, is not found', async () => {
   const stranger = await w.tenant()
   for (const user_id of [await aUser(stranger.api), '00000000-0000-4000-8000-000000000000'])
-    expect(await refusal(api.listOrders({ query: { user_id } }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+    expect(await errorOf(api.listOrders({ query: { user_id } }))).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
 })
 
 test('orders of another team are never listed, whatever is asked for', async () => {
@@ -213,7 +213,7 @@ test('orders of another team are never listed, whatever is asked for', async () 
 
 test('totals are exact to 10,000 and a lower bound beyond; so many are not sorted by name', async () => {
   const { api, team_id } = await w.tenant()
-  const newest = await place(api)
+  const newest = await placeOrder(api)
   await copies(newest.id, team_id, 9_999)
   const query = { size: 1 }
   expect(await api.listOrders({ query })).toEqual({ orders: [newest], total: 10_000, total_is_lower_bound: false, page: 1, size: 1 })
@@ -221,7 +221,7 @@ test('totals are exact to 10,000 and a lower bound beyond; so many are not sorte
   expect(await api.listOrders({ query })).toEqual({ orders: [newest], total: 10_000, total_is_lower_bound: true, page: 1, size: 1 })
 
   const byName = { size: 1, order_key: 'patient_name' } as const
-  expect(await refusal(api.listOrders({ query: byName }))).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_TO_SORT' } })
+  expect(await errorOf(api.listOrders({ query: byName }))).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_TO_SORT' } })
   expect(await api.listOrders({ query: { ...byName, start_date: newest.created_at } })).toMatchObject({ orders: [newest], total: 1 })
 })
 

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
-import { aNewOrder, aUser, place, testId, tests } from '../support/orders.ts'
+import { aNewOrder, aUser, placeOrder, testId, tests } from '../support/orders.ts'
 import { pagesOf, scan, textOf } from '../support/pdf.ts'
 import { anAddress, people, someInfo } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, world } from '../support/world.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
 const { api, runJobs } = w
@@ -20,8 +20,8 @@ const get = (paper: OrderPaper, order_id: string, query: object = labelled) =>
 const pdf = async (paper: OrderPaper, order_id: string, query?: object) => Buffer.from(await get(paper, order_id, query))
 const missing = (error_type: string) => ({ status: 404, detail: { error_type } })
 
-const sent = async (...order: Parameters<typeof place> extends [unknown, ...infer Rest] ? Rest : never) => {
-  const { id } = await place(api, ...order)
+const sent = async (...order: Parameters<typeof placeOrder> extends [unknown, ...infer Rest] ? Rest : never) => {
+  const { id } = await placeOrder(api, ...order)
   await runJobs()
   return api.getOrder({ params: { order_id: id } })
 }
@@ -60,23 +60,23 @@ test('a paper needs the key, like everything else', async () => {
 })
 
 test('papers of an order that is unknown, or of another team, are not found', async () => {
-  const stranger = await place((await w.tenant()).api)
+  const stranger = await placeOrder((await w.tenant()).api)
   for (const id of [newUuid(), stranger.id])
-    for (const paper of papers) expect(await refusal(get(paper, id))).toMatchObject(missing('ORDER_NOT_FOUND'))
+    for (const paper of papers) expect(await errorOf(get(paper, id))).toMatchObject(missing('ORDER_NOT_FOUND'))
 })
 
 test.each(methods)('before it is sent, a %s order has only its collection instructions', async (method) => {
-  const order = await place(api, method, { activate_by: '2999-01-01' })
+  const order = await placeOrder(api, method, { activate_by: '2999-01-01' })
   expect(order.requisition_form_url).toBeNull()
-  expect(await refusal(get('getRequisitionPdf', order.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
-  expect(await refusal(get('getLabelsPdf', order.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
-  expect(await refusal(get('getAbnPdf', order.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
-  expect(await refusal(get('getResultsPdf', order.id))).toMatchObject(missing('RESULTS_NOT_AVAILABLE'))
+  expect(await errorOf(get('getRequisitionPdf', order.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
+  expect(await errorOf(get('getLabelsPdf', order.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
+  expect(await errorOf(get('getAbnPdf', order.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
+  expect(await errorOf(get('getResultsPdf', order.id))).toMatchObject(missing('RESULTS_NOT_AVAILABLE'))
   for (const call of [api.getResults, api.getResultsMetadata])
-    expect(await refusal(call({ params: { order_id: order.id } }))).toMatchObject(missing('RESULTS_NOT_AVAILABLE'))
+    expect(await errorOf(call({ params: { order_id: order.id } }))).toMatchObject(missing('RESULTS_NOT_AVAILABLE'))
   const transaction_id = order.order_transaction?.id as string
   for (const call of [api.getTransactionResults, api.getTransactionResultsPdf])
-    expect(await refusal(call({ params: { transaction_id } }))).toMatchObject(missing('RESULTS_NOT_AVAILABLE'))
+    expect(await errorOf(call({ params: { transaction_id } }))).toMatchObject(missing('RESULTS_NOT_AVAILABLE'))
 
   const instructions = await textOf(await pdf('getCollectionInstructionPdf', order.id))
   expect(instructions).toContain(order.lab_test.name)
@@ -151,7 +151,7 @@ test.each([
   [{ ...labelled, number_of_labels: 0 }, 'number_of_labels'],
   [{ ...labelled, number_of_labels: 51 }, 'number_of_labels'],
 ])('labels with %j are refused', async (query, field) => {
-  const { status, detail } = await refusal(get('getLabelsPdf', done.id, query))
+  const { status, detail } = await errorOf(get('getLabelsPdf', done.id, query))
   expect([status, detail]).toMatchObject([422, [{ loc: ['query', field] }]])
 })
 
@@ -159,7 +159,7 @@ test('a kit without a patient has no requisition and no labels until it is regis
   const kit = await aKit()
   expect(kit).toMatchObject({ requisition_form_url: null, last_event: { status: 'received.testkit.awaiting_registration' } })
   for (const paper of ['getRequisitionPdf', 'getLabelsPdf'] as const)
-    expect(await refusal(get(paper, kit.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
+    expect(await errorOf(get(paper, kit.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
   const { patient_details, patient_address } = await aNewOrder(api, 'testkit')
   await api.registerTestkit({ body: { sample_id: kit.sample_id as string, patient_details, patient_address } })
   for (const paper of ['getRequisitionPdf', 'getLabelsPdf'] as const)
@@ -181,7 +181,7 @@ test('an imported order never has a requisition; the lab has its own', async () 
   })
   expect(order.requisition_form_url).toBeNull()
   await simulate(order.id)
-  expect(await refusal(get('getRequisitionPdf', order.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
+  expect(await errorOf(get('getRequisitionPdf', order.id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
   expect(await textOf(await pdf('getLabelsPdf', order.id))).toContain(order.sample_id)
   expect(await textOf(await pdf('getResultsPdf', order.id))).toContain(order.sample_id)
 })
@@ -236,7 +236,7 @@ describe('the advance notice', () => {
   ])('does not where %s', async (_, order) => {
     const { id, has_abn } = await order()
     expect(has_abn).toBe(false)
-    expect(await refusal(get('getAbnPdf', id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
+    expect(await errorOf(get('getAbnPdf', id))).toMatchObject(missing('DOCUMENT_NOT_AVAILABLE'))
   })
 })
 
@@ -283,7 +283,7 @@ test('the report of a transaction has a section for the order and one for its re
   const text = await textOf(Buffer.from(await api.getTransactionResultsPdf({ params: { transaction_id } })))
   expect(text).toContain(`Order ${order.id} (initial)`)
   expect(text).toContain(`Order ${redraw} (redraw)`)
-  expect(await refusal(api.getTransactionResultsPdf({ params: { transaction_id: newUuid() } }))).toMatchObject(
+  expect(await errorOf(api.getTransactionResultsPdf({ params: { transaction_id: newUuid() } }))).toMatchObject(
     missing('TRANSACTION_NOT_FOUND'),
   )
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { aBody, aPhysician, aProxy, type Known, NOW, orderRules, refusals, rowsOf } from '../support/order-rules.ts'
+import { aPhysician, aProxy, countRows, errorsIn, type Fixtures, NOW, orderBody, orderRules } from '../support/order-rules.ts'
 import { aUser } from '../support/orders.ts'
 import { people, personalWords } from '../support/people.ts'
 import { sendRaw } from '../support/raw.ts'
@@ -8,14 +8,14 @@ import { replica } from '../support/world.ts'
 type Found = { path: (string | number)[]; code: string; message: string; remedy: string; severity: string; status: number | null }
 
 const here = await replica()
-here.goTo(NOW)
+here.setTime(NOW)
 const team = await here.tenant()
-let known: Known
-let before: Awaited<ReturnType<typeof rowsOf>>
+let known: Fixtures
+let before: Awaited<ReturnType<typeof countRows>>
 beforeAll(async () => {
   const { data } = await team.api.listLabTests({ query: { lab_test_limit: 500 } })
   known = { user_id: await aUser(team.api), tests: Object.fromEntries(data.map(({ slug, id }) => [slug, id])) }
-  before = await rowsOf(here.app.db)
+  before = await countRows(here.app.db)
 })
 
 const post = (path: string, body: unknown) =>
@@ -34,7 +34,7 @@ async function checked(body: unknown) {
     expect([severity, status]).toEqual(severity === 'advisory' ? ['advisory', null] : ['hard', expect.any(Number)])
   }
   for (const word of personalWords) expect(text).not.toContain(word)
-  expect(await rowsOf(here.app.db)).toEqual(before)
+  expect(await countRows(here.app.db)).toEqual(before)
   return problems
 }
 
@@ -43,16 +43,16 @@ const hardOf = (problems: Found[]) => problems.filter(({ severity }) => severity
 const withoutPlace = (text: string) => (text.startsWith('422') ? text : text.split(' ').slice(0, 2).join(' '))
 
 test.each(orderRules)('refuses what placing refuses: %s (%#)', async (_, broken, kept) => {
-  const body = aBody(known, broken)
-  const refused = refusals(await post('/v3/order', body))
+  const body = orderBody(known, broken)
+  const refused = errorsIn(await post('/v3/order', body))
   expect(hardOf(await checked(body)).map(withoutPlace)).toEqual(refused)
-  expect(hardOf(await checked(aBody(known, kept)))).toEqual([])
+  expect(hardOf(await checked(orderBody(known, kept)))).toEqual([])
 })
 
 describe('everything is told at once', () => {
   test('values, rules and advice', async () => {
     const problems = await checked(
-      aBody(known, {
+      orderBody(known, {
         details: { ...people[1], dob: '2015-06-01', phone_number: '555' },
         address: { state: 'New Jersey', zip: '10001' },
         physician: null,
@@ -81,7 +81,7 @@ describe('everything is told at once', () => {
 
   test('what is wrong of the shape, and of the rest all the same', async () => {
     const problems = await checked(
-      aBody(known, {
+      orderBody(known, {
         user_id: 7,
         details: { dob: '2015-06-01', email: undefined },
         address: { zip: 'Marrowbone', phone_number: '1' },
@@ -106,12 +106,12 @@ describe('everything is told at once', () => {
   test('a user and tests that are not there, with what can be said without them', async () => {
     const unknown = 'ffffffff-0000-4000-8000-000000000000'
     const child = { details: { dob: '2015-06-01' } }
-    expect(hardOf(await checked(aBody(known, { ...child, user_id: unknown, lab_test_id: unknown })))).toEqual([
+    expect(hardOf(await checked(orderBody(known, { ...child, user_id: unknown, lab_test_id: unknown })))).toEqual([
       '404 USER_NOT_FOUND user_id',
       '400 UNKNOWN_LAB_TEST order_set.lab_test_ids',
       '422 minor_without_proxy patient_details.medical_proxy',
     ])
-    expect(hardOf(await checked(aBody(known, { ...child, user_id: unknown, billing_type: 'patient_bill_passthrough' })))).toEqual([
+    expect(hardOf(await checked(orderBody(known, { ...child, user_id: unknown, billing_type: 'patient_bill_passthrough' })))).toEqual([
       '404 USER_NOT_FOUND user_id',
       '422 minor_without_proxy patient_details.medical_proxy',
       '400 BILLING_TYPE_NOT_SUPPORTED billing_type',
@@ -122,7 +122,7 @@ describe('everything is told at once', () => {
     const unknown = 'ffffffff-0000-4000-8000-000000000000'
     const named = [known.tests['colon-fit-home'], unknown, known.tests['gut-inflammation-home']]
     const order_set = { lab_test_ids: named, add_on: { marker_ids: [99_999_999] }, lab_account_id: unknown }
-    expect(hardOf(await checked(aBody(known, { lab_test_id: undefined, order_set, collection_method: 'testkit' })))).toEqual([
+    expect(hardOf(await checked(orderBody(known, { lab_test_id: undefined, order_set, collection_method: 'testkit' })))).toEqual([
       '400 UNKNOWN_LAB_TEST order_set.lab_test_ids',
       '400 UNKNOWN_LAB_ACCOUNT lab_account_id',
       '400 UNKNOWN_MARKER order_set.add_on',
@@ -142,7 +142,7 @@ describe('everything is told at once', () => {
 })
 
 test('a finding says where, what and what to do', async () => {
-  expect(await checked(aBody(known, { address: { zip: '8500' }, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
+  expect(await checked(orderBody(known, { address: { zip: '8500' }, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
     {
       path: ['body', 'patient_address', 'zip'],
       code: 'format_error',
@@ -152,7 +152,7 @@ test('a finding says where, what and what to do', async () => {
       status: 422,
     },
   ])
-  expect(await checked(aBody(known, { order_set: null, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
+  expect(await checked(orderBody(known, { order_set: null, consents: [{ consentType: 'terms-of-use' }] }))).toEqual([
     {
       path: ['body', 'order_set'],
       code: 'NO_TESTS_NAMED',
@@ -165,7 +165,7 @@ test('a finding says where, what and what to do', async () => {
 })
 
 test('an order that is all right has no problems, and its advice becomes its warnings', async () => {
-  const body = aBody(known, {
+  const body = orderBody(known, {
     details: { ...people[1], medical_proxy: aProxy({ phone_number: '5' }) },
     consents: [{ consentType: 'hipaa-authorization' }],
   })
@@ -181,5 +181,5 @@ test('an order that is all right has no problems, and its advice becomes its war
 
 test.each(['[]', 'null', '"order"', '7'])('a body that is no object is refused: %s', async (body) => {
   const answer = await sendRaw(`${here.base}/v3/order/validate`, 'POST', { headers: { 'x-service-api-key': team.team_api_key }, body })
-  expect(refusals(answer)).toEqual(['422 type_error '])
+  expect(errorsIn(answer)).toEqual(['422 type_error '])
 })

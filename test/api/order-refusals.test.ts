@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ensureTeamKey } from '../../src/tenants/keys/actions.ts'
-import { toldTo } from '../support/events.ts'
+import { eventsOf } from '../support/events.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
-import { aBody, aPhysician, aProxy, type Known, NOW, orderRules, refusals, rowsOf, TODAY } from '../support/order-rules.ts'
-import { aUser, steps } from '../support/orders.ts'
+import { aPhysician, aProxy, countRows, errorsIn, type Fixtures, NOW, orderBody, orderRules, TODAY } from '../support/order-rules.ts'
+import { aUser, statusesOf } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
-import { expectRefusal, sendRaw } from '../support/raw.ts'
+import { expectClientError, sendRaw } from '../support/raw.ts'
 import { newApiKey } from '../support/seeded.ts'
 import { replica, type Tenant } from '../support/world.ts'
 
 type Json = Record<string, unknown>
 
 const here = await replica()
-here.goTo(NOW)
+here.setTime(NOW)
 const team = await here.tenant()
 const tests: Record<string, string> = {}
 beforeAll(async () => {
@@ -20,18 +20,18 @@ beforeAll(async () => {
   for (const { slug, id } of data) tests[slug] = id
 })
 
-const knownOf = async ({ api }: Tenant): Promise<Known> => ({ user_id: await aUser(api), tests })
+const knownOf = async ({ api }: Tenant): Promise<Fixtures> => ({ user_id: await aUser(api), tests })
 const post = (body: unknown, key = team.team_api_key, path = '/v3/order') =>
   sendRaw(here.base + path, 'POST', { headers: { 'x-service-api-key': key }, body: JSON.stringify(body) })
 const orderOf = (answer: { body: object }) => (answer.body as { order: Json & { events: { status: string }[] } }).order
 
 /** Sends what must be refused: nothing is written, and nothing of the patient's is repeated. */
 async function refused(body: unknown, key?: string) {
-  const before = await rowsOf(here.app.db)
+  const before = await countRows(here.app.db)
   const answer = await post(body, key)
-  expectRefusal(answer)
-  expect(await rowsOf(here.app.db)).toEqual(before)
-  return refusals(answer)
+  expectClientError(answer)
+  expect(await countRows(here.app.db)).toEqual(before)
+  return errorsIn(answer)
 }
 
 async function placed(body: unknown, key?: string) {
@@ -42,18 +42,18 @@ async function placed(body: unknown, key?: string) {
 
 test.each(orderRules)('%s (%#)', async (refusal, broken, kept) => {
   const known = await knownOf(team)
-  expect(await refused(aBody(known, broken))).toEqual([refusal])
-  expect(steps(await placed(aBody(known, kept)))).toEqual(['ordered'])
+  expect(await refused(orderBody(known, broken))).toEqual([refusal])
+  expect(statusesOf(await placed(orderBody(known, kept)))).toEqual(['ordered'])
 })
 
 describe('a user, test or account that is not the team’s', () => {
   test('a user of another team, or one that awaits its deletion, is not found', async () => {
     const other = await here.tenant()
     const known = await knownOf(team)
-    expect(await refused(aBody(known), other.team_api_key)).toEqual(['404 USER_NOT_FOUND'])
-    await placed(aBody(known))
+    expect(await refused(orderBody(known), other.team_api_key)).toEqual(['404 USER_NOT_FOUND'])
+    await placed(orderBody(known))
     await team.api.deleteUser({ params: { user_id: known.user_id } })
-    expect(await refused(aBody(known))).toEqual(['404 USER_SCHEDULED_FOR_DELETION'])
+    expect(await refused(orderBody(known))).toEqual(['404 USER_SCHEDULED_FOR_DELETION'])
   })
 
   test('a test of another team is unknown, an archived one inactive', async () => {
@@ -61,11 +61,11 @@ describe('a user, test or account that is not the team’s', () => {
     const body = { name: 'Ours', method: 'walk_in_test' as const, description: '', marker_ids: [1001, 1002] }
     const { id } = await other.api.createLabTest({ body })
     const order_set = { lab_test_ids: [id] }
-    expect(await refused({ ...aBody(await knownOf(team)), order_set })).toEqual(['400 UNKNOWN_LAB_TEST'])
+    expect(await refused({ ...orderBody(await knownOf(team)), order_set })).toEqual(['400 UNKNOWN_LAB_TEST'])
     const known = await knownOf(other)
-    await placed({ ...aBody(known), order_set }, other.team_api_key)
+    await placed({ ...orderBody(known), order_set }, other.team_api_key)
     await other.api.patchLabTest({ params: { lab_test_id: id }, body: { active: false } })
-    expect(await refused({ ...aBody(known), order_set }, other.team_api_key)).toEqual(['400 LAB_TEST_NOT_ACTIVE'])
+    expect(await refused({ ...orderBody(known), order_set }, other.team_api_key)).toEqual(['400 LAB_TEST_NOT_ACTIVE'])
   })
 
   test('a lab account must be the team’s, active, of that lab, allowed to bill there, and only one', async () => {
@@ -73,8 +73,8 @@ describe('a user, test or account that is not the team’s', () => {
     const known = await knownOf(other)
     const physician = aPhysician()
     const account = (change: object = {}) => aLabAccount(here.app.db, { ...other, ...change })
-    const place = (change: Json) => placed(aBody(known, { physician, ...change }), other.team_api_key)
-    const refuse = (change: Json) => refused(aBody(known, { physician, ...change }), other.team_api_key)
+    const place = (change: Json) => placed(orderBody(known, { physician, ...change }), other.team_api_key)
+    const refuse = (change: Json) => refused(orderBody(known, { physician, ...change }), other.team_api_key)
 
     const elsewhere = await account({ lab_id: 2 })
     expect(await refuse({ lab_account_id: elsewhere })).toEqual(['400 LAB_ACCOUNT_OF_ANOTHER_LAB'])
@@ -94,57 +94,56 @@ describe('a user, test or account that is not the team’s', () => {
     expect(
       await refuse({ lab_account_id: first, order_set: { lab_test_ids: [tests['essential-wellness']], lab_account_id: elsewhere } }),
     ).toEqual(['400 LAB_ACCOUNTS_DIFFER'])
-    expect(await refused(aBody(await knownOf(team), { lab_account_id: first }))).toEqual(['400 UNKNOWN_LAB_ACCOUNT'])
+    expect(await refused(orderBody(await knownOf(team), { lab_account_id: first }))).toEqual(['400 UNKNOWN_LAB_ACCOUNT'])
   })
 })
 
 test('a team may forbid minors, with a proxy too', async () => {
   const other = await here.tenant()
   const known = await knownOf(other)
-  const child = aBody(known, { details: { dob: '2015-06-01', medical_proxy: aProxy() } })
+  const child = orderBody(known, { details: { dob: '2015-06-01', medical_proxy: aProxy() } })
   await placed(child, other.team_api_key)
   const params = { org_id: other.org_id, team_id: other.team_id }
   await other.admin.patchTeam({ params, body: { sandbox: { minor_ordering_enabled: false } } })
   expect(await refused(child, other.team_api_key)).toEqual(['400 MINORS_NOT_ALLOWED'])
-  await placed(aBody(known, { details: { dob: '2009-03-10' } }), other.team_api_key)
+  await placed(orderBody(known, { details: { dob: '2009-03-10' } }), other.team_api_key)
 })
 
 test('where a state has an age of its own, the operator says so', async () => {
   const strict = await replica({ env: { CONSENT_AGES: 'AL=19' } })
-  strict.goTo(NOW)
+  strict.setTime(NOW)
   const alabama = { details: { dob: '2009-03-10' }, address: { state: 'Alabama', zip: '35203' } }
   const known = await knownOf(team)
   const sent = (change: Json) =>
     sendRaw(`${strict.base}/v3/order`, 'POST', {
       headers: { 'x-service-api-key': team.team_api_key },
-      body: JSON.stringify(aBody(known, change)),
+      body: JSON.stringify(orderBody(known, change)),
     })
-  expect(refusals(await sent(alabama))).toEqual(['422 minor_without_proxy patient_details.medical_proxy'])
+  expect(errorsIn(await sent(alabama))).toEqual(['422 minor_without_proxy patient_details.medical_proxy'])
   expect((await sent({ ...alabama, details: { dob: '2008-03-10' } })).status).toBe(200)
   expect((await sent({ details: { dob: '2009-03-10' } })).status).toBe(200)
-  await placed(aBody(known, alabama))
+  await placed(orderBody(known, alabama))
 })
 
 test('a proxy that the demographics name is enough', async () => {
   const known = await knownOf(team)
   const child = { details: { dob: '2015-06-01' } }
-  expect(await refused(aBody(known, child))).toEqual(['422 minor_without_proxy patient_details.medical_proxy'])
-  await placed(aBody(known, { details: { dob: '2015-06-01', medical_proxy: aProxy() } }))
-  expect(await placed(aBody(known, child))).toMatchObject({ patient_details: { medical_proxy: { first_name: 'Ottoline' } } })
+  expect(await refused(orderBody(known, child))).toEqual(['422 minor_without_proxy patient_details.medical_proxy'])
+  await placed(orderBody(known, { details: { dob: '2015-06-01', medical_proxy: aProxy() } }))
+  expect(await placed(orderBody(known, child))).toMatchObject({ patient_details: { medical_proxy: { first_name: 'Ottoline' } } })
 })
 
 test('everything that is wrong is told at once: of the shape, then of the values, then of the rules', async () => {
   const known = await knownOf(team)
   const child = { dob: '2015-06-01', medical_proxy: null }
-  expect(await refused(aBody(known, { details: { ...child, gender: 'x' }, address: { zip: '1' }, activate_by: '2027-03-09' }))).toEqual([
-    '422 enum patient_details.gender',
-    '422 format_error patient_address.zip',
-  ])
-  expect(await refused(aBody(known, { details: child, activate_by: '2027-03-09', billing_type: 'patient_bill_passthrough' }))).toEqual([
+  expect(await refused(orderBody(known, { details: { ...child, gender: 'x' }, address: { zip: '1' }, activate_by: '2027-03-09' }))).toEqual(
+    ['422 enum patient_details.gender', '422 format_error patient_address.zip'],
+  )
+  expect(await refused(orderBody(known, { details: child, activate_by: '2027-03-09', billing_type: 'patient_bill_passthrough' }))).toEqual([
     '422 minor_without_proxy patient_details.medical_proxy',
     '422 activate_by_in_the_past activate_by',
   ])
-  expect(await refused(aBody(known, { billing_type: 'commercial_insurance', address: { state: 'NJ', zip: '07001' } }))).toEqual([
+  expect(await refused(orderBody(known, { billing_type: 'commercial_insurance', address: { state: 'NJ', zip: '07001' } }))).toEqual([
     '400 INSURANCE_REQUIRED',
     '400 ICD_CODES_REQUIRED',
     '400 PHYSICIAN_REQUIRED',
@@ -158,11 +157,11 @@ test('a kit without a patient goes only where its lab works, however the state i
     return { user_id: known.user_id, lab_test_id: tests['heart-and-sugar-card'], shipping_details }
   }
   for (const state of ['NY', 'ny', 'New York']) {
-    const before = await rowsOf(here.app.db)
+    const before = await countRows(here.app.db)
     const answer = await post(kit(state, '10001'), team.team_api_key, '/v3/order/testkit')
-    expectRefusal(answer)
-    expect(refusals(answer)).toEqual(['400 LAB_DOES_NOT_SERVE_STATE'])
-    expect(await rowsOf(here.app.db)).toEqual(before)
+    expectClientError(answer)
+    expect(errorsIn(answer)).toEqual(['400 LAB_DOES_NOT_SERVE_STATE'])
+    expect(await countRows(here.app.db)).toEqual(before)
   }
   expect((await post(kit('Connecticut', '06101'), team.team_api_key, '/v3/order/testkit')).status).toBe(200)
 })
@@ -170,7 +169,7 @@ test('a kit without a patient goes only where its lab works, however the state i
 test('a read-only key may check an order but not place one', async () => {
   const read_only_key = newApiKey('sk_us_')
   await ensureTeamKey(here.app, read_only_key, { label: 'reader', team_id: team.team_id, read_only: true })
-  const body = aBody(await knownOf(team))
+  const body = orderBody(await knownOf(team))
   expect(await refused(body, read_only_key)).toEqual(['403 READ_ONLY_KEY'])
   expect(await post(body, read_only_key, '/v3/order/validate')).toMatchObject({ status: 200, body: { valid: true } })
 })
@@ -183,7 +182,7 @@ describe('what is placed', () => {
   test('is answered as the complete order, read back the same and told the same', async () => {
     const known = await knownOf(team)
     const consents = [{ consentType: 'hipaa-authorization' }]
-    const body = aBody(known, { consents, passthrough: 'ref 7', clinical_notes: 'fasting', icd_codes: ['e785'], priority: true })
+    const body = orderBody(known, { consents, passthrough: 'ref 7', clinical_notes: 'fasting', icd_codes: ['e785'], priority: true })
     const answer = await post(body)
     expect(answer.body).toEqual({ order: expect.any(Object), status: 'success', message: 'Order created successfully' })
     const order = orderOf(answer)
@@ -253,14 +252,14 @@ describe('what is placed', () => {
       warnings: [],
     })
     expect(await team.api.getOrder({ params: { order_id: order['id'] as string } })).toEqual(order)
-    const told = (await toldTo(here.app, team.team_id)).filter((event) => event.order_id === order['id'])
+    const told = (await eventsOf(here.app, team.team_id)).filter((event) => event.order_id === order['id'])
     expect(told).toMatchObject([{ event_type: 'labtest.order.created', user_id: known.user_id, data: order }])
   })
 
   test('is taken with a warning where a lab may stumble', async () => {
     const known = await knownOf(team)
     const order = await placed(
-      aBody(known, {
+      orderBody(known, {
         details: { ...people[1], phone_number: '555-0178' },
         address: { state: 'Arizona' },
         physician: aPhysician({ npi: '1234567890' }),
@@ -285,13 +284,13 @@ describe('what is placed', () => {
 
   test('records the demographics of the user', async () => {
     const known = await knownOf(team)
-    await placed(aBody(known, { details: { race: 'asian' } }))
+    await placed(orderBody(known, { details: { race: 'asian' } }))
     const params = { user_id: known.user_id }
     expect(await team.api.getUserInfo({ params })).toMatchObject({ ...people[0], race: 'asian', ethnicity: null, address: anAddress() })
-    const before = await rowsOf(here.app.db)
-    await placed(aBody(known, { details: { ...people[2], race: 'asian' } }))
+    const before = await countRows(here.app.db)
+    await placed(orderBody(known, { details: { ...people[2], race: 'asian' } }))
     expect(await team.api.getUserInfo({ params })).toMatchObject({ ...people[2], address: anAddress() })
-    expect((await rowsOf(here.app.db))?.['user_info']).toBe(before?.['user_info'])
+    expect((await countRows(here.app.db))?.['user_info']).toBe(before?.['user_info'])
   })
 
   test('has only what may be given: the rest is ours to say', async () => {
@@ -314,7 +313,7 @@ describe('what is placed', () => {
       lab_test: { price: 0 },
       activate_at: NOW,
     }
-    const order = await placed({ ...aBody(known), ...ours })
+    const order = await placed({ ...orderBody(known), ...ours })
     expect(order).toMatchObject({ team_id: team.team_id, status: 'received', origin: 'initial', has_abn: false, sample_id: null })
     expect(order).toMatchObject({ interpretation: null, activate_at: null, last_event: ordered, lab_test: { price: expect.any(Number) } })
     expect(order['id']).not.toBe(other.team_id)
@@ -330,33 +329,33 @@ describe('what is large', () => {
   test('images of 5 MB are kept, all four; one byte more is refused', async () => {
     const known = await knownOf(team)
     const front_image = image(5 * MB)
-    const body = aBody(known, {
+    const body = orderBody(known, {
       physician: aPhysician({ signature_image: front_image }),
       health_insurance: { front_image, back_image: front_image, patient_signature_image: front_image },
     })
-    const before = await rowsOf(here.app.db)
+    const before = await countRows(here.app.db)
     await placed(body)
-    expect((await rowsOf(here.app.db))?.['order_images']).toBe((before?.['order_images'] ?? 0) + 4)
-    expect(await refused(aBody(known, { health_insurance: { front_image: image(5 * MB + 1) } }))).toEqual([
+    expect((await countRows(here.app.db))?.['order_images']).toBe((before?.['order_images'] ?? 0) + 4)
+    expect(await refused(orderBody(known, { health_insurance: { front_image: image(5 * MB + 1) } }))).toEqual([
       '422 value_error health_insurance.front_image.content',
     ])
   })
 
   test('10 MB of notes are refused in a few words, and so is a body that no order needs', async () => {
     const known = await knownOf(team)
-    expect(await refused(aBody(known, { passthrough: 'x'.repeat(10 * MB) }))).toEqual(['422 too_big passthrough'])
-    expect(await refused(aBody(known, { passthrough: 'x'.repeat(31 * MB) }))).toEqual(['413 BODY_TOO_LARGE'])
+    expect(await refused(orderBody(known, { passthrough: 'x'.repeat(10 * MB) }))).toEqual(['422 too_big passthrough'])
+    expect(await refused(orderBody(known, { passthrough: 'x'.repeat(31 * MB) }))).toEqual(['413 BODY_TOO_LARGE'])
   })
 
   test('100,000 entries are refused in a few words', async () => {
     const known = await knownOf(team)
     const many = (entry: unknown) => Array(100_000).fill(entry)
-    expect(await refused(aBody(known, { icd_codes: many('E78.5') }))).toEqual(['422 too_big icd_codes'])
-    expect(await refused(aBody(known, { icd_codes: many(1) }))).toEqual(['422 too_big icd_codes'])
-    expect(await refused(aBody(known, { consents: many({}), aoe_answers: many({ marker_id: 'x' }) }))).toEqual([
+    expect(await refused(orderBody(known, { icd_codes: many('E78.5') }))).toEqual(['422 too_big icd_codes'])
+    expect(await refused(orderBody(known, { icd_codes: many(1) }))).toEqual(['422 too_big icd_codes'])
+    expect(await refused(orderBody(known, { consents: many({}), aoe_answers: many({ marker_id: 'x' }) }))).toEqual([
       '422 too_big consents',
       '422 too_big aoe_answers',
     ])
-    await placed(aBody(known, { details: { dob: TODAY, medical_proxy: aProxy() } }))
+    await placed(orderBody(known, { details: { dob: TODAY, medical_proxy: aProxy() } }))
   })
 })

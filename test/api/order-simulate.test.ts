@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { canBecome, type Method, methods, statusOfStep, stepsOf } from '../../src/contract/labs/lifecycle.ts'
 import { DAY, later, SECOND } from '../../src/platform/time.ts'
-import { aNewOrder, aUser, place, steps, testId } from '../support/orders.ts'
-import { placeKit, told, toldOf, traceOf } from '../support/stories.ts'
-import { newDatabase, refusal, world } from '../support/world.ts'
+import { expectedEvents, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
+import { aNewOrder, aUser, placeOrder, statusesOf, testId } from '../support/orders.ts'
+import { errorOf, newDatabase, world } from '../support/world.ts'
 
 const w = await world()
 const { api, app, team_id, runJobs } = w
@@ -39,8 +39,8 @@ describe.each(methods)('a %s order', (method) => {
   test('walks to its results without a word of what for', async () => {
     const id = await sent(method)
     expect(await simulate(id)).toBe('Success')
-    expect(steps(await read(id))).toEqual(usual[method].split(' '))
-    expect(await told(app, team_id, id)).toEqual(toldOf(...usual[method].split(' ')))
+    expect(statusesOf(await read(id))).toEqual(usual[method].split(' '))
+    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...usual[method].split(' ')))
   })
 
   const never = { ordered: 'it is where orders begin', awaiting_registration: 'it has its patient', registered: 'it has its patient' }
@@ -55,35 +55,35 @@ describe.each(methods)('a %s order', (method) => {
     expect(taken.slice(1).filter((step, i) => !canBecome(method, taken[i] as string, step))).toEqual([])
     expect(events.map((event) => event.id)).toEqual(taken.map((_, i) => i + 1))
     expect([last_event, status]).toEqual([events.at(-1), stepsOf(method)[low]?.top])
-    expect(await told(app, team_id, id)).toEqual(toldOf(...taken))
+    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...taken))
   })
 
   test('is where it was asked to go if the lab was quicker', async () => {
     const id = await sent(method)
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     expect(await simulate(id, { final_status: statusOfStep(method, 'requisition_created') as never })).toBe('Success')
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
 
   test.each([...lows.filter((low) => low in never), 'requisition_bypassed'])('is not moved to %s once it is past it', async (low) => {
     const id = await sent(method)
-    const before = await traceOf(w.url, id)
-    expect(await refusal(simulate(id, { final_status: statusOfStep(method, low) as never }))).toMatchObject({
+    const before = await snapshotOf(w.url, id)
+    expect(await errorOf(simulate(id, { final_status: statusOfStep(method, low) as never }))).toMatchObject({
       status: 400,
       detail: { error_type: 'STATUS_NOT_REACHABLE' },
     })
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
 
   test('refuses the status of another method and writes nothing', async () => {
     const id = await sent(method)
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     const other = method === 'testkit' ? 'walk_in_test' : 'testkit'
-    expect(await refusal(simulate(id, { final_status: statusOfStep(other, 'completed') as never }))).toMatchObject({
+    expect(await errorOf(simulate(id, { final_status: statusOfStep(other, 'completed') as never }))).toMatchObject({
       status: 400,
       detail: { error_type: 'STATUS_NOT_REACHABLE' },
     })
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
 })
 
@@ -93,18 +93,18 @@ describe('a kit without a patient', () => {
   test('is registered for somebody on its way to the results', async () => {
     const { id } = await placeKit(api, user_id)
     await runJobs()
-    expect(steps(await read(id))).toEqual(['ordered', 'awaiting_registration'])
+    expect(statusesOf(await read(id))).toEqual(['ordered', 'awaiting_registration'])
     await simulate(id)
     const done = [...way.split(' '), 'transit_lab', 'delivered_to_lab', 'completed']
     const order = await read(id)
-    expect(steps(order)).toEqual(done)
+    expect(statusesOf(order)).toEqual(done)
     expect(order.patient_details).toMatchObject({ first_name: 'Harbour', last_name: 'Stock' })
-    expect(await told(app, team_id, id)).toEqual(toldOf(...done))
+    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...done))
   })
   test.each(['registered', 'requisition_created', 'with_customer', 'do_not_process'])('comes to %s', async (low) => {
     const { id } = await placeKit(api, user_id)
     await simulate(id, { final_status: statusOfStep('testkit', low) as never })
-    const taken = steps(await read(id)) as string[]
+    const taken = statusesOf(await read(id)) as string[]
     expect(taken.at(-1)).toBe(low)
     expect(taken.slice(1).filter((step, i) => !canBecome('testkit', taken[i] as string, step))).toEqual([])
   })
@@ -113,22 +113,22 @@ describe('a kit without a patient', () => {
 test('where it stands already, and where it cannot go back, is told apart', async () => {
   const id = await sent()
   await simulate(id)
-  const before = await traceOf(w.url, id)
+  const before = await snapshotOf(w.url, id)
   expect(await simulate(id)).toBe('Success')
-  expect(await traceOf(w.url, id)).toEqual(before)
-  expect(await refusal(simulate(id, { final_status: 'sample_with_lab.walk_in_test.partial_results' }))).toMatchObject({ status: 400 })
-  expect(await traceOf(w.url, id)).toEqual(before)
+  expect(await snapshotOf(w.url, id)).toEqual(before)
+  expect(await errorOf(simulate(id, { final_status: 'sample_with_lab.walk_in_test.partial_results' }))).toMatchObject({ status: 400 })
+  expect(await snapshotOf(w.url, id)).toEqual(before)
   await simulate(id, { final_status: 'completed.walk_in_test.corrected' })
   await simulate(id, { final_status: 'completed.walk_in_test.corrected' })
-  expect(steps(await read(id))).toEqual([...usual.walk_in_test.split(' '), 'corrected', 'corrected'])
+  expect(statusesOf(await read(id))).toEqual([...usual.walk_in_test.split(' '), 'corrected', 'corrected'])
 })
 
 test('a cancelled order stays as it is', async () => {
   const id = await sent()
   await api.cancelOrder({ params: { order_id: id } })
-  const before = await traceOf(w.url, id)
+  const before = await snapshotOf(w.url, id)
   expect(await simulate(id)).toBe('Success')
-  expect(await traceOf(w.url, id)).toEqual(before)
+  expect(await snapshotOf(w.url, id)).toEqual(before)
 })
 
 test('a held order is walked too, and is dispatched no more', async () => {
@@ -136,7 +136,7 @@ test('a held order is walked too, and is dispatched no more', async () => {
   await runJobs()
   await simulate(id, { final_status: 'received.walk_in_test.requisition_created' })
   await runJobs()
-  expect(steps(await read(id))).toEqual(['ordered', 'requisition_created'])
+  expect(statusesOf(await read(id))).toEqual(['ordered', 'requisition_created'])
 })
 
 describe('the body', () => {
@@ -171,9 +171,9 @@ describe('the body', () => {
     ['an unknown status_detail', {}, { status_detail: 'because' }],
   ])('or the query may not name %s', async (_, query, body) => {
     const id = await sent()
-    const before = await traceOf(w.url, id)
-    expect((await refusal(simulate(id, query, body as Flags))).status).toBe(422)
-    expect(await traceOf(w.url, id)).toEqual(before)
+    const before = await snapshotOf(w.url, id)
+    expect((await errorOf(simulate(id, query, body as Flags))).status).toBe(422)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
 })
 
@@ -210,8 +210,8 @@ describe('flags', () => {
     const id = await sent()
     await simulate(id, {}, { partials })
     const taken = ['ordered', 'requisition_created', ...Array(partials).fill('partial_results'), 'completed']
-    expect(steps(await read(id))).toEqual(taken)
-    expect(await told(app, team_id, id)).toEqual(toldOf(...taken))
+    expect(statusesOf(await read(id))).toEqual(taken)
+    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...taken))
   })
   test('seed', async () => {
     const [one, two, three] = [await sent(), await sent(), await sent()]
@@ -231,11 +231,11 @@ describe('flags', () => {
   test('a critical simulation alarms once, partials and all', async () => {
     const id = await sent()
     await simulate(id, {}, { interpretation: 'critical', partials: 2, seed: 'alarm' })
-    const log = await told(app, team_id, id)
+    const log = await orderEvents(app, team_id, id)
     expect(log.filter((one) => one.startsWith('critical'))).toHaveLength(1)
     expect(log[3]).toMatch(/^critical /)
     expect(log.filter((one) => !one.startsWith('critical'))).toEqual(
-      toldOf('ordered', 'requisition_created', 'partial_results', 'partial_results', 'completed'),
+      expectedEvents('ordered', 'requisition_created', 'partial_results', 'partial_results', 'completed'),
     )
   })
 })
@@ -243,10 +243,10 @@ describe('flags', () => {
 describe('with a delay', () => {
   test('the first step comes at once and the others as the clock moves, each at its moment', async () => {
     const own = await w.tenant()
-    const { id } = await place(own.api, 'testkit')
+    const { id } = await placeOrder(own.api, 'testkit')
     await runJobs()
     const all = usual.testkit.split(' ')
-    const now = async () => steps(await own.api.getOrder({ params: { order_id: id } }))
+    const now = async () => statusesOf(await own.api.getOrder({ params: { order_id: id } }))
     expect(await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 60 }, body: undefined as never })).toBe('Success')
     expect(await now()).toEqual(all.slice(0, 3))
     await own.api.moveClock({ body: { advance_seconds: 61 } })
@@ -256,54 +256,54 @@ describe('with a delay', () => {
     expect(events.map(({ status }) => status.split('.')[2])).toEqual(all)
     const moments = events.slice(2).map(({ created_at }) => created_at)
     expect(moments).toEqual(moments.map((_, i) => later(moments[0] as string, i * 60 * SECOND)))
-    expect(await told(app, own.team_id, id)).toEqual(toldOf(...all))
+    expect(await orderEvents(app, own.team_id, id)).toEqual(expectedEvents(...all))
   })
   test('the job takes what is due in real time', async () => {
     const own = await world({ database: await newDatabase() })
-    const { id } = await place(own.api)
+    const { id } = await placeOrder(own.api)
     await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 5 }, body: undefined as never })
-    const now = async () => steps(await own.api.getOrder({ params: { order_id: id } }))
+    const now = async () => statusesOf(await own.api.getOrder({ params: { order_id: id } }))
     await own.runJobs()
     expect(await now()).toEqual(['ordered', 'requisition_created'])
-    own.passes(5 * SECOND)
+    own.advanceTime(5 * SECOND)
     await own.runJobs()
     expect(await now()).toEqual(['ordered', 'requisition_created', 'partial_results'])
-    own.passes(5 * SECOND)
+    own.advanceTime(5 * SECOND)
     await own.runJobs()
     expect(await now()).toEqual(['ordered', 'requisition_created', 'partial_results', 'completed'])
   })
   test('cancelling stops it', async () => {
     const own = await w.tenant()
-    const { id } = await place(own.api)
+    const { id } = await placeOrder(own.api)
     await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 60 }, body: undefined as never })
     await own.api.cancelOrder({ params: { order_id: id } })
     await own.api.moveClock({ body: { advance_seconds: 3600 } })
     await runJobs()
-    expect(steps(await own.api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created', 'cancelled'])
+    expect(statusesOf(await own.api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created', 'cancelled'])
   })
   test.each([0, 60])('of %d seconds a redraw that the lab does not offer is refused at once', async (delay) => {
-    const { id } = await place(api, 'walk_in_test', { user_id, order_set: { lab_test_ids: [await testId(api, 'kidney-urine')] } })
+    const { id } = await placeOrder(api, 'walk_in_test', { user_id, order_set: { lab_test_ids: [await testId(api, 'kidney-urine')] } })
     await runJobs()
-    const before = await traceOf(w.url, id)
-    expect(await refusal(simulate(id, { final_status: 'collecting_sample.walk_in_test.redraw_available', delay }))).toMatchObject({
+    const before = await snapshotOf(w.url, id)
+    expect(await errorOf(simulate(id, { final_status: 'collecting_sample.walk_in_test.redraw_available', delay }))).toMatchObject({
       status: 400,
       detail: { error_type: 'REDRAW_NOT_OFFERED' },
     })
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
   test('a report that overtakes the walk ends it', async () => {
     const own = await w.tenant()
-    const { id } = await place(own.api)
+    const { id } = await placeOrder(own.api)
     await own.api.simulateOrder({ params: { order_id: id }, query: { delay: 60 }, body: undefined as never })
-    const { lab } = await w.labSide(1)
+    const { lab } = await w.partnerLab(1)
     await lab.reportLabStep({ params: { order_id: id }, body: { status: 'sample_error' } })
     await own.api.moveClock({ body: { advance_seconds: 90 * 24 * 3600 } })
-    expect(steps(await own.api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created', 'sample_error'])
+    expect(statusesOf(await own.api.getOrder({ params: { order_id: id } }))).toEqual(['ordered', 'requisition_created', 'sample_error'])
   })
 })
 
 test('production knows no simulation', async () => {
   const there = await world({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
   const call = there.api.simulateOrder({ params: { order_id: team_id }, query: {}, body: undefined as never })
-  expect(await refusal(call)).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
+  expect(await errorOf(call)).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
 })

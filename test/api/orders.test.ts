@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { methods } from '../../src/contract/labs/lifecycle.ts'
-import { place, steps } from '../support/orders.ts'
+import { placeOrder, statusesOf } from '../support/orders.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
 const { api, runJobs } = one
 
 test.each(methods)('a %s order is placed, sent to the lab and walked to its results', async (method) => {
-  const order = await place(api, method)
+  const order = await placeOrder(api, method)
   expect(order.last_event.status).toBe(`received.${method}.ordered`)
   await runJobs()
-  expect(steps(await api.getOrder({ params: { order_id: order.id } }))).toEqual(['ordered', 'requisition_created'])
+  expect(statusesOf(await api.getOrder({ params: { order_id: order.id } }))).toEqual(['ordered', 'requisition_created'])
   expect(await api.simulateOrder({ params: { order_id: order.id }, query: {}, body: undefined as never })).toBe('Success')
   const done = await api.getOrder({ params: { order_id: order.id } })
   expect(done.last_event.status).toBe(`completed.${method}.completed`)

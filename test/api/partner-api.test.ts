@@ -5,22 +5,22 @@ import type { NewResults } from '../../src/contract/labs/results.ts'
 import { loadCatalog } from '../../src/labs/catalog/file/actions.ts'
 import { DAY, later, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { aPatient, aUser, place, steps } from '../support/orders.ts'
+import { aRegistration, expectedEvents, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
+import { aPatient, aUser, placeOrder, statusesOf } from '../support/orders.ts'
 import { people } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
-import { aRegistration, placeKit, told, toldOf, traceOf } from '../support/stories.ts'
-import { newDatabase, refusal, world } from '../support/world.ts'
+import { errorOf, newDatabase, world } from '../support/world.ts'
 
 const w = await world()
 const { api, app, team_id, runJobs } = w
-const { lab, lab_key, key_id } = await w.labSide(1)
-const stranger = await w.labSide(2)
+const { lab, lab_key, key_id } = await w.partnerLab(1)
+const stranger = await w.partnerLab(2)
 const user_id = await aUser(api)
 
 const read = (order_id: string) => api.getOrder({ params: { order_id } })
 
 async function sent(change: object = {}) {
-  const { id } = await place(api, 'walk_in_test', { user_id, ...change })
+  const { id } = await placeOrder(api, 'walk_in_test', { user_id, ...change })
   await runJobs()
   return id
 }
@@ -35,11 +35,11 @@ describe('a partner lab', () => {
   test('reads the orders that were sent to it, page by page, of all teams and of no other lab', async () => {
     const other = await w.tenant()
     const mine = [await sent(), await sent()]
-    const { id: theirs } = await place(other.api)
-    await place(other.api, 'testkit')
+    const { id: theirs } = await placeOrder(other.api)
+    await placeOrder(other.api, 'testkit')
     await runJobs()
     expect((await lab.listLabOrders()).orders).toEqual([])
-    w.passes(3 * SECOND)
+    w.advanceTime(3 * SECOND)
     const listed: string[] = []
     let next_cursor: string | null | undefined
     for (let more = true; more; ) {
@@ -49,17 +49,17 @@ describe('a partner lab', () => {
       next_cursor = page.next_cursor
     }
     expect(listed).toEqual([...mine, theirs])
-    const held = await place(other.api, 'walk_in_test', { activate_by: '2999-01-01' })
+    const held = await placeOrder(other.api, 'walk_in_test', { activate_by: '2999-01-01' })
     await other.api.cancelOrder({ params: { order_id: held.id } })
     const late = await sent()
-    w.passes(3 * SECOND)
+    w.advanceTime(3 * SECOND)
     expect((await lab.listLabOrders({ query: { next_cursor } })).orders.map((order) => order.id)).toEqual([late])
 
     const [first = ''] = mine
     const { sample_id } = await lab.getLabOrder({ params: { order_id: first } })
     expect((await lab.listLabOrders({ query: { sample_id } })).orders.map((order) => order.id)).toEqual([first])
     await report(first, { status: 'sample_error' })
-    w.passes(3 * SECOND)
+    w.advanceTime(3 * SECOND)
     expect((await lab.listLabOrders({ query: { status: ['sample_error'] } })).orders.map((order) => order.id)).toEqual([first])
     expect((await lab.listLabOrders()).orders.at(-1)?.id).toBe(first)
     const [row] = await query<{ subject: string }>(
@@ -89,13 +89,13 @@ describe('a partner lab', () => {
     await post(id, [{ slug: 'hba1c', result: '5.0' }])
     const all = ['ordered', 'requisition_created', 'appointment_pending', 'appointment_scheduled', 'partial_results', 'completed']
     const order = await read(id)
-    expect(steps(order)).toEqual(all)
+    expect(statusesOf(order)).toEqual(all)
     expect(order.sample_id).toBe('LAB-77')
-    expect(await told(app, team_id, id)).toEqual(toldOf(...all))
+    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...all))
   })
   test('reports in the time of the team', async () => {
     const own = await w.tenant()
-    const { id } = await place(own.api)
+    const { id } = await placeOrder(own.api)
     await runJobs()
     await own.api.moveClock({ body: { now: '2031-05-01T12:00:00Z' } })
     await report(id, { status: 'sample_error', status_detail: 'sample_contaminated' })
@@ -142,21 +142,21 @@ describe('what is not its own', () => {
 
   test.each(calls)('%s answers another lab as if there were no such order', async (...call) => {
     const id = await sent()
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     const nobodys = await ask(stranger.lab_key, call, newUuid())
     expect(nobodys).toMatchObject({ status: 404, text: expect.stringContaining('ORDER_NOT_FOUND') })
     expect(await ask(stranger.lab_key, call, id)).toEqual(nobodys)
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
     expect((await stranger.lab.listLabOrders()).orders.map((order) => order.id)).not.toContain(id)
   })
   test.each(calls)('%s answers so for a held order, until its day', async (...call) => {
     const own = await w.tenant()
     const activate_by = later(app.now(), 10 * DAY).slice(0, 10)
-    const { id } = await place(own.api, 'walk_in_test', { activate_by })
+    const { id } = await placeOrder(own.api, 'walk_in_test', { activate_by })
     await runJobs()
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     expect(await ask(lab_key, call, id)).toEqual(await ask(lab_key, call, newUuid()))
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
     const listed = async () => (await lab.listLabOrders({ query: { limit: 100 } })).orders.map((order) => order.id)
     expect(await listed()).not.toContain(id)
     await own.api.moveClock({ body: { advance_seconds: (11 * DAY) / 1000 } })
@@ -167,15 +167,15 @@ describe('what is not its own', () => {
 
 describe('a report that comes twice or late changes nothing', () => {
   async function unchanged(id: string, call: () => Promise<unknown>) {
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     await call()
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   }
 
   test('whatever else it says', async () => {
-    const { id } = await place(api, 'testkit', { user_id })
+    const { id } = await placeOrder(api, 'testkit', { user_id })
     await runJobs()
-    const { lab: kits } = await w.labSide(3)
+    const { lab: kits } = await w.partnerLab(3)
     const scan = (status: Step['status'], notes: string, sample_id = 'KIT-1') =>
       kits.reportLabStep({
         params: { order_id: id },
@@ -190,7 +190,7 @@ describe('a report that comes twice or late changes nothing', () => {
     await unchanged(id, () => scan('problem_in_transit_customer', 'late'))
     await unchanged(id, () => scan('requisition_created', 'late'))
     const all = ['ordered', 'requisition_created', 'transit_customer', 'with_customer']
-    expect(await told(app, team_id, id)).toEqual(toldOf(...all))
+    expect(await orderEvents(app, team_id, id)).toEqual(expectedEvents(...all))
     expect((await read(id)).details.data?.shipment).toMatchObject({ notes: 'there' })
   })
   test('nor do results that were reported, or a part of what is final', async () => {
@@ -207,15 +207,18 @@ describe('a report that comes twice or late changes nothing', () => {
   test('ten equal ones at once are one', async () => {
     const id = await sent()
     await Promise.all(Array.from({ length: 10 }, () => post(id, [{ slug: 'glucose', result: '512' }])))
-    expect(steps(await read(id))).toEqual(['ordered', 'requisition_created', 'completed'])
-    expect(await told(app, team_id, id)).toEqual([...toldOf('ordered', 'requisition_created', 'completed'), 'critical glucose'])
+    expect(statusesOf(await read(id))).toEqual(['ordered', 'requisition_created', 'completed'])
+    expect(await orderEvents(app, team_id, id)).toEqual([
+      ...expectedEvents('ordered', 'requisition_created', 'completed'),
+      'critical glucose',
+    ])
   })
   test('of a cancelled order a step is late, and results are refused', async () => {
     const id = await sent()
     await api.cancelOrder({ params: { order_id: id } })
     await unchanged(id, () => report(id, { status: 'appointment_pending', sample_id: 'LATE-1' }))
     await unchanged(id, async () =>
-      expect(await refusal(post(id, [{ slug: 'glucose', result: '91' }]))).toMatchObject({
+      expect(await errorOf(post(id, [{ slug: 'glucose', result: '91' }]))).toMatchObject({
         status: 400,
         detail: { error_type: 'STATUS_NOT_REACHABLE' },
       }),
@@ -228,7 +231,7 @@ test('a final report after a final one corrects it, and a correction without a f
   await post(twice, [{ slug: 'glucose', result: '91' }])
   expect((await post(twice, [{ slug: 'glucose', result: '93' }])).status).toBe('corrected')
   await post(early, [{ slug: 'glucose', result: '91' }], 'corrected')
-  expect([steps(await read(twice)), steps(await read(early))]).toEqual([
+  expect([statusesOf(await read(twice)), statusesOf(await read(early))]).toEqual([
     ['ordered', 'requisition_created', 'completed', 'corrected'],
     ['ordered', 'requisition_created', 'completed'],
   ])
@@ -261,20 +264,20 @@ describe('a hostile report', () => {
   ]
   test.each(refused)('with %s is refused and changes nothing', async (_, name, body) => {
     const id = await sent()
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     const row = endpoints[name as 'reportLabStep']
     const answer = await sendRequest(w.base, row, { params: { order_id: id }, body, headers: { 'x-lab-key': lab_key } })
     expect(answer.status).toBe(422)
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
   test('of a step that the method does not have is refused', async () => {
     const id = await sent()
-    const before = await traceOf(w.url, id)
-    expect(await refusal(report(id, { status: 'transit_lab', sample_id: 'NEW-1' }))).toMatchObject({
+    const before = await snapshotOf(w.url, id)
+    expect(await errorOf(report(id, { status: 'transit_lab', sample_id: 'NEW-1' }))).toMatchObject({
       status: 400,
       detail: { error_type: 'STATUS_NOT_REACHABLE' },
     })
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
   test('is kept as it came where it can only be read: an unknown measurement, odd text, another unit', async () => {
     const id = await sent()
@@ -312,30 +315,30 @@ describe('a hostile report', () => {
   })
   test('that is mistyped is sent back: a measurement that nobody knows, and one that stands there twice', async () => {
     const id = await sent()
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     const twice = [
       { slug: 'moon-dust', result: '7' },
       { slug: 'glucose', result: '91' },
       { slug: 'glucose', result: '92' },
     ]
-    expect(await refusal(post(id, twice))).toMatchObject({
+    expect(await errorOf(post(id, twice))).toMatchObject({
       status: 422,
       detail: [
         { type: 'measurement_unknown', loc: ['body', 'results', 0, 'slug'] },
         { type: 'measurement_twice', loc: ['body', 'results', 2, 'result'] },
       ],
     })
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
   test('cannot take the sample number of another order of the lab', async () => {
     const [one, two] = [await sent(), await sent()]
     const sample_id = (await read(one)).sample_id as string
-    const before = await traceOf(w.url, two)
-    expect(await refusal(report(two, { status: 'appointment_pending', sample_id }))).toMatchObject({
+    const before = await snapshotOf(w.url, two)
+    expect(await errorOf(report(two, { status: 'appointment_pending', sample_id }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'sample_id'], type: 'sample_id_taken' }],
     })
-    expect(await traceOf(w.url, two)).toEqual(before)
+    expect(await snapshotOf(w.url, two)).toEqual(before)
     expect((await report(two, { status: 'appointment_pending', sample_id: 'FREE-1' })).sample_id).toBe('FREE-1')
   })
 })
@@ -343,59 +346,59 @@ describe('a hostile report', () => {
 describe('in production', async () => {
   const there = await world({ database: await newDatabase(), env: { ENVIRONMENT: 'production' } })
   await loadCatalog(there.app)
-  const { lab: partner } = await there.labSide(1)
-  const { lab: kits } = await there.labSide(3)
+  const { lab: partner } = await there.partnerLab(1)
+  const { lab: kits } = await there.partnerLab(3)
   const readThere = (order_id: string) => there.api.getOrder({ params: { order_id } })
 
   test('an order waits for its lab, which names the sample and reports the results; nothing moves by itself', async () => {
-    const { id } = await place(there.api)
+    const { id } = await placeOrder(there.api)
     expect((await partner.listLabOrders()).orders).toEqual([])
     await there.runJobs()
-    there.passes(30 * DAY)
+    there.advanceTime(30 * DAY)
     await there.runJobs()
     expect(await readThere(id)).toMatchObject({ sample_id: null, last_event: { id: 1 } })
     expect((await partner.listLabOrders()).orders.map((order) => order.id)).toEqual([id])
 
     const params = { order_id: id }
     await partner.reportLabStep({ params, body: { status: 'requisition_created', sample_id: 'PARTNER-1' } })
-    there.passes(30 * DAY)
+    there.advanceTime(30 * DAY)
     await there.runJobs()
     expect(await readThere(id)).toMatchObject({ sample_id: 'PARTNER-1', last_event: { id: 2 } })
     await partner.reportLabResults({ params, body: { status: 'final', results: [{ slug: 'glucose', result: '512' }] } })
     const all = ['ordered', 'requisition_created', 'completed']
-    expect(steps(await readThere(id))).toEqual(all)
-    expect(await told(there.app, there.team_id, id)).toEqual([...toldOf(...all), 'critical glucose'])
+    expect(statusesOf(await readThere(id))).toEqual(all)
+    expect(await orderEvents(there.app, there.team_id, id)).toEqual([...expectedEvents(...all), 'critical glucose'])
     expect((await there.api.getResults({ params })).metadata).toMatchObject({ specimen_number: 'PARTNER-1', interpretation: 'critical' })
   })
   test('a held order is new to the lab on its day', async () => {
-    const { id } = await place(there.api, 'walk_in_test', { activate_by: later(there.app.now(), 10 * DAY).slice(0, 10) })
-    const { id: later_placed } = await place(there.api)
+    const { id } = await placeOrder(there.api, 'walk_in_test', { activate_by: later(there.app.now(), 10 * DAY).slice(0, 10) })
+    const { id: later_placed } = await placeOrder(there.api)
     await there.runJobs()
     const listed = async () => (await partner.listLabOrders({ query: { limit: 100 } })).orders.map((order) => order.id)
     expect((await listed()).at(-1)).toBe(later_placed)
-    there.passes(11 * DAY)
+    there.advanceTime(11 * DAY)
     await there.runJobs()
     expect((await listed()).at(-1)).toBe(id)
-    expect(steps(await readThere(id))).toEqual(['ordered'])
+    expect(statusesOf(await readThere(id))).toEqual(['ordered'])
   })
   test('a kit from the shelf is registered by the number that the lab gave it', async () => {
     const { id } = await placeKit(there.api, await aUser(there.api))
     await there.runJobs()
     const params = { order_id: id }
-    expect(await refusal(kits.reportLabStep({ params, body: { status: 'requisition_created', sample_id: 'KIT-9' } }))).toMatchObject({
+    expect(await errorOf(kits.reportLabStep({ params, body: { status: 'requisition_created', sample_id: 'KIT-9' } }))).toMatchObject({
       status: 400,
     })
     await kits.reportLabStep({ params, body: { status: 'transit_customer', sample_id: 'KIT-9' } })
     const { order } = await there.api.registerTestkit({ body: aRegistration('KIT-9') })
-    expect(steps(order)).toEqual(['ordered', 'awaiting_registration', 'transit_customer', 'registered'])
+    expect(statusesOf(order)).toEqual(['ordered', 'awaiting_registration', 'transit_customer', 'registered'])
     await kits.reportLabStep({ params, body: { status: 'requisition_created' } })
     await kits.reportLabResults({ params, body: { status: 'final', results: [{ slug: 'hba1c', result: '5.0' }] } })
     const all = ['ordered', 'awaiting_registration', 'transit_customer', 'registered', 'requisition_created', 'completed']
-    expect(steps(await readThere(id))).toEqual(all)
-    expect(await told(there.app, there.team_id, id)).toEqual(toldOf(...all))
+    expect(statusesOf(await readThere(id))).toEqual(all)
+    expect(await orderEvents(there.app, there.team_id, id)).toEqual(expectedEvents(...all))
   })
   test('an order made anew is with the lab at once', async () => {
-    const { id } = await place(there.api)
+    const { id } = await placeOrder(there.api)
     await there.runJobs()
     await there.api.cancelOrder({ params: { order_id: id } })
     const made = await partner.recreateLabOrder({ params: { order_id: id } })
@@ -403,6 +406,6 @@ describe('in production', async () => {
       params: { order_id: made.id },
       body: { status: 'final', results: [{ slug: 'glucose', result: '91' }] },
     })
-    expect(steps(await readThere(made.id))).toEqual(['ordered', 'completed'])
+    expect(statusesOf(await readThere(made.id))).toEqual(['ordered', 'completed'])
   })
 })

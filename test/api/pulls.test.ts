@@ -6,14 +6,14 @@ import { lockUser } from '../../src/tenants/users/actions.ts'
 import { orderPull } from '../../src/wearables/connections/pulls.ts'
 import { openDemo } from '../../src/wearables/providers/demo/connect.ts'
 import { query } from '../support/cluster.ts'
-import { aSample, aUser, push, toldOf } from '../support/wearables.ts'
-import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
+import { aSample, aUser, push, userEvents } from '../support/wearables.ts'
+import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
   w = await world()
-  w.goToNoon()
+  w.setTimeToNoon()
 })
 
 const daysAgo = (days: number) => new Date(Date.parse(w.app.wall()) - days * DAY).toISOString().slice(0, 10)
@@ -87,11 +87,11 @@ describe('the past of a source that we fetch', () => {
   })
 
   test('asked for again, with nothing new in it, is read and not told', async () => {
-    const past = async () => (await toldOf(w.app, t.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('historical.'))
+    const past = async () => (await userEvents(w.app, t.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('historical.'))
     const before = await past()
     const scheduled = async () => (await pullsOf(t, user_id)).pulled['sleep']?.timeline.scheduled_at
     const first = await scheduled()
-    w.passes(SECOND)
+    w.advanceTime(SECOND)
     expect(await trigger(t, user_id)).toEqual({ user_ids_triggered: [user_id], user_ids_failed: [] })
     expect(Object.keys(await states(t, user_id))).toEqual(['success'])
     expect(Date.parse((await scheduled()) as string)).toBeGreaterThan(Date.parse(first as string))
@@ -107,7 +107,7 @@ describe('the past of a source that we fetch', () => {
     expect(Object.keys(await states(t, user_id))).toContain('retrying resource_contention')
 
     await release()
-    w.passes(10 * SECOND)
+    w.advanceTime(10 * SECOND)
     await w.runJobs()
     expect(Object.keys(await states(t, user_id))).toEqual(['success'])
     const read = { params: { user_id, resource: 'heartrate' }, query: { start_date: day, end_date: day } }
@@ -120,11 +120,11 @@ describe('the past of a source that we fetch', () => {
     expect(Object.keys(await states(t, user_id))).toContain('retrying resource_contention')
     // Three tries later, each of which takes as long as the first.
     await query(w.url, `update connections set pull_tries = 4 where user_id = '${user_id}'`)
-    w.passes(HOUR)
+    w.advanceTime(HOUR)
     await w.runJobs()
     expect(Object.keys(await states(t, user_id))).toContain('failure retry_quota_exhausted')
     await release()
-    w.passes(DAY)
+    w.advanceTime(DAY)
     await w.runJobs()
     expect(Object.keys(await states(t, user_id))).toContain('failure retry_quota_exhausted')
   })
@@ -136,10 +136,10 @@ describe('the past of a source that we fetch', () => {
     expect((await pullsOf(t, user_id)).pulled['sleep']).toMatchObject({ range_start: null, timeline: { ended_at: null } })
     await w.runJobs()
     expect(Object.keys(await states(t, user_id))).toEqual(['in_progress'])
-    w.passes(2 * MINUTE)
+    w.advanceTime(2 * MINUTE)
     await w.runJobs()
     expect(Object.keys(await states(t, user_id))).toEqual(['success'])
-    const types = (await toldOf(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)
+    const types = (await userEvents(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)
     expect(types).toEqual(expect.arrayContaining(['historical.data.sleep.created', 'daily.data.sleep.created']))
   })
 
@@ -149,9 +149,9 @@ describe('the past of a source that we fetch', () => {
     await orderPull(w.app, connection)
     await t.api.endConnection({ params: { user_id, provider: 'fitbit' } })
     expect(Object.keys(await states(t, user_id))).toEqual(['failure non_retriable_error'])
-    w.passes(2 * MINUTE)
+    w.advanceTime(2 * MINUTE)
     await w.runJobs()
-    expect((await toldOf(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)).toEqual(['provider.connection.created'])
+    expect((await userEvents(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)).toEqual(['provider.connection.created'])
   })
 
   test('is taken no further once the connection has ended meanwhile', async () => {
@@ -168,7 +168,7 @@ describe('the past of a source that we fetch', () => {
     )
     const answer = t.api.connectDemo({ body: { user_id, provider: 'fitbit' } })
     await answer.finally(() => query(w.url, 'drop function end_meanwhile cascade'))
-    expect((await toldOf(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)).toEqual([
+    expect((await userEvents(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)).toEqual([
       'provider.connection.created',
       'historical.data.activity.created',
     ])
@@ -197,10 +197,10 @@ test('live data never waits for a backfill that is still being written', async (
   await held.promise
   const backfill = push(t.api, user_id, 'heartrate', [beat('2026-02-10T09:00:00Z')], past('02'))
   const waiting = "select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-  await soon(async () => expect(await query(w.url, waiting)).toEqual([{ count: 1 }]))
+  await waitFor(async () => expect(await query(w.url, waiting)).toEqual([{ count: 1 }]))
 
   expect(await push(t.api, user_id, 'heartrate', [beat('2026-03-10T09:00:00Z')])).toMatchObject({ success: true, created: 1 })
-  const typesNow = async () => (await toldOf(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)
+  const typesNow = async () => (await userEvents(w.app, t.team_id, user_id)).map(({ event_type }) => event_type)
   expect((await typesNow()).slice(-2)).toEqual(['historical.data.heartrate.created', 'daily.data.heartrate.created'])
   expect(await query(w.url, waiting)).toEqual([{ count: 1 }])
 

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { query } from '../support/cluster.ts'
-import { leaksIn } from '../support/leaks.ts'
+import { findLeaks } from '../support/leaks.ts'
 import { anAddress, people, someInfo, someInsurance } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, replica, type Tenant, world } from '../support/world.ts'
+import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -55,11 +55,11 @@ describe('demographics', () => {
   test('and insurances refuse a birth date that lies in the future', async () => {
     const user = await newUser()
     const dob = '2999-01-01'
-    expect(await refusal(w.api.putUserInfo({ params: user, body: someInfo({ dob }) }))).toMatchObject({
+    expect(await errorOf(w.api.putUserInfo({ params: user, body: someInfo({ dob }) }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'dob'] }],
     })
-    expect(await refusal(w.api.createInsurance({ params: user, body: someInsurance({ insured: someInfo({ dob }) }) }))).toMatchObject({
+    expect(await errorOf(w.api.createInsurance({ params: user, body: someInsurance({ insured: someInfo({ dob }) }) }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'insured', 'dob'] }],
     })
@@ -72,13 +72,13 @@ describe('demographics', () => {
     expect(read.body).toEqual(everything)
   })
   test('are not found before they were recorded, nor for an unknown user', async () => {
-    expect(await refusal(w.api.getUserInfo({ params: await newUser() }))).toMatchObject({
+    expect(await errorOf(w.api.getUserInfo({ params: await newUser() }))).toMatchObject({
       status: 404,
       detail: { error_type: 'USER_INFO_NOT_FOUND', error_message: expect.stringContaining('PATCH') },
     })
     const unknown = { user_id: newUuid() }
     for (const call of [() => w.api.getUserInfo({ params: unknown }), () => w.api.putUserInfo({ params: unknown, body: someInfo() })])
-      expect(await refusal(call())).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+      expect(await errorOf(call())).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
   })
   test.each([
     [{ first_name: undefined }, ['first_name'], 'missing'],
@@ -92,10 +92,10 @@ describe('demographics', () => {
     [{ address: anAddress({ zip: undefined }) }, ['address', 'zip'], 'missing'],
     [{ medical_proxy: { first_name: 'x' } }, ['medical_proxy', 'last_name'], 'missing'],
   ])('with %j are refused and the answer names the place', async (change, place, type) => {
-    const answer = await refusal(w.api.putUserInfo({ params: await newUser(), body: someInfo(change) }))
+    const answer = await errorOf(w.api.putUserInfo({ params: await newUser(), body: someInfo(change) }))
     expect(answer.status).toBe(422)
     expect(answer.detail).toContainEqual({ type, loc: ['body', ...place], msg: expect.any(String) })
-    expect(leaksIn(JSON.stringify(answer), 'the answer')).toEqual([])
+    expect(findLeaks(JSON.stringify(answer), 'the answer')).toEqual([])
   })
 })
 
@@ -142,7 +142,7 @@ describe('an insurance', () => {
   test('is not found before one of its kind was recorded, nor for an unknown user', async () => {
     const user = await newUser()
     await w.api.createInsurance({ params: user, body: someInsurance() })
-    expect(await refusal(w.api.getInsurance({ params: user, query: { is_primary: false } }))).toMatchObject({
+    expect(await errorOf(w.api.getInsurance({ params: user, query: { is_primary: false } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'INSURANCE_NOT_FOUND', error_message: expect.stringContaining('POST') },
     })
@@ -151,7 +151,7 @@ describe('an insurance', () => {
       () => w.api.getInsurance({ params: unknown }),
       () => w.api.createInsurance({ params: unknown, body: someInsurance() }),
     ])
-      expect(await refusal(call())).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
+      expect(await errorOf(call())).toMatchObject({ status: 404, detail: { error_type: 'USER_NOT_FOUND' } })
   })
   test.each([
     [{ payor_code: undefined }, ['payor_code'], 'missing'],
@@ -162,14 +162,14 @@ describe('an insurance', () => {
     [{ guarantor: { ...guarantor, household_size: -1 } }, ['guarantor', 'household_size'], 'too_small'],
     [{ is_primary: 'yes' }, ['is_primary'], 'type_error'],
   ])('with %j is refused and the answer names the place', async (change, place, type) => {
-    const answer = await refusal(w.api.createInsurance({ params: await newUser(), body: someInsurance(change) }))
+    const answer = await errorOf(w.api.createInsurance({ params: await newUser(), body: someInsurance(change) }))
     expect(answer.status).toBe(422)
     expect(answer.detail).toContainEqual({ type, loc: ['body', ...place], msg: expect.any(String) })
-    expect(leaksIn(JSON.stringify(answer), 'the answer')).toEqual([])
+    expect(findLeaks(JSON.stringify(answer), 'the answer')).toEqual([])
   })
   test('is asked for by true or false only', async () => {
     const query = { is_primary: 'maybe' as unknown as boolean }
-    expect(await refusal(w.api.getInsurance({ params: await newUser(), query }))).toMatchObject({
+    expect(await errorOf(w.api.getInsurance({ params: await newUser(), query }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['query', 'is_primary'] }],
     })
@@ -229,7 +229,7 @@ describe('people are found', () => {
     },
   )
   test.each(['', 'z', 'z'.repeat(201), 5])('not by "%s", which is refused', async (query) => {
-    expect(await refusal(w.api.findPeople({ body: { query: query as string } }))).toMatchObject({
+    expect(await errorOf(w.api.findPeople({ body: { query: query as string } }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'query'] }],
     })
@@ -262,7 +262,7 @@ describe('people are found', () => {
     await found(zephyrine.last_name)
     const log = readFileSync(join(inject('logs'), `${process.pid}.log`), 'utf8')
     expect(log).toContain('"route":"/v2/user/search"')
-    expect(leaksIn(log, 'log')).toEqual([])
+    expect(findLeaks(log, 'log')).toEqual([])
     expect(log.toLowerCase()).not.toContain('quillfe')
   })
 })
@@ -272,16 +272,16 @@ test('what is recorded is sealed: a document that was moved to another user does
   for (const user of [one, two]) await w.api.putUserInfo({ params: user, body: someInfo() })
   const { sealed } = await w.app.db.selectFrom('user_info').select('sealed').where('user_id', '=', one.user_id).executeTakeFirstOrThrow()
   await w.app.db.updateTable('user_info').set({ sealed }).where('user_id', '=', two.user_id).execute()
-  expect((await refusal(w.api.getUserInfo({ params: two }))).status).toBe(500)
+  expect((await errorOf(w.api.getUserInfo({ params: two }))).status).toBe(500)
   expect(await w.api.getUserInfo({ params: one })).toEqual(someInfo())
 })
 
 describe('what somebody moved to another user with the database alone does not open', () => {
   const move = (statement: string, values: string[]) => query(w.url, statement, values)
   const refusedSilently = async (call: Promise<unknown>) => {
-    const answer = await refusal(call)
+    const answer = await errorOf(call)
     expect(answer).toMatchObject({ status: 500, detail: { error_type: 'INTERNAL_ERROR' } })
-    expect(leaksIn(JSON.stringify(answer), 'the answer')).toEqual([])
+    expect(findLeaks(JSON.stringify(answer), 'the answer')).toEqual([])
   }
 
   test('a wrapped key, even with the document that it opens', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
 import { fc } from '../support/properties.ts'
-import { aNight, aSample, aUser, aWorkout, pushSummary, toldOf } from '../support/wearables.ts'
+import { aNight, aSample, aUser, aWorkout, pushSummary, userEvents } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -124,7 +124,7 @@ test('summaries of every kind are told as they are read', async () => {
     w.api.listElectrocardiograms(asked).then(({ electrocardiogram }) => electrocardiogram[0]),
     w.api.getProfile({ params: { user_id } }),
   ])
-  const told = (await toldOf(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('daily.'))
+  const told = (await userEvents(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('daily.'))
   expect(told.map(({ data }) => data)).toEqual(read)
 })
 
@@ -133,7 +133,7 @@ type Summary = Record<string, unknown> & { id: string }
 /** What a customer has who replaced each summary by the one with the same id. */
 async function applied(user_id: string) {
   const found = new Map<string, Summary>()
-  for (const { event_type, data } of await toldOf(w.app, w.team_id, user_id))
+  for (const { event_type, data } of await userEvents(w.app, w.team_id, user_id))
     if (/\.(workouts|sleep|sleep_cycle|body)\./.test(event_type)) found.set(data['id'] as string, data as unknown as Summary)
   return [...found.values()].sort(byId)
 }

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { fc } from '../support/properties.ts'
-import { aUser, push, pushSummary, toldOf } from '../support/wearables.ts'
+import { aUser, push, pushSummary, userEvents } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -50,7 +50,7 @@ test('a newer version of the same content shows nothing that was not told', asyn
   const day = { day_summary: { date: '2026-03-01', steps_sum: 3 } }
   await pushSummary(w.api, user_id, 'activity', [{ ...day, modified_at: '2026-03-02T02:00:00Z' }])
   const first = await read(user_id)
-  w.passes(60_000)
+  w.advanceTime(60_000)
   await pushSummary(w.api, user_id, 'activity', [{ ...day, modified_at: '2026-03-02T03:00:00Z' }])
   expect(await read(user_id)).toEqual(first)
   expect(await applied(user_id)).toEqual(first)
@@ -80,7 +80,7 @@ test('the same versions end in the same state and the same told state, in any or
 async function applied(user_id: string) {
   const samples = new Map<string, unknown>()
   const activity = new Map<string, Record<string, unknown>>()
-  for (const { event_type, data } of await toldOf(w.app, w.team_id, user_id)) {
+  for (const { event_type, data } of await userEvents(w.app, w.team_id, user_id)) {
     const { slug, type } = (data['source'] ?? {}) as { slug?: string; type?: string }
     if (event_type.includes('.steps.')) for (const sample of data.data) samples.set(`${slug} ${type} ${sample['timestamp']}`, sample)
     if (event_type.includes('.activity.')) activity.set(data['id'] as string, data)

@@ -2,21 +2,21 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/contract/client.ts'
 import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { toldTo } from '../support/events.ts'
-import { aPatient, aUser, place, steps } from '../support/orders.ts'
+import { eventsOf } from '../support/events.ts'
+import { aRegistration, orderEvents, placeKit, snapshotOf } from '../support/order-events.ts'
+import { aPatient, aUser, placeOrder, statusesOf } from '../support/orders.ts'
 import { anAddress, people } from '../support/people.ts'
-import { aRegistration, placeKit, told, traceOf } from '../support/stories.ts'
-import { refusal, world } from '../support/world.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
 const { app, runJobs } = w
-const { lab } = await w.labSide(1)
-const { lab: kitLab } = await w.labSide(3)
+const { lab } = await w.partnerLab(1)
+const { lab: kitLab } = await w.partnerLab(3)
 
 const read = (api: Client, order_id: string) => api.getOrder({ params: { order_id } })
 
-async function sent(api: Client, change: object = {}, method: Parameters<typeof place>[1] = 'walk_in_test') {
-  const { id } = await place(api, method, change)
+async function sent(api: Client, change: object = {}, method: Parameters<typeof placeOrder>[1] = 'walk_in_test') {
+  const { id } = await placeOrder(api, method, change)
   await runJobs()
   return id
 }
@@ -37,7 +37,7 @@ describe('results', () => {
       api.getResultsMetadata({ params: { order_id: id } }),
       api.getTransactionResults({ params: { transaction_id } }),
     ]
-    for (const answer of await Promise.all(calls.map(refusal)))
+    for (const answer of await Promise.all(calls.map(errorOf)))
       expect(answer).toMatchObject({ status: 404, detail: { error_type: 'RESULTS_NOT_AVAILABLE' } })
     expect(await read(api, id)).toMatchObject({ interpretation: null, has_missing_results: null })
   })
@@ -129,10 +129,10 @@ describe('results', () => {
     const { api } = await w.tenant()
     const id = await sent(api)
     await post(id, {})
-    const before = await traceOf(w.url, id)
+    const before = await snapshotOf(w.url, id)
     for (const change of ["results set status = 'partial'", "order_events set low_level = 'cancelled'"])
       await expect(query(w.url, `update ${change} where order_id = $1`, [id])).rejects.toThrow('is append-only')
-    expect(await traceOf(w.url, id)).toEqual(before)
+    expect(await snapshotOf(w.url, id)).toEqual(before)
   })
 })
 
@@ -204,7 +204,7 @@ async function fullOrder(api: Client, user_id: string) {
     physician: { first_name: 'Otto', last_name: 'Sample', npi: '1234567893', signature_image: picture },
     health_insurance: { front_image: picture, payor_code: 'OAKMU', insurance_id: 'MEMBER-55501' },
   }
-  const { id } = await place(api, 'walk_in_test', change)
+  const { id } = await placeOrder(api, 'walk_in_test', change)
   await api.simulateOrder({
     params: { order_id: id },
     query: { final_status: 'completed.walk_in_test.corrected' },
@@ -215,7 +215,7 @@ async function fullOrder(api: Client, user_id: string) {
 
 type Trace = Record<'orders' | 'order_events' | 'results' | 'order_images' | 'events', unknown[] | null>
 const countsOf = async (order_id: string) => {
-  const trace = (await traceOf(w.url, order_id)) as Trace
+  const trace = (await snapshotOf(w.url, order_id)) as Trace
   return Object.fromEntries(Object.entries(trace).map(([table, rows]) => [table, rows?.length ?? 0]))
 }
 
@@ -226,13 +226,13 @@ describe('erasing a user', () => {
     const [id, theirs] = [await fullOrder(api, user_id), await fullOrder(api, other)]
     const { sample_id, order_transaction } = await read(api, id)
     expect(await countsOf(id)).toMatchObject({ orders: 1, order_events: 5, results: 3, order_images: 2 })
-    const untouched = await traceOf(w.url, theirs)
+    const untouched = await snapshotOf(w.url, theirs)
 
     await api.deleteUser({ params: { user_id } })
     await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
 
     expect(await countsOf(id)).toEqual({ orders: 1, order_events: 5, results: 0, order_images: 0, events: 0 })
-    const { orders } = (await traceOf(w.url, id)) as { orders: object[] }
+    const { orders } = (await snapshotOf(w.url, id)) as { orders: object[] }
     expect(orders).toMatchObject([
       { id, user_id: null, sealed: null, terms: [], simulation: null, dispatch_at: null, step_at: null, low_level: 'corrected' },
     ])
@@ -250,27 +250,27 @@ describe('erasing a user', () => {
       lab.recreateLabOrder(order),
       post(id, {}),
     ]
-    expect((await Promise.all(gone.map(refusal))).map(({ status }) => status)).toEqual(gone.map(() => 404))
+    expect((await Promise.all(gone.map(errorOf))).map(({ status }) => status)).toEqual(gone.map(() => 404))
     expect((await api.listOrders()).orders.map((one) => one.id)).toEqual([theirs])
     expect((await lab.listLabOrders({ query: { limit: 100 } })).orders.map((one) => one.id)).not.toContain(id)
-    expect((await toldTo(app, team_id)).map((one) => one.user_id)).toEqual(expect.not.arrayContaining([user_id]))
+    expect((await eventsOf(app, team_id)).map((one) => one.user_id)).toEqual(expect.not.arrayContaining([user_id]))
 
-    expect(await traceOf(w.url, theirs)).toEqual(untouched)
+    expect(await snapshotOf(w.url, theirs)).toEqual(untouched)
     expect(await read(api, theirs)).toMatchObject({ user_id: other, interpretation: 'critical' })
   })
 
   test('stops an order that is held, and one that is being simulated', async () => {
     const { api } = await w.tenant()
     const user_id = await aUser(api)
-    const { id: held } = await place(api, 'walk_in_test', { user_id, activate_by: '2037-01-02' })
-    const { id: walking } = await place(api, 'testkit', { user_id })
+    const { id: held } = await placeOrder(api, 'walk_in_test', { user_id, activate_by: '2037-01-02' })
+    const { id: walking } = await placeOrder(api, 'testkit', { user_id })
     await api.simulateOrder({ params: { order_id: walking }, query: { delay: 86_400 }, body: undefined as never })
     await api.deleteUser({ params: { user_id } })
     await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
-    const before = [await traceOf(w.url, held), await traceOf(w.url, walking)]
+    const before = [await snapshotOf(w.url, held), await snapshotOf(w.url, walking)]
     await api.moveClock({ body: { now: '2037-02-01T00:00:00Z' } })
     await runJobs()
-    expect([await traceOf(w.url, held), await traceOf(w.url, walking)]).toEqual(before)
+    expect([await snapshotOf(w.url, held), await snapshotOf(w.url, walking)]).toEqual(before)
   })
 
   test('who registered a kit takes the order along; what was told under the stock user stays', async () => {
@@ -281,8 +281,8 @@ describe('erasing a user', () => {
     await api.registerTestkit({ body: aRegistration((await read(api, id)).sample_id as string, { user_id: patient }) })
     await api.deleteUser({ params: { user_id: patient } })
     await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
-    expect((await refusal(read(api, id))).status).toBe(404)
-    expect(await told(app, team_id)).toEqual(['created ordered', 'updated awaiting_registration'])
+    expect((await errorOf(read(api, id))).status).toBe(404)
+    expect(await orderEvents(app, team_id)).toEqual(['created ordered', 'updated awaiting_registration'])
   })
 
   test('the stock user of a kit that has its patient can go without it', async () => {
@@ -294,7 +294,7 @@ describe('erasing a user', () => {
     await api.deleteUser({ params: { user_id: stock } })
     await api.moveClock({ body: { advance_seconds: (7 * DAY) / 1000 } })
     expect(await read(api, id)).toMatchObject({ user_id: patient, patient_details: { first_name: people[0].first_name } })
-    expect(await told(app, team_id)).toEqual(['updated registered', 'updated requisition_created'])
+    expect(await orderEvents(app, team_id)).toEqual(['updated registered', 'updated requisition_created'])
   })
 })
 
@@ -304,23 +304,23 @@ test('deleting a team takes everything of its orders, and of no other', async ()
   const { api, admin, org_id, team_id } = own
   const mine = await api.createLabTest({ body: { name: 'Mine', description: '', method: 'walk_in_test', marker_ids: [1001] } })
   const full = await fullOrder(api, await aUser(api))
-  const { id: ownTest } = await place(api, 'walk_in_test', { order_set: { lab_test_ids: [mine.id] } })
-  const { id: redrawn } = await place(api)
+  const { id: ownTest } = await placeOrder(api, 'walk_in_test', { order_set: { lab_test_ids: [mine.id] } })
+  const { id: redrawn } = await placeOrder(api)
   await api.simulateOrder({
     params: { order_id: redrawn },
     query: { final_status: 'collecting_sample.walk_in_test.redraw_available' },
     body: undefined as never,
   })
-  const { id: kept } = await place(other.api)
+  const { id: kept } = await placeOrder(other.api)
   await own.runJobs()
   const before = await countsOf(kept)
 
   await admin.deleteTeam({ params: { org_id, team_id } })
-  own.passes(7 * DAY + 1000)
+  own.advanceTime(7 * DAY + 1000)
   await own.runJobs()
   for (const id of [full, ownTest, redrawn])
     expect(await countsOf(id)).toEqual({ orders: 0, order_events: 0, results: 0, order_images: 0, events: 0 })
   for (const table of ['orders', 'events']) expect(await query(own.url, `select from ${table} where team_id = $1`, [team_id])).toEqual([])
   expect(await countsOf(kept)).toEqual(before)
-  expect(steps(await other.api.getOrder({ params: { order_id: kept } }))).toEqual(['ordered', 'requisition_created'])
+  expect(statusesOf(await other.api.getOrder({ params: { order_id: kept } }))).toEqual(['ordered', 'requisition_created'])
 })

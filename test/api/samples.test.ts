@@ -3,8 +3,8 @@ import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
-import { aSample, aUser, push, toldOf } from '../support/wearables.ts'
-import { refusal, world } from '../support/world.ts'
+import { aSample, aUser, push, userEvents } from '../support/wearables.ts'
+import { errorOf, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('samples that are pushed', () => {
       data: [{ timestamp: '2026-03-01T17:01:00.000Z', timezone_offset: null, type: 'phone', unit, value: 70 }],
     }
     expect(await read(user_id, 'heartrate')).toEqual({ groups: { apple_health_kit: [phone, watch] }, next: null, next_cursor: null })
-    const [connected, ...told] = await toldOf(w.app, w.team_id, user_id)
+    const [connected, ...told] = await userEvents(w.app, w.team_id, user_id)
     expect(connected?.event_type).toBe('provider.connection.created')
     const about = { user_id, source_id: 1, chunk_index: 0, total_chunks: 1 }
     expect(told).toEqual([
@@ -61,7 +61,7 @@ describe('samples that are pushed', () => {
       aSample(new Date(Date.parse('2026-03-01T00:00:00Z') + i * 1000).toISOString(), 60 + (i % 9)),
     )
     await push(w.api, user_id, 'heartrate', many)
-    const told = (await toldOf(w.app, w.team_id, user_id)).slice(1)
+    const told = (await userEvents(w.app, w.team_id, user_id)).slice(1)
     expect(told.map(({ data }) => [data['chunk_index'], data['total_chunks']])).toEqual(told.map((_, i) => [i, told.length]))
     expect(told.every(({ data }) => data.data.length <= 2500 && JSON.stringify(data).length <= 256 * 1024)).toBe(true)
     expect(told.flatMap(({ data }) => data.data.map(({ timestamp }) => timestamp))).toEqual(many.map(({ start_date }) => start_date))
@@ -104,7 +104,7 @@ describe('versions', () => {
     expect(await push(w.api, user_id, 'steps', second, { modified_at: newer })).toMatchObject({ created: 1, updated: 1 })
     expect(await push(w.api, user_id, 'steps', first, { modified_at: older })).toMatchObject({ stale: 1, unchanged: 1, updated: 0 })
     expect(await values(user_id, 'steps')).toEqual([25, 30, 1])
-    const told = (await toldOf(w.app, w.team_id, user_id)).slice(1)
+    const told = (await userEvents(w.app, w.team_id, user_id)).slice(1)
     expect(told.map(({ event_type, data }) => [event_type, data.data.map(({ value }) => value)])).toEqual([
       ['daily.data.steps.created', [20, 30]],
       ['daily.data.steps.created', [1]],
@@ -131,7 +131,7 @@ describe('versions', () => {
     const batches = Array.from({ length: 6 }, (_, i) => [aSample(at(i), i), aSample(at(i + 10), i)])
     await Promise.all(batches.map((batch) => push(w.api, user_id, 'heartrate', batch)))
     expect(await values(user_id, 'heartrate')).toEqual([0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5])
-    const told = (await toldOf(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('daily'))
+    const told = (await userEvents(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('daily'))
     expect(told.flatMap(({ data }) => data.data)).toHaveLength(12)
   })
 
@@ -145,7 +145,7 @@ describe('versions', () => {
     expect(Object.values(groups).flatMap((group) => group.flatMap(({ data }) => data.map(({ value }) => value)))).toEqual(
       Array.from({ length: 17 }, (_, i) => 60 + i),
     )
-    const told = (await toldOf(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type === 'daily.data.heartrate.created')
+    const told = (await userEvents(w.app, w.team_id, user_id)).filter(({ event_type }) => event_type === 'daily.data.heartrate.created')
     expect(told.flatMap(({ data }) => data.data.map(({ value }) => value as number)).sort((a, b) => a - b)).toEqual(
       Array.from({ length: 17 }, (_, i) => 60 + i),
     )
@@ -173,7 +173,7 @@ describe('whose time it is', () => {
 
   test('a zone that does not exist is refused', async () => {
     const user_id = await aUser(w.api)
-    const { status, detail } = await refusal(push(w.api, user_id, 'heartrate', [aSample(at(0), 1)], { time_zone: 'Mars/Olympus' }))
+    const { status, detail } = await errorOf(push(w.api, user_id, 'heartrate', [aSample(at(0), 1)], { time_zone: 'Mars/Olympus' }))
     expect([status, detail]).toEqual([422, [expect.objectContaining({ loc: ['body', 'time_zone'] })]])
   })
 })
@@ -208,7 +208,7 @@ describe('the past', () => {
         is_final: true,
       },
     })
-    expect((await toldOf(w.app, w.team_id, user_id)).slice(1)).toEqual([event('glucose'), event('glucose'), event('water')])
+    expect((await userEvents(w.app, w.team_id, user_id)).slice(1)).toEqual([event('glucose'), event('glucose'), event('water')])
     expect(await values(user_id, 'glucose', { start_date: '2026-02-01' })).toEqual([5.5, 5.6, 5.7])
   })
 })
@@ -252,7 +252,7 @@ describe('reading', () => {
       next_cursor = page.next_cursor
     } while (next_cursor)
     expect([pages, seen.length, new Set(seen).size]).toEqual([2, 20_000, 20_000])
-    const { status } = await refusal(read(user_id, 'heartrate', { next_cursor: 'bm9uc2Vuc2U' }))
+    const { status } = await errorOf(read(user_id, 'heartrate', { next_cursor: 'bm9uc2Vuc2U' }))
     expect(status).toBe(422)
   })
 
@@ -292,11 +292,11 @@ describe('reading', () => {
       },
     ])
     for (const downsample of ['7m', 'soon', '0s'])
-      expect(await refusal(read(user_id, 'heartrate', { downsample }))).toMatchObject({
+      expect(await errorOf(read(user_id, 'heartrate', { downsample }))).toMatchObject({
         status: 422,
         detail: [{ loc: ['query', 'downsample'] }],
       })
-    expect(await refusal(read(user_id, 'note', { downsample: '1h' }))).toMatchObject({ status: 422 })
+    expect(await errorOf(read(user_id, 'note', { downsample: '1h' }))).toMatchObject({ status: 422 })
   })
 
   test('thinned out, nothing is lost between two pages where two apps measured in the same second', async () => {
@@ -325,7 +325,7 @@ describe('reading', () => {
     const weights = await w.api.listSamplesPlain({ params: { user_id, resource: 'body_weight' }, query })
     expect(weights).toEqual([{ timestamp: at(0), timezone_offset: null, type: null, unit: 'kg', value: 150 * 0.453_592_37 }])
     expect(await w.api.listCholesterolHdl({ params: { user_id }, query })).toMatchObject([{ type: 'hdl', value: 1.2 }])
-    expect(await refusal(w.api.listSamplesPlain({ params: { user_id, resource: 'afib_burden' }, query }))).toMatchObject({ status: 422 })
+    expect(await errorOf(w.api.listSamplesPlain({ params: { user_id, resource: 'afib_burden' }, query }))).toMatchObject({ status: 422 })
   })
 
   test('an array that would be too long is refused, with the way to go', async () => {
@@ -341,22 +341,22 @@ describe('reading', () => {
         many.map((sample) => ({ ...sample, type })),
       )
     const plain = w.api.listSamplesPlain({ params: { user_id, resource: 'heartrate' }, query: { start_date: '2026-03-01' } })
-    expect(await refusal(plain)).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_SAMPLES' } })
+    expect(await errorOf(plain)).toMatchObject({ status: 400, detail: { error_type: 'TOO_MANY_SAMPLES' } })
   })
 
   test('nobody that is not there, and no source that does not exist', async () => {
     const user_id = await aUser(w.api)
-    expect(await refusal(read('8a5f3c1e-0000-4000-8000-000000000000', 'hrv'))).toMatchObject({ status: 404 })
-    expect(await refusal(read(user_id, 'hrv', { provider: 'tidemark' }))).toMatchObject({
+    expect(await errorOf(read('8a5f3c1e-0000-4000-8000-000000000000', 'hrv'))).toMatchObject({ status: 404 })
+    expect(await errorOf(read(user_id, 'hrv', { provider: 'tidemark' }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['query', 'provider'] }],
     })
-    expect(await refusal(read(user_id, 'mood'))).toMatchObject({ status: 422, detail: [{ loc: ['path', 'resource'] }] })
-    expect(await refusal(read(user_id, 'hrv', { end_date: '2026-02-01' }))).toMatchObject({
+    expect(await errorOf(read(user_id, 'mood'))).toMatchObject({ status: 422, detail: [{ loc: ['path', 'resource'] }] })
+    expect(await errorOf(read(user_id, 'hrv', { end_date: '2026-02-01' }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['query', 'end_date'] }],
     })
-    expect(await refusal(push(w.api, user_id, 'hrv', [], { provider: 'tidemark' }))).toMatchObject({
+    expect(await errorOf(push(w.api, user_id, 'hrv', [], { provider: 'tidemark' }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'provider'] }],
     })
@@ -401,7 +401,7 @@ describe('refused, and nothing is stored', () => {
             ...(resource === 'heart_rate_alert' ? { type: 'high_heart_rate' } : {}),
             ...(resource === 'body_temperature' ? { value: 36 } : {}),
           })
-    const { status, detail } = await refusal(push(w.api, user_id, resource, [fine, fine, fine, bad]))
+    const { status, detail } = await errorOf(push(w.api, user_id, resource, [fine, fine, fine, bad]))
     expect([status, detail]).toEqual([422, [expect.objectContaining({ loc: ['body', 'data', 3, ...where] })]])
     await expectNothing(user_id)
   })
@@ -409,21 +409,21 @@ describe('refused, and nothing is stored', () => {
   test('a window that ends before it begins', async () => {
     const user_id = await aUser(w.api)
     const window = { stage: 'historical', start_date: at(1), end_date: at(0) }
-    expect(await refusal(push(w.api, user_id, 'heartrate', [good], window))).toMatchObject({
+    expect(await errorOf(push(w.api, user_id, 'heartrate', [good], window))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'end_date'] }],
     })
-    expect(await toldOf(w.app, w.team_id, user_id)).toEqual([])
+    expect(await userEvents(w.app, w.team_id, user_id)).toEqual([])
   })
 
   test('a time that has not come', async () => {
     const user_id = await aUser(w.api)
     for (const bad of [aSample(tomorrow(), 60), aSample(at(0), 60, { modified_at: tomorrow() })])
-      expect(await refusal(push(w.api, user_id, 'heartrate', [bad]))).toMatchObject({
+      expect(await errorOf(push(w.api, user_id, 'heartrate', [bad]))).toMatchObject({
         status: 422,
         detail: [{ msg: 'Must not be in the future.' }],
       })
-    expect(await refusal(push(w.api, user_id, 'heartrate', [], { modified_at: tomorrow() }))).toMatchObject({ status: 422 })
+    expect(await errorOf(push(w.api, user_id, 'heartrate', [], { modified_at: tomorrow() }))).toMatchObject({ status: 422 })
     await expectNothing(user_id)
   })
 
@@ -462,7 +462,7 @@ describe('refused, and nothing is stored', () => {
       ['note', apps],
       ['heartrate', types],
     ] as const)
-      expect(await refusal(push(w.api, user_id, resource, data))).toMatchObject({
+      expect(await errorOf(push(w.api, user_id, resource, data))).toMatchObject({
         status: 422,
         detail: [{ loc: ['body', 'data'], type: 'too_big' }],
       })
@@ -555,7 +555,7 @@ test('what is measured says nothing about the device, and nobody who does not kn
   await push(t.api, user_id, 'insulin_injection', [aSample(at(1), 4, { type: 'long_acting', product_type })])
   await push(t.api, user_id, 'glucose', [aSample(at(1), 5, { product_type })])
   expect(await t.api.listDevices({ params: { user_id } })).toMatchObject([{ device_model: 'Pen 3', source_type: 'automatic' }])
-  const told = (await toldOf(w.app, t.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('provider.device.'))
+  const told = (await userEvents(w.app, t.team_id, user_id)).filter(({ event_type }) => event_type.startsWith('provider.device.'))
   expect(told.map(({ event_type, data }) => [event_type, data['source_type']])).toEqual([
     ['provider.device.created', 'unknown'],
     ['provider.device.updated', 'automatic'],
@@ -590,9 +590,9 @@ test("a phone pushes what is its own user's, with a sign-in token", async () => 
   const { sign_in_token } = await w.api.createUserToken({ params: { user_id } })
   const phone = createClient(w.base, { authorization: `Bearer ${sign_in_token}` })
   expect(await push(phone, user_id, 'heartrate', [aSample(at(0), 60)])).toMatchObject({ created: 1 })
-  expect(await refusal(push(phone, other, 'heartrate', [aSample(at(0), 60)]))).toMatchObject({ status: 404 })
+  expect(await errorOf(push(phone, other, 'heartrate', [aSample(at(0), 60)]))).toMatchObject({ status: 404 })
   expect(
-    await refusal(phone.listSamples({ params: { user_id, resource: 'heartrate' }, query: { start_date: '2026-03-01' } })),
+    await errorOf(phone.listSamples({ params: { user_id, resource: 'heartrate' }, query: { start_date: '2026-03-01' } })),
   ).toMatchObject({ status: 403, detail: { error_type: 'USER_TOKEN_NOT_ALLOWED' } })
 })
 

@@ -2,7 +2,7 @@ import { VitalClient, VitalError } from '@tryvital/vital-node'
 import { expect, test } from 'vitest'
 import { type Method, methods } from '../../src/contract/labs/lifecycle.ts'
 import { DAY, later } from '../../src/platform/time.ts'
-import { toldTo } from '../support/events.ts'
+import { eventsOf } from '../support/events.ts'
 import { testId, tests } from '../support/orders.ts'
 import { people } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
@@ -162,7 +162,7 @@ test('the SDK lists with repeated keys, dates, order and pages', async () => {
   const { userId } = await own.user.create({ clientUserId: 'list' })
   const placed: string[] = []
   for (const method of ['walk_in_test', 'testkit'] as const) {
-    w.passes(1)
+    w.advanceTime(1)
     placed.push((await own.labTests.createOrder({ ...(await newOrder(method)), userId })).order.id)
   }
   const [first, second] = placed as [string, string]
@@ -224,9 +224,9 @@ test('the SDK reports a draw on site', async () => {
 
 test('the SDK has events told once more', async () => {
   const { order } = await sdk.labTests.createOrder(await newOrder('walk_in_test'))
-  const before = (await toldTo(w.app, w.team_id)).length
+  const before = (await eventsOf(w.app, w.team_id)).length
   expect(await sdk.order.resendEvents({ orderIds: [order.id] })).toEqual({ orderIds: [order.id] })
-  const [again, ...others] = (await toldTo(w.app, w.team_id)).slice(before)
+  const [again, ...others] = (await eventsOf(w.app, w.team_id)).slice(before)
   expect(others).toEqual([])
   expect(again).toMatchObject({ event_type: 'labtest.order.created', order_id: order.id })
   const since = { startAt: order.createdAt, endAt: new Date(later(order.createdAt.toISOString(), 1)) }

@@ -11,7 +11,7 @@ let user_id: string
 let window: { startDate: string; endDate: string }
 beforeAll(async () => {
   w = await world()
-  w.goToNoon()
+  w.setTimeToNoon()
   sdk = new VitalClient({ apiKey: w.team_api_key, environment: w.base, maxRetries: 0 })
   user_id = await aUser(w.api)
   expect(await sdk.link.connectDemoProvider({ userId: user_id, provider: 'apple_health_kit' })).toMatchObject({ success: true })

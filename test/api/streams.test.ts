@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { aUser, aWorkout, pushSummary, toldOf } from '../support/wearables.ts'
+import { aUser, aWorkout, pushSummary, userEvents } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
@@ -42,7 +42,7 @@ test('of a stream the latest version stays, in any order, also where it says the
 test('a newer version of the same stream is not told', async () => {
   const { user_id, push } = await aRunner({ hr_zones: [1, 2, 3, 4, 5, 6] })
   for (const version of versions) await push(calm, version)
-  expect((await toldOf(w.app, w.team_id, user_id)).map(({ event_type }) => event_type)).toEqual([
+  expect((await userEvents(w.app, w.team_id, user_id)).map(({ event_type }) => event_type)).toEqual([
     'provider.connection.created',
     'daily.data.workouts.created',
     'daily.data.workout_stream.created',
@@ -62,7 +62,7 @@ describe('heart rate zones', () => {
     expect((await workoutOf(user_id))?.hr_zones).toEqual(above)
     await push({ time, power: [1, 2, 3, 4] })
     expect((await workoutOf(user_id))?.hr_zones).toBeNull()
-    expect((await toldOf(w.app, w.team_id, user_id)).at(-1)).toMatchObject({
+    expect((await userEvents(w.app, w.team_id, user_id)).at(-1)).toMatchObject({
       event_type: 'daily.data.workouts.updated',
       data: { hr_zones: null },
     })
@@ -74,6 +74,6 @@ describe('heart rate zones', () => {
     expect((await workoutOf(user_id))?.hr_zones).toEqual([9, 9, 9, 9, 9, 9])
     await pushSummary(w.api, user_id, 'workouts', aWorkout())
     expect((await workoutOf(user_id))?.hr_zones).toEqual(below)
-    expect((await toldOf(w.app, w.team_id, user_id)).at(-1)?.data).toEqual(await workoutOf(user_id))
+    expect((await userEvents(w.app, w.team_id, user_id)).at(-1)?.data).toEqual(await workoutOf(user_id))
   })
 })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
-import { aNight, aSample, aUser, aWorkout, push, pushSummary, toldOf } from '../support/wearables.ts'
-import { refusal, world } from '../support/world.ts'
+import { aNight, aSample, aUser, aWorkout, push, pushSummary, userEvents } from '../support/wearables.ts'
+import { errorOf, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 const window = { start_date: '2026-02-01', end_date: '2026-03-31' }
 const tally = { success: true, received: 1, created: 0, updated: 0, unchanged: 0, stale: 0, dropped: 0 }
 const daily = async (user_id: string) =>
-  (await toldOf(w.app, w.team_id, user_id)).filter(({ event_type }) => !event_type.startsWith('provider'))
+  (await userEvents(w.app, w.team_id, user_id)).filter(({ event_type }) => !event_type.startsWith('provider'))
 const typesOf = (events: { event_type: string }[]) => events.map(({ event_type }) => event_type)
 
 describe('activity', () => {
@@ -180,7 +180,7 @@ describe('sleep', () => {
     ])
     expect(stream.respiratory_rate).toEqual([])
     const other = await w.tenant()
-    expect(await refusal(other.api.getSleepStream({ params: { sleep_id: sleep[0]?.id as string } }))).toMatchObject({
+    expect(await errorOf(other.api.getSleepStream({ params: { sleep_id: sleep[0]?.id as string } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'SLEEP_NOT_FOUND' },
     })
@@ -259,7 +259,7 @@ describe('workouts', () => {
       }),
     ])
     const workout_id = workouts[0]?.id as string
-    expect(await refusal(w.api.getWorkoutStream({ params: { workout_id } }))).toMatchObject({
+    expect(await errorOf(w.api.getWorkoutStream({ params: { workout_id } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'WORKOUT_STREAM_NOT_FOUND' },
     })
@@ -315,19 +315,19 @@ describe('workouts', () => {
       [{ time: [] }, ['time']],
       [{ time: [1], modified_at: new Date(tomorrow * 1000).toISOString() }, ['modified_at']],
     ] as const)
-      expect(await refusal(w.api.pushWorkoutStream({ params, body: body as never }))).toMatchObject({
+      expect(await errorOf(w.api.pushWorkoutStream({ params, body: body as never }))).toMatchObject({
         status: 422,
         detail: [{ loc: ['body', ...loc] }],
       })
     const other = await w.tenant()
     for (const call of [() => other.api.getWorkoutStream({ params }), () => other.api.pushWorkoutStream({ params, body: { time: [1] } })])
-      expect(await refusal(call())).toMatchObject({ status: 404, detail: { error_type: 'WORKOUT_NOT_FOUND' } })
+      expect(await errorOf(call())).toMatchObject({ status: 404, detail: { error_type: 'WORKOUT_NOT_FOUND' } })
   })
 })
 
 test('profile, meal, menstrual cycle and electrocardiogram are read as the public interface has them', async () => {
   const user_id = await aUser(w.api)
-  expect(await refusal(w.api.getProfile({ params: { user_id } }))).toMatchObject({
+  expect(await errorOf(w.api.getProfile({ params: { user_id } }))).toMatchObject({
     status: 404,
     detail: { error_type: 'PROFILE_NOT_FOUND' },
   })
@@ -517,7 +517,7 @@ describe('refused, and nothing is stored', () => {
     ['what is no object', 'activity', () => ['much'], [0]],
   ])('%s', async (_, resource, data, where) => {
     const user_id = await aUser(w.api)
-    const { status, detail } = await refusal(pushSummary(w.api, user_id, resource, data()))
+    const { status, detail } = await errorOf(pushSummary(w.api, user_id, resource, data()))
     expect([status, (detail as unknown as { loc: unknown }[])[0]?.loc]).toEqual([422, ['body', 'data', ...where]])
     const [row] = await query(
       w.url,
@@ -533,10 +533,10 @@ describe('refused, and nothing is stored', () => {
       Array.from({ length: count }, (_, i) => new Date(Date.parse('2010-01-01T12:00:00Z') + i * 86_400_000).toISOString())
     const tooMany = { status: 422, detail: [{ loc: ['body', 'data'], type: 'too_big' }] }
     const activity = days(1001).map((date) => ({ day_summary: { date } }))
-    expect(await refusal(pushSummary(w.api, user_id, 'activity', activity))).toMatchObject(tooMany)
+    expect(await errorOf(pushSummary(w.api, user_id, 'activity', activity))).toMatchObject(tooMany)
     const weighed = (dates: string[]) => ({ body_mass: dates.map((date) => aSample(date, 70)) })
     const all = days(5001)
-    expect(await refusal(pushSummary(w.api, user_id, 'body', [weighed(all.slice(0, 3000)), weighed(all.slice(3000))]))).toMatchObject(
+    expect(await errorOf(pushSummary(w.api, user_id, 'body', [weighed(all.slice(0, 3000)), weighed(all.slice(3000))]))).toMatchObject(
       tooMany,
     )
     expect(await pushSummary(w.api, user_id, 'body', weighed(all.slice(0, 1500)), { stage: 'historical' })).toMatchObject({ created: 3000 })
@@ -544,15 +544,15 @@ describe('refused, and nothing is stored', () => {
 
   test('a resource, a source and a user that are not there', async () => {
     const user_id = await aUser(w.api)
-    expect(await refusal(pushSummary(w.api, user_id, 'mood' as never, {}))).toMatchObject({
+    expect(await errorOf(pushSummary(w.api, user_id, 'mood' as never, {}))).toMatchObject({
       status: 422,
       detail: [{ loc: ['path', 'resource'] }],
     })
-    expect(await refusal(pushSummary(w.api, user_id, 'activity', {}, { provider: 'tidemark' }))).toMatchObject({
+    expect(await errorOf(pushSummary(w.api, user_id, 'activity', {}, { provider: 'tidemark' }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'provider'] }],
     })
-    expect(await refusal(pushSummary(w.api, '8a5f3c1e-0000-4000-8000-000000000000', 'activity', {}))).toMatchObject({ status: 404 })
+    expect(await errorOf(pushSummary(w.api, '8a5f3c1e-0000-4000-8000-000000000000', 'activity', {}))).toMatchObject({ status: 404 })
   })
 })
 
@@ -640,9 +640,9 @@ describe('introspection', () => {
     expect([...first.data, ...second.data].map(({ user_id }) => user_id)).toEqual(users.toSorted())
     expect([first.data.length, second.next_cursor]).toEqual([2, null])
     expect((await api.getUserResources({ query: { provider: 'oura' } })).data[0]?.provider).toEqual({ oura: expect.anything() })
-    expect(await refusal(api.getUserResources({ query: { next_cursor: 'bm9uZQ' } }))).toMatchObject({ status: 422 })
-    expect(await refusal(api.getHistoricalPulls({ query: { provider: 'tidemark' } }))).toMatchObject({ status: 422 })
-    expect(await refusal((await w.tenant()).api.getUserResources({ query: { user_id: users[0] as string } }))).toMatchObject({
+    expect(await errorOf(api.getUserResources({ query: { next_cursor: 'bm9uZQ' } }))).toMatchObject({ status: 422 })
+    expect(await errorOf(api.getHistoricalPulls({ query: { provider: 'tidemark' } }))).toMatchObject({ status: 422 })
+    expect(await errorOf((await w.tenant()).api.getUserResources({ query: { user_id: users[0] as string } }))).toMatchObject({
       status: 404,
     })
   })
@@ -664,7 +664,7 @@ test('a team says which source comes first, and raw summaries tell', async () =>
   const user_id = await aUser(api)
   await pushSummary(api, user_id, 'activity', { day_summary: { date: '2026-03-01' } }, { provider: 'fitbit' })
   expect((await api.listRawActivity({ params: { user_id }, query: window })).activity).toMatchObject([{ priority_id: 2 }])
-  expect(await refusal(api.patchSourcePriorities({ body: [{ data_type: 'activity', providers: ['tidemark'] }] }))).toMatchObject({
+  expect(await errorOf(api.patchSourcePriorities({ body: [{ data_type: 'activity', providers: ['tidemark'] }] }))).toMatchObject({
     status: 422,
     detail: [{ loc: ['body', 0, 'providers', 0] }],
   })

@@ -5,7 +5,7 @@ import { DAY } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -44,7 +44,7 @@ describe('the organisation', () => {
     expect(await admin.getOrg({ params: { org_id } })).toEqual(renamed)
   })
   test.each([{}, { name: '' }, { name: null }, { name: 'x'.repeat(81) }, { name: '<script>' }])('is not renamed to %j', async (body) => {
-    expect(await refusal(w.admin.patchOrg({ params: w, body: body as { name: string } }))).toMatchObject({
+    expect(await errorOf(w.admin.patchOrg({ params: w, body: body as { name: string } }))).toMatchObject({
       status: 422,
       detail: [{ loc: ['body', 'name'] }],
     })
@@ -103,7 +103,7 @@ describe('creating a team', () => {
   })
 
   test('in another region answers which deployment this is', async () => {
-    expect(await refusal(w.admin.createTeam({ params: w, body: aTeam({ region: 'eu' }) }))).toMatchObject({
+    expect(await errorOf(w.admin.createTeam({ params: w, body: aTeam({ region: 'eu' }) }))).toMatchObject({
       status: 400,
       detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringMatching(/^This deployment is sandbox us\b/) },
     })
@@ -121,7 +121,7 @@ describe('creating a team', () => {
     [{ brand_information: {} }, 'brand_information'],
     [{ reject_duplicate_connection: 'yes' }, 'reject_duplicate_connection'],
   ])('with %j is refused', async (change, field) => {
-    const { status, detail } = await refusal(w.admin.createTeam({ params: w, body: aTeam(change) }))
+    const { status, detail } = await errorOf(w.admin.createTeam({ params: w, body: aTeam(change) }))
     expect([status, (detail as unknown as { loc: string[] }[])[0]?.loc.slice(0, 2)]).toEqual([422, ['body', field]])
   })
 })
@@ -176,14 +176,14 @@ describe('an integration_team_id belongs to one team', () => {
   })
 
   test('a taken id of a team is refused', async () => {
-    expect(await refusal(w.admin.createTeam({ params: w, body: aTeam({ id: w.team_id }) }))).toMatchObject({
+    expect(await errorOf(w.admin.createTeam({ params: w, body: aTeam({ id: w.team_id }) }))).toMatchObject({
       status: 409,
       detail: { error_type: 'TEAM_ID_TAKEN' },
     })
   })
 
   test('resolving one that nobody has is not found', async () => {
-    expect(await refusal(w.admin.resolveTeam({ params: w, body: { integration_team_id: 'nobody' } }))).toMatchObject({
+    expect(await errorOf(w.admin.resolveTeam({ params: w, body: { integration_team_id: 'nobody' } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'TEAM_NOT_FOUND' },
     })
@@ -228,7 +228,7 @@ describe('listing teams', () => {
   test.each([{ team_id: 'x' }, { region: ['mars'] }, { search_query: 'x'.repeat(81) }, { next_cursor: 'made-up' }])(
     'refuses %j',
     async (query) => {
-      expect((await refusal(w.admin.listTeams({ params: w, query: query as { team_id: string } }))).status).toBe(422)
+      expect((await errorOf(w.admin.listTeams({ params: w, query: query as { team_id: string } }))).status).toBe(422)
     },
   )
 })
@@ -269,7 +269,7 @@ describe('the settings of a team', () => {
     expect(await patch({ brand_information: { company_address: null } })).toMatchObject({
       brand_information: { ...merged, company_address: '' },
     })
-    expect(await refusal(patch({ brand_information: { company_name: null } }))).toMatchObject({
+    expect(await errorOf(patch({ brand_information: { company_name: null } }))).toMatchObject({
       status: 400,
       detail: { error_type: 'COMPANY_NAME_REQUIRED' },
     })
@@ -289,7 +289,7 @@ describe('the settings of a team', () => {
   test('of another environment are refused by the name of this deployment', async () => {
     const { params } = await made()
     const call = w.admin.patchTeam({ params, body: { name: 'Moved', production: { minor_ordering_enabled: false } } })
-    expect(await refusal(call)).toMatchObject({
+    expect(await errorOf(call)).toMatchObject({
       status: 400,
       detail: { error_type: 'WRONG_DEPLOYMENT', error_message: expect.stringContaining('This deployment is sandbox us') },
     })
@@ -302,7 +302,7 @@ describe('the settings of a team', () => {
     expect(await get(['sandbox'])).toMatchObject({ environments: ['sandbox'], sandbox: defaults, production: null })
     expect(await get(['sandbox', 'production'])).toMatchObject({ sandbox: defaults, production: null })
     expect(await get(['production'])).toMatchObject({ environments: ['sandbox'], sandbox: null, production: null })
-    expect((await refusal(get(['staging' as 'sandbox']))).status).toBe(422)
+    expect((await errorOf(get(['staging' as 'sandbox']))).status).toBe(422)
   })
 })
 
@@ -326,17 +326,17 @@ describe('a deleted team', () => {
 
   test('is gone from every management answer, and its keys and tokens stop at once', async () => {
     const { api, admin, access_token, key, ...tenant } = await deleted()
-    expect(await refusal(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
+    expect(await errorOf(api.listUsers())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_API_KEY' } })
     const bearer = await sendRequest(w.base, endpoints.listUsers, { headers: { authorization: `Bearer ${access_token}` } })
     expect(bearer).toMatchObject({ status: 401, body: { detail: { error_type: 'INVALID_ACCESS_TOKEN' } } })
     for (const headers of [{}, { 'x-management-key': key }]) {
-      expect(await refusal(admin.getTeam({ params: tenant, headers }))).toMatchObject({ status: 404 })
+      expect(await errorOf(admin.getTeam({ params: tenant, headers }))).toMatchObject({ status: 404 })
       expect(await admin.listTeams({ params: tenant, headers })).toMatchObject({ teams: [] })
       expect(await admin.listTeamKeys({ params: { ...tenant, env: 'sandbox', region: 'us' }, headers })).toMatchObject({ api_keys: [] })
-      expect(await refusal(admin.createAccessToken({ params: tenant, body: { env: 'sandbox' }, headers }))).toMatchObject({ status: 404 })
+      expect(await errorOf(admin.createAccessToken({ params: tenant, body: { env: 'sandbox' }, headers }))).toMatchObject({ status: 404 })
     }
-    expect(await refusal(admin.patchTeam({ params: tenant, body: { name: 'Back' } }))).toMatchObject({ status: 404 })
-    expect(await refusal(admin.deleteTeam({ params: tenant }))).toMatchObject({ status: 404 })
+    expect(await errorOf(admin.patchTeam({ params: tenant, body: { name: 'Back' } }))).toMatchObject({ status: 404 })
+    expect(await errorOf(admin.deleteTeam({ params: tenant }))).toMatchObject({ status: 404 })
   })
 
   test('is erased after seven days; its id, which is never given again, and the audit log remain', async () => {
@@ -344,19 +344,19 @@ describe('a deleted team', () => {
     const ids = [team_id, user.user_id]
     await w.runJobs()
     expect(await tablesWith(ids)).toContain('teams')
-    w.passes(7 * DAY - 60_000)
+    w.advanceTime(7 * DAY - 60_000)
     await w.runJobs()
     expect(await tablesWith(ids)).toEqual(
       expect.arrayContaining(['teams', 'sealing_keys', 'users', 'user_info', 'user_insurances', 'team_api_keys']),
     )
-    w.passes(60_000)
+    w.advanceTime(60_000)
     await w.runJobs()
     expect(await tablesWith(ids)).toEqual(['audit_log', 'erased_teams'])
     expect(await query(w.url, "select actor_kind, subject from audit_log where action = 'eraseTeam' and team_id = $1", [team_id])).toEqual([
       { actor_kind: 'job', subject: `team_id:${team_id}` },
     ])
     const body = { id: team_id, name: 'Once more', region: 'us' as const }
-    expect(await refusal(w.admin.createTeam({ params: w, body }))).toMatchObject({ status: 409, detail: { error_type: 'TEAM_ID_TAKEN' } })
+    expect(await errorOf(w.admin.createTeam({ params: w, body }))).toMatchObject({ status: 409, detail: { error_type: 'TEAM_ID_TAKEN' } })
   })
 
   test('takes its own clock along: the grace is counted on it', async () => {
@@ -365,7 +365,7 @@ describe('a deleted team', () => {
     await admin.deleteTeam({ params: tenant })
     await w.runJobs()
     expect(await tablesWith([tenant.team_id])).toContain('teams')
-    w.passes(7 * DAY + 1)
+    w.advanceTime(7 * DAY + 1)
     await w.runJobs()
     expect(await tablesWith([tenant.team_id])).toEqual(['audit_log', 'erased_teams'])
   })

@@ -4,10 +4,10 @@ import { DAY } from '../../src/platform/time.ts'
 import { fillUser } from '../../src/wearables/providers/demo/fill.ts'
 import { people } from '../support/people.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
-await w.courier()
+await w.startDelivery()
 
 const WEEK_SECONDS = (7 * DAY) / 1000
 
@@ -33,7 +33,7 @@ describe('user.created', () => {
   test('is emitted once, however often the user is created', async () => {
     const tenant = await w.tenant()
     const body = { client_user_id: 'patient-17' }
-    const answers = await Promise.all(Array.from({ length: 5 }, () => refusal(tenant.api.createUser({ body }))))
+    const answers = await Promise.all(Array.from({ length: 5 }, () => errorOf(tenant.api.createUser({ body }))))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400])
     const headers = { 'x-idempotency-key': 'one-more' }
     await tenant.api.createUser({ body: { client_user_id: 'patient-18' }, headers })
@@ -70,9 +70,9 @@ describe('user.deleted and user.deletion_undone', () => {
   test('are not emitted where nothing changed', async () => {
     const tenant = await w.tenant()
     const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'patient-17' } })
-    expect((await refusal(tenant.api.undoDeleteUser({ query: { user_id } }))).status).toBe(404)
+    expect((await errorOf(tenant.api.undoDeleteUser({ query: { user_id } }))).status).toBe(404)
     await tenant.api.deleteUser({ params: { user_id } })
-    expect((await refusal(tenant.api.deleteUser({ params: { user_id } }))).status).toBe(404)
+    expect((await errorOf(tenant.api.deleteUser({ params: { user_id } }))).status).toBe(404)
     expect(await typesOf(tenant)).toEqual(['user.created', 'user.deleted'])
   })
 })

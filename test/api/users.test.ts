@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Reply, sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
@@ -80,7 +80,7 @@ describe('client_user_id', () => {
     '01 23 45 67 89',
     '555-0100',
   ])('%s is personal and refused with the reason', async (client_user_id) => {
-    const answer = await refusal(w.api.createUser({ body: { client_user_id } }))
+    const answer = await errorOf(w.api.createUser({ body: { client_user_id } }))
     expect(answer.status).toBe(400)
     expect(answer.detail).toMatch(/looks like (an email|a phone number).*UUID/)
     expect(JSON.stringify(answer.detail)).not.toContain(client_user_id)
@@ -112,7 +112,7 @@ test.each([
   [aUser({ ingestion_start: 'soon' }), 'ingestion_start', 'format_error'],
   [aUser({ ingestion_start: '2026-02-01', ingestion_end: '2026-01-01' }), 'ingestion_end', 'value_error'],
 ])('%j is refused and the answer names %s', async (body, field, type) => {
-  const answer = await refusal(w.api.createUser({ body: body as { client_user_id: string } }))
+  const answer = await errorOf(w.api.createUser({ body: body as { client_user_id: string } }))
   expect(answer.status).toBe(422)
   expect(answer.detail).toMatchObject([{ loc: ['body', field], type, msg: expect.stringMatching(/\w/) }])
 })
@@ -130,7 +130,7 @@ test('users are listed newest first, in pages', async () => {
   expect({ ...first, users: first.users.map((user) => user.user_id) }).toEqual({ users: made.slice(0, 2), total: 5, limit: 2, offset: 0 })
   expect(second.users.map((user) => user.user_id)).toEqual(made.slice(2, 4))
   for (const query of [{ limit: 0 }, { limit: 501 }, { offset: -1 }, { limit: 'many' as unknown as number }])
-    expect((await refusal(api.listUsers({ query }))).status).toBe(422)
+    expect((await errorOf(api.listUsers({ query }))).status).toBe(422)
 })
 
 describe('patching', () => {
@@ -157,7 +157,7 @@ describe('patching', () => {
       w.api.createUser({ body: aUser({ ingestion_start: '2026-05-01' }) }),
       w.api.createUser({ body: aUser() }),
     ])
-    const patch = (body: object) => refusal(w.api.patchUser({ params: user, body }))
+    const patch = (body: object) => errorOf(w.api.patchUser({ params: user, body }))
     expect(await patch({})).toMatchObject({ status: 400, detail: { error_type: 'NOTHING_TO_PATCH' } })
     expect(await patch({ client_user_id: null })).toMatchObject({ status: 422, detail: [{ loc: ['body', 'client_user_id'] }] })
     expect(await patch({ client_user_id: other.client_user_id })).toMatchObject({
@@ -179,7 +179,7 @@ test('users are found by the beginning of either id', async () => {
   expect(await found(user.user_id.slice(0, 9).toUpperCase())).toEqual([user.user_id])
   expect(await found('ward')).toHaveLength(2)
   expect(await found('nobody')).toEqual([])
-  expect((await refusal(api.searchUsers({ query: { query_id: 'w' } }))).status).toBe(422)
+  expect((await errorOf(api.searchUsers({ query: { query_id: 'w' } }))).status).toBe(422)
 })
 
 test('metrics count the live users of the team', async () => {

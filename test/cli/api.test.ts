@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { aNewOrder, place } from '../support/orders.ts'
+import { aNewOrder, placeOrder } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
 import { atEnd, temporaryFolder, world } from '../support/world.ts'
@@ -100,7 +100,7 @@ describe('orders', () => {
   })
 
   test('watching one that was cancelled ends with 1', async () => {
-    const { id } = await place(w.api)
+    const { id } = await placeOrder(w.api)
     expect((await cli.run('orders', 'cancel', '--id', id)).out).toContain('cancelled.walk_in_test.cancelled')
     expect(await cli.run('orders', 'watch', '--id', id)).toMatchObject({ code: 1, out: expect.stringContaining('cancelled.') })
     expect((await cli.run('orders', 'cancel', '--id', newUuid())).code).toBe(1)
@@ -143,7 +143,7 @@ describe('orders', () => {
   })
 
   test('a simulation goes where it is asked to', async () => {
-    const { id } = await place(w.api, 'testkit')
+    const { id } = await placeOrder(w.api, 'testkit')
     await w.runJobs()
     const { last_event } = await cli.json('orders', 'simulate', '--id', id, '--to', 'failed.testkit.lost')
     expect(last_event.status).toBe('failed.testkit.lost')
@@ -153,7 +153,7 @@ describe('orders', () => {
 
 describe('events', () => {
   test('are listed page by page and followed from any place', async () => {
-    await place(w.api)
+    await placeOrder(w.api)
     await w.runJobs()
     const page = await cli.json('events', 'list', '--types', 'labtest.order.*', '--limit', '1')
     expect(page.events).toMatchObject([{ event_type: 'labtest.order.created' }])

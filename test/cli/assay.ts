@@ -6,50 +6,50 @@ import { ENCRYPTION_KEY, temporaryFolder } from '../support/world.ts'
 
 const command = join(import.meta.dirname, '../../bin/assay.mjs')
 
-export type Ended = { code: number | null; out: string; err: string }
+export type CommandResult = { code: number | null; out: string; err: string }
 
 /** The command line as an operator has it: `spawned` as a process of its own, `run` the same in this one, which is quicker. */
 export function assay(database: string, env: Record<string, string> = {}) {
   const settings = { DATABASE_URL: database, ENCRYPTION_KEY, DATA_DIR: temporaryFolder(), ...env }
   return {
-    spawned: (...args: string[]) => spawned(settings, args),
-    run: (...args: string[]) => inProcess(settings, args),
+    spawnCommand: (...args: string[]) => spawnCommand(settings, args),
+    run: (...args: string[]) => runInProcess(settings, args),
     json: async (...args: string[]) => {
-      const { code, out, err } = await inProcess(settings, [...args, '--json'])
+      const { code, out, err } = await runInProcess(settings, [...args, '--json'])
       if (code !== 0) throw new Error(`assay ${args[0]} ended with ${code}: ${err}`)
       return JSON.parse(out)
     },
   }
 }
 
-function spawned(settings: Record<string, string>, args: string[]) {
+function spawnCommand(settings: Record<string, string>, args: string[]) {
   const env = { PATH: process.env['PATH'], ...settings }
-  return new Promise<Ended>((resolve, reject) => {
+  return new Promise<CommandResult>((resolve, reject) => {
     const child = spawn(process.execPath, [command, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    const ended = { out: '', err: '' }
+    const output = { out: '', err: '' }
     child.stdout.on('data', (text) => {
-      ended.out += text
+      output.out += text
     })
     child.stderr.on('data', (text) => {
-      ended.err += text
+      output.err += text
     })
     child.on('error', reject)
-    child.on('close', (code) => resolve({ code, ...ended }))
+    child.on('close', (code) => resolve({ code, ...output }))
   })
 }
 
-async function inProcess(settings: Record<string, string>, args: string[]): Promise<Ended> {
-  const ended = { out: '', err: '' }
+async function runInProcess(settings: Record<string, string>, args: string[]): Promise<CommandResult> {
+  const output = { out: '', err: '' }
   const log = vi.spyOn(console, 'log').mockImplementation((line) => {
-    ended.out += `${line}\n`
+    output.out += `${line}\n`
   })
   const error = vi.spyOn(console, 'error').mockImplementation((line) => {
-    ended.err += `${line}\n`
+    output.err += `${line}\n`
   })
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value)
   try {
     await run(args)
-    return { code: Number(process.exitCode ?? 0), ...ended }
+    return { code: Number(process.exitCode ?? 0), ...output }
   } finally {
     process.exitCode = undefined
     vi.unstubAllEnvs()

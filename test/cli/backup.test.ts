@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
-import { aNewOrder, place } from '../support/orders.ts'
+import { aNewOrder, placeOrder } from '../support/orders.ts'
 import { people, someInfo } from '../support/people.ts'
 import { emptyDatabase, newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
@@ -17,7 +17,7 @@ let order_id: string
 let user_id: string
 let written: { rows: number; tables: number }
 beforeAll(async () => {
-  const order = await place(w.api)
+  const order = await placeOrder(w.api)
   order_id = order.id
   user_id = order.user_id
   await w.api.putUserInfo({ params: { user_id }, body: someInfo() })

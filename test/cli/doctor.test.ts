@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { databaseUrl, query } from '../support/cluster.ts'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { atEnd, temporaryFolder, world } from '../support/world.ts'
 import { assay } from './assay.ts'
@@ -116,7 +116,7 @@ test('a receiver that cannot be reached, an event that nobody tells and a broken
   expect((await told()).of('webhooks')).toMatchObject({ state: 'warning', text: expect.stringContaining(new URL(gone.url).host) })
   await w.admin.deleteWebhook({ params: { ...params, webhook_id } })
 
-  await place(w.api)
+  await placeOrder(w.api)
   await query(w.url, "update events set logged_at = logged_at - interval '5 minutes' where no is null")
   expect((await told({}, '--quick')).of('jobs')).toMatchObject({ state: 'warning', remedy: expect.stringContaining('ROLE') })
 

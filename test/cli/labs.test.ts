@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
 import { newUuid } from '../support/seeded.ts'
-import { newDatabase, type Replica, refusal, replica } from '../support/world.ts'
+import { errorOf, newDatabase, type Replica, replica } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const production = { ENVIRONMENT: 'production', REGION: 'eu' }
@@ -54,7 +54,7 @@ describe('lab-keys', () => {
     expect(out).not.toContain(key)
     expect(await cli.run('lab-keys', 'revoke', '--id', id)).toMatchObject({ code: 0, out: `revoked ${id}\n` })
     expect(await lastOperatorRow()).toEqual(['operator revoke lab key', `key_id:${id}`])
-    expect(await refusal(labSide(key).getOwnLab())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LAB_KEY' } })
+    expect(await errorOf(labSide(key).getOwnLab())).toMatchObject({ status: 401, detail: { error_type: 'INVALID_LAB_KEY' } })
     expect((await cli.run('lab-keys', 'list')).out).not.toContain(id)
   })
 

@@ -54,6 +54,6 @@ test.skipIf(!old)(`an old Node asks npm only where nothing is installed yet${old
 })
 
 test('a service that cannot start says so as JSON where it is asked to', async () => {
-  const { code, out, err } = await assay('postgres://127.0.0.1:1/nowhere', { PORT: 'nowhere' }).spawned('serve', '--json')
+  const { code, out, err } = await assay('postgres://127.0.0.1:1/nowhere', { PORT: 'nowhere' }).spawnCommand('serve', '--json')
   expect([code, out, JSON.parse(err)]).toEqual([1, '', { error: { type: expect.any(String), message: expect.stringContaining('PORT') } }])
 })

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
 import { exampleOf } from '../../src/contract/delivery/events.ts'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { atEnd, world } from '../support/world.ts'
 import { assay } from './assay.ts'
@@ -19,7 +19,7 @@ const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 test('assay listen prints what happens and posts it on, signed', async () => {
   const receiver = await openReceiver()
   atEnd(() => receiver.close())
-  await place(w.api)
+  await placeOrder(w.api)
   await w.runJobs()
   const args = ['listen', '--url', w.base, '--key', w.team_api_key, '--forward', receiver.url, '--secret', secret, '--types', 'labtest.*']
   const child = spawn(process.execPath, [command, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -27,13 +27,13 @@ test('assay listen prints what happens and posts it on, signed', async () => {
   const lines = createInterface(child.stdout)
   const printed = once(lines, 'line')
   // Until it stands in the log, whoever listens may not be there yet; so something new happens until something is heard.
-  const heard = receiver.has(1)
+  const heard = receiver.waitForMessages(1)
   let done = false
   heard.then(() => {
     done = true
   })
   while (!done) {
-    await place(w.api)
+    await placeOrder(w.api)
     await w.runJobs()
   }
   const [got] = await heard

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/platform/config.ts'
 import { startService } from '../../src/start.ts'
 import { query } from '../support/cluster.ts'
 import { newUuid } from '../support/seeded.ts'
-import { atEnd, ENCRYPTION_KEY, newDatabase, type Replica, refusal, replica, temporaryFolder } from '../support/world.ts'
+import { atEnd, ENCRYPTION_KEY, errorOf, newDatabase, type Replica, replica, temporaryFolder } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const production = { ENVIRONMENT: 'production', REGION: 'eu' }
@@ -18,7 +18,7 @@ let service: Replica
 beforeAll(async () => {
   database = await newDatabase()
   cli = assay(database, production)
-  first = JSON.parse((await cli.spawned('bootstrap', '--org', 'Lagoon Health', '--team', 'Lagoon', '--json')).out)
+  first = JSON.parse((await cli.spawnCommand('bootstrap', '--org', 'Lagoon Health', '--team', 'Lagoon', '--json')).out)
   service = await replica({ database, env: production })
 })
 
@@ -80,7 +80,7 @@ describe('bootstrap', () => {
 
   test('is refused a second time, and changes nothing', async () => {
     const rows = await operatorRows()
-    const { code, out, err } = await cli.spawned('bootstrap', '--org', 'Again', '--team', 'Again')
+    const { code, out, err } = await cli.spawnCommand('bootstrap', '--org', 'Again', '--team', 'Again')
     expect([code, out]).toEqual([1, ''])
     expect(err).toContain('already has an organization')
     expect(await operatorRows()).toEqual(rows)
@@ -89,7 +89,7 @@ describe('bootstrap', () => {
 
   test('at the same moment twice makes one organisation', async () => {
     const empty = await newDatabase()
-    const twice = ['One', 'Two'].map((name) => assay(empty, production).spawned('bootstrap', '--org', name, '--team', name))
+    const twice = ['One', 'Two'].map((name) => assay(empty, production).spawnCommand('bootstrap', '--org', name, '--team', name))
     expect((await Promise.all(twice)).map(({ code }) => code).sort()).toEqual([0, 1])
     expect(await assay(empty, production).json('org')).toHaveLength(1)
   })
@@ -132,7 +132,7 @@ describe('org', () => {
 
   test('sets the plan, which shuts and opens the management API', async () => {
     await cli.run('org', '--plan', 'launch')
-    expect(await refusal(admin().getOrg({ params: first }))).toMatchObject({ status: 403, detail: { error_type: 'PLAN_REQUIRED' } })
+    expect(await errorOf(admin().getOrg({ params: first }))).toMatchObject({ status: 403, detail: { error_type: 'PLAN_REQUIRED' } })
     await api().listUsers()
     expect(await cli.json('org', '--org', first.org_id, '--plan', 'scale')).toMatchObject([{ id: first.org_id, plan: 'scale' }])
     await admin().getOrg({ params: first })
@@ -184,7 +184,7 @@ describe('keys', () => {
     const id = line.split(' ')[0] as string
     expect(await lastOperatorRow()).toEqual(['operator create team key', `key_id:${id}`])
     expect(await cli.run('keys', 'revoke', '--id', id)).toMatchObject({ code: 0, out: `revoked ${id}\n` })
-    expect(await refusal(api(key).listUsers())).toMatchObject({ status: 401 })
+    expect(await errorOf(api(key).listUsers())).toMatchObject({ status: 401 })
     expect(await lastOperatorRow()).toEqual(['operator revoke key', `key_id:${id}`])
     expect((await cli.run('keys', 'list')).out).not.toContain(id)
   })
@@ -192,7 +192,7 @@ describe('keys', () => {
   test('a key that may only read and expires is both', async () => {
     const expires = '2999-01-01T00:00:00Z'
     const { out } = await cli.run('keys', 'create', '--kind', 'team', '--label', 'reader', '--read-only', '--expires', expires)
-    expect(await refusal(api(out.trim()).createUser({ body: { client_user_id: 'x' } }))).toMatchObject({ status: 403 })
+    expect(await errorOf(api(out.trim()).createUser({ body: { client_user_id: 'x' } }))).toMatchObject({ status: 403 })
     await api(out.trim()).listUsers()
     expect((await cli.json('keys', 'list')).team_api_keys).toContainEqual(
       expect.objectContaining({ label: 'reader', read_only: true, expires_at: '2999-01-01T00:00:00.000Z' }),
@@ -221,12 +221,12 @@ describe('keys', () => {
     const org = (await cli.json('keys', 'create', '--kind', 'org_admin', '--label', 'deputy')).key
     const team = (await cli.json('keys', 'create', '--kind', 'team_admin', '--label', 'nurse', '--team', first.team_id)).key
     expect(await admin(org).getOrg({ params: first })).toMatchObject({ id: first.org_id })
-    expect(await refusal(admin(team).getOrg({ params: first }))).toMatchObject({ status: 403, detail: { error_type: 'ORG_KEY_REQUIRED' } })
+    expect(await errorOf(admin(team).getOrg({ params: first }))).toMatchObject({ status: 403, detail: { error_type: 'ORG_KEY_REQUIRED' } })
     expect(await admin(team).getTeam({ params: first })).toMatchObject({ id: first.team_id })
     const { management_keys } = await cli.json('keys', 'list')
     const { id } = management_keys.find(({ label }: { label: string }) => label === 'deputy')
     expect(await cli.json('keys', 'revoke', '--id', id)).toEqual({ revoked: id })
-    expect(await refusal(admin(org).getOrg({ params: first }))).toMatchObject({ status: 401 })
+    expect(await errorOf(admin(org).getOrg({ params: first }))).toMatchObject({ status: 401 })
   })
 
   test('the list holds neither keys nor hashes', async () => {
@@ -267,7 +267,7 @@ describe('keys', () => {
 
 describe('audit verify', () => {
   test('walks a whole chain and ends with 0', async () => {
-    expect(await cli.spawned('audit', 'verify')).toMatchObject({
+    expect(await cli.spawnCommand('audit', 'verify')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^intact: \d+ rows, 0 not chained yet\n$/),
     })
@@ -282,7 +282,7 @@ describe('audit verify', () => {
     expect((await cli.json('audit', 'verify')).rows).toBe(4)
     await query(database, 'alter table audit_log disable trigger audit_log_append_only')
     await query(database, "update audit_log set action = 'operator nothing' where chain_seq = 2")
-    const { code, out } = await cli.spawned('audit', 'verify')
+    const { code, out } = await cli.spawnCommand('audit', 'verify')
     expect(code).toBe(1)
     expect(out).toMatch(/^BROKEN at row 2 /)
   })

@@ -3,7 +3,7 @@ import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { query } from '../support/cluster.ts'
-import { browser, cookieIn, fromConsole, PASSWORD, quick } from '../support/console.ts'
+import { browser, consoleHeaders, cookieOf, fastPasswords, PASSWORD } from '../support/console.ts'
 import { newDatabase, type Replica, replica, type Tenant } from '../support/world.ts'
 import { assay } from './assay.ts'
 
@@ -13,7 +13,7 @@ let tenant: Tenant
 beforeAll(async () => {
   const database = await newDatabase()
   cli = assay(database)
-  service = await replica({ database, env: quick })
+  service = await replica({ database, env: fastPasswords })
   tenant = await service.tenant()
 })
 
@@ -23,9 +23,9 @@ test('the operator invites the first person, lists and removes it', async () => 
   const token = /^http\S+\/console\/invitation#(iv_\w{46})\n$/.exec(out)?.[1] as string
   const { totp_secret } = await browser(service.base, '').api.openInvitation({ body: { token } })
   const body = { token, name: 'First Keeper', password: PASSWORD, code: codeAt(fromBase32(totp_secret), stepAt(service.app.wall())) }
-  const answer = await sendRequest(service.base, endpoints.acceptInvitation, { body, headers: fromConsole })
-  const { ask } = browser(service.base, cookieIn(answer.headers))
-  expect(await ask(endpoints.getSession)).toMatchObject({ status: 200, body: { role: 'org_admin', org: { id: tenant.org_id } } })
+  const answer = await sendRequest(service.base, endpoints.acceptInvitation, { body, headers: consoleHeaders })
+  const { send } = browser(service.base, cookieOf(answer.headers))
+  expect(await send(endpoints.getSession)).toMatchObject({ status: 200, body: { role: 'org_admin', org: { id: tenant.org_id } } })
 
   const [person] = await cli.json('people', 'list')
   expect(person).toMatchObject({ name: 'First Keeper', email: 'first@harbour.example', role: 'org_admin' })
@@ -34,7 +34,7 @@ test('the operator invites the first person, lists and removes it', async () => 
     'This person is already a member of the organization.\n',
   )
   expect((await cli.run('people', 'remove', '--id', person.id)).out).toBe(`removed ${person.id}\n`)
-  expect((await ask(endpoints.getSession)).status).toBe(401)
+  expect((await send(endpoints.getSession)).status).toBe(401)
   const rows = await query<{ action: string }>(service.url, "select action from audit_log where actor_kind = 'operator' order by at")
   expect(rows.map(({ action }) => action)).toEqual(['operator invite person', 'operator invite person', 'operator remove person'])
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, world } from '../support/world.ts'
+import { errorOf, world } from '../support/world.ts'
 import { assay } from './assay.ts'
 
 const w = await world()
@@ -36,7 +36,7 @@ test('seed fills a team with the same people and orders every time, and leaves a
 test('reset takes away what came in and keeps what was configured', async () => {
   const params = { org_id: w.org_id, team_id: w.team_id, env: 'sandbox' as const }
   const webhook = await w.admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9876/hooks' } })
-  await place(w.api)
+  await placeOrder(w.api)
   await w.runJobs()
   await w.api.readInbox()
   const { users, orders } = await cli.json('sandbox', 'reset', '--team', w.team_id)
@@ -56,7 +56,7 @@ test('reset takes away what came in and keeps what was configured', async () => 
         [w.team_id],
       ),
     ).toEqual([{ count: 0 }])
-  const again = await place(w.api)
+  const again = await placeOrder(w.api)
   await w.runJobs()
   expect(again.last_event.status).toBe('received.walk_in_test.ordered')
 })
@@ -68,7 +68,7 @@ test('reset is refused for another team and without a name, and nothing goes', a
     code: 1,
     err: expect.stringContaining('team_id is not the team of this key'),
   })
-  expect(await refusal(other.api.resetTeam({ body: { team_id: newUuid() } }))).toMatchObject({
+  expect(await errorOf(other.api.resetTeam({ body: { team_id: newUuid() } }))).toMatchObject({
     status: 400,
     detail: { error_type: 'NOT_THE_TEAM' },
   })

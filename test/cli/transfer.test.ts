@@ -5,7 +5,7 @@ import type { Client } from '../../src/contract/client.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { linkConnection } from '../../src/wearables/connections/actions.ts'
 import { query } from '../support/cluster.ts'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { people, someInfo, someInsurance } from '../support/people.ts'
 import { aNight, aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
 import { newDatabase, replica, temporaryFolder, world } from '../support/world.ts'
@@ -26,14 +26,14 @@ beforeAll(async () => {
   const params = { user_id: one.user_id }
   await w.api.putUserInfo({ params, body: someInfo() })
   for (const member_id of ['MEMBER-55501', 'MEMBER-55501-B']) await w.api.createInsurance({ params, body: someInsurance({ member_id }) })
-  const done = await place(w.api, 'walk_in_test', { user_id: one.user_id, passthrough: 'ours' })
+  const done = await placeOrder(w.api, 'walk_in_test', { user_id: one.user_id, passthrough: 'ours' })
   await w.api.simulateOrder({ params: { order_id: done.id }, body: { interpretation: 'abnormal' } })
   const { markers } = await w.api.listMarkers({ query: { lab_id: [1], size: 3 } })
   const own = await w.api.createLabTest({
     body: { name: 'Own panel', description: '', method: 'walk_in_test', marker_ids: markers.map(({ id }) => id) },
   })
-  await place(w.api, 'walk_in_test', { user_id: one.user_id, order_set: { lab_test_ids: [own.id] } })
-  await place(w.api, 'testkit')
+  await placeOrder(w.api, 'walk_in_test', { user_id: one.user_id, order_set: { lab_test_ids: [own.id] } })
+  await placeOrder(w.api, 'testkit')
   for (const client_user_id of ['three', 'four', 'five']) await w.api.createUser({ body: { client_user_id } })
   await wear(one.user_id)
   await w.runJobs()

@@ -158,7 +158,11 @@ test.each([
 })
 
 test('the process ends with the same codes', async () => {
-  const [helped, unknown, wrong] = await Promise.all([cli.spawned('help'), cli.spawned('dance'), cli.spawned('keys', 'revoke')])
+  const [helped, unknown, wrong] = await Promise.all([
+    cli.spawnCommand('help'),
+    cli.spawnCommand('dance'),
+    cli.spawnCommand('keys', 'revoke'),
+  ])
   expect(helped).toEqual({ code: 0, out: (await cli.run('help')).out, err: '' })
   expect([unknown.code, wrong.code]).toEqual([2, 2])
 })
@@ -166,7 +170,7 @@ test('the process ends with the same codes', async () => {
 describe('what goes wrong is told in one line without secrets', () => {
   const secrets = { ENCRYPTION_KEY: 'a-secret-that-nobody-else-may-see-0123456789', password: 'hunter2-hunter2' }
   const told = async (env: Record<string, string>) => {
-    const ended = await assay(database, env).spawned('keys', 'list')
+    const ended = await assay(database, env).spawnCommand('keys', 'list')
     expect([ended.code, ended.out]).toEqual([1, ''])
     expect(ended.err).toMatch(/^[^\n]+\n$/)
     for (const secret of [...Object.values(secrets), ENCRYPTION_KEY]) expect(ended.err).not.toContain(secret)
@@ -208,7 +212,7 @@ describe('what goes wrong is told in one line without secrets', () => {
       `create function no_key() returns trigger language plpgsql as $$ begin raise exception 'no % here', new.label; end $$;
        create trigger no_key before insert on team_api_keys for each row execute function no_key()`,
     )
-    const { code, out, err } = await cli.spawned('keys', 'create', '--kind', 'team', '--label', 'label-of-somebody')
+    const { code, out, err } = await cli.spawnCommand('keys', 'create', '--kind', 'team', '--label', 'label-of-somebody')
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(/^Failed unexpectedly: \{"name":"\w+"[^\n]+\n$/)
     expect(err).not.toContain('label-of-somebody')

@@ -2,23 +2,23 @@ import { expect } from 'vitest'
 import { endpoints } from '../../src/contract/index.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
-import { joined, PASSWORD, quick, signIn } from '../support/console.ts'
+import { fastPasswords, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
 import { follow, journey, openPage, signInByKey } from '../support/console-page.ts'
-import { picture } from '../support/console-tour.ts'
-import { readCode } from '../support/qr.ts'
+import { screenshot } from '../support/console-tour.ts'
+import { readQrCode } from '../support/qr.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: quick })
+const one = await world({ env: fastPasswords })
 
 journey(
   'a person replaces the authenticator, generates recovery codes, changes the password and signs out other sessions',
   async (width) => {
-    const person = await joined(one, await one.tenant())
+    const person = await joinOrganization(one, await one.tenant())
     const [here = '', there = '', renewing = ''] = person.recovery_codes
     const elsewhere = await signIn(one.base, { email: person.email, password: PASSWORD, code: there })
-    one.passes(MINUTE)
+    one.advanceTime(MINUTE)
     const opened = await openPage(one.base, width)
-    const { page, complaints } = opened
+    const { page, consoleErrors } = opened
     await page.goto('/console/sign-in')
     await page.getByRole('button', { name: 'Person' }).click()
     await page.getByLabel('Email').fill(person.email)
@@ -28,12 +28,12 @@ journey(
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await follow(page, person.email)
     await page.getByText('8 codes left').waitFor()
-    await picture(page, `account-${width}`)
+    await screenshot(page, `account-${width}`)
     expect(await page.getByRole('table', { name: 'Sessions' }).getByRole('row').count()).toBe(4)
 
     await page.getByRole('button', { name: 'Sign out other sessions' }).click()
     await page.getByText('Signed out 2 other sessions.').waitFor()
-    expect(await elsewhere.ask(endpoints.getSession)).toMatchObject({ status: 401 })
+    expect(await elsewhere.send(endpoints.getSession)).toMatchObject({ status: 401 })
 
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Replace authenticator…' }).click()
@@ -41,19 +41,19 @@ journey(
     await dialog.getByLabel('Code').fill(renewing)
     await dialog.getByRole('button', { name: 'Continue' }).click()
     await dialog.getByRole('alert').waitFor()
-    expect(complaints.splice(0)).toHaveLength(1)
+    expect(consoleErrors.splice(0)).toHaveLength(1)
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Continue' }).click()
     await dialog.getByRole('img').waitFor()
-    await picture(page, `second-factor-${width}`)
-    const uri = new URL(await readCode(await dialog.getByRole('img', { name: /^QR code/ }).screenshot()))
+    await screenshot(page, `second-factor-${width}`)
+    const uri = new URL(await readQrCode(await dialog.getByRole('img', { name: /^QR code/ }).screenshot()))
     const code = () => codeAt(fromBase32(uri.searchParams.get('secret') as string), stepAt(one.app.wall()))
     await dialog.getByLabel('Code', { exact: true }).fill(code())
     await dialog.getByRole('button', { name: 'Replace' }).click()
     await dialog.getByRole('button', { name: "I've saved these codes" }).click()
     await page.getByText('10 codes left').waitFor()
 
-    one.passes(MINUTE)
+    one.advanceTime(MINUTE)
     await page.getByRole('button', { name: 'Generate new codes…' }).click()
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByLabel('Code', { exact: true }).fill(code())
@@ -68,7 +68,7 @@ journey(
     await dialog.getByRole('button', { name: 'Change password' }).click()
     await page.getByText('Password changed.').waitFor()
     await page.getByText('9 codes left').waitFor()
-    one.passes(MINUTE)
+    one.advanceTime(MINUTE)
     await signIn(one.base, { email: person.email, password: 'a second lantern by the pier', code: code() })
     return opened
   },

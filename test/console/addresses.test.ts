@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { joined, quick } from '../support/console.ts'
-import { named, signedIn, signedInAs, without } from '../support/console-page.ts'
-import { place } from '../support/orders.ts'
+import { fastPasswords, joinOrganization } from '../support/console.ts'
+import { noBrowser, openSignedIn, openWithSession, withSkipReason } from '../support/console-page.ts'
+import { placeOrder } from '../support/orders.ts'
 import { people } from '../support/people.ts'
 import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: quick })
+const one = await world({ env: fastPasswords })
 
-test.skipIf(without)(named('the Back button returns to the team in the URL'), async () => {
+test.skipIf(noBrowser)(withSkipReason('the Back button returns to the team in the URL'), async () => {
   const tenant = await one.tenant()
   const { id: other } = await tenant.admin.createTeam({ params: { org_id: tenant.org_id }, body: { name: 'Quay', region: 'us' } })
   await tenant.api.createUser({ body: { client_user_id: 'of-harbour' } })
-  const { page, open } = await signedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(one.base, tenant)
   await open('/users')
   await page.getByRole('link', { name: 'of-harbour' }).waitFor()
   await page.getByRole('combobox', { name: 'Team' }).selectOption('Quay')
@@ -23,10 +23,10 @@ test.skipIf(without)(named('the Back button returns to the team in the URL'), as
   expect(await page.getByRole('combobox', { name: 'Team' }).inputValue()).toBe(tenant.team_id)
 })
 
-test.skipIf(without)(named("a URL of an inaccessible team shows an error and no other team's data"), async () => {
+test.skipIf(noBrowser)(withSkipReason("a URL of an inaccessible team shows an error and no other team's data"), async () => {
   const tenant = await one.tenant()
   await tenant.api.createUser({ body: { client_user_id: 'of-harbour' } })
-  const { page } = await signedIn(one.base, tenant)
+  const { page } = await openSignedIn(one.base, tenant)
   for (const team of [one.team_id, newUuid(), 'nonsense']) {
     await page.goto(`/console/t/${team}/users`)
     await page.getByText("You don't have access to this team").waitFor()
@@ -36,8 +36,8 @@ test.skipIf(without)(named("a URL of an inaccessible team shows an error and no 
   await page.getByText('Get started').or(page.getByText('Orders by stage')).first().waitFor()
 })
 
-test.skipIf(without)(named('list filters are kept in the URL and survive a reload'), async () => {
-  const { page, open } = await signedIn(one.base, one)
+test.skipIf(noBrowser)(withSkipReason('list filters are kept in the URL and survive a reload'), async () => {
+  const { page, open } = await openSignedIn(one.base, one)
   await open('/events')
   await page.getByLabel('Category').selectOption('provider')
   await page.waitForURL(/\?family=provider$/)
@@ -54,10 +54,10 @@ test.skipIf(without)(named('list filters are kept in the URL and survive a reloa
   expect(await page.getByRole('link', { name: 'Essential Wellness' }).count()).toBe(0)
 })
 
-test.skipIf(without)(named('data revealed on one order is masked on the next'), async () => {
+test.skipIf(noBrowser)(withSkipReason('data revealed on one order is masked on the next'), async () => {
   const tenant = await one.tenant()
-  const [first, next] = [await place(tenant.api), await place(tenant.api)]
-  const { page, open } = await signedIn(one.base, tenant)
+  const [first, next] = [await placeOrder(tenant.api), await placeOrder(tenant.api)]
+  const { page, open } = await openSignedIn(one.base, tenant)
   await open(`/orders/${first.id}`)
   const patient = page.getByRole('region', { name: 'Patient' })
   await patient.getByRole('button', { name: 'Reveal' }).click()
@@ -73,10 +73,10 @@ test.skipIf(without)(named('data revealed on one order is masked on the next'), 
   await patient.getByRole('button', { name: 'Reveal' }).waitFor()
 })
 
-test.skipIf(without)(named('a role that cannot place orders sees no link and gets an explanation at the URL'), async () => {
+test.skipIf(noBrowser)(withSkipReason('a role that cannot place orders sees no link and gets an explanation at the URL'), async () => {
   const tenant = await one.tenant()
-  const { cookie } = await joined(one, tenant, { role: 'support' })
-  const { page, open } = await signedInAs(one.base, cookie, tenant.team_id)
+  const { cookie } = await joinOrganization(one, tenant, { role: 'support' })
+  const { page, open } = await openWithSession(one.base, cookie, tenant.team_id)
   await open('/orders')
   await page.getByText('No orders yet').waitFor()
   expect(await page.getByRole('link', { name: 'Place order' }).count()).toBe(0)
@@ -84,8 +84,8 @@ test.skipIf(without)(named('a role that cannot place orders sees no link and get
   await page.getByText("Your role can't place orders").waitFor()
 })
 
-test.skipIf(without)(named('an old organization URL redirects to the renamed path'), async () => {
-  const { page } = await signedIn(one.base, await one.tenant())
+test.skipIf(noBrowser)(withSkipReason('an old organization URL redirects to the renamed path'), async () => {
+  const { page } = await openSignedIn(one.base, await one.tenant())
   await page.goto('/console/organisation/audit?via=api')
   await page.getByRole('heading', { name: 'Audit log' }).waitFor()
   expect(page.url()).toBe(`${one.base}/console/organization/audit?via=api`)

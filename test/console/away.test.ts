@@ -1,7 +1,7 @@
 import type { Route } from 'playwright-core'
 import { test } from 'vitest'
-import { named, signedIn, without } from '../support/console-page.ts'
-import { broken, fails } from '../support/console-trouble.ts'
+import { noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
+import { failRequests, respondWithServerError } from '../support/console-trouble.ts'
 import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
@@ -15,12 +15,12 @@ const pages = [
 ]
 const organizationPages = ['', '/people', '/keys', '/lab-accounts', '/audit'].map((path) => `/console/organization${path}`)
 
-test.skipIf(without).each([
-  ['a failing service', broken, 'Something went wrong on our side.'],
+test.skipIf(noBrowser).each([
+  ['a failing service', respondWithServerError, 'Something went wrong on our side.'],
   ['an unreachable service', (route: Route) => route.abort(), 'Could not reach the service.'],
-] as const)(named('every page shows the error of %s and stops loading'), async (_, fail, text) => {
-  const { page, open } = await signedIn(one.base, one)
-  await fails(page, fail)
+] as const)(withSkipReason('every page shows the error of %s and stops loading'), async (_, fail, text) => {
+  const { page, open } = await openSignedIn(one.base, one)
+  await failRequests(page, fail)
   await open('/nowhere')
   for (const path of [...pages.map((path) => `/console/t/${one.team_id}${path}`), ...organizationPages]) {
     await page.evaluate(`history.pushState(null, '', '${path}'), dispatchEvent(new PopStateEvent('popstate'))`)

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { pages } from '../../src/http/docs/pages.ts'
-import { browser, fits, named, openPage, seriousIssues, widths, without } from '../support/console-page.ts'
-import { picture } from '../support/console-tour.ts'
-import { PATIENCE_MS } from '../support/process.ts'
+import { browser, expectNoOverflow, noBrowser, openPage, seriousIssues, widths, withSkipReason } from '../support/console-page.ts'
+import { screenshot } from '../support/console-tour.ts'
+import { TIMEOUT_MS } from '../support/process.ts'
 import { world } from '../support/world.ts'
 
 let base: string
@@ -20,36 +20,36 @@ const kept = ['index-1440', 'lifecycle-1440', 'orders-1440-dark', 'index-390', '
 
 const looks = widths.flatMap(([name, width]) => (['light', 'dark'] as const).map((colours) => ({ name, width, colours })))
 
-test.skipIf(without).each(looks)(
-  named('/docs on $name, $colours: pages are accessible and load nothing from other hosts'),
+test.skipIf(noBrowser).each(looks)(
+  withSkipReason('/docs on $name, $colours: pages are accessible and load nothing from other hosts'),
   async ({ width, colours }) => {
-    const { page, complaints, outside } = await openPage(base, width, colours)
+    const { page, consoleErrors, externalRequests } = await openPage(base, width, colours)
     const issues: Record<string, string[]> = {}
     for (const { name, path, heading } of stops) {
       await page.goto(path)
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
-      await fits(page)
+      await expectNoOverflow(page)
       const found = await seriousIssues(page)
       if (found.length) issues[name] = found
       const shot = `${name}-${width}${colours === 'dark' ? '-dark' : ''}`
-      if (kept.includes(shot)) await picture(page, `docs-${shot}`)
+      if (kept.includes(shot)) await screenshot(page, `docs-${shot}`)
     }
     expect(issues).toEqual({})
-    expect(complaints).toEqual([])
-    expect(outside()).toEqual([])
+    expect(consoleErrors).toEqual([])
+    expect(externalRequests()).toEqual([])
   },
 )
 
-test.skipIf(without)(named('/docs: every page fits on a phone'), async () => {
-  const { page, complaints, outside } = await openPage(base, 390)
+test.skipIf(noBrowser)(withSkipReason('/docs: every page fits on a phone'), async () => {
+  const { page, consoleErrors, externalRequests } = await openPage(base, 390)
   for (const { slug } of pages.filter((one) => one.slug !== 'reference')) {
     await page.goto(`/docs/${slug}`)
     expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
-    await fits(page)
+    await expectNoOverflow(page)
     expect(await brokenWords(page), slug).toEqual([])
   }
-  expect(complaints).toEqual([])
-  expect(outside()).toEqual([])
+  expect(consoleErrors).toEqual([])
+  expect(externalRequests()).toEqual([])
 })
 
 /** Code in tables that wraps anywhere but at its break opportunities. */
@@ -61,7 +61,7 @@ const brokenWords = (page: Page) =>
       .map((word) => word.textContent),
   )
 
-test.skipIf(without)(named('/docs: the search retries loading its index on the next key press'), async () => {
+test.skipIf(noBrowser)(withSkipReason('/docs: the search retries loading its index on the next key press'), async () => {
   const { page } = await openPage(base)
   await page.goto('/docs')
   await page.route('**/docs/search.json', (route) => route.abort())
@@ -73,13 +73,13 @@ test.skipIf(without)(named('/docs: the search retries loading its index on the n
   await firstFound(page, /^IDEMPOTENCY_KEY_REUSED Errors/)
 })
 
-test.skipIf(without)(named('/docs: the search finds an error code and an event type by keyboard'), async () => {
-  const { page, complaints } = await openPage(base)
+test.skipIf(noBrowser)(withSkipReason('/docs: the search finds an error code and an event type by keyboard'), async () => {
+  const { page, consoleErrors } = await openPage(base)
   await page.goto('/docs')
   await page.keyboard.press('/')
   await page.keyboard.type('IDEMPOTENCY_KEY_REUSED')
   await firstFound(page, /^IDEMPOTENCY_KEY_REUSED Errors/)
-  await picture(page, 'docs-found-1440')
+  await screenshot(page, 'docs-found-1440')
   expect(await seriousIssues(page)).toEqual([])
   await page.keyboard.press('Enter')
   await page.waitForURL('**/docs/errors#row-IDEMPOTENCY_KEY_REUSED')
@@ -98,12 +98,12 @@ test.skipIf(without)(named('/docs: the search finds an error code and an event t
   await page.getByText('Nothing was found.').waitFor()
   await page.keyboard.press('Escape')
   expect(await page.locator('#found').isVisible()).toBe(false)
-  expect(complaints).toEqual([])
+  expect(consoleErrors).toEqual([])
 })
 
 const firstFound = (page: Page, name: RegExp) => page.getByRole('option', { name, selected: true }).waitFor()
 
-test.skipIf(without)(named('/docs: copies a code sample and links to a section'), async () => {
+test.skipIf(noBrowser)(withSkipReason('/docs: copies a code sample and links to a section'), async () => {
   const { page } = await openPage(base)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.goto('/docs/events')
@@ -118,7 +118,7 @@ test.skipIf(without)(named('/docs: copies a code sample and links to a section')
   expect(page.url()).toBe(`${base}/docs/events#examples`)
 })
 
-test.skipIf(without)(named('/docs: the current page is visible in the page list'), async () => {
+test.skipIf(noBrowser)(withSkipReason('/docs: the current page is visible in the page list'), async () => {
   const { page } = await openPage(base)
   await page.goto('/docs/shared-responsibility')
   const link = page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Shared responsibility' })
@@ -127,7 +127,7 @@ test.skipIf(without)(named('/docs: the current page is visible in the page list'
   expect(await page.evaluate('scrollY')).toBe(0)
 })
 
-test.skipIf(without)(named('/docs: uses the theme selected in the console'), async () => {
+test.skipIf(noBrowser)(withSkipReason('/docs: uses the theme selected in the console'), async () => {
   const { page } = await openPage(base, 1440, 'light')
   await page.goto('/docs')
   const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
@@ -141,10 +141,10 @@ test.skipIf(without)(named('/docs: uses the theme selected in the console'), asy
   expect(await ground()).toBe('rgb(248, 248, 246)')
 })
 
-test.skipIf(without)(named('/docs on a phone: works without JavaScript'), async () => {
+test.skipIf(noBrowser)(withSkipReason('/docs on a phone: works without JavaScript'), async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false, baseURL: base })
   const page = await context.newPage()
-  page.setDefaultTimeout(PATIENCE_MS)
+  page.setDefaultTimeout(TIMEOUT_MS)
   await page.goto('/docs')
   await page.getByText('Menu', { exact: true }).click()
   await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Order lifecycle' }).click()
@@ -155,7 +155,7 @@ test.skipIf(without)(named('/docs on a phone: works without JavaScript'), async 
   await page.waitForURL('**/docs/errors#row-ORDER_NOT_CANCELLABLE')
 })
 
-test.skipIf(without)(named('/docs: an unknown page offers the search and the page list'), async () => {
+test.skipIf(noBrowser)(withSkipReason('/docs: an unknown page offers the search and the page list'), async () => {
   const { page } = await openPage(base)
   const response = await page.goto('/docs/ordres')
   expect(response?.status()).toBe(404)
@@ -164,7 +164,7 @@ test.skipIf(without)(named('/docs: an unknown page offers the search and the pag
   await page.getByRole('heading', { name: 'Lab orders', level: 1 }).waitFor()
 })
 
-test.skipIf(without)(named('/docs prints only the text'), async () => {
+test.skipIf(noBrowser)(withSkipReason('/docs prints only the text'), async () => {
   const { page } = await openPage(base, 1440, 'dark')
   await page.goto('/docs/events')
   await page.emulateMedia({ media: 'print', colorScheme: 'light' })

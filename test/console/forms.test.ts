@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { named, signedIn, without } from '../support/console-page.ts'
+import { noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
 import { eventually } from '../support/process.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
@@ -18,11 +18,11 @@ const typed = {
   'ZIP code': '85004',
 }
 
-test.skipIf(without)(named('places one order after a failed check, a lost response and a double click'), async () => {
+test.skipIf(noBrowser)(withSkipReason('places one order after a failed check, a lost response and a double click'), async () => {
   const tenant = await one.tenant()
   const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'to-be-tested' } })
   const total = async () => (await tenant.api.listOrders({ query: { user_id } })).total
-  const { page, open } = await signedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(one.base, tenant)
   await open(`/orders/new?user_id=${user_id}`)
   await page.getByLabel('Lab test', { exact: true }).fill('essential')
   await page.getByRole('button', { name: /^Essential Wellness/ }).click()
@@ -46,8 +46,8 @@ test.skipIf(without)(named('places one order after a failed check, a lost respon
   expect(await total()).toBe(1)
 })
 
-test.skipIf(without)(named('asks before leaving a half-filled order by shortcut, link or Back'), async () => {
-  const { page, open } = await signedIn(one.base, await one.tenant())
+test.skipIf(noBrowser)(withSkipReason('asks before leaving a half-filled order by shortcut, link or Back'), async () => {
+  const { page, open } = await openSignedIn(one.base, await one.tenant())
   await open('/orders')
   await page.getByRole('link', { name: 'Place order' }).first().click()
   await page.getByLabel('City').waitFor()
@@ -83,10 +83,10 @@ test.skipIf(without)(named('asks before leaving a half-filled order by shortcut,
   expect(asked).toHaveLength(4)
 })
 
-test.skipIf(without)(named('a webhook takes event types one per line'), async () => {
+test.skipIf(noBrowser)(withSkipReason('a webhook takes event types one per line'), async () => {
   const tenant = await one.tenant()
   const webhook = await aWebhook(tenant, { url: (await aReceiver()).url })
-  const { page, open } = await signedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(one.base, tenant)
   await open(`/webhooks/${webhook.id}?tab=settings`)
   await page.getByLabel('Event types').pressSequentially('labtest.order.*\nprovider.connection.created\n')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -95,9 +95,9 @@ test.skipIf(without)(named('a webhook takes event types one per line'), async ()
   expect(filter_types).toEqual(['labtest.order.*', 'provider.connection.created'])
 })
 
-test.skipIf(without)(named('a dialog works by keyboard and restores focus'), async () => {
+test.skipIf(noBrowser)(withSkipReason('a dialog works by keyboard and restores focus'), async () => {
   const tenant = await one.tenant()
-  const { page, open } = await signedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(one.base, tenant)
   await open('/keys')
   const create = page.getByRole('button', { name: 'Create key' })
   for (const leave of ['Escape', 'Cancel'] as const) {
@@ -119,8 +119,8 @@ test.skipIf(without)(named('a dialog works by keyboard and restores focus'), asy
 
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent')
 
-test.skipIf(without)(named('a failed copy shows an error'), async () => {
-  const { page, open } = await signedIn(one.base, one)
+test.skipIf(noBrowser)(withSkipReason('a failed copy shows an error'), async () => {
+  const { page, open } = await openSignedIn(one.base, one)
   await page.addInitScript("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
   await open('/settings')
   await page.getByRole('button', { name: 'Copy team ID' }).click()

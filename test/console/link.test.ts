@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { type Authorization, openAuthorizationServer } from '../support/authorization-server.ts'
 import { startBrowser } from '../support/browser.ts'
 import { aLink } from '../support/connections.ts'
-import { PATIENCE_MS } from '../support/process.ts'
+import { TIMEOUT_MS } from '../support/process.ts'
 import { aReceiver } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
@@ -30,7 +30,7 @@ const looks = [
 /** Opens a page that records its request origins and console errors. */
 async function visitor({ width, height, colorScheme }: (typeof looks)[number] = looks[1], javaScriptEnabled = true) {
   const page = await (browser as Browser).newPage({ viewport: { width, height }, colorScheme, javaScriptEnabled })
-  page.setDefaultTimeout(PATIENCE_MS)
+  page.setDefaultTimeout(TIMEOUT_MS)
   const asked = new Set<string>()
   const complaints: string[] = []
   page.on('request', (request) => /^(data|blob):/.test(request.url()) || asked.add(new URL(request.url()).origin))
@@ -110,10 +110,10 @@ test.skipIf(!browser)(`${where}: a user who denies access sees an error and can 
   const { link_web_url } = await aLink(w.base, w.api, { provider: 'fitbit' })
   const { page } = await visitor()
   await page.goto(link_web_url)
-  source.mood.deny = true
+  source.behavior.deny = true
   await page.getByRole('link', { name: 'Continue to Fitbit' }).click()
   await page.getByRole('heading', { name: 'That did not work' }).waitFor()
-  source.mood.deny = false
+  source.behavior.deny = false
   expect(await page.getByRole('alert').textContent()).toContain('canceled')
   await page.getByRole('link', { name: 'Try again' }).click()
   await page.getByRole('link', { name: 'Continue to Fitbit' }).click()

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { fits, named, signedIn, without } from '../support/console-page.ts'
+import { expectNoOverflow, noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
 
-test.skipIf(without)(named('the search field keeps a space between two words'), async () => {
-  const { page, open } = await signedIn(one.base, one)
+test.skipIf(noBrowser)(withSkipReason('the search field keeps a space between two words'), async () => {
+  const { page, open } = await openSignedIn(one.base, one)
   await open('/users')
   const field = page.getByLabel('Search users')
   await field.pressSequentially('ana ')
@@ -14,8 +14,8 @@ test.skipIf(without)(named('the search field keeps a space between two words'), 
   await page.getByText('No user matches “ana quill”').waitFor()
 })
 
-test.skipIf(without)(named('leaving a page cancels its pending search'), async () => {
-  const { page } = await signedIn(one.base, one)
+test.skipIf(noBrowser)(withSkipReason('leaving a page cancels its pending search'), async () => {
+  const { page } = await openSignedIn(one.base, one)
   await page.clock.install()
   await page.goto('/console/organization/audit')
   await page.getByLabel('Action').fill('getUser')
@@ -26,11 +26,11 @@ test.skipIf(without)(named('leaving a page cancels its pending search'), async (
   expect(page.url()).toBe(`${one.base}/console/organization/people`)
 })
 
-test.skipIf(without)(named('lists every key and expires a key at the end of its last day in the local time zone'), async () => {
+test.skipIf(noBrowser)(withSkipReason('lists every key and expires a key at the end of its last day in the local time zone'), async () => {
   const tenant = await one.tenant()
   const params = { org_id: tenant.org_id, env: 'sandbox', region: 'us' } as const
   for (let i = 0; i < 54; i++) await tenant.admin.createTeamKey({ params, body: { label: `key ${i}`, team_id: tenant.team_id } })
-  const { page, open } = await signedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(one.base, tenant)
   const zone = await page.context().newCDPSession(page)
   await zone.send('Emulation.setTimezoneOverride', { timezoneId: 'America/Los_Angeles' })
   await open('/keys')
@@ -47,13 +47,13 @@ test.skipIf(without)(named('lists every key and expires a key at the end of its 
   expect(api_keys.find(({ label }) => label === 'until new year')?.expires_at).toBe('2038-01-01T08:00:00.000Z')
 })
 
-test.skipIf(without)(named('a team with the longest name fits on a phone'), async () => {
+test.skipIf(noBrowser)(withSkipReason('a team with the longest name fits on a phone'), async () => {
   const tenant = await one.tenant({ team: 'Quay'.repeat(20) })
-  const { page, open } = await signedIn(one.base, tenant, 390)
+  const { page, open } = await openSignedIn(one.base, tenant, 390)
   await open('/settings')
   await page.getByRole('heading', { name: 'Team settings' }).waitFor()
-  await fits(page)
+  await expectNoOverflow(page)
   await page.goto('/console/organization/audit')
   await page.getByLabel('Source').waitFor()
-  await fits(page)
+  await expectNoOverflow(page)
 })

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { named, signedIn, without } from '../support/console-page.ts'
-import { place } from '../support/orders.ts'
+import { noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
+import { placeOrder } from '../support/orders.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
 
-test.skipIf(without)(named('a malformed URL shows a page or an error, never an empty screen'), async () => {
+test.skipIf(noBrowser)(withSkipReason('a malformed URL shows a page or an error, never an empty screen'), async () => {
   const tenant = await one.tenant()
-  const order = await place(tenant.api)
-  const { page, open, complaints } = await signedIn(one.base, tenant)
+  const order = await placeOrder(tenant.api)
+  const { page, open, consoleErrors } = await openSignedIn(one.base, tenant)
   const shows: [path: string, text: string][] = [
     ['/users?page=nonsense', 'patient-'],
     ['/users?page=-7', 'patient-'],
@@ -39,5 +39,5 @@ test.skipIf(without)(named('a malformed URL shows a page or an error, never an e
   await open('/users?page=40')
   await page.getByRole('button', { name: 'Go to first page' }).click()
   await page.getByRole('link', { name: /^patient-/ }).waitFor()
-  expect(complaints.filter((text) => !text.includes('422'))).toEqual([])
+  expect(consoleErrors.filter((text) => !text.includes('422'))).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { consentTypes } from '../../src/contract/labs/new-order.ts'
-import { journey, named, signedIn, without } from '../support/console-page.ts'
-import { place } from '../support/orders.ts'
+import { journey, noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
+import { placeOrder } from '../support/orders.ts'
 import { someInfo } from '../support/people.ts'
 import { world } from '../support/world.ts'
 
@@ -10,7 +10,7 @@ const one = await world()
 journey('places an order after its errors are fixed', async (width) => {
   const w = { ...one, ...(await one.tenant()) }
   const { user_id } = await w.api.createUser({ body: { client_user_id: `placed-on-${width}` } })
-  const { open, ...opened } = await signedIn(w.base, w, width)
+  const { open, ...opened } = await openSignedIn(w.base, w, width)
   const { page } = opened
   await open(`/orders/new?user_id=${user_id}`)
   await page.getByLabel('Lab test', { exact: true }).fill('essential')
@@ -39,11 +39,11 @@ journey('places an order after its errors are fixed', async (width) => {
   return opened
 })
 
-test.skipIf(without)(named('an order records only the consents that are checked'), async () => {
+test.skipIf(noBrowser)(withSkipReason('an order records only the consents that are checked'), async () => {
   const w = { ...one, ...(await one.tenant()) }
   const { user_id } = await w.api.createUser({ body: { client_user_id: 'with-consents' } })
   await w.api.putUserInfo({ params: { user_id }, body: someInfo() })
-  const { page, open } = await signedIn(w.base, w)
+  const { page, open } = await openSignedIn(w.base, w)
   await open(`/orders/new?user_id=${user_id}`)
   await page.getByLabel('Lab test', { exact: true }).fill('essential')
   await page.getByRole('button', { name: /^Essential Wellness/ }).click()
@@ -65,9 +65,9 @@ test.skipIf(without)(named('an order records only the consents that are checked'
 
 journey('simulates critical results, acknowledges them and opens the report', async (width) => {
   const w = { ...one, ...(await one.tenant()) }
-  const order = await place(w.api)
+  const order = await placeOrder(w.api)
   await w.runJobs()
-  const { open, ...opened } = await signedIn(w.base, w, width)
+  const { open, ...opened } = await openSignedIn(w.base, w, width)
   const { page } = opened
   await open(`/orders/${order.id}`)
   const steps = page.getByRole('list', { name: 'Order timeline' })
@@ -95,17 +95,17 @@ journey('simulates critical results, acknowledges them and opens the report', as
   return opened
 })
 
-test.skipIf(without)(named('an order that failed after partial results is not shown as normal'), async () => {
+test.skipIf(noBrowser)(withSkipReason('an order that failed after partial results is not shown as normal'), async () => {
   const w = { ...one, ...(await one.tenant()) }
   const { api } = w
-  const [failed, done] = [await place(api), await place(api)]
+  const [failed, done] = [await placeOrder(api), await placeOrder(api)]
   await w.runJobs()
   const simulate = (order_id: string, final_status: 'partial_results' | 'sample_error' | 'completed', top: string) =>
     api.simulateOrder({ params: { order_id }, query: { final_status: `${top}.walk_in_test.${final_status}` as never }, body: null })
   await simulate(failed.id, 'partial_results', 'sample_with_lab')
   await simulate(failed.id, 'sample_error', 'failed')
   await simulate(done.id, 'completed', 'completed')
-  const { page, open } = await signedIn(w.base, w)
+  const { page, open } = await openSignedIn(w.base, w)
   await open('/orders')
   const toneIn = (text: string) => page.locator('#content .status').getByText(text, { exact: true }).getAttribute('class')
   expect([await toneIn('Partial: normal'), await toneIn('Normal')]).toEqual(['status tone-idle', 'status tone-good'])
@@ -114,11 +114,11 @@ test.skipIf(without)(named('an order that failed after partial results is not sh
   expect(await page.getByRole('region', { name: 'Results' }).first().locator('header .status').textContent()).toBe('Partial: normal')
 })
 
-test.skipIf(without)(named('advancing the sandbox clock sends a scheduled order to the lab'), async () => {
+test.skipIf(noBrowser)(withSkipReason('advancing the sandbox clock sends a scheduled order to the lab'), async () => {
   const w = { ...one, ...(await one.tenant()) }
   const soon = new Date(Date.parse(w.app.now()) + 4 * 86_400_000).toISOString().slice(0, 10)
-  const order = await place(w.api, 'walk_in_test', { activate_by: soon })
-  const { page, open } = await signedIn(w.base, w)
+  const order = await placeOrder(w.api, 'walk_in_test', { activate_by: soon })
+  const { page, open } = await openSignedIn(w.base, w)
   await open(`/orders/${order.id}`)
   await page.getByText('Hold until').waitFor()
   await page.getByRole('button', { name: /^Sandbox clock/ }).click()
@@ -129,15 +129,15 @@ test.skipIf(without)(named('advancing the sandbox clock sends a scheduled order 
   expect(await page.getByRole('button', { name: 'Sandbox clock, 7 days ahead' }).isVisible()).toBe(true)
 })
 
-test.skipIf(without)(
-  named('filters the list by stage in the URL, by name outside the URL, and moves through rows by keyboard'),
+test.skipIf(noBrowser)(
+  withSkipReason('filters the list by stage in the URL, by name outside the URL, and moves through rows by keyboard'),
   async () => {
     const w = { ...one, ...(await one.tenant()) }
-    const done = await place(w.api)
-    const waiting = await place(w.api, 'testkit')
+    const done = await placeOrder(w.api)
+    const waiting = await placeOrder(w.api, 'testkit')
     await w.runJobs()
     await w.api.simulateOrder({ params: { order_id: done.id }, body: null })
-    const { page, open } = await signedIn(w.base, w)
+    const { page, open } = await openSignedIn(w.base, w)
     await open('/orders')
     await page.getByRole('row').nth(2).waitFor()
     await page.getByRole('button', { name: 'Completed' }).click()

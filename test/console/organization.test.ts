@@ -2,17 +2,17 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
-import { PASSWORD, quick, signIn } from '../support/console.ts'
-import { journey, openPage, seriousIssues, signedIn } from '../support/console-page.ts'
-import { picture } from '../support/console-tour.ts'
-import { readCode } from '../support/qr.ts'
+import { fastPasswords, PASSWORD, signIn } from '../support/console.ts'
+import { journey, openPage, openSignedIn, seriousIssues } from '../support/console-page.ts'
+import { screenshot } from '../support/console-tour.ts'
+import { readQrCode } from '../support/qr.ts'
 import { world } from '../support/world.ts'
 
-const one = await world({ env: quick })
+const one = await world({ env: fastPasswords })
 
 journey('a key is shown once, works and can be revoked', async (width) => {
   const tenant = await one.tenant()
-  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
   const { page } = opened
   await open('/keys')
   await page.getByRole('button', { name: 'Create key' }).click()
@@ -35,12 +35,12 @@ journey('a key is shown once, works and can be revoked', async (width) => {
 
 async function scanQrCode(page: Page) {
   const shot = await page.getByRole('img', { name: /^QR code/ }).screenshot()
-  return readCode(shot)
+  return readQrCode(shot)
 }
 
 journey('a person is invited, joins with a QR code and gets another role', async (width) => {
   const tenant = await one.tenant()
-  const opened = await signedIn(one.base, tenant, width)
+  const opened = await openSignedIn(one.base, tenant, width)
   const { page } = opened
   await page.goto('/console/organization/people')
   await page.getByRole('button', { name: 'Invite member' }).first().click()
@@ -57,7 +57,7 @@ journey('a person is invited, joins with a QR code and gets another role', async
   const uri = new URL(await scanQrCode(invited.page))
   expect([uri.protocol, uri.searchParams.get('issuer')]).toEqual(['otpauth:', 'Harbour Health'])
   expect(await seriousIssues(invited.page)).toEqual([])
-  await picture(invited.page, `invitation-${width}`)
+  await screenshot(invited.page, `invitation-${width}`)
   const secret = uri.searchParams.get('secret') as string
   await invited.page.getByLabel('Code', { exact: true }).fill(codeAt(fromBase32(secret), stepAt(one.app.wall())))
   await invited.page.getByRole('button', { name: 'Join' }).click()
@@ -77,10 +77,10 @@ journey('a person is invited, joins with a QR code and gets another role', async
 journey('the audit log shows who revealed data and why, and verifies its chain', async (width) => {
   const tenant = await one.tenant()
   const { user_id } = await tenant.api.createUser({ body: { client_user_id: 'audited' } })
-  const { of } = await signIn(one.base, { management_key: tenant.management_key })
-  await of(tenant.team_id, { 'x-assay-reveal': 'a callback of today' }).api.getUser({ params: { user_id } })
+  const { forTeam } = await signIn(one.base, { management_key: tenant.management_key })
+  await forTeam(tenant.team_id, { 'x-assay-reveal': 'a callback of today' }).api.getUser({ params: { user_id } })
   await one.runJobs()
-  const opened = await signedIn(one.base, tenant, width)
+  const opened = await openSignedIn(one.base, tenant, width)
   const { page } = opened
   await page.goto('/console/organization/audit')
   await page.getByText(/^Chain verified: [1-9]/).waitFor()

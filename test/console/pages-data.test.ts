@@ -1,14 +1,14 @@
 import { test } from 'vitest'
-import { named, widths, without } from '../support/console-page.ts'
+import { noBrowser, widths, withSkipReason } from '../support/console-page.ts'
 import { aBusyTeam, tour } from '../support/console-tour.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
-await one.courier()
+await one.startDelivery()
 const { tenant, user_id, order_id, webhook_id, attempt_id } = await aBusyTeam(one)
 
-test.skipIf(without).each(widths)(
-  named('on %s data pages are accessible, fit the screen and load nothing from other hosts'),
+test.skipIf(noBrowser).each(widths)(
+  withSkipReason('on %s data pages are accessible, fit the screen and load nothing from other hosts'),
   async (_, width) => {
     await tour(one.base, tenant, width, [
       { name: 'overview', path: '/', shows: 'Orders by stage' },
@@ -25,7 +25,7 @@ test.skipIf(without).each(widths)(
   },
 )
 
-test.skipIf(without)(named('data pages are accessible in the dark theme'), async () => {
+test.skipIf(noBrowser)(withSkipReason('data pages are accessible in the dark theme'), async () => {
   const stops = [
     { name: 'overview', path: '/', shows: 'Orders by stage' },
     { name: 'order', path: `/orders/${order_id}`, shows: 'Measurement' },

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { fits, named, openPage, seriousIssues, signedIn, widths, without } from '../support/console-page.ts'
-import { picture, tour } from '../support/console-tour.ts'
+import { expectNoOverflow, noBrowser, openPage, openSignedIn, seriousIssues, widths, withSkipReason } from '../support/console-page.ts'
+import { screenshot, tour } from '../support/console-tour.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
 const tenant = await one.tenant({ team: 'Harbour Clinic' })
 
-test.skipIf(without).each(widths)(
-  named('on %s organization pages and empty pages are accessible, fit the screen and load nothing from other hosts'),
+test.skipIf(noBrowser).each(widths)(
+  withSkipReason('on %s organization pages and empty pages are accessible, fit the screen and load nothing from other hosts'),
   async (_, width) => {
     await tour(one.base, tenant, width, [
       { name: 'overview-empty', path: '/', shows: 'Get started' },
@@ -21,17 +21,17 @@ test.skipIf(without).each(widths)(
   },
 )
 
-test.skipIf(without).each(widths)(named('on %s the sign-in page is accessible'), async (_, width) => {
+test.skipIf(noBrowser).each(widths)(withSkipReason('on %s the sign-in page is accessible'), async (_, width) => {
   const { page } = await openPage(one.base, width)
   await page.goto('/console/sign-in')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect(await seriousIssues(page)).toEqual([])
-  await fits(page)
-  await picture(page, `sign-in-${width}`)
+  await expectNoOverflow(page)
+  await screenshot(page, `sign-in-${width}`)
 })
 
-test.skipIf(without)(named('shortcuts open pages, the help and the search by keyboard'), async () => {
-  const { page } = await signedIn(one.base, tenant)
+test.skipIf(noBrowser)(withSkipReason('shortcuts open pages, the help and the search by keyboard'), async () => {
+  const { page } = await openSignedIn(one.base, tenant)
   await page.goto('/console')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.keyboard.type('gu')

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { named, widths, without } from '../support/console-page.ts'
+import { noBrowser, widths, withSkipReason } from '../support/console-page.ts'
 import { tour } from '../support/console-tour.ts'
 import { deploymentOf } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
@@ -16,8 +16,8 @@ await admin.upsertPipelines({
 })
 await admin.putTeamCredential({ params, body: { team_id, provider: 'fitbit', client_id: 'harbour-app', client_secret: 'lantern-secret' } })
 
-test.skipIf(without).each(widths)(
-  named('on %s team pages are accessible, fit the screen and load nothing from other hosts'),
+test.skipIf(noBrowser).each(widths)(
+  withSkipReason('on %s team pages are accessible, fit the screen and load nothing from other hosts'),
   async (_, width) => {
     await tour(one.base, tenant, width, [
       { name: 'event-types', path: '/events', shows: 'labtest.order.created' },

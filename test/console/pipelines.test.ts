@@ -1,16 +1,16 @@
 import { expect } from 'vitest'
-import { journey, signedIn } from '../support/console-page.ts'
-import { deploymentOf, tell } from '../support/pipelines.ts'
+import { journey, openSignedIn } from '../support/console-page.ts'
+import { deploymentOf, emitEvents } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
 
 const one = await world({ env: { PUBSUB_PROJECTS: 'harbour-events', PUBSUB_ENDPOINT: 'http://127.0.0.1:9999' } })
-one.publisher()
+one.startPublishing()
 
 journey('a pipeline is created, paused, resumed, edited and deleted, and unsupported settings explain the remedy', async (width) => {
   const tenant = await one.tenant()
   const params = deploymentOf(tenant)
   const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
-  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
   const { page } = opened
   await open('/pipelines')
   await page.getByRole('button', { name: 'Create pipeline' }).click()
@@ -25,7 +25,7 @@ journey('a pipeline is created, paused, resumed, edited and deleted, and unsuppo
   await dialog.getByRole('button', { name: 'Create' }).click()
   await dialog.getByText(/^Use port 443/).waitFor()
   expect(await kept()).toEqual([])
-  opened.complaints.length = 0
+  opened.consoleErrors.length = 0
   await dialog.getByLabel('Broker').fill('amqp://assay:broker-secret-4711@127.0.0.1:5999/health')
   await dialog.getByRole('button', { name: 'Create' }).click()
   await page.getByText('Up to date').waitFor()
@@ -57,7 +57,7 @@ journey('a topic is added to a pipeline, and each destination shows its own stat
   const rabbitmq = { uri: 'amqp://assay:broker-secret-4711@127.0.0.1:5999/health', exchange: 'events' }
   await tenant.admin.upsertPipelines({ params, body: { team_ids: [tenant.team_id], rabbitmq } })
   const kept = async () => (await tenant.admin.listPipelines({ params })).pipelines
-  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
   const { page } = opened
   await open('/pipelines')
   await page.getByRole('button', { name: 'Edit…' }).click()
@@ -74,7 +74,7 @@ journey('a topic is added to a pipeline, and each destination shows its own stat
     .getByText(/^Must be a project ID/)
     .first()
     .waitFor()
-  opened.complaints.length = 0
+  opened.consoleErrors.length = 0
   await dialog.getByLabel('Project').fill('harbour-events')
   await dialog.getByRole('button', { name: 'Save' }).click()
   const topic = page.getByRole('region', { name: 'Google Cloud Pub/Sub' })
@@ -89,7 +89,7 @@ journey('a topic is added to a pipeline, and each destination shows its own stat
   ])
   await broker.getByRole('button', { name: 'Pause' }).click()
   await broker.getByText('Paused', { exact: true }).waitFor()
-  await tell(one.app, tenant, ['one', 'two'])
+  await emitEvents(one.app, tenant, ['one', 'two'])
   await topic.getByText('Failing', { exact: true }).waitFor()
   await topic.getByText('The host refused the connection.').waitFor()
   await topic.getByText('0 of 2').waitFor()

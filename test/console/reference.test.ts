@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startBrowser } from '../support/browser.ts'
-import { PATIENCE_MS } from '../support/process.ts'
+import { TIMEOUT_MS } from '../support/process.ts'
 import { world } from '../support/world.ts'
 
 const browser = await startBrowser()
@@ -47,7 +47,7 @@ test.skipIf(!browser)(
 /** Opens a page that records its requests and console errors. */
 async function watched(width: number) {
   const page = await (browser as Browser).newPage({ viewport: { width, height: 900 } })
-  page.setDefaultTimeout(PATIENCE_MS)
+  page.setDefaultTimeout(TIMEOUT_MS)
   const asked: string[] = []
   const complaints: string[] = []
   page.on('request', (request) => /^(data|blob):/.test(request.url()) || asked.push(request.url()))

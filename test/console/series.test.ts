@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { journey, signedIn } from '../support/console-page.ts'
+import { journey, openSignedIn } from '../support/console-page.ts'
 import { someInfo } from '../support/people.ts'
 import { aSample, aUser, push } from '../support/wearables.ts'
-import { soon } from '../support/webhooks.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
@@ -26,7 +26,7 @@ const zoomed = (page: Page) => {
 }
 
 journey('shows a connected source and its data, zooms by keyboard and mouse, and resets', async (width) => {
-  const { open, ...opened } = await signedIn(one.base, one, width)
+  const { open, ...opened } = await openSignedIn(one.base, one, width)
   const { page } = opened
   await open(`/users/${worn}`)
   const connections = page.getByRole('region', { name: 'Connections' })
@@ -39,9 +39,9 @@ journey('shows a connected source and its data, zooms by keyboard and mouse, and
   await out.waitFor()
   expect(zoomed(page)).toBe(3.5 * DAY)
   await page.keyboard.press('=')
-  await soon(() => expect(zoomed(page)).toBe(1.75 * DAY))
+  await waitFor(() => expect(zoomed(page)).toBe(1.75 * DAY))
   await page.keyboard.press('-')
-  await soon(() => expect(zoomed(page)).toBe(3.5 * DAY))
+  await waitFor(() => expect(zoomed(page)).toBe(3.5 * DAY))
   expect(await page.locator(':focus').getAttribute('role')).toBe('application')
   await page.keyboard.press('0')
   await out.waitFor({ state: 'detached' })
@@ -62,7 +62,7 @@ journey('shows a connected source and its data, zooms by keyboard and mouse, and
 
 journey('finds any resource by typing, lists resources with data first, and recovers from an empty period', async (width) => {
   const user_id = await aWearer()
-  const { open, ...opened } = await signedIn(one.base, one, width)
+  const { open, ...opened } = await openSignedIn(one.base, one, width)
   const { page } = opened
   const at = new Date(Date.now() - 2 * DAY).toISOString()
   await push(one.api, user_id, 'glucose', [aSample(at, 5.4)])

@@ -4,12 +4,12 @@ import { mountConsole } from '../../src/http/pages/console.ts'
 import { sendProblem } from '../../src/http/problems/refuse.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { joined, PASSWORD, quick } from '../support/console.ts'
-import { follow, journey, named, openPage, signedIn, signInByKey, without } from '../support/console-page.ts'
-import { place } from '../support/orders.ts'
+import { fastPasswords, joinOrganization, PASSWORD } from '../support/console.ts'
+import { follow, journey, noBrowser, openPage, openSignedIn, signInByKey, withSkipReason } from '../support/console-page.ts'
+import { placeOrder } from '../support/orders.ts'
 import { temporaryFolder, world } from '../support/world.ts'
 
-const one = await world({ env: quick })
+const one = await world({ env: fastPasswords })
 
 journey('a management key opens every team and the organization until sign-out', async (width) => {
   const { management_key } = await one.tenant()
@@ -48,11 +48,11 @@ journey('a team key opens its team and no organization page', async (width) => {
 
 journey('a person signs in with password and authenticator and sees what the role allows', async (width) => {
   const tenant = await one.tenant()
-  const { email, code } = await joined(one, tenant, { role: 'support' })
+  const { email, code } = await joinOrganization(one, tenant, { role: 'support' })
   // A code works once, and joining used the current one.
-  one.passes(MINUTE)
+  one.advanceTime(MINUTE)
   const opened = await openPage(one.base, width)
-  const { page, complaints } = opened
+  const { page, consoleErrors } = opened
   await page.goto('/console/sign-in')
   await page.getByRole('button', { name: 'Person' }).click()
   await page.getByLabel('Email').fill(email)
@@ -60,7 +60,7 @@ journey('a person signs in with password and authenticator and sees what the rol
   await page.getByLabel('Code').fill('000000')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('The email, password or code is wrong').waitFor()
-  expect(complaints.splice(0)).toHaveLength(1)
+  expect(consoleErrors.splice(0)).toHaveLength(1)
   await page.getByLabel('Code').fill(code())
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
@@ -72,7 +72,7 @@ journey('a person signs in with password and authenticator and sees what the rol
   return opened
 })
 
-test.skipIf(without)(named('a wrong key shows an error on the form'), async () => {
+test.skipIf(noBrowser)(withSkipReason('a wrong key shows an error on the form'), async () => {
   const { page } = await openPage(one.base, 390)
   const signInWith = async (label: string, key: string) => {
     await page.getByLabel(label, { exact: true }).fill(key)
@@ -89,7 +89,7 @@ test.skipIf(without)(named('a wrong key shows an error on the form'), async () =
   expect(await page.getByRole('heading', { name: 'Sign in' }).isVisible()).toBe(true)
 })
 
-test.skipIf(without)(named('sign-in starts with keys in a sandbox, people in production, or the last method used'), async () => {
+test.skipIf(noBrowser)(withSkipReason('sign-in starts with keys in a sandbox, people in production, or the last method used'), async () => {
   const { page } = await openPage(one.base)
   const chosen = page.getByRole('group', { name: 'How to sign in' }).locator('[aria-pressed=true]')
   await page.goto('/console/sign-in')
@@ -105,7 +105,7 @@ test.skipIf(without)(named('sign-in starts with keys in a sandbox, people in pro
   expect(await chosen.textContent()).toBe('Team key')
 })
 
-test.skipIf(without)(named('sign-in continues to the requested page'), async () => {
+test.skipIf(noBrowser)(withSkipReason('sign-in continues to the requested page'), async () => {
   const { base, team_id, management_key } = { ...one, ...(await one.tenant()) }
   const { page } = await openPage(base)
   await page.goto(`/console/t/${team_id}/webhooks`)
@@ -117,9 +117,9 @@ test.skipIf(without)(named('sign-in continues to the requested page'), async () 
   expect(page.url()).toBe(`${base}/console/t/${team_id}/webhooks`)
 })
 
-test.skipIf(without)(named('background requests are marked and add no audit row'), async () => {
+test.skipIf(noBrowser)(withSkipReason('background requests are marked and add no audit row'), async () => {
   const tenant = await one.tenant()
-  const { page, open } = await signedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(one.base, tenant)
   const overview = () => page.waitForResponse((response) => response.url().endsWith('/console/overview'))
   const [asked] = await Promise.all([overview(), open('/')])
   expect(asked.request().headers()['x-assay-background']).toBeUndefined()
@@ -127,7 +127,7 @@ test.skipIf(without)(named('background requests are marked and add no audit row'
   const rows = () =>
     query(one.url, "select id from audit_log where team_id = $1 and action = 'getOverview' and via = 'console'", [tenant.team_id])
   const before = (await rows()).length
-  const [background] = await Promise.all([overview(), place(tenant.api).then(() => one.runJobs())])
+  const [background] = await Promise.all([overview(), placeOrder(tenant.api).then(() => one.runJobs())])
   expect([background.status(), background.request().headers()['x-assay-background']]).toEqual([200, '1'])
   expect(await rows()).toHaveLength(before)
 })

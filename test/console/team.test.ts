@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { journey, signedIn } from '../support/console-page.ts'
+import { journey, openSignedIn } from '../support/console-page.ts'
 import { deploymentOf } from '../support/pipelines.ts'
 import { world } from '../support/world.ts'
 
@@ -9,7 +9,7 @@ journey('source credentials are added, replaced and removed, and the secret is n
   const tenant = await one.tenant()
   const params = deploymentOf(tenant)
   const storedCredentials = async () => (await tenant.admin.listTeamCredentials({ params })).credentials
-  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
   const { page } = opened
   await open('/sources')
   await page.getByText('No credentials yet').waitFor()
@@ -40,7 +40,7 @@ journey('source credentials are added, replaced and removed, and the secret is n
 
 journey('a lab test is created from markers, archived and restored', async (width) => {
   const tenant = await one.tenant()
-  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
   const { page } = opened
   await open('/lab-tests')
   await page.getByRole('link', { name: 'Create lab test' }).click()

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { named, signedIn, without } from '../support/console-page.ts'
-import { broken, fails } from '../support/console-trouble.ts'
-import { place } from '../support/orders.ts'
+import { noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
+import { failRequests, respondWithServerError } from '../support/console-trouble.ts'
+import { placeOrder } from '../support/orders.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
 
-test.skipIf(without)(named('a failed request can be retried'), async () => {
+test.skipIf(noBrowser)(withSkipReason('a failed request can be retried'), async () => {
   const tenant = await one.tenant()
   await tenant.api.createUser({ body: { client_user_id: 'there-all-along' } })
-  const { page, open } = await signedIn(one.base, tenant)
-  await fails(page, broken)
+  const { page, open } = await openSignedIn(one.base, tenant)
+  await failRequests(page, respondWithServerError)
   await open('/users')
   await page.getByRole('button', { name: 'Try again' }).waitFor()
   await page.unroute('**/*')
@@ -18,9 +18,9 @@ test.skipIf(without)(named('a failed request can be retried'), async () => {
   await page.getByRole('link', { name: 'there-all-along' }).waitFor()
 })
 
-test.skipIf(without)(named('a failing service does not sign the user out'), async () => {
-  const { page, open } = await signedIn(one.base, one)
-  await page.route('**/console/session', broken)
+test.skipIf(noBrowser)(withSkipReason('a failing service does not sign the user out'), async () => {
+  const { page, open } = await openSignedIn(one.base, one)
+  await page.route('**/console/session', respondWithServerError)
   await open('/orders')
   await page.getByText('Something went wrong on our side.').waitFor()
   expect(await page.getByRole('heading', { name: 'Sign in' }).count()).toBe(0)
@@ -29,8 +29,8 @@ test.skipIf(without)(named('a failing service does not sign the user out'), asyn
   await page.getByRole('heading', { name: 'Orders' }).waitFor()
 })
 
-test.skipIf(without)(named('a page whose script fails to load shows an error, and the menu keeps working'), async () => {
-  const { page, open } = await signedIn(one.base, one)
+test.skipIf(noBrowser)(withSkipReason('a page whose script fails to load shows an error, and the menu keeps working'), async () => {
+  const { page, open } = await openSignedIn(one.base, one)
   await open('/users')
   await page.getByRole('heading', { name: 'Users' }).waitFor()
   await page.route(/\/assets\/audit.*\.js/, (route) => route.abort())
@@ -45,12 +45,12 @@ test.skipIf(without)(named('a page whose script fails to load shows an error, an
   await page.getByRole('heading', { name: 'Audit log' }).waitFor()
 })
 
-test.skipIf(without)(named('a failed sign-out shows an error and keeps the session'), async () => {
+test.skipIf(noBrowser)(withSkipReason('a failed sign-out shows an error and keeps the session'), async () => {
   const tenant = await one.tenant()
-  const { page, open } = await signedIn(one.base, tenant)
+  const { page, open } = await openSignedIn(one.base, tenant)
   await open('/')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
-  await page.route('**/console/session', broken)
+  await page.route('**/console/session', respondWithServerError)
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('Something went wrong on our side.').waitFor()
   expect(await page.getByRole('heading', { name: 'Overview' }).isVisible()).toBe(true)
@@ -59,10 +59,10 @@ test.skipIf(without)(named('a failed sign-out shows an error and keeps the sessi
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
-test.skipIf(without)(named('signing out clears the search for the next person'), async () => {
+test.skipIf(noBrowser)(withSkipReason('signing out clears the search for the next person'), async () => {
   const tenant = await one.tenant()
-  await place(tenant.api)
-  const { page, open } = await signedIn(one.base, tenant)
+  await placeOrder(tenant.api)
+  const { page, open } = await openSignedIn(one.base, tenant)
   await open('/orders')
   await page.getByLabel('Search orders').fill('Quillfeather')
   await page.getByText('1–1 of 1').waitFor()
@@ -76,8 +76,8 @@ test.skipIf(without)(named('signing out clears the search for the next person'),
   expect(await page.getByLabel('Search orders').inputValue()).toBe('')
 })
 
-test.skipIf(without)(named('a foreign response shows an error, and an unexpected one breaks only its page'), async () => {
-  const { page, open } = await signedIn(one.base, one)
+test.skipIf(noBrowser)(withSkipReason('a foreign response shows an error, and an unexpected one breaks only its page'), async () => {
+  const { page, open } = await openSignedIn(one.base, one)
   await page.route('**/v3/orders?*', (route) => route.fulfill({ body: '<h1>Welcome to the hotel</h1>', contentType: 'text/html' }))
   await open('/orders')
   await page.getByText('The response did not come from Assay.').waitFor()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
-import { journey, named, signedIn, without } from '../support/console-page.ts'
+import { journey, noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
 import { someInfo } from '../support/people.ts'
 import { world } from '../support/world.ts'
 
@@ -10,7 +10,7 @@ async function aPerson(width: number) {
   const tenant = await one.tenant()
   const { user_id } = await tenant.api.createUser({ body: { client_user_id: `found-on-${width}` } })
   await tenant.api.putUserInfo({ params: { user_id }, body: someInfo() })
-  return { tenant, user_id, ...(await signedIn(one.base, tenant, width)) }
+  return { tenant, user_id, ...(await openSignedIn(one.base, tenant, width)) }
 }
 
 journey('a user is found by name, masked, and revealed with an audited reason', async (width) => {
@@ -39,7 +39,7 @@ journey('a user is found by name, masked, and revealed with an audited reason', 
   return opened
 })
 
-test.skipIf(without)(named('deleting a user asks for the ID and can be undone from the toast and the user page'), async () => {
+test.skipIf(noBrowser)(withSkipReason('deleting a user asks for the ID and can be undone from the toast and the user page'), async () => {
   const { page, open, user_id, tenant } = await aPerson(1440)
   await open(`/users/${user_id}`)
   await page.getByRole('button', { name: 'Delete' }).click()

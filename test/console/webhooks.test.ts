@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { fits, journey, named, signedIn, without } from '../support/console-page.ts'
-import { aUser, place } from '../support/orders.ts'
+import { expectNoOverflow, journey, noBrowser, openSignedIn, withSkipReason } from '../support/console-page.ts'
+import { aUser, placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
-import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
+import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
 const one = await world()
-await one.courier()
+await one.startDelivery()
 
 journey('a webhook is created, fails, is retried and replays its events with progress', async (width) => {
   const tenant = await one.tenant()
   const user_id = await aUser(tenant.api)
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(503, {}, '{"reason":"come back"}') : faults.ok))
-  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
   const { page } = opened
   await open('/webhooks')
   await page.getByRole('button', { name: 'Create webhook' }).first().click()
@@ -20,7 +20,7 @@ journey('a webhook is created, fails, is retried and replays its events with pro
   await page.getByRole('dialog').getByRole('button', { name: 'Create webhook' }).click()
   await page.getByRole('heading', { name: receiver.url }).waitFor()
   await page.getByText('No deliveries yet').waitFor()
-  await place(tenant.api, 'walk_in_test', { user_id })
+  await placeOrder(tenant.api, 'walk_in_test', { user_id })
   await page.getByRole('link', { name: 'labtest.order.created' }).first().click()
   await page.getByRole('heading', { name: 'Response 503' }).waitFor()
   expect(await page.getByText('come back').count()).toBe(0)
@@ -42,7 +42,7 @@ journey('a webhook is created, fails, is retried and replays its events with pro
   await page.reload()
   await page.getByRole('table', { name: 'Replays' }).getByText('Done').waitFor()
   const isPlaced = ({ event_type }: { event_type: string }) => event_type === 'labtest.order.created'
-  await soon(() => expect(receiver.events().filter(isPlaced)).toHaveLength(3))
+  await waitFor(() => expect(receiver.events().filter(isPlaced)).toHaveLength(3))
   return opened
 })
 
@@ -51,7 +51,7 @@ journey('sends an example, shows its attempt, and shows and rotates the secret',
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url })
   const { key } = await tenant.admin.getWebhookSecret({ params: webhook.params })
-  const { open, ...opened } = await signedIn(one.base, tenant, width)
+  const { open, ...opened } = await openSignedIn(one.base, tenant, width)
   const { page } = opened
   await open(`/webhooks/${webhook.id}`)
   await page.getByRole('button', { name: 'Send example' }).click()
@@ -74,36 +74,39 @@ journey('sends an example, shows its attempt, and shows and rotates the secret',
   return opened
 })
 
-test.skipIf(without)(named('on a phone the overview rates deliveries, and webhooks with the same URL are distinguishable'), async () => {
-  const tenant = await one.tenant()
-  const receiver = await aReceiver(() => faults.status(503))
-  const url = `${receiver.url}/${'long'.repeat(30)}`
-  const named = await aWebhook(tenant, { url, description: 'Orders of the clinic' })
-  const unnamed = await aWebhook(tenant, { url })
-  for (let i = 0; i < 24; i++) await place(tenant.api)
-  await one.runJobs()
-  await soon(async () => expect((await named.attempts()).length).toBeGreaterThan(0))
-  const { pulse } = await tenant.api.getOverview()
-  expect(pulse.count).toBeGreaterThan(24)
-  const { page, open } = await signedIn(one.base, tenant, 390)
-  let [success_rate, count] = [0.02, 4000]
-  await page.route('**/console/overview', async (route) => {
-    const response = await route.fetch()
-    const { deliveries, ...found } = await response.json()
-    const last_day = { ...deliveries.last_day, success_rate }
-    await route.fulfill({ response, json: { ...found, deliveries: { ...deliveries, last_day, backlog: { count, at_least: false } } } })
-  })
-  await open('/')
-  await page.getByRole('img', { name: `${pulse.count} events in the last 30 minutes, by minute` }).waitFor()
-  await page.getByRole('link', { name: /^Delivered, last 24 hours 2% Failing/ }).waitFor()
-  await page.getByRole('link', { name: /^Pending messages 4,000 Far behind/ }).waitFor()
-  ;[success_rate, count] = [0.95, 100]
-  await place(tenant.api)
-  await page.getByRole('link', { name: /^Delivered, last 24 hours 95% Some failing/ }).waitFor()
-  await page.getByRole('link', { name: /^Pending messages 100 Behind/ }).waitFor()
-  await open('/webhooks')
-  await page.getByText(unnamed.id.slice(0, 8)).waitFor()
-  await page.getByText('Orders of the clinic').waitFor()
-  await fits(page)
-  expect(await page.locator('.scroll').evaluate((table) => table.scrollWidth <= table.clientWidth)).toBe(true)
-})
+test.skipIf(noBrowser)(
+  withSkipReason('on a phone the overview rates deliveries, and webhooks with the same URL are distinguishable'),
+  async () => {
+    const tenant = await one.tenant()
+    const receiver = await aReceiver(() => faults.status(503))
+    const url = `${receiver.url}/${'long'.repeat(30)}`
+    const named = await aWebhook(tenant, { url, description: 'Orders of the clinic' })
+    const unnamed = await aWebhook(tenant, { url })
+    for (let i = 0; i < 24; i++) await placeOrder(tenant.api)
+    await one.runJobs()
+    await waitFor(async () => expect((await named.attempts()).length).toBeGreaterThan(0))
+    const { pulse } = await tenant.api.getOverview()
+    expect(pulse.count).toBeGreaterThan(24)
+    const { page, open } = await openSignedIn(one.base, tenant, 390)
+    let [success_rate, count] = [0.02, 4000]
+    await page.route('**/console/overview', async (route) => {
+      const response = await route.fetch()
+      const { deliveries, ...found } = await response.json()
+      const last_day = { ...deliveries.last_day, success_rate }
+      await route.fulfill({ response, json: { ...found, deliveries: { ...deliveries, last_day, backlog: { count, at_least: false } } } })
+    })
+    await open('/')
+    await page.getByRole('img', { name: `${pulse.count} events in the last 30 minutes, by minute` }).waitFor()
+    await page.getByRole('link', { name: /^Delivered, last 24 hours 2% Failing/ }).waitFor()
+    await page.getByRole('link', { name: /^Pending messages 4,000 Far behind/ }).waitFor()
+    ;[success_rate, count] = [0.95, 100]
+    await placeOrder(tenant.api)
+    await page.getByRole('link', { name: /^Delivered, last 24 hours 95% Some failing/ }).waitFor()
+    await page.getByRole('link', { name: /^Pending messages 100 Behind/ }).waitFor()
+    await open('/webhooks')
+    await page.getByText(unnamed.id.slice(0, 8)).waitFor()
+    await page.getByText('Orders of the clinic').waitFor()
+    await expectNoOverflow(page)
+    expect(await page.locator('.scroll').evaluate((table) => table.scrollWidth <= table.clientWidth)).toBe(true)
+  },
+)

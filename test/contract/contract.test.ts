@@ -12,10 +12,10 @@ import { handlers } from '../../src/http/handlers.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { query } from '../support/cluster.ts'
 import { aConnectedUser, aLink } from '../support/connections.ts'
-import { browser, cookieIn, joined, PASSWORD, signIn } from '../support/console.ts'
+import { browser, cookieOf, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
 import { aSampleOf, pushEverything, someSummaries } from '../support/everything.ts'
 import { aLabAccount } from '../support/lab-accounts.ts'
-import { aCriticalOrder, aKit, aNewOrder, aPatient, place } from '../support/orders.ts'
+import { aCriticalOrder, aKit, aNewOrder, aPatient, placeOrder } from '../support/orders.ts'
 import { anAddress, someInfo, someInsurance } from '../support/people.ts'
 import { aUser, push, pushSummary } from '../support/wearables.ts'
 import { world } from '../support/world.ts'
@@ -242,8 +242,8 @@ describe('the service', () => {
     }
 
     async function orderResponses() {
-      const { lab } = await w.labSide()
-      const order = await place(api)
+      const { lab } = await w.partnerLab()
+      const order = await placeOrder(api)
       const ours = { params: { order_id: order.id } }
       const kit = await aKit(api)
       await w.runJobs()
@@ -256,10 +256,10 @@ describe('the service', () => {
           patient_address: { ...imported.patient_address, receiver_name: 'Front desk' },
         },
       })
-      const held = await place(api, 'testkit', { activate_by: '2999-01-01' })
+      const held = await placeOrder(api, 'testkit', { activate_by: '2999-01-01' })
       const report = { status: 'final' as const, results: [{ slug: 'tsh', result: '2.1' }] }
       const { order: cancelled } = await api.cancelOrder({ params: { order_id: held.id } })
-      const failed = await place(api)
+      const failed = await placeOrder(api)
       const alarming = await aCriticalOrder(api)
       await api.simulateOrder({ params: { order_id: failed.id }, query: { final_status: 'failed.walk_in_test.sample_error' }, body: null })
       const result = {
@@ -272,7 +272,7 @@ describe('the service', () => {
         }),
         completeDraw: await api.completeDraw({ params: { order_id: onSite.order.id } }),
         rescheduleOrder: await api.rescheduleOrder({
-          params: { order_id: (await place(api, 'testkit', { activate_by: '2999-01-01' })).id },
+          params: { order_id: (await placeOrder(api, 'testkit', { activate_by: '2999-01-01' })).id },
           body: { activate_by: null },
         }),
         cancelOrder: { order: cancelled, status: '', message: '' },
@@ -453,9 +453,9 @@ describe('the service', () => {
     }
 
     async function consoleResponses() {
-      const { ask } = await signIn(w.base, { management_key: tenant.management_key })
-      const begun = await ask(endpoints.beginSession, { body: { management_key: tenant.management_key } })
-      const person = await joined(w, tenant)
+      const { send } = await signIn(w.base, { management_key: tenant.management_key })
+      const begun = await send(endpoints.beginSession, { body: { management_key: tenant.management_key } })
+      const person = await joinOrganization(w, tenant)
       const [again = '', once = ''] = person.recovery_codes
       const invite = await admin.createInvite({ params: org, body: { email: 'documented@harbour.example' } })
       const [listed] = (await admin.listInvites({ params: org })).invites
@@ -484,7 +484,7 @@ describe('the service', () => {
         listAudit: await admin.listAudit({ params: org }),
         verifyAuditLog: await admin.verifyAuditLog({ params: org }),
         beginSession: begun.body,
-        getSession: (await browser(w.base, cookieIn(begun.headers)).ask(endpoints.getSession)).body,
+        getSession: (await browser(w.base, cookieOf(begun.headers)).send(endpoints.getSession)).body,
       }
     }
 

@@ -14,7 +14,7 @@ test('as root, project and data may lie in folders that only root enters', async
   const closed = closedFolder()
   const { folder } = makeCheckout(join(closed, 'checkout'))
   const holder = spawnHolder(join(closed, 'data'), { checkout: folder })
-  const url = String(await holder.hears('ready'))
+  const url = String(await holder.waitForMessage('ready'))
 
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
   const status = fs.readFileSync(`/proc/${postmasterOf(join(closed, 'data'))}/status`, 'utf8')
@@ -31,7 +31,7 @@ test('an ordinary user runs it from an install that it cannot write and that lac
   if (isRoot) fs.chownSync(join(base, 'closed'), nobody.uid, nobody.gid)
   else makeReadOnly(join(packageDir, 'native/lib'))
   const holder = spawnHolder(dataDir, { checkout: folder, account: isRoot ? nobody : undefined })
-  const url = String(await holder.hears('ready'))
+  const url = String(await holder.waitForMessage('ready'))
 
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
   expect(fs.globSync(join(dataDir, 'assay-postgres-*/native/bin/postgres'))).toHaveLength(1)
@@ -47,7 +47,7 @@ test('root continues with the data of an ordinary user, as that user, and leaves
   await (await start(dataDir)).stop()
 
   const holder = spawnHolder(dataDir, { account: nobody })
-  expect(await holder.hears('ready')).toEqual(expect.any(String))
+  expect(await holder.waitForMessage('ready')).toEqual(expect.any(String))
 })
 
 test('a cluster that root brought back from a backup becomes the server’s own again', async (context) => {

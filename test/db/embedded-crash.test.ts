@@ -12,11 +12,11 @@ const serverAccount = isRoot ? nobody : {}
 test('after kill -9 of our process the next start works at once and the data is there', async () => {
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
-  const url = String(await holder.hears('ready'))
+  const url = String(await holder.waitForMessage('ready'))
   await query(url, 'create table kept as select 42 as answer')
   const orphan = postmasterOf(dataDir)
   process.kill(holder.pid, 'SIGKILL')
-  await holder.ended
+  await holder.exited
 
   const next = await start(dataDir)
 
@@ -28,7 +28,7 @@ test('after kill -9 of our process PostgreSQL ends by itself', async (context) =
   if (process.platform !== 'linux') context.skip('only Linux tells a child that its parent died')
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
-  await holder.hears('ready')
+  await holder.waitForMessage('ready')
   const orphan = postmasterOf(dataDir)
   process.kill(holder.pid, 'SIGKILL')
 
@@ -108,12 +108,12 @@ test('while the server cannot be started it is tried again, until it can or we s
 test('a signal to our whole process group does not stop the database under us', async () => {
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
-  await holder.hears('ready')
+  await holder.waitForMessage('ready')
   const server = postmasterOf(dataDir)
   process.kill(-holder.pid, 'SIGTERM')
 
-  expect(await holder.hears('after SIGTERM')).toBe(1)
-  expect(await holder.ended).toBe(0)
+  expect(await holder.waitForMessage('after SIGTERM')).toBe(1)
+  expect(await holder.exited).toBe(0)
   expect(isAlive(server)).toBe(false)
 })
 
@@ -122,7 +122,7 @@ test('kill -9 in the middle of initdb leaves nothing in the way', async () => {
   const holder = spawnHolder(dataDir)
   await eventually(() => fs.globSync(join(dataDir, 'postgres.new-*/base/1/*')).length > 0)
   process.kill(holder.pid, 'SIGKILL')
-  await holder.ended
+  await holder.exited
   expect(fs.existsSync(join(dataDir, 'postgres'))).toBe(false)
 
   const { url, stop } = await start(dataDir)

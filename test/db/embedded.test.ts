@@ -67,7 +67,7 @@ test('what a patient typed is not in the log of the server', async () => {
 test('a second process on the same folder is refused by name', async () => {
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
-  await holder.hears('ready')
+  await holder.waitForMessage('ready')
 
   await expect(start(dataDir)).rejects.toThrow(`The database in ${dataDir} is in use by process ${holder.pid}`)
 })
@@ -76,14 +76,14 @@ test('of two processes that start at once, one wins and the other is refused', a
   const dataDir = tempFolder()
   const holders = [spawnHolder(dataDir), spawnHolder(dataDir)]
 
-  const words = await Promise.all(holders.map((holder) => Promise.race([holder.hears('ready'), holder.hears('refused')])))
+  const words = await Promise.all(holders.map((holder) => Promise.race([holder.waitForMessage('ready'), holder.waitForMessage('refused')])))
   expect(words.map((word) => String(word).replace(/:.*/s, '')).sort()).toEqual([expect.stringContaining(`in use by process`), 'postgres'])
 })
 
 test('a command borrows the database of the running service and leaves it running', async () => {
   const dataDir = tempFolder()
   const holder = spawnHolder(dataDir)
-  const url = await holder.hears('ready')
+  const url = await holder.waitForMessage('ready')
 
   const borrowed = await borrowEmbedded(optionsFor(dataDir))
   expect(borrowed.url).toBe(url)

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { reservePort } from '../support/ports.ts'
-import { credentialsIn, root, type Service, startProcess } from '../support/process.ts'
+import { readCredentials, root, type Service, startProcess } from '../support/process.ts'
 import { ENCRYPTION_KEY, emptyDatabase, newDatabase, temporaryFolder } from '../support/world.ts'
-import { blocksOf, isRun, nameOf, pages, runnable, shown } from './support/blocks.ts'
+import { blocksOf, isRun, nameOf, outputLanguages, pages, runnable } from './support/blocks.ts'
 import { follow } from './support/follow.ts'
 import { shellHelpers } from './support/helpers.ts'
 import { tools } from './support/tools.ts'
@@ -23,13 +23,13 @@ const notRun = [
 ]
 
 test('what is not run is known by name', () => {
-  const found = all.filter(({ told }) => told['not-run'] !== undefined)
-  for (const block of found) console.log(`not run: ${nameOf(block)}: ${block.told['not-run']}`)
-  expect(found.map(({ page, told }) => [page, told['not-run']])).toEqual(notRun)
+  const found = all.filter(({ attributes }) => attributes['not-run'] !== undefined)
+  for (const block of found) console.log(`not run: ${nameOf(block)}: ${block.attributes['not-run']}`)
+  expect(found.map(({ page, attributes }) => [page, attributes['not-run']])).toEqual(notRun)
 })
 
 test('every block says what it is', () => {
-  expect(all.filter(({ language }) => ![...runnable, ...shown].includes(language)).map(nameOf)).toEqual([])
+  expect(all.filter(({ language }) => ![...runnable, ...outputLanguages].includes(language)).map(nameOf)).toEqual([])
 })
 
 test('JSON that is shown is JSON', () => {
@@ -64,7 +64,7 @@ describe.skipIf(!canRun)(canRun ? 'every sample runs' : 'every sample runs (skip
 
 /** A reader's checkout: the keys of a team of its own, the dependencies, the command line and the helpers of the quick start. */
 async function readersFolder(page: string, data: string, addresses: Record<string, string>) {
-  const { base_url, org_id, management_key } = credentialsIn(data)
+  const { base_url, org_id, management_key } = readCredentials(data)
   const admin = createClient(base_url, { 'x-management-key': management_key })
   const { id: team_id } = await admin.createTeam({ params: { org_id }, body: { name: page.replace(/\W/g, ' '), region: 'us' } })
   const params = { org_id, env: 'sandbox', region: 'us' } as const

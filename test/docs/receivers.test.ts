@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { headersOf, parseSecret, signatures } from '../../src/delivery/webhooks/sign.ts'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { reservePort } from '../support/ports.ts'
 import { eventually, run } from '../support/process.ts'
 import { newUuid, newWebhookSecret } from '../support/seeded.ts'
@@ -13,14 +13,14 @@ import { blocksOf } from './support/blocks.ts'
 import { tools } from './support/tools.ts'
 
 const w = await world()
-await w.courier()
+await w.startDelivery()
 
 const blocks = blocksOf('docs/guides/webhook-receivers.md')
 const home = { HOME: process.env['HOME'] }
 
 /** Saves a receiver of the guide under its name, with another port. */
 function saved(file: string, port: number) {
-  const { text } = blocks.find(({ told }) => told['file'] === file) as (typeof blocks)[number]
+  const { text } = blocks.find(({ attributes }) => attributes['file'] === file) as (typeof blocks)[number]
   const path = join(temporaryFolder(), file)
   writeFileSync(path, text.replace('9099', String(port)))
   return path
@@ -43,11 +43,11 @@ async function started(command: (port: number) => string[], secret: string) {
   const running = run(command(port), { env: { ...home, SECRET: secret } })
   atEnd(async () => {
     running.child.kill()
-    await running.ended
+    await running.exited
   })
   const url = `http://127.0.0.1:${port}/`
   await eventually(() => fetch(url, { method: 'POST' }))
-  return { url, lines: () => running.said.stdout.trim().split('\n') }
+  return { url, lines: () => running.output.stdout.trim().split('\n') }
 }
 
 const post = async (url: string, headers: Record<string, string>, body: string) =>
@@ -74,7 +74,7 @@ for (const [name, tool, command] of languages) {
     await aWebhook(tenant, { url: copies.url, secret })
     const says = async (line: string) => expect(await eventually(() => receiver.lines().includes(line) || undefined), line).toBe(true)
 
-    await place(tenant.api)
+    await placeOrder(tenant.api)
     await says('received labtest.order.created 1')
     const [copy] = await copies.has(1)
     const headers = Object.fromEntries(
@@ -97,7 +97,7 @@ for (const [name, tool, command] of languages) {
     expect(rejected).toEqual([...Array(4).fill('rejected: wrong signature'), ...Array(3).fill('rejected: timestamp outside tolerance')])
 
     await tenant.admin.rotateWebhookSecret({ params: webhook.params, body: {} })
-    await place(tenant.api)
+    await placeOrder(tenant.api)
     await eventually(() => receiver.lines().filter((line) => line === 'received labtest.order.created 1').length === 2 || undefined)
 
     expect(await post(receiver.url, ...signed(secret, { sequence: 4, key: 'order:gap' }))).toBe(204)

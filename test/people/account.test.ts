@@ -3,26 +3,26 @@ import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { fromConsole, joined, PASSWORD, quick, signIn } from '../support/console.ts'
+import { consoleHeaders, fastPasswords, joinOrganization, PASSWORD, signIn } from '../support/console.ts'
 import { newUuid } from '../support/seeded.ts'
 import { world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
-  w = await world({ env: quick })
+  w = await world({ env: fastPasswords })
 })
 
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
-const begin = (body: object) => sendRequest(w.base, endpoints.beginSession, { body, headers: fromConsole })
+const begin = (body: object) => sendRequest(w.base, endpoints.beginSession, { body, headers: consoleHeaders })
 const auditOf = (request_id: string) =>
   query(w.url, 'select action, actor_kind, actor_id, status, via from audit_log where request_id = $1', [request_id])
 
 describe('recovery codes', () => {
   test('are taken anew for a password and a code; those before stop working, and it is audited', async () => {
-    const { ask, email, recovery_codes, session } = await joined(w, await w.tenant())
+    const { send, email, recovery_codes, session } = await joinOrganization(w, await w.tenant())
     const [a, b, old] = recovery_codes as [string, string, string]
     const renew = (body: object, request_id = newUuid()) =>
-      ask(endpoints.renewRecoveryCodes, { body, headers: { 'x-request-id': request_id } })
+      send(endpoints.renewRecoveryCodes, { body, headers: { 'x-request-id': request_id } })
     expect(await renew({ password: 'wrong lantern here', code: a })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
     const request_id = newUuid()
     const { status, body } = await renew({ password: PASSWORD, code: b }, request_id)
@@ -36,51 +36,51 @@ describe('recovery codes', () => {
   })
 
   test('that are left are counted', async () => {
-    const { api, email, recovery_codes } = await joined(w, await w.tenant())
+    const { api, email, recovery_codes } = await joinOrganization(w, await w.tenant())
     expect(await api.getAccount()).toMatchObject({ recovery_codes_left: 10 })
     await signIn(w.base, { email, password: PASSWORD, code: recovery_codes[0] })
     expect(await api.getAccount()).toMatchObject({ recovery_codes_left: 9 })
   })
 
   test('are not for whoever keeps guessing', async () => {
-    const { ask, recovery_codes } = await joined(w, await w.tenant())
+    const { send, recovery_codes } = await joinOrganization(w, await w.tenant())
     const guess = { password: 'wrong lantern here', code: '000000' }
-    for (const _ of Array(10)) expect(await ask(endpoints.renewRecoveryCodes, { body: guess })).toMatchObject({ status: 401 })
+    for (const _ of Array(10)) expect(await send(endpoints.renewRecoveryCodes, { body: guess })).toMatchObject({ status: 401 })
     const right = { password: PASSWORD, code: recovery_codes[0] }
-    expect(await ask(endpoints.renewRecoveryCodes, { body: right })).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
+    expect(await send(endpoints.renewRecoveryCodes, { body: right })).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
   })
 })
 
 test('a new authenticator is not confirmed by whoever keeps guessing at an open console', async () => {
-  const { ask, recovery_codes, code } = await joined(w, await w.tenant())
+  const { send, recovery_codes, code } = await joinOrganization(w, await w.tenant())
   const proof = { password: PASSWORD, code: recovery_codes[0] }
-  expect(await ask(endpoints.renewSecondFactor, { body: proof })).toMatchObject({ status: 200 })
+  expect(await send(endpoints.renewSecondFactor, { body: proof })).toMatchObject({ status: 200 })
   // A code of the old authenticator is a guess like any other.
   for (const _ of Array(10))
-    expect(await ask(endpoints.confirmSecondFactor, { body: { code: code() } })).toMatchObject({
+    expect(await send(endpoints.confirmSecondFactor, { body: { code: code() } })).toMatchObject({
       body: { detail: { error_type: 'WRONG_CODE' } },
     })
-  expect(await ask(endpoints.confirmSecondFactor, { body: { code: code() } })).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
+  expect(await send(endpoints.confirmSecondFactor, { body: { code: code() } })).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
 })
 
 describe('sessions of a person', () => {
   test('are listed with the one that asks, and those elsewhere are ended at once', async () => {
     const tenant = await w.tenant()
-    const { api, ask, email, recovery_codes, session } = await joined(w, tenant)
+    const { api, send, email, recovery_codes, session } = await joinOrganization(w, tenant)
     const [a, b] = recovery_codes as [string, string]
     const elsewhere = [
       await signIn(w.base, { email, password: PASSWORD, code: a }),
       await signIn(w.base, { email, password: PASSWORD, code: b }),
     ]
-    const other = await joined(w, tenant)
+    const other = await joinOrganization(w, tenant)
     const account = await api.getAccount()
     expect(account).toMatchObject({ person: { id: session.person?.id, name: 'Ottoline Keeper', email }, role: 'org_admin' })
     expect(account.sessions.filter(({ current }) => current).map(({ id }) => id)).toEqual([session.id])
     expect(account.sessions).toHaveLength(3)
 
     const request_id = newUuid()
-    expect(await ask(endpoints.endOtherSessions, { headers: { 'x-request-id': request_id } })).toMatchObject({ body: { ended: 2 } })
-    for (const { ask } of elsewhere) expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await send(endpoints.endOtherSessions, { headers: { 'x-request-id': request_id } })).toMatchObject({ body: { ended: 2 } })
+    for (const { send } of elsewhere) expect(await send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
     expect((await api.getAccount()).sessions).toMatchObject([{ id: session.id, current: true }])
     expect((await other.api.getAccount()).sessions).toHaveLength(1)
     expect(await auditOf(request_id)).toEqual([
@@ -89,21 +89,21 @@ describe('sessions of a person', () => {
   })
 
   test('that have ended by themselves are not listed', async () => {
-    const one = await world({ env: quick })
-    const { api, email, recovery_codes, session } = await joined(one, one)
+    const one = await world({ env: fastPasswords })
+    const { api, email, recovery_codes, session } = await joinOrganization(one, one)
     await signIn(one.base, { email, password: PASSWORD, code: recovery_codes[0] })
-    one.passes(20 * MINUTE)
+    one.advanceTime(20 * MINUTE)
     await api.getSession()
-    one.passes(20 * MINUTE)
+    one.advanceTime(20 * MINUTE)
     expect((await api.getAccount()).sessions).toMatchObject([{ id: session.id, current: true }])
   })
 })
 
 test('a key has no account', async () => {
-  const { ask } = await signIn(w.base, { management_key: w.management_key })
+  const { send } = await signIn(w.base, { management_key: w.management_key })
   const refused = refusedFor(400, 'NOT_A_PERSON')
-  expect(await ask(endpoints.getAccount)).toMatchObject(refused)
-  expect(await ask(endpoints.endOtherSessions)).toMatchObject(refused)
-  expect(await ask(endpoints.renewRecoveryCodes, { body: { password: PASSWORD, code: '1' } })).toMatchObject(refused)
-  expect(await ask(endpoints.getSession)).toMatchObject({ status: 200 })
+  expect(await send(endpoints.getAccount)).toMatchObject(refused)
+  expect(await send(endpoints.endOtherSessions)).toMatchObject(refused)
+  expect(await send(endpoints.renewRecoveryCodes, { body: { password: PASSWORD, code: '1' } })).toMatchObject(refused)
+  expect(await send(endpoints.getSession)).toMatchObject({ status: 200 })
 })

@@ -11,11 +11,11 @@ const byItself = { 'x-assay-background': '1' }
 
 /** A page of the console, and how many audit rows each of its requests leaves. */
 async function aPage(one: Awaited<ReturnType<typeof world>>) {
-  const { of } = await signIn(one.base, { management_key: one.management_key })
-  const { ask } = of(one.team_id)
+  const { forTeam } = await signIn(one.base, { management_key: one.management_key })
+  const { send } = forTeam(one.team_id)
   return async (row: Row, sent: { params?: object; query?: object } = {}, headers: Record<string, string> = byItself) => {
     const request_id = newUuid()
-    const { status } = await ask(row, { ...sent, headers: { ...headers, 'x-request-id': request_id } })
+    const { status } = await send(row, { ...sent, headers: { ...headers, 'x-request-id': request_id } })
     const rows = await query<{ subject: string | null }>(one.url, 'select subject from audit_log where request_id = $1', [request_id])
     return { status, rows: rows.length, subject: rows[0]?.subject }
   }
@@ -27,9 +27,9 @@ test('a page that refreshes itself is written down once in a quarter of an hour;
   expect(await ask(endpoints.getOverview)).toMatchObject({ status: 200, rows: 1 })
   expect(await ask(endpoints.getOverview)).toMatchObject({ status: 200, rows: 0 })
   expect(await ask(endpoints.getOverview, {}, {})).toMatchObject({ status: 200, rows: 1 })
-  one.passes(14 * MINUTE)
+  one.advanceTime(14 * MINUTE)
   expect(await ask(endpoints.getOverview)).toMatchObject({ status: 200, rows: 0 })
-  one.passes(2 * MINUTE)
+  one.advanceTime(2 * MINUTE)
   expect(await ask(endpoints.getOverview)).toMatchObject({ status: 200, rows: 1 })
 })
 

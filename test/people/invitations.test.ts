@@ -4,17 +4,17 @@ import { endpoints } from '../../src/contract/index.ts'
 import { DAY, SECOND } from '../../src/platform/time.ts'
 import { codeAt, fromBase32, stepAt } from '../../src/tenants/people/rules-totp.ts'
 import { query } from '../support/cluster.ts'
-import { browser, fromConsole, joined, PASSWORD, quick } from '../support/console.ts'
+import { browser, consoleHeaders, fastPasswords, joinOrganization, PASSWORD } from '../support/console.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, world } from '../support/world.ts'
+import { errorOf, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
-  w = await world({ env: quick })
+  w = await world({ env: fastPasswords })
 })
 
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
-const accept = (body: object) => sendRequest(w.base, endpoints.acceptInvitation, { body, headers: fromConsole })
+const accept = (body: object) => sendRequest(w.base, endpoints.acceptInvitation, { body, headers: consoleHeaders })
 const tokenOf = (link: string | null) => link?.split('#')[1] as string
 
 describe('an invitation', () => {
@@ -31,7 +31,7 @@ describe('an invitation', () => {
       { email, role: 'team_admin', team_role_bindings: [{ team_id }], creator: { type: 'management_key' }, resent_at: null },
     ])
 
-    const { api, session, recovery_codes } = await joined(w, tenant, { ...body })
+    const { api, session, recovery_codes } = await joinOrganization(w, tenant, { ...body })
     expect(session).toMatchObject({ kind: 'person', role: 'team_admin', person: { name: 'Ottoline Keeper', email }, teams: [{ team_id }] })
     expect(await api.getSession()).toMatchObject({ person: { email } })
     expect(new Set(recovery_codes).size).toBe(10)
@@ -54,19 +54,19 @@ describe('an invitation', () => {
   })
 
   test('works once', async () => {
-    const { token, code } = await joined(w, await w.tenant())
+    const { token, code } = await joinOrganization(w, await w.tenant())
     const over = refusedFor(404, 'INVITATION_OVER')
     expect(await accept({ token, name: 'Second', password: PASSWORD, code: code() })).toMatchObject(over)
-    expect(await sendRequest(w.base, endpoints.openInvitation, { body: { token }, headers: fromConsole })).toMatchObject(over)
+    expect(await sendRequest(w.base, endpoints.openInvitation, { body: { token }, headers: consoleHeaders })).toMatchObject(over)
   })
 
   test('ends when a new one is made, when it is taken back, and after 7 days', async () => {
-    const one = await world({ env: quick })
+    const one = await world({ env: fastPasswords })
     const { admin, org_id } = one
     const invite = async () =>
       (await admin.createInvite({ params: { org_id }, body: { email: 'slow@harbour.example' } })) as { link: string }
     const works = async (link: string) =>
-      (await sendRequest(one.base, endpoints.openInvitation, { body: { token: tokenOf(link) }, headers: fromConsole })).status
+      (await sendRequest(one.base, endpoints.openInvitation, { body: { token: tokenOf(link) }, headers: consoleHeaders })).status
     const [first, second] = [await invite(), await invite()]
     expect(second).toMatchObject({ status: 'invite_resent' })
     expect([await works(first.link), await works(second.link)]).toEqual([404, 200])
@@ -74,9 +74,9 @@ describe('an invitation', () => {
     await admin.deleteInvite({ params: { org_id, invite_id: listed?.id as string } })
     expect(await works(second.link)).toBe(404)
     const third = await invite()
-    one.passes(7 * DAY - SECOND)
+    one.advanceTime(7 * DAY - SECOND)
     expect(await works(third.link)).toBe(200)
-    one.passes(SECOND)
+    one.advanceTime(SECOND)
     expect(await works(third.link)).toBe(404)
     expect(await admin.listInvites({ params: { org_id } })).toMatchObject({ invites: [] })
     await one.runJobs()
@@ -119,7 +119,7 @@ describe('an invitation', () => {
 
   test('of somebody who is there already makes no link', async () => {
     const tenant = await w.tenant()
-    const { email } = await joined(w, tenant)
+    const { email } = await joinOrganization(w, tenant)
     expect(await tenant.admin.createInvite({ params: tenant, body: { email: email.toUpperCase() } })).toEqual({
       status: 'already_in_org',
       id: null,
@@ -131,7 +131,7 @@ describe('an invitation', () => {
   test('names the person who invited, also after that person is gone', async () => {
     const tenant = await w.tenant()
     const { admin, org_id } = tenant
-    const { api, session, email } = await joined(w, tenant)
+    const { api, session, email } = await joinOrganization(w, tenant)
     await api.createInvite({ params: { org_id }, body: { email: 'next@harbour.example' } })
     const creator = async () => (await admin.listInvites({ params: { org_id } })).invites[0]?.creator
     expect(await creator()).toEqual({ type: 'org_member', id: session.person?.id, name: 'Ottoline Keeper', email, avatar: '' })
@@ -145,13 +145,13 @@ describe('an invitation', () => {
     ['support of a team of nobody', { role: 'support' as const, team_role_bindings: [{ team_id: newUuid() }] }, 'UNKNOWN_TEAM'],
   ])('refuses %s', async (_, body, error_type) => {
     const { admin, org_id } = w
-    expect(await refusal(admin.createInvite({ params: { org_id }, body: { email: 'odd@harbour.example', ...body } }))).toMatchObject({
+    expect(await errorOf(admin.createInvite({ params: { org_id }, body: { email: 'odd@harbour.example', ...body } }))).toMatchObject({
       status: 400,
       detail: { error_type },
     })
     const theirs = (await w.tenant()).team_id
     const foreign = { email: 'odd@harbour.example', role: 'support' as const, team_role_bindings: [{ team_id: theirs }] }
-    expect(await refusal(admin.createInvite({ params: { org_id }, body: foreign }))).toMatchObject({
+    expect(await errorOf(admin.createInvite({ params: { org_id }, body: foreign }))).toMatchObject({
       detail: { error_type: 'UNKNOWN_TEAM' },
     })
   })

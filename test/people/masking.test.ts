@@ -3,12 +3,12 @@ import { endpoints } from '../../src/contract/index.ts'
 import { HOUR, later } from '../../src/platform/time.ts'
 import { verifyAudit } from '../../src/tenants/audit/actions.ts'
 import { query } from '../support/cluster.ts'
-import { joined, quick, signIn } from '../support/console.ts'
-import { leaksIn } from '../support/leaks.ts'
+import { fastPasswords, joinOrganization, signIn } from '../support/console.ts'
+import { findLeaks } from '../support/leaks.ts'
 import { leavesOf } from '../support/leaves.ts'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { someInfo, someInsurance } from '../support/people.ts'
-import { PATIENCE_MS } from '../support/process.ts'
+import { TIMEOUT_MS } from '../support/process.ts'
 import { newUuid } from '../support/seeded.ts'
 import { listen } from '../support/sse.ts'
 import { aSample, aWorkout, push, pushSummary } from '../support/wearables.ts'
@@ -20,14 +20,14 @@ let user_id: string
 let order_id: string
 let webhook_id: string
 beforeAll(async () => {
-  w = await world({ env: quick })
-  w.goToNoon()
+  w = await world({ env: fastPasswords })
+  w.setTimeToNoon()
   tenant = await w.tenant()
   const { api, admin, org_id, team_id } = tenant
   const hook = { url: `${w.base}/health`, filter_types: ['labtest.*'] }
   webhook_id = (await admin.createWebhook({ params: { org_id, team_id, env: 'sandbox' }, body: hook })).id
   ;({ user_id } = await api.createUser({ body: { client_user_id: 'masked-user', fallback_birth_date: '1961-07-23' } }))
-  order_id = (await place(api, 'walk_in_test', { user_id, clinical_notes: 'Zephyrine fainted once', passthrough: 'Quillfeather' })).id
+  order_id = (await placeOrder(api, 'walk_in_test', { user_id, clinical_notes: 'Zephyrine fainted once', passthrough: 'Quillfeather' })).id
   const proxy = {
     first_name: 'Ysoldemarie',
     last_name: "O'Thistlewick",
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await w.runJobs()
 })
 
-const asAdmin = async () => (await joined(w, tenant)).of(tenant.team_id)
+const asAdmin = async () => (await joinOrganization(w, tenant)).forTeam(tenant.team_id)
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
 
 const reads = () => {
@@ -65,14 +65,14 @@ const reads = () => {
 
 describe('at the console personal data is masked', () => {
   test('wherever it is answered, and from nobody with a key', async () => {
-    const { ask } = await asAdmin()
+    const { send } = await asAdmin()
     let open = 0
     for (const [row, sent] of reads()) {
-      const masked = await ask(row, sent)
+      const masked = await send(row, sent)
       expect([row.path, masked.status]).toEqual([row.path, 200])
-      expect(leaksIn(JSON.stringify(masked.body), row.path)).toEqual([])
+      expect(findLeaks(JSON.stringify(masked.body), row.path)).toEqual([])
       const headers = { 'x-assay-reveal': 'the patient is on the phone' }
-      open += leaksIn(JSON.stringify((await ask(row, { ...sent, headers })).body), row.path).length
+      open += findLeaks(JSON.stringify((await send(row, { ...sent, headers })).body), row.path).length
     }
     expect(open).toBeGreaterThan(30)
     expect(await tenant.api.getUserInfo({ params: { user_id } })).toMatchObject({ first_name: 'Zephyrine', dob: '1961-07-23' })
@@ -103,25 +103,25 @@ describe('at the console personal data is masked', () => {
     const { headers } = await asAdmin()
     const stream = await listen(`${w.base}/events/stream?event_type=labtest.*`, headers)
     const told = [await stream.next(), await stream.next()]
-    stream.leave()
+    stream.close()
     const text = JSON.stringify(told)
     expect(told.map((one) => one?.event)).toEqual(['labtest.order.created', 'labtest.order.updated'])
     expect(text).toContain('Z•••')
-    expect(leaksIn(text, 'stream')).toEqual([])
+    expect(findLeaks(text, 'stream')).toEqual([])
   })
 
   test('in what was sent to a webhook', async () => {
-    await w.courier()
+    await w.startDelivery()
     const params = { org_id: tenant.org_id, team_id: tenant.team_id, env: 'sandbox' as const, webhook_id }
     await expect
-      .poll(async () => (await tenant.admin.listWebhookAttempts({ params })).data.length, { timeout: PATIENCE_MS })
+      .poll(async () => (await tenant.admin.listWebhookAttempts({ params })).data.length, { timeout: TIMEOUT_MS })
       .toBeGreaterThan(0)
     const { data } = await tenant.admin.listWebhookAttempts({ params })
-    const { ask } = await asAdmin()
-    const { body } = await ask(endpoints.getWebhookAttempt, { params: { ...params, attempt_id: data[0]?.id } })
+    const { send } = await asAdmin()
+    const { body } = await send(endpoints.getWebhookAttempt, { params: { ...params, attempt_id: data[0]?.id } })
     expect((body as { request_body: string }).request_body).toContain('Z•••')
-    expect(leaksIn(JSON.stringify(body), 'attempt')).toEqual([])
-    await expect.poll(async () => (await tenant.api.readInbox()).messages.length, { timeout: PATIENCE_MS }).toBeGreaterThan(0)
+    expect(findLeaks(JSON.stringify(body), 'attempt')).toEqual([])
+    await expect.poll(async () => (await tenant.api.readInbox()).messages.length, { timeout: TIMEOUT_MS }).toBeGreaterThan(0)
     const named = 'select distinct action from audit_log where action = any($1) and subject like $2'
     const actions = [{ action: 'getWebhookAttempt' }, { action: 'readInbox' }]
     expect(await query(w.url, `${named} order by 1`, [actions.map(({ action }) => action), `%user_id:${user_id}%`])).toEqual(actions)
@@ -145,12 +145,12 @@ describe('at the console personal data is masked', () => {
   })
 
   test('in the answer to a change, and a masked value is never written back', async () => {
-    const { ask, api } = await asAdmin()
+    const { send, api } = await asAdmin()
     const params = { user_id }
-    const changed = await ask(endpoints.putUserInfo, { params, body: someInfo() })
+    const changed = await send(endpoints.putUserInfo, { params, body: someInfo() })
     expect(changed).toMatchObject({ status: 200, body: { first_name: 'Z•••' } })
     const form = await api.getUserInfo({ params })
-    expect(await ask(endpoints.putUserInfo, { params, body: { ...someInfo(), first_name: form.first_name } })).toMatchObject({
+    expect(await send(endpoints.putUserInfo, { params, body: { ...someInfo(), first_name: form.first_name } })).toMatchObject({
       status: 422,
       body: { detail: [{ loc: ['body'], msg: expect.stringContaining('masked value') }] },
     })
@@ -158,30 +158,30 @@ describe('at the console personal data is masked', () => {
   })
 
   test('and papers about a person are not given at all', async () => {
-    const { ask } = await asAdmin()
+    const { send } = await asAdmin()
     const params = { order_id }
     for (const row of [endpoints.getResultsPdf, endpoints.getRequisitionPdf, endpoints.getLabelsPdf])
-      expect(await ask(row, { params, query: { collection_date: '2026-03-01' } })).toMatchObject(refusedFor(403, 'REVEAL_REQUIRED'))
-    expect(await ask(endpoints.getCollectionInstructionPdf, { params })).toMatchObject({ status: 200 })
-    expect(await ask(endpoints.getResultsPdf, { params, headers: { 'x-assay-reveal': 'asked by the clinic' } })).toMatchObject({
+      expect(await send(row, { params, query: { collection_date: '2026-03-01' } })).toMatchObject(refusedFor(403, 'REVEAL_REQUIRED'))
+    expect(await send(endpoints.getCollectionInstructionPdf, { params })).toMatchObject({ status: 200 })
+    expect(await send(endpoints.getResultsPdf, { params, headers: { 'x-assay-reveal': 'asked by the clinic' } })).toMatchObject({
       status: 200,
     })
   })
 })
 
 test('a sample in words is masked, one in numbers is not', async () => {
-  const { ask } = await asAdmin()
+  const { send } = await asAdmin()
   const at = later(w.app.wall(), -HOUR)
   await push(tenant.api, user_id, 'note', [aSample(at, 'Zephyrine felt wonderfully rested')])
   await push(tenant.api, user_id, 'glucose', [aSample(at, 5.4)])
   const samples = async (resource: string, headers = {}) => {
     const sent = { params: { user_id, resource }, query: { start_date: at.slice(0, 10) }, headers }
-    return JSON.stringify((await ask(endpoints.listSamples, sent)).body)
+    return JSON.stringify((await send(endpoints.listSamples, sent)).body)
   }
   expect(await samples('note')).toContain('"value":"•••"')
   expect(await samples('note', { 'x-assay-reveal': 'a callback' })).toContain('"value":"Zephyrine felt wonderfully rested"')
   expect(await samples('glucose')).toContain('"value":5.4')
-  const { ask: again } = await asAdmin()
+  const { send: again } = await asAdmin()
   expect(JSON.stringify((await again(endpoints.listEvents, { query: { limit: 500 } })).body)).not.toContain('wonderfully rested')
 })
 
@@ -189,10 +189,10 @@ describe('revealing', () => {
   const reveal = (reason: string) => ({ 'x-assay-reveal': encodeURIComponent(reason) })
 
   test('shows it, and the audit log says so with the reason', async () => {
-    const { ask, session } = await joined(w, tenant)
+    const { send, session } = await joinOrganization(w, tenant)
     const request_id = newUuid()
     const headers = { ...reveal('für den Rückruf'), 'x-assay-team': tenant.team_id, 'x-request-id': request_id }
-    expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers })).toMatchObject({
+    expect(await send(endpoints.getUserInfo, { params: { user_id }, headers })).toMatchObject({
       status: 200,
       body: { first_name: 'Zephyrine' },
     })
@@ -205,8 +205,8 @@ describe('revealing', () => {
   })
 
   test('is part of the chain: a reason that was changed shows', async () => {
-    const { ask } = await asAdmin()
-    await ask(endpoints.getUserInfo, { params: { user_id }, headers: reveal('because') })
+    const { send } = await asAdmin()
+    await send(endpoints.getUserInfo, { params: { user_id }, headers: reveal('because') })
     await w.runJobs()
     await query(w.url, 'alter table audit_log disable trigger user')
     const set = (sql: string) => query<{ id: string }>(w.url, sql)
@@ -230,19 +230,19 @@ describe('revealing', () => {
     ['a number to call', 'called from 202 555-0143'],
     ['letters of control', 'line\nbreak'],
   ])('needs a reason that is not %s', async (_, reason) => {
-    const { ask } = await asAdmin()
-    const answer = await ask(endpoints.getUserInfo, { params: { user_id }, headers: reveal(reason) })
+    const { send } = await asAdmin()
+    const answer = await send(endpoints.getUserInfo, { params: { user_id }, headers: reveal(reason) })
     if (reason.trim()) expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'x-assay-reveal'] }] } })
     expect(JSON.stringify(answer.body)).not.toContain('Zephyrine')
   })
 
   test.each(['support', 'read_only'] as const)('is not for %s', async (role) => {
-    const { of } = await joined(w, tenant, { role })
-    const { ask } = of(tenant.team_id)
-    expect(await ask(endpoints.getUserInfo, { params: { user_id } })).toMatchObject({ status: 200, body: { first_name: 'Z•••' } })
+    const { forTeam } = await joinOrganization(w, tenant, { role })
+    const { send } = forTeam(tenant.team_id)
+    expect(await send(endpoints.getUserInfo, { params: { user_id } })).toMatchObject({ status: 200, body: { first_name: 'Z•••' } })
     const request_id = newUuid()
     const headers = { ...reveal('curiosity'), 'x-request-id': request_id }
-    expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers })).toMatchObject(refusedFor(403, 'REVEAL_NOT_ALLOWED'))
+    expect(await send(endpoints.getUserInfo, { params: { user_id }, headers })).toMatchObject(refusedFor(403, 'REVEAL_NOT_ALLOWED'))
     expect(await query(w.url, 'select action, status from audit_log where request_id = $1', [request_id])).toEqual([
       { action: 'getUserInfo', status: 403 },
     ])
@@ -250,10 +250,10 @@ describe('revealing', () => {
 
   test('is for whoever signed in with a key, which sees everything elsewhere', async () => {
     for (const body of [{ management_key: tenant.management_key }, { team_api_key: tenant.team_api_key }]) {
-      const { of } = await signIn(w.base, body)
-      const { ask } = of(tenant.team_id)
-      expect(await ask(endpoints.getUserInfo, { params: { user_id } })).toMatchObject({ body: { first_name: 'Z•••' } })
-      expect(await ask(endpoints.getUserInfo, { params: { user_id }, headers: reveal('a callback') })).toMatchObject({
+      const { forTeam } = await signIn(w.base, body)
+      const { send } = forTeam(tenant.team_id)
+      expect(await send(endpoints.getUserInfo, { params: { user_id } })).toMatchObject({ body: { first_name: 'Z•••' } })
+      expect(await send(endpoints.getUserInfo, { params: { user_id }, headers: reveal('a callback') })).toMatchObject({
         body: { first_name: 'Zephyrine' },
       })
     }

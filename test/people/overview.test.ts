@@ -3,15 +3,15 @@ import { endpoints } from '../../src/contract/index.ts'
 import { countByStage, figuresOf, ingestionOf, pulseOf, stagesOf } from '../../src/operations/overview/rules.ts'
 import { later, MINUTE, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { joined, quick, signIn } from '../support/console.ts'
-import { aCriticalOrder, place } from '../support/orders.ts'
+import { fastPasswords, joinOrganization, signIn } from '../support/console.ts'
+import { aCriticalOrder, placeOrder } from '../support/orders.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aSample, aUser, push } from '../support/wearables.ts'
-import { refusal, world } from '../support/world.ts'
+import { errorOf, world } from '../support/world.ts'
 
 let w: Awaited<ReturnType<typeof world>>
 beforeAll(async () => {
-  w = await world({ env: quick })
+  w = await world({ env: fastPasswords })
 })
 
 const none = { count: 0, at_least: false }
@@ -20,10 +20,10 @@ describe('the overview', () => {
   test('counts orders by stage and step, and what waits for results', async () => {
     const { api } = await w.tenant()
     expect(await api.getOverview()).toMatchObject({ results_waiting: none, steps: [], critical_unacknowledged: { ...none, newest: [] } })
-    await place(api, 'testkit', { activate_by: '2999-01-01' })
-    const cancelled = await place(api, 'testkit', { activate_by: '2999-01-01' })
+    await placeOrder(api, 'testkit', { activate_by: '2999-01-01' })
+    const cancelled = await placeOrder(api, 'testkit', { activate_by: '2999-01-01' })
     await api.cancelOrder({ params: { order_id: cancelled.id } })
-    const drawn = await place(api, 'on_site_collection')
+    const drawn = await placeOrder(api, 'on_site_collection')
     await w.runJobs()
     await api.completeDraw({ params: { order_id: drawn.id } })
     const seen = await api.getOverview()
@@ -56,7 +56,7 @@ describe('the overview', () => {
     const { admin, api, org_id, team_id } = await w.tenant()
     const params = { org_id, team_id, env: 'sandbox' as const }
     const { id } = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', filter_types: ['labtest.order.*'] } })
-    await place(api)
+    await placeOrder(api)
     const at = (ms: number) => later(w.app.wall(), -ms)
     const tried = (outcome: string, ms: number, ago: number) =>
       query(
@@ -94,7 +94,7 @@ test('the overview says how much comes in from watches, by the hour', async () =
   const user_id = await aUser(api)
   expect((await api.getOverview()).ingestion).toEqual({ hours: [], count: 0, at_least: false })
   await push(api, user_id, 'steps', [aSample('2026-03-01T09:00:00Z', 12)])
-  await place(api)
+  await placeOrder(api)
   await w.runJobs()
   const { ingestion } = await api.getOverview()
   expect(ingestion).toMatchObject({ count: 1, at_least: false })
@@ -114,7 +114,7 @@ test('every event of the last half hour is counted, of whatever kind and however
   expect((await api.getOverview()).pulse).toEqual({ minutes: [], count: 0, at_least: false })
   const user_id = await aUser(api)
   for (let i = 0; i < 24; i++) await push(api, user_id, 'steps', [aSample(`2026-03-01T09:${10 + i}:00Z`, i)])
-  await place(api)
+  await placeOrder(api)
   await w.runJobs()
   const [logged] = await query<{ n: number }>(w.url, 'select count(*)::int as n from events where team_id = $1', [team_id])
   const { pulse, activity } = await api.getOverview()
@@ -170,9 +170,9 @@ describe('a critical result', () => {
     expect(critical_unacknowledged).toMatchObject({ count: 1, newest: [{ order_id }] })
     expect(await api.getCriticalResult({ params: { order_id } })).toMatchObject({ acknowledged_at: null, acknowledged_by: null })
 
-    const { of, session } = await joined(w, tenant, { role: 'support' })
+    const { forTeam, session } = await joinOrganization(w, tenant, { role: 'support' })
     const request_id = newUuid()
-    const { status, body } = await of(tenant.team_id).ask(endpoints.acknowledgeCritical, {
+    const { status, body } = await forTeam(tenant.team_id).send(endpoints.acknowledgeCritical, {
       params: { order_id },
       headers: { 'x-request-id': request_id },
     })
@@ -200,10 +200,10 @@ describe('a critical result', () => {
 
   test('is nothing that an ordinary order has', async () => {
     const { api } = await w.tenant()
-    const { id: order_id } = await place(api)
+    const { id: order_id } = await placeOrder(api)
     for (const call of [api.getCriticalResult, api.acknowledgeCritical])
-      expect(await refusal(call({ params: { order_id } }))).toMatchObject({ status: 404, detail: { error_type: 'NOTHING_CRITICAL' } })
-    expect(await refusal(api.acknowledgeCritical({ params: { order_id: newUuid() } }))).toMatchObject({
+      expect(await errorOf(call({ params: { order_id } }))).toMatchObject({ status: 404, detail: { error_type: 'NOTHING_CRITICAL' } })
+    expect(await errorOf(api.acknowledgeCritical({ params: { order_id: newUuid() } }))).toMatchObject({
       status: 404,
       detail: { error_type: 'ORDER_NOT_FOUND' },
     })
@@ -238,9 +238,9 @@ describe('the audit log', () => {
     const tenant = await w.tenant()
     const { api, admin, org_id, team_id } = tenant
     const { user_id } = await api.createUser({ body: { client_user_id: 'sought' } })
-    await refusal(api.getUserInfo({ params: { user_id } }))
-    const { of, session } = await joined(w, tenant)
-    await of(team_id, { 'x-assay-reveal': 'a callback' }).ask(endpoints.getUser, { params: { user_id } })
+    await errorOf(api.getUserInfo({ params: { user_id } }))
+    const { forTeam, session } = await joinOrganization(w, tenant)
+    await forTeam(team_id, { 'x-assay-reveal': 'a callback' }).send(endpoints.getUser, { params: { user_id } })
     const found = async (query: object) => (await admin.listAudit({ params: { org_id }, query })).entries.map(({ action }) => action)
     expect(await found({ actor_id: session.person?.id, team_id })).toEqual(['getUser'])
     expect(await found({ action: 'createUser' })).toEqual(['createUser'])
@@ -259,22 +259,22 @@ describe('the audit log', () => {
     await mine.admin.getOrg({ params: mine })
     await mine.api.createUser({ body: { client_user_id: 'mine' } })
     const team_role_bindings = [{ team_id: mine.team_id }]
-    const { api, ask } = await joined(w, mine, { role: 'team_admin', team_role_bindings })
+    const { api, send } = await joinOrganization(w, mine, { role: 'team_admin', team_role_bindings })
     const { entries } = await api.listAudit({ params: mine })
     expect(entries.map(({ action }) => action)).toEqual(['createUser'])
     const all = (await mine.admin.listAudit({ params: mine })).entries
     expect(all.some(({ action }) => action === 'getOrg')).toBe(true)
     expect(all.every(({ team_id }) => team_id === null || team_id === mine.team_id)).toBe(true)
-    expect(await ask(endpoints.listAudit, { params: { org_id: other.org_id } })).toMatchObject({ status: 404 })
-    const support = await joined(w, mine, { role: 'support' })
-    expect(await support.ask(endpoints.listAudit, { params: mine })).toMatchObject({
+    expect(await send(endpoints.listAudit, { params: { org_id: other.org_id } })).toMatchObject({ status: 404 })
+    const support = await joinOrganization(w, mine, { role: 'support' })
+    expect(await support.send(endpoints.listAudit, { params: mine })).toMatchObject({
       status: 403,
       body: { detail: { error_type: 'ROLE_REQUIRED' } },
     })
   })
 
   test('says whether it is intact, and no more of others than where it is not', async () => {
-    const one = await world({ env: quick })
+    const one = await world({ env: fastPasswords })
     const { admin, org_id } = one
     await one.runJobs()
     const verdict = await admin.verifyAuditLog({ params: { org_id } })
@@ -284,7 +284,7 @@ describe('the audit log', () => {
     const [row] = await query<{ action: string }>(one.url, 'select action from audit_log where chain_seq = 1')
     await query(one.url, "update audit_log set action = 'nothing' where chain_seq = 1")
     expect(await admin.verifyAuditLog({ params: { org_id } })).toEqual(verdict)
-    one.passes(MINUTE)
+    one.advanceTime(MINUTE)
     expect(await admin.verifyAuditLog({ params: { org_id } })).toMatchObject({
       intact: false,
       broken: { seq: 1, reason: 'the row was changed' },
@@ -296,11 +296,13 @@ describe('the audit log', () => {
 
 test('an open overview keeps nobody signed in', async () => {
   const one = await world()
-  const { of } = await signIn(one.base, { management_key: one.management_key })
+  const { forTeam } = await signIn(one.base, { management_key: one.management_key })
   for (const _ of [1, 2, 3]) {
-    one.passes(9 * MINUTE)
-    expect(await of(one.team_id).ask(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 200 })
+    one.advanceTime(9 * MINUTE)
+    expect(await forTeam(one.team_id).send(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({
+      status: 200,
+    })
   }
-  one.passes(4 * MINUTE)
-  expect(await of(one.team_id).ask(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 401 })
+  one.advanceTime(4 * MINUTE)
+  expect(await forTeam(one.team_id).send(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 401 })
 })

@@ -4,8 +4,8 @@ import type { Row } from '../../src/contract/endpoint.ts'
 import { type EndpointName, endpoints, rows } from '../../src/contract/index.ts'
 import { capabilities, consoleRoles } from '../../src/contract/tenants/sessions.ts'
 import { capabilitiesOf, requiredCapability } from '../../src/tenants/sessions/rules-roles.ts'
-import { joined, quick } from '../support/console.ts'
-import { place } from '../support/orders.ts'
+import { fastPasswords, joinOrganization } from '../support/console.ts'
+import { placeOrder } from '../support/orders.ts'
 import { newUuid } from '../support/seeded.ts'
 import { type Tenant, world } from '../support/world.ts'
 
@@ -13,9 +13,9 @@ let w: Awaited<ReturnType<typeof world>>
 let tenant: Tenant
 let order_id: string
 beforeAll(async () => {
-  w = await world({ env: quick })
+  w = await world({ env: fastPasswords })
   tenant = await w.tenant()
-  order_id = (await place(tenant.api)).id
+  order_id = (await placeOrder(tenant.api)).id
   await w.runJobs()
 })
 
@@ -47,10 +47,13 @@ const may: Record<(typeof personRoles)[number], string[]> = {
 describe.each(personRoles)('%s', (role) => {
   test('may do what the table says and nothing else', async () => {
     const { team_id } = tenant
-    const { of, session } = await joined(w, tenant, { role, ...(role === 'team_admin' ? { team_role_bindings: [{ team_id }] } : {}) })
+    const { forTeam, session } = await joinOrganization(w, tenant, {
+      role,
+      ...(role === 'team_admin' ? { team_role_bindings: [{ team_id }] } : {}),
+    })
     const done: string[] = []
     for (const [name, row, sent] of deeds()) {
-      const { status } = await of(team_id).ask(row, sent)
+      const { status } = await forTeam(team_id).send(row, sent)
       expect([name, [200, 403, 404].includes(status)]).toEqual([name, true])
       if (status === 200) done.push(name)
     }
@@ -60,18 +63,18 @@ describe.each(personRoles)('%s', (role) => {
 })
 
 test('support takes an order of the sandbox on', async () => {
-  const { of } = await joined(w, tenant, { role: 'support' })
-  expect(await of(tenant.team_id).api.simulateOrder({ params: { order_id }, query: {}, body: null })).toBeTruthy()
+  const { forTeam } = await joinOrganization(w, tenant, { role: 'support' })
+  expect(await forTeam(tenant.team_id).api.simulateOrder({ params: { order_id }, query: {}, body: null })).toBeTruthy()
 })
 
 test.each(['team_admin', 'support', 'read_only'] as const)('%s that is bound to a team reaches no other', async (role) => {
   const { admin, org_id, team_id } = tenant
   const other = await admin.createTeam({ params: { org_id }, body: { name: 'Other', region: 'us' } })
-  const { of, api, ask } = await joined(w, tenant, { role, team_role_bindings: [{ team_id }] })
+  const { forTeam, api, send } = await joinOrganization(w, tenant, { role, team_role_bindings: [{ team_id }] })
   expect((await api.getSession()).teams.map((team) => team.team_id)).toEqual([team_id])
-  expect(await of(team_id).ask(endpoints.listUsers)).toMatchObject({ status: 200 })
-  expect(await of(other.id).ask(endpoints.listUsers)).toMatchObject({ status: 404 })
-  expect(await ask(endpoints.getTeam, { params: { org_id, team_id: other.id } })).toMatchObject({ status: 404 })
+  expect(await forTeam(team_id).send(endpoints.listUsers)).toMatchObject({ status: 200 })
+  expect(await forTeam(other.id).send(endpoints.listUsers)).toMatchObject({ status: 404 })
+  expect(await send(endpoints.getTeam, { params: { org_id, team_id: other.id } })).toMatchObject({ status: 404 })
 })
 
 const callable = (role: (typeof consoleRoles)[number]) =>

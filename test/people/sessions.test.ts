@@ -3,7 +3,7 @@ import { createClient, sendRequest } from '../../src/contract/client.ts'
 import { endpoints, rows } from '../../src/contract/index.ts'
 import { HOUR, later, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { browser, cookieIn, fromConsole, signIn } from '../support/console.ts'
+import { browser, consoleHeaders, cookieOf, signIn } from '../support/console.ts'
 import { newUuid } from '../support/seeded.ts'
 import { replica, world } from '../support/world.ts'
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   w = await world()
 })
 
-const begin = (body: object, headers: Record<string, string> = fromConsole) =>
+const begin = (body: object, headers: Record<string, string> = consoleHeaders) =>
   sendRequest(w.base, endpoints.beginSession, { body, headers })
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
 const auditOf = (request_id: string) =>
@@ -45,12 +45,12 @@ describe('signing in', () => {
 
   test('with a team key knows one team and nothing of the organisation', async () => {
     const { team_api_key, team_id, org_id } = await w.tenant()
-    const { api, ask } = await signIn(w.base, { team_api_key })
+    const { api, send } = await signIn(w.base, { team_api_key })
     expect(await api.getSession()).toMatchObject({ kind: 'team', role: 'team_key', team_id, teams: [{ team_id, name: 'Harbour' }] })
     expect((await api.listUsers()).total).toBe(0)
-    expect(await ask(endpoints.getOrg, { params: { org_id } })).toMatchObject(refusedFor(403, 'SESSION_NOT_ALLOWED'))
+    expect(await send(endpoints.getOrg, { params: { org_id } })).toMatchObject(refusedFor(403, 'SESSION_NOT_ALLOWED'))
     const foreign = (await w.tenant()).team_id
-    expect(await ask(endpoints.listUsers, { headers: { 'x-assay-team': foreign } })).toMatchObject(refusedFor(404, 'TEAM_NOT_FOUND'))
+    expect(await send(endpoints.listUsers, { headers: { 'x-assay-team': foreign } })).toMatchObject(refusedFor(404, 'TEAM_NOT_FOUND'))
   })
 
   test.each([
@@ -59,7 +59,7 @@ describe('signing in', () => {
     ['a key of another deployment', { team_api_key: `pk_eu_${'x'.repeat(46)}` }, 'WRONG_DEPLOYMENT_KEY'],
   ])('%s is refused, audited and sets no cookie', async (_, body, error_type) => {
     const request_id = newUuid()
-    const answer = await begin(body, { ...fromConsole, 'x-request-id': request_id })
+    const answer = await begin(body, { ...consoleHeaders, 'x-request-id': request_id })
     expect(answer).toMatchObject(refusedFor(401, error_type))
     expect(answer.headers.has('set-cookie')).toBe(false)
     expect(await auditOf(request_id)).toEqual([
@@ -75,13 +75,13 @@ describe('signing in', () => {
 
   test('after too many tries from one address everybody there waits', async () => {
     const one = await world({ env: {} })
-    const wrong = () => sendRequest(one.base, endpoints.beginSession, { body: { management_key: 'wrong' }, headers: fromConsole })
+    const wrong = () => sendRequest(one.base, endpoints.beginSession, { body: { management_key: 'wrong' }, headers: consoleHeaders })
     await query(one.url, 'delete from sign_in_turns')
     await wrong()
     await query(one.url, 'update sign_in_turns set taken = 99')
     expect(await wrong()).toMatchObject(refusedFor(401, 'INVALID_MANAGEMENT_KEY'))
     expect(await wrong()).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
-    one.passes(16 * MINUTE)
+    one.advanceTime(16 * MINUTE)
     expect(await wrong()).toMatchObject(refusedFor(401, 'INVALID_MANAGEMENT_KEY'))
     await query(one.url, 'delete from sign_in_turns')
   })
@@ -107,7 +107,7 @@ describe('behind a proxy', () => {
   const from = (one: { base: string }, address: string) =>
     sendRequest(one.base, endpoints.beginSession, {
       body: { management_key: 'wrong' },
-      headers: { ...fromConsole, 'x-forwarded-for': address },
+      headers: { ...consoleHeaders, 'x-forwarded-for': address },
     })
   const wrong = refusedFor(401, 'INVALID_MANAGEMENT_KEY')
   const waits = refusedFor(429, 'TOO_MANY_SIGN_INS')
@@ -147,11 +147,11 @@ describe('the cookie', () => {
     const body = { management_key: tenant.management_key }
     const { status, headers } = await sendRequest(one.base, endpoints.beginSession, {
       body,
-      headers: { ...fromConsole, origin: 'https://assay.example' },
+      headers: { ...consoleHeaders, origin: 'https://assay.example' },
     })
     expect(status).toBe(200)
     expect(headers.get('set-cookie')).toMatch(/^__Host-assay=cs_\w{46}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/)
-    expect(await browser(one.base, cookieIn(headers)).api.getSession()).toMatchObject({ kind: 'management' })
+    expect(await browser(one.base, cookieOf(headers)).api.getSession()).toMatchObject({ kind: 'management' })
   })
 
   test('is known to us by its hash only', async () => {
@@ -164,10 +164,10 @@ describe('the cookie', () => {
   })
 
   test('a value that somebody planted is not taken over: each sign-in makes a new one, and ends the one before', async () => {
-    const planted = cookieIn((await begin({ management_key: w.management_key })).headers)
+    const planted = cookieOf((await begin({ management_key: w.management_key })).headers)
     const victim = await signIn(w.base, { management_key: (await w.tenant()).management_key }, { cookie: planted })
     expect(victim.cookie).not.toBe(planted)
-    expect(await browser(w.base, planted).ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await browser(w.base, planted).send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
     expect(await victim.api.getSession()).toMatchObject({ kind: 'management' })
   })
 })
@@ -175,54 +175,54 @@ describe('the cookie', () => {
 describe('a session ends', () => {
   test('after half an hour without use, and use moves that on', async () => {
     const one = await world()
-    const { api, ask } = await signIn(one.base, { management_key: one.management_key })
+    const { api, send } = await signIn(one.base, { management_key: one.management_key })
     for (const _ of [1, 2, 3]) {
-      one.passes(29 * MINUTE)
+      one.advanceTime(29 * MINUTE)
       await api.getSession()
     }
-    one.passes(31 * MINUTE)
-    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    one.advanceTime(31 * MINUTE)
+    expect(await send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
   })
 
   test('although an open page goes on asking in the background', async () => {
     const one = await world()
-    const { ask } = await signIn(one.base, { management_key: one.management_key })
-    one.passes(20 * MINUTE)
-    expect(await ask(endpoints.getSession, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 200 })
-    one.passes(11 * MINUTE)
-    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    const { send } = await signIn(one.base, { management_key: one.management_key })
+    one.advanceTime(20 * MINUTE)
+    expect(await send(endpoints.getSession, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 200 })
+    one.advanceTime(11 * MINUTE)
+    expect(await send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
   })
 
   test('after twelve hours, however much it is used', async () => {
     const one = await world({ env: { CONSOLE_IDLE_MINUTES: '600' } })
-    const { api, ask } = await signIn(one.base, { management_key: one.management_key })
-    one.passes(6 * HOUR)
+    const { api, send } = await signIn(one.base, { management_key: one.management_key })
+    one.advanceTime(6 * HOUR)
     await api.getSession()
-    one.passes(6 * HOUR - MINUTE)
+    one.advanceTime(6 * HOUR - MINUTE)
     const { ends_at, idle_ends_at } = await api.getSession()
     expect(idle_ends_at).toBe(ends_at)
-    one.passes(MINUTE)
-    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    one.advanceTime(MINUTE)
+    expect(await send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
     await one.runJobs()
     expect(await query(one.url, 'select id from console_sessions where org_id = $1', [one.org_id])).toEqual([])
   })
 
   test('by signing out, which takes the cookie away', async () => {
-    const { ask } = await signIn(w.base, { management_key: w.management_key })
-    const answer = await ask(endpoints.endSession)
+    const { send } = await signIn(w.base, { management_key: w.management_key })
+    const answer = await send(endpoints.endSession)
     expect(answer.status).toBe(204)
     expect(answer.headers.get('set-cookie')).toMatch(/^assay-\d+=; .*Max-Age=0/)
-    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
   })
 
   test('with its management key, at once', async () => {
     const { org_id, team_id, admin } = await w.tenant()
     const { id, key } = await admin.createManagementKey({ params: { org_id }, body: { label: 'second', role: 'org_admin' } })
-    const { ask, of } = await signIn(w.base, { management_key: key })
-    expect(await of(team_id).ask(endpoints.listUsers)).toMatchObject({ status: 200 })
+    const { send, forTeam } = await signIn(w.base, { management_key: key })
+    expect(await forTeam(team_id).send(endpoints.listUsers)).toMatchObject({ status: 200 })
     await admin.deleteManagementKey({ params: { org_id, key_id: id } })
-    expect(await ask(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
-    expect(await of(team_id).ask(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await forTeam(team_id).send(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
   })
 
   test('with its team key, by revoking or by time', async () => {
@@ -234,10 +234,10 @@ describe('a session ends', () => {
     const brief = await admin.createTeamKey({ params, body: { label: 'brief', team_id, expires_at } })
     const [first, second] = [await signIn(one.base, { team_api_key: revoked.value }), await signIn(one.base, { team_api_key: brief.value })]
     await admin.deleteTeamKeys({ params, query: { api_key_id: [revoked.id] } })
-    expect(await first.ask(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
-    expect(await second.ask(endpoints.listUsers)).toMatchObject({ status: 200 })
-    one.passes(6 * MINUTE)
-    expect(await second.ask(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await first.send(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await second.send(endpoints.listUsers)).toMatchObject({ status: 200 })
+    one.advanceTime(6 * MINUTE)
+    expect(await second.send(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
   })
 })
 
@@ -250,40 +250,40 @@ describe('another site cannot use the session of a browser', () => {
     ['from a sandboxed frame', { 'sec-fetch-site': '', origin: 'null' }],
   ])('%s', async (_, headers) => {
     const { management_key, org_id, team_id } = await w.tenant()
-    const { of } = await signIn(w.base, { management_key })
-    const { ask } = of(team_id)
+    const { forTeam } = await signIn(w.base, { management_key })
+    const { send } = forTeam(team_id)
     const refused = refusedFor(403, 'NOT_FROM_CONSOLE')
-    expect(await ask(endpoints.createUser, { body: { client_user_id: 'forged' }, headers })).toMatchObject(refused)
-    expect(await ask(endpoints.patchOrg, { params: { org_id }, body: { name: 'Forged' }, headers })).toMatchObject(refused)
-    expect(await ask(endpoints.endSession, { headers })).toMatchObject(refused)
-    expect(await begin({ management_key }, { ...fromConsole, ...headers })).toMatchObject(refused)
-    expect((await ask(endpoints.listUsers)).body).toMatchObject({ total: 0 })
+    expect(await send(endpoints.createUser, { body: { client_user_id: 'forged' }, headers })).toMatchObject(refused)
+    expect(await send(endpoints.patchOrg, { params: { org_id }, body: { name: 'Forged' }, headers })).toMatchObject(refused)
+    expect(await send(endpoints.endSession, { headers })).toMatchObject(refused)
+    expect(await begin({ management_key }, { ...consoleHeaders, ...headers })).toMatchObject(refused)
+    expect((await send(endpoints.listUsers)).body).toMatchObject({ total: 0 })
   })
 
   test('our own Origin is taken', async () => {
-    const { ask } = await signIn(w.base, { management_key: w.management_key }, { origin: w.base })
-    expect(await ask(endpoints.getSession, { headers: { origin: w.base } })).toMatchObject({ status: 200 })
+    const { send } = await signIn(w.base, { management_key: w.management_key }, { origin: w.base })
+    expect(await send(endpoints.getSession, { headers: { origin: w.base } })).toMatchObject({ status: 200 })
   })
 })
 
 describe('the ordinary routes', () => {
   test('take a session for data once the team is chosen', async () => {
     const { management_key, team_id } = await w.tenant()
-    const { ask, of } = await signIn(w.base, { management_key })
-    expect(await ask(endpoints.listUsers)).toMatchObject(refusedFor(400, 'TEAM_REQUIRED'))
-    expect(await ask(endpoints.listUsers, { headers: { 'x-assay-team': 'no-id' } })).toMatchObject({
+    const { send, forTeam } = await signIn(w.base, { management_key })
+    expect(await send(endpoints.listUsers)).toMatchObject(refusedFor(400, 'TEAM_REQUIRED'))
+    expect(await send(endpoints.listUsers, { headers: { 'x-assay-team': 'no-id' } })).toMatchObject({
       status: 422,
       body: { detail: [{ loc: ['header', 'x-assay-team'] }] },
     })
-    const { user_id } = await of(team_id).api.createUser({ body: { client_user_id: 'console-user' } })
-    expect(await of(team_id).api.getUser({ params: { user_id } })).toMatchObject({ client_user_id: 'console-user', team_id })
+    const { user_id } = await forTeam(team_id).api.createUser({ body: { client_user_id: 'console-user' } })
+    expect(await forTeam(team_id).api.getUser({ params: { user_id } })).toMatchObject({ client_user_id: 'console-user', team_id })
   })
 
   test('answer another organisation’s team as one that does not exist', async () => {
-    const { of } = await signIn(w.base, { management_key: w.management_key })
+    const { forTeam } = await signIn(w.base, { management_key: w.management_key })
     const { team_id } = await w.tenant()
-    const theirs = await of(team_id).ask(endpoints.listUsers)
-    const nobodys = await of(newUuid()).ask(endpoints.listUsers)
+    const theirs = await forTeam(team_id).send(endpoints.listUsers)
+    const nobodys = await forTeam(newUuid()).send(endpoints.listUsers)
     expect(theirs).toMatchObject(refusedFor(404, 'TEAM_NOT_FOUND'))
     expect(theirs.body).toEqual(nobodys.body)
   })
@@ -293,26 +293,26 @@ describe('the ordinary routes', () => {
     const other = await admin.createTeam({ params: { org_id }, body: { name: 'Other', region: 'us' } })
     const body = { label: 'bound', role: 'team_admin' as const, team_role_bindings: [{ team_id }] }
     const { key } = await admin.createManagementKey({ params: { org_id }, body })
-    const { api, ask, of } = await signIn(w.base, { management_key: key })
+    const { api, send, forTeam } = await signIn(w.base, { management_key: key })
     expect(await api.getSession()).toMatchObject({ role: 'team_admin', teams: [{ team_id }] })
-    expect(await of(team_id).ask(endpoints.listUsers)).toMatchObject({ status: 200 })
-    expect(await of(other.id).ask(endpoints.listUsers)).toMatchObject(refusedFor(404, 'TEAM_NOT_FOUND'))
-    expect(await ask(endpoints.getOrg, { params: { org_id } })).toMatchObject(refusedFor(403, 'ROLE_REQUIRED'))
+    expect(await forTeam(team_id).send(endpoints.listUsers)).toMatchObject({ status: 200 })
+    expect(await forTeam(other.id).send(endpoints.listUsers)).toMatchObject(refusedFor(404, 'TEAM_NOT_FOUND'))
+    expect(await send(endpoints.getOrg, { params: { org_id } })).toMatchObject(refusedFor(403, 'ROLE_REQUIRED'))
   })
 
   test('hold a read-only key to reading', async () => {
     const { org_id, team_id, admin } = await w.tenant()
     const params = { org_id, env: 'sandbox' as const, region: 'us' as const }
     const { value } = await admin.createTeamKey({ params, body: { label: 'reader', team_id, read_only: true } })
-    const { api, ask } = await signIn(w.base, { team_api_key: value })
+    const { api, send } = await signIn(w.base, { team_api_key: value })
     expect(await api.getSession()).toMatchObject({ role: 'read_only_key', capabilities: ['data.read', 'personal.reveal'] })
-    expect(await ask(endpoints.createUser, { body: { client_user_id: 'x' } })).toMatchObject(refusedFor(403, 'ROLE_REQUIRED'))
+    expect(await send(endpoints.createUser, { body: { client_user_id: 'x' } })).toMatchObject(refusedFor(403, 'ROLE_REQUIRED'))
   })
 
   test('are shut to management sessions below the top plan, and open to team keys', async () => {
     const launch = await w.tenant({ plan: 'launch' })
     const managed = await signIn(w.base, { management_key: launch.management_key })
-    expect(await managed.of(launch.team_id).ask(endpoints.listUsers)).toMatchObject(refusedFor(403, 'PLAN_REQUIRED'))
+    expect(await managed.forTeam(launch.team_id).send(endpoints.listUsers)).toMatchObject(refusedFor(403, 'PLAN_REQUIRED'))
     const { api } = await signIn(w.base, { team_api_key: launch.team_api_key })
     expect(await api.listUsers()).toMatchObject({ total: 0 })
   })
@@ -327,31 +327,31 @@ describe('the ordinary routes', () => {
 
   test('reject a session where they take a link token', async () => {
     const { team_api_key, team_id } = await w.tenant()
-    const session = (await signIn(w.base, { team_api_key })).of(team_id)
+    const session = (await signIn(w.base, { team_api_key })).forTeam(team_id)
     const params = { provider: 'fitbit', oauth_provider: 'fitbit' }
     for (const [, row] of rows.filter(([, row]) => row.auth === 'link'))
-      expect(await session.ask(row, { params, ...(row.body ? { body: {} } : {}) })).toMatchObject(refusedFor(401, 'MISSING_LINK_TOKEN'))
+      expect(await session.send(row, { params, ...(row.body ? { body: {} } : {}) })).toMatchObject(refusedFor(401, 'MISSING_LINK_TOKEN'))
   })
 
   test('of a lab take no session, and the console takes no key', async () => {
-    const { ask } = await signIn(w.base, { management_key: w.management_key })
-    expect(await ask(endpoints.getOwnLab)).toMatchObject(refusedFor(401, 'MISSING_LAB_KEY'))
-    const headers = { ...fromConsole, 'x-management-key': w.management_key }
+    const { send } = await signIn(w.base, { management_key: w.management_key })
+    expect(await send(endpoints.getOwnLab)).toMatchObject(refusedFor(401, 'MISSING_LAB_KEY'))
+    const headers = { ...consoleHeaders, 'x-management-key': w.management_key }
     expect(await sendRequest(w.base, endpoints.getSession, { headers })).toMatchObject(refusedFor(401, 'MISSING_SESSION'))
   })
 
   test('name the key in the audit log, and that it was through the console', async () => {
     const { management_key, admin, org_id, team_id } = await w.tenant()
     const [key] = (await admin.listManagementKeys({ params: { org_id } })).data
-    const { of } = await signIn(w.base, { management_key })
+    const { forTeam } = await signIn(w.base, { management_key })
     const [data, managed] = [newUuid(), newUuid()]
-    await of(team_id).ask(endpoints.listUsers, { headers: { 'x-request-id': data } })
-    await of(team_id).ask(endpoints.getOrg, { params: { org_id }, headers: { 'x-request-id': managed } })
+    await forTeam(team_id).send(endpoints.listUsers, { headers: { 'x-request-id': data } })
+    await forTeam(team_id).send(endpoints.getOrg, { params: { org_id }, headers: { 'x-request-id': managed } })
     const by = { actor_kind: 'management_key', actor_id: key?.id, org_id, via: 'console', status: 200 }
     expect(await auditOf(data)).toEqual([{ ...by, action: 'listUsers', team_id }])
     expect(await auditOf(managed)).toEqual([{ ...by, action: 'getOrg', team_id: null }])
     const own = newUuid()
-    await of(team_id).ask(endpoints.getSession, { headers: { 'x-request-id': own } })
+    await forTeam(team_id).send(endpoints.getSession, { headers: { 'x-request-id': own } })
     expect(await auditOf(own)).toEqual([])
   })
 })

@@ -5,8 +5,8 @@ import { waits } from '../../src/delivery/pipelines/rules-failure.ts'
 import { strictPolicy } from '../../src/platform/outbound/address.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { aPipeline, tell } from '../support/pipelines.ts'
-import { soon } from '../support/webhooks.ts'
+import { aPipeline, emitEvents } from '../support/pipelines.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { atEnd, world } from '../support/world.ts'
 
 const w = await world()
@@ -25,16 +25,16 @@ async function startListener(respond: (socket: Socket) => void) {
 const pipelineWithEvent = async (uri: string) => {
   const tenant = await w.tenant()
   const pipeline = await aPipeline(tenant, { rabbitmq: { uri, exchange: 'events' } })
-  await tell(w.app, tenant, ['a'])
+  await emitEvents(w.app, tenant, ['a'])
   return { tenant, pipeline }
 }
 
 test('retries an unreachable broker with growing delays', async () => {
   const { pipeline } = await pipelineWithEvent('amqp://courier:only-between-us@127.0.0.1:9999')
-  const publisher = w.publisher()
+  const publisher = w.startPublishing()
   const delays = new Map<number, number>()
   for (let failures = 0; failures < 7; ) {
-    const state = await soon(async () => {
+    const state = await waitFor(async () => {
       const state = await pipeline.state()
       expect(state.failures).toBeGreaterThan(failures)
       return state
@@ -42,7 +42,7 @@ test('retries an unreachable broker with growing delays', async () => {
     expect(state).toMatchObject({ last_error: { code: 'refused' }, delivered: 0, lag: 1 })
     failures = state.failures
     delays.set(failures, Date.parse(state.next_try_at as string) - Date.parse(state.last_error?.at as string))
-    w.passes(2 * MINUTE)
+    w.advanceTime(2 * MINUTE)
   }
   for (const [failures, wait] of delays) {
     const least = waits[Math.min(failures, waits.length) - 1] as number
@@ -55,8 +55,8 @@ test('retries an unreachable broker with growing delays', async () => {
 test('reports a protocol error for a server that is not a broker', async () => {
   const { uri } = await startListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   const { pipeline } = await pipelineWithEvent(uri)
-  const publisher = w.publisher()
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'protocol' }, lag: 1 }))
+  const publisher = w.startPublishing()
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'protocol' }, lag: 1 }))
   await publisher.stop()
 })
 
@@ -64,12 +64,12 @@ test('does not connect to an address that the policy no longer allows', async ()
   let connections = 0
   const { uri } = await startListener(() => connections++)
   const { pipeline } = await pipelineWithEvent(uri)
-  const publisher = w.publisher({ policy: { ...strictPolicy, https_only: false } })
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'forbidden_address' } }))
+  const publisher = w.startPublishing({ policy: { ...strictPolicy, https_only: false } })
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'forbidden_address' } }))
   await publisher.stop()
-  const stricter = w.publisher({ policy: strictPolicy })
+  const stricter = w.startPublishing({ policy: strictPolicy })
   await pipeline.put({})
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'uri_refused' } }))
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'uri_refused' } }))
   await stricter.stop()
   expect(connections).toBe(0)
 })
@@ -78,7 +78,7 @@ test('stops without waiting for a silent broker and records no failure', async (
   const { server, uri } = await startListener(() => {})
   const { tenant, pipeline } = await pipelineWithEvent(uri)
   const connected = once(server, 'connection') as Promise<[Socket]>
-  const publisher = w.publisher()
+  const publisher = w.startPublishing()
   const [socket] = await connected
   const ended = once(socket, 'close')
   await Promise.all([publisher.stop(), ended])

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aQueue, type Broker, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
 import { aSubscription, type Emulator, emulator, startEmulator, withEmulator } from '../support/emulator.ts'
-import { aPipeline, tell } from '../support/pipelines.ts'
-import { soon } from '../support/webhooks.ts'
+import { aPipeline, emitEvents } from '../support/pipelines.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
 const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
@@ -14,7 +14,7 @@ describe.skipIf(!emulator || !rabbitmq)(`${withBroker} and ${withEmulator}`, () 
   beforeAll(async () => {
     ;[google, broker] = await Promise.all([startEmulator(), startBroker()])
     w = await world({ env: { PUBSUB_PROJECTS: '*', PUBSUB_ENDPOINT: google.endpoint } })
-    w.publisher()
+    w.startPublishing()
   })
   afterAll(() => Promise.all([google?.kill(), broker?.stop()]))
 
@@ -23,20 +23,20 @@ describe.skipIf(!emulator || !rabbitmq)(`${withBroker} and ${withEmulator}`, () 
     await queue.listen()
     const subscription = await aSubscription(google, cloud_pubsub, { ordered: true })
     const pipeline = await aPipeline(w, { cloud_pubsub, rabbitmq: broker })
-    const first = await tell(w.app, w, ['a', 'a'])
-    await soon(async () => expect([queue.ids(), await subscription.ids()]).toEqual([first, first]))
+    const first = await emitEvents(w.app, w, ['a', 'a'])
+    await waitFor(async () => expect([queue.ids(), await subscription.ids()]).toEqual([first, first]))
     await pipeline.put({ cloud_pubsub: { ...cloud_pubsub, topic: 'missing-topic' } })
-    const second = await tell(w.app, w, ['a', 'a', 'a'])
-    await soon(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ last_error: { code: 'topic_missing' }, lag: 3 }))
-    await soon(async () => expect(await pipeline.state('rabbitmq')).toMatchObject({ last_error: null, lag: 0, delivered: 5 }))
-    await soon(() => expect(queue.ids()).toEqual([...first, ...second]))
+    const second = await emitEvents(w.app, w, ['a', 'a', 'a'])
+    await waitFor(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ last_error: { code: 'topic_missing' }, lag: 3 }))
+    await waitFor(async () => expect(await pipeline.state('rabbitmq')).toMatchObject({ last_error: null, lag: 0, delivered: 5 }))
+    await waitFor(() => expect(queue.ids()).toEqual([...first, ...second]))
     await pipeline.enable('cloud_pubsub')
-    const third = await tell(w.app, w, ['a'])
+    const third = await emitEvents(w.app, w, ['a'])
     await pipeline.put({ cloud_pubsub })
-    await soon(async () => expect(await subscription.ids()).toEqual([...first, ...second, ...third]))
+    await waitFor(async () => expect(await subscription.ids()).toEqual([...first, ...second, ...third]))
     expect(await pipeline.state('rabbitmq')).toMatchObject({ lag: 1, delivered: 5 })
     await pipeline.enable('rabbitmq', 'cloud_pubsub')
-    await soon(() => expect(queue.ids()).toEqual([...first, ...second, ...third]))
+    await waitFor(() => expect(queue.ids()).toEqual([...first, ...second, ...third]))
     await queue.close()
   })
 })

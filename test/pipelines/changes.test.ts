@@ -3,10 +3,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { publishPending } from '../../src/delivery/pipelines/publishing/runner.ts'
 import { claimFree, held, release } from '../../src/delivery/pipelines/publishing/store-holding.ts'
-import { aPipeline, tell } from '../support/pipelines.ts'
+import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { faults, openReceiver, type Receiver } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
-import { soon } from '../support/webhooks.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { atEnd, type Tenant, world } from '../support/world.ts'
 
 const confirm = faults.status(200, { 'content-type': 'application/json' }, '{"messageIds":["1"]}')
@@ -59,11 +59,11 @@ test('publishes an event to the new topic even when the process has not loaded t
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('before') })
   const staleRunner = await loadRunner(tenant)
   await pipeline.put({ cloud_pubsub: to('after') })
-  const ids = await tell(w.app, tenant, ['a', 'b'])
+  const ids = await emitEvents(w.app, tenant, ['a', 'b'])
   await staleRunner.publish()
   await staleRunner.letGo()
-  const publisher = w.publisher()
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
+  const publisher = w.startPublishing()
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
   expect(receivedIds('after')).toEqual(ids)
   await publisher.stop()
 })
@@ -73,11 +73,11 @@ test('publishes an event of a newly selected type even when the process has not 
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('types'), event_type_prefixes: ['labtest.'] })
   const staleRunner = await loadRunner(tenant)
   await pipeline.put({ event_type_prefixes: [] })
-  const ids = await tell(w.app, tenant, ['a', 'b'])
+  const ids = await emitEvents(w.app, tenant, ['a', 'b'])
   await staleRunner.publish()
   await staleRunner.letGo()
-  const publisher = w.publisher()
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 2 }))
+  const publisher = w.startPublishing()
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 2 }))
   expect(receivedIds('types')).toEqual(ids)
   await publisher.stop()
 })
@@ -85,12 +85,12 @@ test('publishes an event of a newly selected type even when the process has not 
 /** Deletes and recreates a pipeline while the same process still publishes its events. */
 async function recreate(before: string, after: string, settle: (respond: ReturnType<typeof withhold>) => void) {
   const tenant = await w.tenant()
-  const ids = await tell(w.app, tenant, ['a', 'b'])
+  const ids = await emitEvents(w.app, tenant, ['a', 'b'])
   const deleted = await aPipeline(tenant, { cloud_pubsub: to(before), push_historical_data: true })
   const respond = withhold(before)
   const staleRunner = await loadRunner(tenant)
   const publishing = staleRunner.publish()
-  await soon(() => expect(receivedIds(before)).toHaveLength(2))
+  await waitFor(() => expect(receivedIds(before)).toHaveLength(2))
   await deleted.remove()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to(after), push_historical_data: true })
   await staleRunner.hold()
@@ -103,8 +103,8 @@ test('does not count events published for a deleted pipeline toward its replacem
   const { ids, pipeline, staleRunner } = await recreate('deleted', 'replacement', (respond) => respond())
   expect(await pipeline.state()).toMatchObject({ lag: 2, delivered: 0 })
   await staleRunner.letGo()
-  const publisher = w.publisher()
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
+  const publisher = w.startPublishing()
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
   expect(receivedIds('replacement')).toEqual(ids)
   await publisher.stop()
 })
@@ -116,44 +116,44 @@ test('does not record a failure of a deleted pipeline on its replacement', async
 
 test('finishes only the event in progress when a destination is paused and sends the rest after it resumes', async () => {
   const [tenant, other] = [await w.tenant(), await w.tenant()]
-  const publisher = w.publisher()
+  const publisher = w.startPublishing()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('slow') })
   const respond = withhold('slow')
-  const ids = await tell(w.app, tenant, ['a', 'a', 'a'])
-  await soon(() => expect(receivedIds('slow')).toHaveLength(1))
+  const ids = await emitEvents(w.app, tenant, ['a', 'a', 'a'])
+  await waitFor(() => expect(receivedIds('slow')).toHaveLength(1))
   await pipeline.pause()
   // Once this event arrives, the publisher has loaded the paused state too.
   await aPipeline(other, { cloud_pubsub: to('elsewhere') })
-  await tell(w.app, other, ['a'])
-  await soon(() => expect(receivedIds('elsewhere')).toHaveLength(1))
+  await emitEvents(w.app, other, ['a'])
+  await waitFor(() => expect(receivedIds('elsewhere')).toHaveLength(1))
   respond()
-  await soon(async () => expect((await pipeline.state()).delivered).toBeGreaterThan(0))
+  await waitFor(async () => expect((await pipeline.state()).delivered).toBeGreaterThan(0))
   expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 2 })
   expect(receivedIds('slow')).toEqual(ids.slice(0, 1))
   await pipeline.enable('cloud_pubsub')
-  await soon(() => expect(receivedIds('slow')).toEqual(ids))
+  await waitFor(() => expect(receivedIds('slow')).toEqual(ids))
   await publisher.stop()
 })
 
 test('publishes to a new topic although the previous one never responds', async () => {
   const tenant = await w.tenant()
-  const publisher = w.publisher()
+  const publisher = w.startPublishing()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('silent') })
   withhold('silent')
-  const ids = await tell(w.app, tenant, ['a', 'a'])
-  await soon(() => expect(receivedIds('silent')).toHaveLength(1))
+  const ids = await emitEvents(w.app, tenant, ['a', 'a'])
+  await waitFor(() => expect(receivedIds('silent')).toHaveLength(1))
   await pipeline.put({ cloud_pubsub: to('answers') })
-  await soon(() => expect(receivedIds('answers')).toEqual(ids))
+  await waitFor(() => expect(receivedIds('answers')).toEqual(ids))
   await publisher.stop()
 })
 
 test('records confirmed events on stop and starts no new ones', async () => {
   const tenant = await w.tenant()
-  const publisher = w.publisher()
+  const publisher = w.startPublishing()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: to('stopped') })
   const respond = withhold('stopped')
-  const ids = await tell(w.app, tenant, ['a', 'a', 'a'])
-  await soon(() => expect(receivedIds('stopped')).toHaveLength(1))
+  const ids = await emitEvents(w.app, tenant, ['a', 'a', 'a'])
+  await waitFor(() => expect(receivedIds('stopped')).toHaveLength(1))
   const stopped = publisher.stop()
   respond()
   await stopped
@@ -166,7 +166,7 @@ test('omits a deleted team from the lag metrics', async () => {
   for (const tenant of [kept, deletedTeam]) {
     const pipeline = await aPipeline(tenant, { cloud_pubsub: to('unread') })
     await pipeline.pause()
-    await tell(w.app, tenant, ['a'])
+    await emitEvents(w.app, tenant, ['a'])
   }
   const teamsIn = async (series: string) =>
     (await (await fetch(`${w.base}/metrics`)).text())

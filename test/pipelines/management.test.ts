@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/contract/client.ts'
 import { query } from '../support/cluster.ts'
-import { aPipeline, deploymentOf, stateOf, tell } from '../support/pipelines.ts'
+import { aPipeline, deploymentOf, emitEvents, stateOf } from '../support/pipelines.ts'
 import { newUuid } from '../support/seeded.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 const w = await world({ env: { PUBSUB_PROJECTS: 'harbor-events,example.com:harbor-lab' } })
 
@@ -18,7 +18,7 @@ describe('pipelines', () => {
   test('creates, lists, updates, pauses and deletes a pipeline', async () => {
     const tenant = await w.tenant()
     const pipeline = await aPipeline(tenant, { rabbitmq, event_type_prefixes: ['labtest.', 'labtest.'] })
-    expect(pipeline.made).toEqual({
+    expect(pipeline.created).toEqual({
       team_id: tenant.team_id,
       push_historical_data: false,
       provider_raw_data: false,
@@ -44,9 +44,9 @@ describe('pipelines', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
     })
-    expect(await pipelinesOf(tenant)).toEqual([pipeline.made])
+    expect(await pipelinesOf(tenant)).toEqual([pipeline.created])
     const changed = await pipeline.put({ rabbitmq: { ...rabbitmq, exchange: 'other' }, event_type_prefixes: [] })
-    expect(changed).toMatchObject({ rabbitmq: { exchange: 'other' }, event_type_prefixes: null, created_at: pipeline.made.created_at })
+    expect(changed).toMatchObject({ rabbitmq: { exchange: 'other' }, event_type_prefixes: null, created_at: pipeline.created.created_at })
     expect(await pipeline.pause()).toMatchObject({ preferences: { preferred: 'rabbitmq', enabled: [] }, rabbitmq: changed.rabbitmq })
     expect(await pipeline.remove()).toMatchObject([{ team_id: tenant.team_id }])
     expect(await pipelinesOf(tenant)).toEqual([])
@@ -56,20 +56,20 @@ describe('pipelines', () => {
   test('counts only events of the selected types in the lag', async () => {
     const tenant = await w.tenant()
     const pipeline = await aPipeline(tenant, { rabbitmq, event_type_prefixes: ['endpoint.'] })
-    await tell(w.app, tenant, ['a', 'b', 'c'])
+    await emitEvents(w.app, tenant, ['a', 'b', 'c'])
     expect(await pipeline.state()).toMatchObject({ lag: 3, delivered: 0 })
     expect(stateOf(await pipeline.put({ event_type_prefixes: ['labtest.'] }))).toMatchObject({ lag: 0 })
   })
 
   test('starts with new events, or with all retained events if push_historical_data is set', async () => {
     const [recent, historical] = [await w.tenant(), await w.tenant()]
-    for (const tenant of [recent, historical]) await tell(w.app, tenant, ['a', 'b'])
+    for (const tenant of [recent, historical]) await emitEvents(w.app, tenant, ['a', 'b'])
     const [fromNow, fromFirst] = [
       await aPipeline(recent, { rabbitmq }),
       await aPipeline(historical, { rabbitmq, push_historical_data: true }),
     ]
-    expect([fromNow.made.push_historical_data, stateOf(fromNow.made).lag]).toEqual([false, 0])
-    expect([fromFirst.made.push_historical_data, stateOf(fromFirst.made).lag]).toEqual([true, 2])
+    expect([fromNow.created.push_historical_data, stateOf(fromNow.created).lag]).toEqual([false, 0])
+    expect([fromFirst.created.push_historical_data, stateOf(fromFirst.created).lag]).toEqual([true, 2])
   })
 
   test('never returns the broker credentials and stores them encrypted', async () => {
@@ -90,7 +90,7 @@ describe('pipelines', () => {
       { rabbitmq: { uri: maskedUri, exchange: 'other' } },
     ])
     const otherBroker = { uri: maskedUri.replace('broker', 'evil'), exchange: 'events' }
-    expect(await refusal(put(tenant, { rabbitmq: otherBroker }))).toMatchObject({
+    expect(await errorOf(put(tenant, { rabbitmq: otherBroker }))).toMatchObject({
       status: 400,
       detail: { error_type: 'BROKER_URI_REFUSED', reason: 'credentials', error_message: expect.stringContaining('user name and password') },
     })
@@ -107,8 +107,12 @@ describe('pipelines with two destinations', () => {
   test('enables every destination in the request', async () => {
     const [topic, both] = [await w.tenant(), await w.tenant()]
     const only = await aPipeline(topic, { cloud_pubsub })
-    expect(only.made).toMatchObject({ cloud_pubsub, rabbitmq: null, preferences: { preferred: 'cloud_pubsub', enabled: ['cloud_pubsub'] } })
-    expect(settings((await aPipeline(both, { cloud_pubsub, rabbitmq })).made)).toMatchObject({
+    expect(only.created).toMatchObject({
+      cloud_pubsub,
+      rabbitmq: null,
+      preferences: { preferred: 'cloud_pubsub', enabled: ['cloud_pubsub'] },
+    })
+    expect(settings((await aPipeline(both, { cloud_pubsub, rabbitmq })).created)).toMatchObject({
       preferred: 'cloud_pubsub',
       enabled: ['cloud_pubsub', 'rabbitmq'],
       has: ['cloud_pubsub', 'rabbitmq'],
@@ -118,14 +122,14 @@ describe('pipelines with two destinations', () => {
   test('enables a destination added later, starts it with new events and keeps the position of the other', async () => {
     const tenant = await w.tenant()
     const pipeline = await aPipeline(tenant, { rabbitmq })
-    await tell(w.app, tenant, ['a', 'b'])
+    await emitEvents(w.app, tenant, ['a', 'b'])
     expect(settings(await pipeline.put({ cloud_pubsub }))).toEqual({
       preferred: 'rabbitmq',
       enabled: ['rabbitmq', 'cloud_pubsub'],
       has: ['cloud_pubsub', 'rabbitmq'],
       lags: { cloud_pubsub: 0, rabbitmq: 2 },
     })
-    await tell(w.app, tenant, ['c'])
+    await emitEvents(w.app, tenant, ['c'])
     expect(settings(await pipeline.put({ cloud_pubsub: { ...cloud_pubsub, topic: 'other' } })).lags).toEqual({
       cloud_pubsub: 1,
       rabbitmq: 3,
@@ -135,7 +139,7 @@ describe('pipelines with two destinations', () => {
   test('starts a destination added later with all retained events if push_historical_data is set', async () => {
     const tenant = await w.tenant()
     const pipeline = await aPipeline(tenant, { rabbitmq })
-    await tell(w.app, tenant, ['a', 'b', 'c'])
+    await emitEvents(w.app, tenant, ['a', 'b', 'c'])
     expect(settings(await pipeline.put({ cloud_pubsub, push_historical_data: true })).lags).toEqual({ cloud_pubsub: 3, rabbitmq: 3 })
     expect(await pipeline.get()).toMatchObject({ push_historical_data: true })
   })
@@ -152,7 +156,7 @@ describe('pipelines with two destinations', () => {
     const tenant = await w.tenant()
     await put(tenant)
     const preferences = { preferred: 'rabbitmq', enabled: ['rabbitmq', 'cloud_pubsub'] }
-    expect(await refusal(put(tenant, { preferences }))).toMatchObject({
+    expect(await errorOf(put(tenant, { preferences }))).toMatchObject({
       status: 400,
       detail: {
         error_type: 'DESTINATION_REQUIRED',
@@ -184,7 +188,7 @@ describe('invalid pipelines', () => {
     ['azure_amqp', { preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq', 'azure_amqp'] } }, 'send rabbitmq'],
   ])('rejects %s: %o', async (destination, body, words) => {
     const tenant = await w.tenant()
-    expect(await refusal(put(tenant, body))).toMatchObject({
+    expect(await errorOf(put(tenant, body))).toMatchObject({
       status: 400,
       detail: {
         error_type: 'DESTINATION_NOT_SUPPORTED',
@@ -199,7 +203,7 @@ describe('invalid pipelines', () => {
   test('rejects a project that PUBSUB_PROJECTS does not list', async () => {
     const tenant = await w.tenant()
     const otherProject = { ...cloud_pubsub, project: 'another-project' }
-    expect(await refusal(put(tenant, { cloud_pubsub: otherProject }))).toMatchObject({
+    expect(await errorOf(put(tenant, { cloud_pubsub: otherProject }))).toMatchObject({
       status: 400,
       detail: {
         error_type: 'PUBSUB_PROJECT_REFUSED',
@@ -216,7 +220,7 @@ describe('invalid pipelines', () => {
     [{ rabbitmq: { uri: 'amqp://a:b@10.0.0.1', exchange: 'events' } }, 'BROKER_URI_REFUSED'],
   ])('rejects %o with %s', async (body, error_type) => {
     const tenant = await w.tenant()
-    expect(await refusal(put(tenant, body))).toMatchObject({ status: 400, detail: { error_type } })
+    expect(await errorOf(put(tenant, body))).toMatchObject({ status: 400, detail: { error_type } })
     expect(await pipelinesOf(tenant)).toEqual([])
   })
 
@@ -233,17 +237,17 @@ describe('invalid pipelines', () => {
     [{ cloud_pubsub: { ...cloud_pubsub, topic: '1st' } }, ['body', 'cloud_pubsub', 'topic']],
     [{ cloud_pubsub: { ...cloud_pubsub, message_ordering: null } }, ['body', 'cloud_pubsub', 'message_ordering']],
   ])('rejects %o with a validation error', async (body, loc) => {
-    expect(await refusal(put(await w.tenant(), body))).toMatchObject({ status: 422, detail: [{ loc }] })
+    expect(await errorOf(put(await w.tenant(), body))).toMatchObject({ status: 422, detail: [{ loc }] })
   })
 
   test('rejects a deletion without team IDs', async () => {
     const { admin, ...tenant } = await w.tenant()
-    expect(await refusal(admin.deletePipelines({ params: deploymentOf(tenant), query: { team_id: [] } }))).toMatchObject({ status: 422 })
+    expect(await errorOf(admin.deletePipelines({ params: deploymentOf(tenant), query: { team_id: [] } }))).toMatchObject({ status: 422 })
   })
 
   test('rejects an unknown team and creates no pipeline for the other teams', async () => {
     const tenant = await w.tenant()
-    expect(await refusal(put(tenant, { team_ids: [tenant.team_id, newUuid()] }))).toMatchObject({
+    expect(await errorOf(put(tenant, { team_ids: [tenant.team_id, newUuid()] }))).toMatchObject({
       status: 404,
       detail: { error_type: 'TEAM_NOT_FOUND' },
     })
@@ -262,7 +266,7 @@ test('limits a Team Management Key to the pipelines of its teams', async () => {
   })
   const narrow: Tenant = { ...tenant, admin: createClient(w.base, { 'x-management-key': key }) }
   expect((await pipelinesOf(narrow)).map((pipeline) => pipeline.team_id)).toEqual([team_id])
-  expect(await refusal(put(narrow, { team_ids: [sibling] }))).toMatchObject({ status: 404 })
+  expect(await errorOf(put(narrow, { team_ids: [sibling] }))).toMatchObject({ status: 404 })
   expect(await narrow.admin.deletePipelines({ params: deploymentOf(tenant), query: { team_id: [sibling] } })).toEqual([])
   expect((await pipelinesOf(tenant)).map((pipeline) => pipeline.team_id).sort()).toEqual([team_id, sibling].sort())
 })

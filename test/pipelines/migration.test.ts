@@ -4,7 +4,7 @@ import { migrate, migrationFiles } from '../../src/platform/db/migrate.ts'
 import { seal } from '../../src/platform/sealing/seal.ts'
 import { teamSealingKey } from '../../src/platform/sealing/vault.ts'
 import { query } from '../support/cluster.ts'
-import { deploymentOf, tell } from '../support/pipelines.ts'
+import { deploymentOf, emitEvents } from '../support/pipelines.ts'
 import { atEnd, emptyDatabase, world } from '../support/world.ts'
 
 test('migrates a single-destination pipeline with its settings, position and status', async () => {
@@ -17,7 +17,7 @@ test('migrates a single-destination pipeline with its settings, position and sta
     files.filter((file) => file < '0015'),
   )
   const w = await world({ database })
-  await tell(w.app, w, ['a', 'b', 'c', 'd', 'e'])
+  await emitEvents(w.app, w, ['a', 'b', 'c', 'd', 'e'])
   const at = '2026-03-01T09:30:00.000Z'
   const settings = { uri: 'amqps://courier:broker-password@broker.example.com/labs', exchange: 'events' }
   const sealed = seal(await teamSealingKey(w.app, w.team_id), `pipelines.sealed.${w.team_id}`, settings)

@@ -7,18 +7,18 @@ import { googleTokens } from '../../src/delivery/pipelines/destinations/google-t
 import { outboundOptionsOf } from '../../src/delivery/pipelines/destinations/outbound-options.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { newCertificate } from '../support/certificate.ts'
-import { aPipeline, tell } from '../support/pipelines.ts'
-import { type Behaviour, faults, openReceiver, type Receiver } from '../support/receiver.ts'
-import { soon } from '../support/webhooks.ts'
+import { aPipeline, emitEvents } from '../support/pipelines.ts'
+import { type Behavior, faults, openReceiver, type Receiver } from '../support/receiver.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { temporaryFolder, world } from '../support/world.ts'
 
 const certificate = newCertificate(['127.0.0.1'])
 const project = 'harbor-events'
-const confirm: Behaviour = faults.status(200, { 'content-type': 'application/json' }, '{"messageIds":["1"]}')
+const confirm: Behavior = faults.status(200, { 'content-type': 'application/json' }, '{"messageIds":["1"]}')
 
 /** How the fake Pub/Sub server handles each topic; by default it confirms every message. */
-const behaviors = new Map<string, Behaviour>()
-const behave: Behaviour = (response) => (behaviors.get(topicOf(response.req.url)) ?? confirm)(response)
+const behaviors = new Map<string, Behavior>()
+const behave: Behavior = (response) => (behaviors.get(topicOf(response.req.url)) ?? confirm)(response)
 const topicOf = (path = '') => /\/topics\/(.*):publish$/.exec(path)?.[1] ?? ''
 
 let w: Awaited<ReturnType<typeof world>>
@@ -26,7 +26,7 @@ let google: Receiver
 let tokenServer: Receiver
 let tokensIssued = 0
 
-const token: Behaviour = (response) => {
+const token: Behavior = (response) => {
   const body = {
     access_token: `secret-token-${++tokensIssued}`,
     issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
@@ -58,7 +58,7 @@ beforeAll(async () => {
   const PUBSUB_ENDPOINT = `https://127.0.0.1:${google.port}`
   vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', writeIdentityFile())
   w = await world({ env: { PUBSUB_PROJECTS: project, PUBSUB_ENDPOINT } })
-  w.publisher({ ca: certificate.cert })
+  w.startPublishing({ ca: certificate.cert })
 })
 afterAll(async () => {
   vi.unstubAllEnvs()
@@ -67,18 +67,18 @@ afterAll(async () => {
 })
 
 /** Creates a team with a pipeline to a topic, and emits events. */
-async function publishTo(topic: string, behavior: Behaviour = confirm, keys = ['a', 'a']) {
+async function publishTo(topic: string, behavior: Behavior = confirm, keys = ['a', 'a']) {
   behaviors.set(topic, behavior)
   const tenant = await w.tenant()
   const pipeline = await aPipeline(tenant, { cloud_pubsub: { project, topic, message_ordering: true } })
-  const ids = await tell(w.app, tenant, keys)
+  const ids = await emitEvents(w.app, tenant, keys)
   const requests = () => google.received.filter(({ path }) => topicOf(path) === topic)
   return { tenant, pipeline, ids, requests }
 }
 
 test('publishes to the REST path of the topic with the token of the deployment', async () => {
   const { ids, requests, pipeline } = await publishTo('plain')
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2, lag: 0 }))
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2, lag: 0 }))
   expect(requests().map(({ path }) => path)).toEqual(Array(2).fill('/v1/projects/harbor-events/topics/plain:publish'))
   const messages = requests().map(({ body }) => JSON.parse(body).messages)
   expect(messages).toMatchObject(ids.map((event_id) => [{ attributes: { event_id }, orderingKey: 'a', data: expect.any(String) }]))
@@ -89,7 +89,7 @@ test('publishes to the REST path of the topic with the token of the deployment',
 
 test('escapes a percent sign in a topic name', async () => {
   const { requests, pipeline } = await publishTo('half%25off')
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2 }))
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2 }))
   expect(requests()).toEqual([])
   expect(google.received.at(-1)?.path).toBe('/v1/projects/harbor-events/topics/half%2525off:publish')
 })
@@ -97,10 +97,10 @@ test('escapes a percent sign in a topic name', async () => {
 test('fetches a new token once when several requests are rejected with the same token', async () => {
   const before = tokensIssued
   const staleToken = `Bearer secret-token-${before}`
-  const stale: Behaviour = (response) =>
+  const stale: Behavior = (response) =>
     response.req.headers.authorization === staleToken ? faults.status(401)(response) : confirm(response)
   const { pipeline, requests } = await publishTo('stale', stale, ['a', 'b', 'c', 'd', 'e', 'f'])
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 6, lag: 0, last_error: null }))
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 6, lag: 0, last_error: null }))
   expect(tokensIssued).toBe(before + 1)
   const tokens = requests().map(({ headers }) => headers['authorization'])
   expect(tokens.filter((token) => token === `Bearer secret-token-${tokensIssued}`)).toHaveLength(6)
@@ -123,7 +123,7 @@ test.each([
 ])('reports status %i as %s without the response text and retries', async (status, code) => {
   const topic = `status-${status}`
   const { pipeline, requests } = await publishTo(topic, error(status))
-  const failing = await soon(async () => {
+  const failing = await waitFor(async () => {
     const state = await pipeline.state()
     expect(state.last_error).toMatchObject({ code, message: expect.stringMatching(/^[A-Z].+\.$/) })
     return state
@@ -132,8 +132,8 @@ test.each([
   expect(JSON.stringify(failing)).not.toContain('secret-token')
   const attempts = requests().length
   behaviors.set(topic, confirm)
-  w.passes(2 * MINUTE)
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2, lag: 0, last_error: null }))
+  w.advanceTime(2 * MINUTE)
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 2, lag: 0, last_error: null }))
   expect(requests().length).toBe(attempts + 2)
 })
 
@@ -141,11 +141,11 @@ test.each([
   ['responds 200 without message IDs', faults.ok, 'protocol'],
   ['confirms no message', faults.status(200, {}, '{"messageIds":[]}'), 'protocol'],
   ['sends an endless response', faults.endless, 'protocol'],
-  ['does not speak HTTP', faults.noHttp, 'protocol'],
+  ['does not speak HTTP', faults.notHttp, 'protocol'],
   ['hangs up', faults.hangUp, 'closed'],
 ])('does not count events as delivered by a server that %s', async (name, behavior, code) => {
   const { pipeline } = await publishTo(name.replaceAll(' ', '-'), behavior)
-  await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code }, delivered: 0, lag: 2 }))
+  await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code }, delivered: 0, lag: 2 }))
 })
 
 test('does not publish to a server with an untrusted certificate', async () => {
@@ -177,9 +177,9 @@ test('stops without waiting for a token and requests a new one later', async () 
   const tokens = googleTokens()
   const ends = new AbortController()
   const tokenRequests = tokenServer.received.length
-  tokenServer.behave(faults.neverAnswers)
+  tokenServer.behave(faults.neverResponds)
   const opening = openTopic({ tokens }, ends.signal)
-  await tokenServer.has(tokenRequests + 1)
+  await tokenServer.waitForMessages(tokenRequests + 1)
   ends.abort()
   await expect(opening).rejects.toMatchObject({ code: 'credentials' })
   tokenServer.behave(token)

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/platform/time.ts'
-import { aProxy } from '../support/broker.ts'
+import { startProxy } from '../support/broker.ts'
 import { aSubscription, type Emulator, emulator, startEmulator, withEmulator } from '../support/emulator.ts'
-import { aPipeline, tell } from '../support/pipelines.ts'
+import { aPipeline, emitEvents } from '../support/pipelines.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { aWebhook, soon } from '../support/webhooks.ts'
+import { aWebhook, waitFor } from '../support/webhooks.ts'
 import { atEnd, world } from '../support/world.ts'
 
 const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_ordering: true }
@@ -12,12 +12,12 @@ const cloud_pubsub = { project: 'harbor-events', topic: 'health', message_orderi
 describe.skipIf(!emulator)(withEmulator, () => {
   let w: Awaited<ReturnType<typeof world>>
   let google: Emulator
-  let proxy: Awaited<ReturnType<typeof aProxy>>
+  let proxy: Awaited<ReturnType<typeof startProxy>>
   beforeAll(async () => {
     google = await startEmulator()
-    proxy = await aProxy(Number(new URL(google.endpoint).port))
+    proxy = await startProxy(Number(new URL(google.endpoint).port))
     w = await world({ env: { PUBSUB_PROJECTS: '*', PUBSUB_ENDPOINT: `http://127.0.0.1:${proxy.port}` } })
-    w.publisher()
+    w.startPublishing()
   })
   afterAll(async () => {
     proxy?.close()
@@ -31,40 +31,40 @@ describe.skipIf(!emulator)(withEmulator, () => {
     const pipeline = await aPipeline(tenant, { cloud_pubsub: topic })
     const published: string[] = []
     for (let round = 0; round < 6; round++) {
-      published.push(...(await tell(w.app, tenant, Array(40).fill('the same'))))
+      published.push(...(await emitEvents(w.app, tenant, Array(40).fill('the same'))))
       proxy.cut()
-      w.passes(2 * MINUTE)
+      w.advanceTime(2 * MINUTE)
     }
-    await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 240, last_error: null }))
-    await soon(async () => expect([...new Set(await subscription.ids())]).toEqual(published))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 240, last_error: null }))
+    await waitFor(async () => expect([...new Set(await subscription.ids())]).toEqual(published))
   })
 
   // The emulator keeps topics in memory, so the test recreates the topic. The real service keeps them.
   test('delivers events emitted during an outage after a restart while webhooks continue', async () => {
     const receiver = await openReceiver()
     atEnd(receiver.close)
-    await w.courier()
+    await w.startDelivery()
     const tenant = await w.tenant()
     await aWebhook(tenant, { url: receiver.url })
     const before = await aSubscription(google, cloud_pubsub, { ordered: true })
     const pipeline = await aPipeline(tenant, { cloud_pubsub })
-    const first = await tell(w.app, tenant, Array(20).fill('a'))
-    await soon(async () => expect(await before.ids()).toEqual(first))
-    await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
+    const first = await emitEvents(w.app, tenant, Array(20).fill('a'))
+    await waitFor(async () => expect(await before.ids()).toEqual(first))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
 
     await google.kill()
     proxy.cut()
-    const away = await tell(w.app, tenant, Array(30).fill('a'))
-    await soon(async () => expect(['closed', 'refused']).toContain((await pipeline.state()).last_error?.code))
-    await receiver.has(50)
+    const away = await emitEvents(w.app, tenant, Array(30).fill('a'))
+    await waitFor(async () => expect(['closed', 'refused']).toContain((await pipeline.state()).last_error?.code))
+    await receiver.waitForMessages(50)
     expect(await pipeline.state()).toMatchObject({ lag: 30, delivered: 20 })
 
     await google.start()
-    w.passes(2 * MINUTE)
-    await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'topic_missing' }, lag: 30 }))
+    w.advanceTime(2 * MINUTE)
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: { code: 'topic_missing' }, lag: 30 }))
     const after = await aSubscription(google, cloud_pubsub, { ordered: true })
-    w.passes(2 * MINUTE)
-    await soon(async () => expect(await after.ids()).toEqual(away))
-    await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 50, last_error: null, next_try_at: null }))
+    w.advanceTime(2 * MINUTE)
+    await waitFor(async () => expect(await after.ids()).toEqual(away))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0, delivered: 50, last_error: null, next_try_at: null }))
   })
 })

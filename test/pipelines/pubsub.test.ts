@@ -2,9 +2,9 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/platform/time.ts'
 import { aSubscription, type Emulator, emulator, eventIn, startEmulator, withEmulator } from '../support/emulator.ts'
-import { aUser, place } from '../support/orders.ts'
-import { aPipeline, tell } from '../support/pipelines.ts'
-import { soon } from '../support/webhooks.ts'
+import { aUser, placeOrder } from '../support/orders.ts'
+import { aPipeline, emitEvents } from '../support/pipelines.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
 const project = 'harbor-events'
@@ -16,7 +16,7 @@ describe.skipIf(!emulator)(withEmulator, () => {
   beforeAll(async () => {
     google = await startEmulator()
     w = await world({ env: { PUBSUB_PROJECTS: project, PUBSUB_ENDPOINT: google.endpoint } })
-    w.publisher()
+    w.startPublishing()
   })
   afterAll(() => google?.kill())
 
@@ -34,25 +34,25 @@ describe.skipIf(!emulator)(withEmulator, () => {
   test('publishes every event once with the same body as webhooks', async () => {
     const { tenant, subscription, pipeline } = await setUp()
     const user_id = await aUser(tenant.api)
-    await place(tenant.api, 'walk_in_test', { user_id })
-    await tell(w.app, tenant, ['a', 'b', 'a', 'c'])
+    await placeOrder(tenant.api, 'walk_in_test', { user_id })
+    await emitEvents(w.app, tenant, ['a', 'b', 'a', 'c'])
     await w.runJobs()
     const logged = (await loggedBy(tenant)).map(({ cursor: _, ...event }) => event)
-    await soon(async () => expect(await subscription.pull()).toHaveLength(logged.length))
+    await waitFor(async () => expect(await subscription.pull()).toHaveLength(logged.length))
     const byId = (events: { event_id: string }[]) => events.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
     expect(byId(subscription.received.map(eventIn))).toEqual(byId(logged))
-    await soon(async () =>
+    await waitFor(async () =>
       expect(await pipeline.state()).toMatchObject({ delivered: logged.length, lag: 0, last_delivered_at: expect.any(String) }),
     )
   })
 
   test('sets the event type and ID as attributes, compresses above 1 KiB and omits the ordering key by default', async () => {
     const { tenant, subscription } = await setUp()
-    await tell(w.app, tenant, ['small'])
-    await place(tenant.api)
+    await emitEvents(w.app, tenant, ['small'])
+    await placeOrder(tenant.api)
     await w.runJobs()
     const logged = await loggedBy(tenant)
-    await soon(async () => expect(await subscription.pull()).toHaveLength(logged.length))
+    await waitFor(async () => expect(await subscription.pull()).toHaveLength(logged.length))
     const messageOf = (type: string) => subscription.received.find(({ attributes }) => attributes['event_type'] === type)
     const idOf = (type: string) => logged.find(({ event_type }) => event_type === type)?.event_id
     const [small, large] = [messageOf('endpoint.disabled'), messageOf('labtest.order.created')]
@@ -74,8 +74,8 @@ describe.skipIf(!emulator)(withEmulator, () => {
   test('keeps the order of each key with message_ordering', async () => {
     const { tenant, subscription } = await setUp({ ordered: true })
     const keys = Array.from({ length: 60 }, (_, i) => `key ${i % 4}`)
-    const ids = await tell(w.app, tenant, keys)
-    await soon(async () => expect(await subscription.pull()).toHaveLength(60))
+    const ids = await emitEvents(w.app, tenant, keys)
+    await waitFor(async () => expect(await subscription.pull()).toHaveLength(60))
     const receivedByKey = Map.groupBy(subscription.received, ({ orderingKey }) => orderingKey)
     const publishedByKey = Map.groupBy(ids, (_, i) => keys[i])
     expect([...receivedByKey.keys()].toSorted()).toEqual([...publishedByKey.keys()].toSorted())
@@ -85,40 +85,40 @@ describe.skipIf(!emulator)(withEmulator, () => {
 
   test('publishes to a topic with every allowed special character in its name', async () => {
     const { tenant, subscription } = await setUp({ topic: 'Health.events_v2~eu+north' })
-    const ids = await tell(w.app, tenant, ['a'])
-    await soon(async () => expect(await subscription.ids()).toEqual(ids))
+    const ids = await emitEvents(w.app, tenant, ['a'])
+    await waitFor(async () => expect(await subscription.ids()).toEqual(ids))
   })
 
   test('publishes retained events with push_historical_data, filtered by event_type_prefixes', async () => {
     const tenant = await w.tenant()
-    await tell(w.app, tenant, ['a'])
-    await place(tenant.api)
+    await emitEvents(w.app, tenant, ['a'])
+    await placeOrder(tenant.api)
     await w.runJobs()
     const subscription = await aSubscription(google, { project, topic: 'late' })
     const cloud_pubsub = { project, topic: 'late', message_ordering: false }
     const pipeline = await aPipeline(tenant, { cloud_pubsub, push_historical_data: true, event_type_prefixes: ['labtest.order.created'] })
-    await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
-    await soon(async () => expect(await subscription.pull()).toHaveLength(1))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
+    await waitFor(async () => expect(await subscription.pull()).toHaveLength(1))
     expect(subscription.received.map(eventIn)).toMatchObject([{ event_type: 'labtest.order.created' }])
   })
 
   test('publishes nothing while paused and the missed events after it is enabled', async () => {
     const { tenant, subscription, pipeline } = await setUp({ ordered: true })
-    const first = await tell(w.app, tenant, ['a'])
-    await soon(async () => expect(await subscription.ids()).toEqual(first))
+    const first = await emitEvents(w.app, tenant, ['a'])
+    await waitFor(async () => expect(await subscription.ids()).toEqual(first))
     await pipeline.pause()
-    const meanwhile = await tell(w.app, tenant, ['a', 'a', 'a'])
+    const meanwhile = await emitEvents(w.app, tenant, ['a', 'a', 'a'])
     expect(await pipeline.state()).toMatchObject({ lag: 3, delivered: 1 })
     await pipeline.enable('cloud_pubsub')
-    await soon(async () => expect(await subscription.ids()).toEqual([...first, ...meanwhile]))
+    await waitFor(async () => expect(await subscription.ids()).toEqual([...first, ...meanwhile]))
   })
 
   test('reports a missing topic and continues once it exists', async () => {
     const tenant = await w.tenant()
     const cloud_pubsub = { project, topic: 'not-yet', message_ordering: true }
     const pipeline = await aPipeline(tenant, { cloud_pubsub })
-    const ids = await tell(w.app, tenant, ['a', 'a'])
-    await soon(async () =>
+    const ids = await emitEvents(w.app, tenant, ['a', 'a'])
+    await waitFor(async () =>
       expect(await pipeline.state()).toMatchObject({
         last_error: { code: 'topic_missing', message: 'The topic does not exist. Create it in the project.' },
         lag: 2,
@@ -128,25 +128,25 @@ describe.skipIf(!emulator)(withEmulator, () => {
       }),
     )
     const subscription = await aSubscription(google, cloud_pubsub, { ordered: true })
-    w.passes(2 * MINUTE)
-    await soon(async () => expect(await subscription.ids()).toEqual(ids))
-    await soon(async () => expect(await pipeline.state()).toMatchObject({ last_error: null, failures: 0, lag: 0, delivered: 2 }))
+    w.advanceTime(2 * MINUTE)
+    await waitFor(async () => expect(await subscription.ids()).toEqual(ids))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ last_error: null, failures: 0, lag: 0, delivered: 2 }))
   })
 
   test('publishes every event while the RabbitMQ destination is unreachable and reports each separately', async () => {
     const { tenant, subscription, pipeline } = await setUp({ pipeline: { rabbitmq: unreachable }, ordered: true })
-    const ids = await tell(w.app, tenant, Array(20).fill('a'))
-    await soon(async () =>
+    const ids = await emitEvents(w.app, tenant, Array(20).fill('a'))
+    await waitFor(async () =>
       expect(await pipeline.state('rabbitmq')).toMatchObject({ last_error: { code: 'refused' }, lag: 20, delivered: 0 }),
     )
-    await soon(async () => expect(await subscription.ids()).toEqual(ids))
-    await soon(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ last_error: null, lag: 0, delivered: 20 }))
+    await waitFor(async () => expect(await subscription.ids()).toEqual(ids))
+    await waitFor(async () => expect(await pipeline.state('cloud_pubsub')).toMatchObject({ last_error: null, lag: 0, delivered: 20 }))
   })
 
   test('reports metrics per destination', async () => {
     const { tenant, pipeline } = await setUp({ pipeline: { rabbitmq: unreachable } })
     await pipeline.pause()
-    await tell(w.app, tenant, ['a', 'b'])
+    await emitEvents(w.app, tenant, ['a', 'b'])
     const lines = (await (await fetch(`${w.base}/metrics`)).text()).split('\n')
     const value = (series: string) => Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length))
     for (const destination of ['cloud_pubsub', 'rabbitmq'])

@@ -6,9 +6,9 @@ import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { aQueue, type Broker, bodyOf, rabbitmq, startBroker, withBroker } from '../support/broker.ts'
 import { newCertificate } from '../support/certificate.ts'
-import { aUser, place } from '../support/orders.ts'
-import { aPipeline, stateOf, tell } from '../support/pipelines.ts'
-import { soon } from '../support/webhooks.ts'
+import { aUser, placeOrder } from '../support/orders.ts'
+import { aPipeline, emitEvents, stateOf } from '../support/pipelines.ts'
+import { waitFor } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
 describe.skipIf(!rabbitmq)(withBroker, () => {
@@ -17,7 +17,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
   let broker: Broker
   beforeAll(async () => {
     ;[w, broker] = await Promise.all([world(), startBroker(certificate)])
-    w.publisher({ ca: certificate.cert })
+    w.startPublishing({ ca: certificate.cert })
   })
   afterAll(() => broker?.stop())
 
@@ -44,15 +44,15 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
   test('publishes every event once, in log order, with the same body as webhooks', async () => {
     const { tenant, queue, pipeline } = await setUp()
     const user_id = await aUser(tenant.api)
-    await place(tenant.api, 'walk_in_test', { user_id })
-    await tell(w.app, tenant, ['a', 'b', 'a', 'a', 'b', 'c'])
-    const order = await place(tenant.api, 'testkit', { user_id })
+    await placeOrder(tenant.api, 'walk_in_test', { user_id })
+    await emitEvents(w.app, tenant, ['a', 'b', 'a', 'a', 'b', 'c'])
+    const order = await placeOrder(tenant.api, 'testkit', { user_id })
     await w.runJobs()
     const logged = await loggedBy(tenant)
     expect(logged.filter(({ data }) => (data as { id?: string }).id === order.id).length).toBeGreaterThan(1)
-    await soon(() => expect(queue.received.length).toBeGreaterThanOrEqual(logged.length))
+    await waitFor(() => expect(queue.received.length).toBeGreaterThanOrEqual(logged.length))
     expect(queue.events()).toEqual(logged.map(({ cursor: _, ...event }) => event))
-    await soon(async () =>
+    await waitFor(async () =>
       expect(await pipeline.state()).toMatchObject({
         delivered: logged.length,
         lag: 0,
@@ -64,10 +64,10 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
 
   test('sets the event type as routing key and the event ID as message ID, and compresses above 1 KiB', async () => {
     const { tenant, queue } = await setUp({ pipeline: { event_type_prefixes: ['endpoint.', 'labtest.'] } })
-    await tell(w.app, tenant, ['small'])
-    await place(tenant.api)
+    await emitEvents(w.app, tenant, ['small'])
+    await placeOrder(tenant.api)
     await w.runJobs()
-    const [small, large] = await soon(() => {
+    const [small, large] = await waitFor(() => {
       const [small, large] = queue.received
       if (!small || !large) throw new Error('not yet')
       return [small, large] as const
@@ -96,60 +96,60 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
 
   test('publishes only event types with a selected prefix', async () => {
     const { tenant, queue, pipeline } = await setUp({ pipeline: { event_type_prefixes: ['labtest.order.created', 'provider.'] } })
-    await tell(w.app, tenant, ['a', 'b'])
-    await place(tenant.api)
+    await emitEvents(w.app, tenant, ['a', 'b'])
+    await placeOrder(tenant.api)
     await w.runJobs()
-    await tell(w.app, tenant, ['c'])
-    await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
+    await emitEvents(w.app, tenant, ['c'])
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
     expect(queue.events().map(({ event_type }) => event_type)).toEqual(['labtest.order.created'])
   })
 
   test('publishes retained events first with push_historical_data', async () => {
     const tenant = await w.tenant()
-    const before = await tell(w.app, tenant, ['a', 'b'])
+    const before = await emitEvents(w.app, tenant, ['a', 'b'])
     const queue = await aQueue(broker.uri, { exchange: 'late' })
     await queue.listen()
     await aPipeline(tenant, { rabbitmq: { uri: broker.uri, exchange: 'late' }, push_historical_data: true })
-    const after = await tell(w.app, tenant, ['a'])
-    await soon(() => expect(queue.ids()).toEqual([...before, ...after]))
+    const after = await emitEvents(w.app, tenant, ['a'])
+    await waitFor(() => expect(queue.ids()).toEqual([...before, ...after]))
   })
 
   test('publishes nothing while paused and the missed events after it resumes', async () => {
     const { tenant, queue, pipeline } = await setUp()
-    const first = await tell(w.app, tenant, ['a'])
-    await soon(() => expect(queue.ids()).toEqual(first))
+    const first = await emitEvents(w.app, tenant, ['a'])
+    await waitFor(() => expect(queue.ids()).toEqual(first))
     await pipeline.pause()
-    const meanwhile = await tell(w.app, tenant, ['a', 'b', 'a'])
+    const meanwhile = await emitEvents(w.app, tenant, ['a', 'b', 'a'])
     expect(await pipeline.state()).toMatchObject({ lag: 3, delivered: 1 })
     await pipeline.resume()
-    await soon(() => expect(queue.ids()).toEqual([...first, ...meanwhile]))
+    await waitFor(() => expect(queue.ids()).toEqual([...first, ...meanwhile]))
   })
 
   test('publishes nothing after the pipeline is deleted, even when it is created again', async () => {
     const { tenant, queue, pipeline, exchange } = await setUp()
-    const first = await tell(w.app, tenant, ['a'])
-    await soon(() => expect(queue.ids()).toEqual(first))
+    const first = await emitEvents(w.app, tenant, ['a'])
+    await waitFor(() => expect(queue.ids()).toEqual(first))
     await pipeline.remove()
-    await tell(w.app, tenant, ['b'])
+    await emitEvents(w.app, tenant, ['b'])
     const again = await aPipeline(tenant, { rabbitmq: { uri: broker.uri, exchange } })
-    const later = await tell(w.app, tenant, ['c'])
-    await soon(() => expect(queue.ids()).toEqual([...first, ...later]))
-    await soon(async () => expect(await again.state()).toMatchObject({ delivered: 1 }))
+    const later = await emitEvents(w.app, tenant, ['c'])
+    await waitFor(() => expect(queue.ids()).toEqual([...first, ...later]))
+    await waitFor(async () => expect(await again.state()).toMatchObject({ delivered: 1 }))
   })
 
   test('publishes only user.deleted for a user who was erased before publishing', async () => {
     const { tenant, queue, pipeline } = await setUp()
     await pipeline.pause()
     const [erased, kept] = [await aUser(tenant.api), await aUser(tenant.api)]
-    await place(tenant.api, 'walk_in_test', { user_id: erased })
-    await place(tenant.api, 'walk_in_test', { user_id: kept })
+    await placeOrder(tenant.api, 'walk_in_test', { user_id: erased })
+    await placeOrder(tenant.api, 'walk_in_test', { user_id: kept })
     await w.runJobs()
     await tenant.api.deleteUser({ params: { user_id: erased } })
-    w.passes(8 * DAY)
+    w.advanceTime(8 * DAY)
     await w.runJobs()
     await pipeline.resume()
-    await soon(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
-    await soon(() => expect(queue.received.length).toBeGreaterThan(0))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ lag: 0 }))
+    await waitFor(() => expect(queue.received.length).toBeGreaterThan(0))
     expect(new Set(queue.events().map(({ user_id }) => user_id))).toEqual(new Set([kept, null]))
     expect(queue.events().filter(({ user_id }) => !user_id)).toMatchObject([{ event_type: 'user.deleted', data: { user_id: erased } }])
   })
@@ -165,10 +165,10 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       await numberEvents(w.app)
     }
     for (const partial of [true, false, true]) await emitEvent(partial)
-    await soon(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
+    await waitFor(async () => expect(await pipeline.state()).toMatchObject({ delivered: 1, lag: 0 }))
     await admin.patchTeam({ params: { org_id, team_id }, body: { sandbox: { partial_webhooks_enabled: true } } })
     await emitEvent(true)
-    await soon(() => expect(queue.received).toHaveLength(2))
+    await waitFor(() => expect(queue.received).toHaveLength(2))
     const [, second, , fourth] = (await loggedBy(tenant)).map(({ event_id }) => event_id)
     expect(queue.ids()).toEqual([second, fourth])
   })
@@ -176,13 +176,13 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
   test('publishes over TLS to a broker with a trusted certificate', async () => {
     const { tenant, queue, pipeline, exchange } = await setUp({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
     await pipeline.put({ rabbitmq: { uri: broker.tlsUri, exchange }, preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq'] } })
-    const ids = await tell(w.app, tenant, ['a', 'b'])
-    await soon(() => expect(queue.ids()).toEqual(ids))
+    const ids = await emitEvents(w.app, tenant, ['a', 'b'])
+    await waitFor(() => expect(queue.ids()).toEqual(ids))
   })
 
   describe('failures', () => {
     const failsWith = async ({ pipeline }: Awaited<ReturnType<typeof setUp>>, code: string) => {
-      const failing = await soon(async () => {
+      const failing = await waitFor(async () => {
         const state = await pipeline.state()
         expect(state.last_error).toMatchObject({ code, message: expect.stringMatching(/^[A-Z].+\.$/) })
         return state
@@ -196,11 +196,11 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     test('reports a wrong password and continues after it is corrected', async () => {
       const run = await setUp()
       await run.pipeline.put({ rabbitmq: { uri: broker.uriFor('assay', 'wrong'), exchange: run.exchange } })
-      const ids = await tell(w.app, run.tenant, ['a', 'b'])
+      const ids = await emitEvents(w.app, run.tenant, ['a', 'b'])
       await failsWith(run, 'login')
       const repaired = await run.pipeline.put({ rabbitmq: { uri: broker.uri, exchange: run.exchange } })
       expect(stateOf(repaired)).toMatchObject({ last_error: null, lag: 2 })
-      await soon(() => expect(run.queue.ids()).toEqual(ids))
+      await waitFor(() => expect(run.queue.ids()).toEqual(ids))
     })
 
     test.each([
@@ -212,27 +212,27 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
       const run = await setUp({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
       const address = uri().replace(':9', code === 'refused' ? ':9999' : ':9')
       await run.pipeline.put({ rabbitmq: { uri: address, exchange }, preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq'] } })
-      await tell(w.app, run.tenant, ['a'])
+      await emitEvents(w.app, run.tenant, ['a'])
       expect(await failsWith(run, code)).toMatchObject({ delivered: 0, lag: 1 })
     })
 
     test('keeps an unroutable event until a queue is bound, without resending later events on every attempt', async () => {
       const run = await setUp({ queue: { pattern: 'labtest.#' }, pipeline: { event_type_prefixes: ['endpoint.', 'labtest.'] } })
-      const ids = await tell(w.app, run.tenant, ['a', 'b'])
-      await place(run.tenant.api)
+      const ids = await emitEvents(w.app, run.tenant, ['a', 'b'])
+      await placeOrder(run.tenant.api)
       await numberEvents(w.app)
       for (let attempts = 1; attempts <= 4; attempts++) {
-        await soon(async () => expect((await run.pipeline.state()).failures).toBeGreaterThanOrEqual(attempts))
-        w.passes(2 * MINUTE)
+        await waitFor(async () => expect((await run.pipeline.state()).failures).toBeGreaterThanOrEqual(attempts))
+        w.advanceTime(2 * MINUTE)
       }
       await failsWith(run, 'unroutable')
       expect(run.queue.received.length).toBeLessThanOrEqual(1)
       await run.queue.channel.bindQueue(run.queue.name, run.exchange, 'endpoint.#')
-      w.passes(2 * MINUTE)
-      await soon(async () => expect(await run.pipeline.state()).toMatchObject({ lag: 0, last_error: null, failures: 0 }))
+      w.advanceTime(2 * MINUTE)
+      await waitFor(async () => expect(await run.pipeline.state()).toMatchObject({ lag: 0, last_error: null, failures: 0 }))
       const events = (await loggedBy(run.tenant)).filter(({ event_type }) => event_type !== 'user.created')
       const logged = events.map(({ event_id }) => event_id)
-      await soon(() => expect(new Set(run.queue.ids())).toEqual(new Set(logged)))
+      await waitFor(() => expect(new Set(run.queue.ids())).toEqual(new Set(logged)))
       expect(run.queue.ids().filter((id) => ids.includes(id))).toEqual(ids)
       expect(run.queue.received.length).toBeLessThanOrEqual(logged.length + 1)
     })
@@ -240,11 +240,11 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     test('reports a full queue and resends the rejected events once there is room', async () => {
       const full = { arguments: { 'x-max-length': 3, 'x-overflow': 'reject-publish' } }
       const run = await setUp({ queue: full, consume: false })
-      const ids = await tell(w.app, run.tenant, Array(8).fill('the same'))
+      const ids = await emitEvents(w.app, run.tenant, Array(8).fill('the same'))
       expect(await failsWith(run, 'nacked')).toMatchObject({ delivered: 3, lag: 5 })
       await run.queue.listen()
-      w.passes(MINUTE)
-      await soon(async () =>
+      w.advanceTime(MINUTE)
+      await waitFor(async () =>
         expect(await run.pipeline.state()).toMatchObject({ delivered: 8, lag: 0, last_error: null, failing_since: null }),
       )
       expect([...new Set(run.queue.ids())]).toEqual(ids)
@@ -253,7 +253,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
 
   test('reports published events, failures by reason and lag as metrics', async () => {
     const run = await setUp({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
-    await tell(w.app, run.tenant, ['a', 'b'])
+    await emitEvents(w.app, run.tenant, ['a', 'b'])
     const text = await (await fetch(`${w.base}/metrics`)).text()
     const value = (series: string) =>
       Number(

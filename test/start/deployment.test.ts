@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
-import { assay, credentialsIn, type Env, run } from '../support/process.ts'
-import { emptyDatabase, newDatabase, refusal } from '../support/world.ts'
+import { assay, type Env, readCredentials, run } from '../support/process.ts'
+import { emptyDatabase, errorOf, newDatabase } from '../support/world.ts'
 import { adminOf, apiOf, clientsOf, newDataDir, outside, refusedStart, start } from './support/start.ts'
 
 const fixed = { BOOTSTRAP_TEAM_API_KEY: 'fixed-team-key-for-tests', BOOTSTRAP_MANAGEMENT_KEY: 'fixed-management-key-for-tests' }
@@ -13,14 +13,14 @@ const refusedBy = (line: RegExp) => ({ code: 1, lines: [expect.stringMatching(li
 test('fixed keys work from the first start on, survive the next, and once revoked stay revoked', async () => {
   const env = outside(await newDatabase(), fixed)
   const first = await start(env)
-  expect(credentialsIn(env['DATA_DIR'] as string)).toMatchObject(given)
+  expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(given)
   await apiOf(first, given).createUser({ body: { client_user_id: 'kept' } })
   await first.stop()
 
   const second = await start({ ...env, DATA_DIR: newDataDir() })
   expect((await apiOf(second, given).listUsers()).total).toBe(1)
   const admin = adminOf(second, given)
-  const { org_id } = credentialsIn(env['DATA_DIR'] as string)
+  const { org_id } = readCredentials(env['DATA_DIR'] as string)
   expect((await admin.getOrg({ params: { org_id } })).id).toBe(org_id)
   for (const table of ['orgs', 'team_api_keys', 'management_keys'])
     expect(await query(env['DATABASE_URL'] as string, `select 1 from ${table}`)).toHaveLength(1)
@@ -28,7 +28,7 @@ test('fixed keys work from the first start on, survive the next, and once revoke
   await second.stop()
 
   const third = await start(env)
-  expect((await refusal(apiOf(third, given).listUsers())).status).toBe(401)
+  expect((await errorOf(apiOf(third, given).listUsers())).status).toBe(401)
   expect((await adminOf(third, given).getOrg({ params: { org_id } })).id).toBe(org_id)
 })
 
@@ -41,7 +41,7 @@ test.each([
   expect(await refusedStart(env)).toEqual(
     refusedBy(new RegExp(`^BOOTSTRAP_TEAM_API_KEY belongs to the ${name} deployment; this is sandbox us`)),
   )
-  const { code, stderr } = await run([process.execPath, assay, 'bootstrap', '--org', 'A', '--team', 'B'], { env }).ended
+  const { code, stderr } = await run([process.execPath, assay, 'bootstrap', '--org', 'A', '--team', 'B'], { env }).exited
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`belongs to the ${name} deployment`) })
   expect(await query(env['DATABASE_URL'] as string, 'select 1 from deployment')).toEqual([])
 })
@@ -50,16 +50,16 @@ test('refuses to start on an empty production database and names the command tha
   const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', REGION: 'eu' })
   expect(await refusedStart(env)).toEqual(refusedBy(/production does not create keys.* assay bootstrap --org NAME --team NAME/))
 
-  const made = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], { env }).ended
+  const made = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], { env }).exited
   expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
   const keys = JSON.parse(made.stdout)
   expect(keys.team_api_key).toMatch(/^pk_eu_/)
 
   const service = await start(env)
-  expect(credentialsIn(env['DATA_DIR'] as string)).toEqual({ base_url: service.url, org_id: keys.org_id, team_id: keys.team_id })
+  expect(readCredentials(env['DATA_DIR'] as string)).toEqual({ base_url: service.url, org_id: keys.org_id, team_id: keys.team_id })
   expect((await apiOf(service, keys).listUsers()).total).toBe(0)
   expect((await adminOf(service, keys).getOrg({ params: { org_id: keys.org_id } })).name).toBe('Fjord')
-  const sandboxKey = await refusal(apiOf(service, { team_api_key: `sk_us_${'0'.repeat(46)}` }).listUsers())
+  const sandboxKey = await errorOf(apiOf(service, { team_api_key: `sk_us_${'0'.repeat(46)}` }).listUsers())
   expect(sandboxKey).toMatchObject({ status: 401, detail: { error_message: expect.stringMatching(/sandbox us.*this is production eu/) } })
 })
 
@@ -68,7 +68,7 @@ test('a start that production refused leaves the database free for another regio
   expect(await refusedStart(env)).toEqual(refusedBy(/production does not create keys/))
   const made = await run([process.execPath, assay, 'bootstrap', '--org', 'Fjord', '--team', 'Care', '--json'], {
     env: { ...env, REGION: 'us' },
-  }).ended
+  }).exited
   expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(made.stdout).team_api_key).toMatch(/^pk_us_/)
 })
@@ -76,7 +76,7 @@ test('a start that production refused leaves the database free for another regio
 test('fixed keys are enough for production', async () => {
   const env = outside(await emptyDatabase(), { ENVIRONMENT: 'production', ...fixed })
   const service = await start(env)
-  expect(credentialsIn(env['DATA_DIR'] as string)).toMatchObject(given)
+  expect(readCredentials(env['DATA_DIR'] as string)).toMatchObject(given)
   expect((await apiOf(service, given).listUsers()).total).toBe(0)
 })
 
@@ -109,7 +109,7 @@ test('PUBLIC_URL is the address that is handed out', async () => {
   const env = outside(await newDatabase(), { PUBLIC_URL: 'https://assay.example.org/' })
   const service = await start(env)
   expect(service.url).toBe('https://assay.example.org')
-  expect(credentialsIn(env['DATA_DIR'] as string).base_url).toBe('https://assay.example.org')
+  expect(readCredentials(env['DATA_DIR'] as string).base_url).toBe('https://assay.example.org')
 })
 
 test('a damaged credentials file is replaced by one with keys that work', async () => {

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { nobodyCanRun } from '../db/support/checkout.ts'
 import { isRoot, nobody, skipUnless, tempFolder } from '../db/support/embedded.ts'
-import { leaksIn } from '../support/leaks.ts'
-import { assay, credentialsIn, eventually, isAlive, main, node, postmasterOf, run } from '../support/process.ts'
-import { refusal } from '../support/world.ts'
+import { findLeaks } from '../support/leaks.ts'
+import { assay, eventually, isAlive, main, postmasterOf, readCredentials, run, runMain } from '../support/process.ts'
+import { errorOf } from '../support/world.ts'
 import { clientsOf, newDataDir, refusedStart, start } from './support/start.ts'
 
 test('the first start on an empty folder makes an organisation, a team and keys that work, and the second keeps them', async () => {
   const DATA_DIR = newDataDir()
   const first = await start({ DATA_DIR })
 
-  const kept = credentialsIn(DATA_DIR)
+  const kept = readCredentials(DATA_DIR)
   expect(kept).toEqual({
     base_url: first.url,
     org_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -22,9 +22,9 @@ test('the first start on an empty folder makes an organisation, a team and keys 
   })
   expect(statSync(DATA_DIR).mode & 0o777).toBe(0o700)
   for (const file of ['credentials.json', 'encryption.key']) expect(statSync(join(DATA_DIR, file)).mode & 0o777).toBe(0o600)
-  expect(first.said.stdout).toContain(`keys          in ${join(DATA_DIR, 'credentials.json')}`)
-  expect(first.said.stdout).toContain(`sign in with management_key in ${join(DATA_DIR, 'credentials.json')}\n`)
-  expect(leaksIn(first.said.stdout + first.said.stderr, 'output')).toEqual([])
+  expect(first.output.stdout).toContain(`keys          in ${join(DATA_DIR, 'credentials.json')}`)
+  expect(first.output.stdout).toContain(`sign in with management_key in ${join(DATA_DIR, 'credentials.json')}\n`)
+  expect(findLeaks(first.output.stdout + first.output.stderr, 'output')).toEqual([])
 
   const { api, admin } = clientsOf(first, DATA_DIR)
   const user = await api.createUser({ body: { client_user_id: 'kept', fallback_birth_date: '1961-07-23' } })
@@ -34,15 +34,15 @@ test('the first start on an empty folder makes an organisation, a team and keys 
 
   const second = await start({ DATA_DIR })
   console.log(`first start ready after ${first.readyMs} ms, second after ${second.readyMs} ms`)
-  expect(credentialsIn(DATA_DIR)).toEqual({ ...kept, base_url: second.url })
+  expect(readCredentials(DATA_DIR)).toEqual({ ...kept, base_url: second.url })
   expect(second.url).not.toBe(first.url)
   expect(await clientsOf(second, DATA_DIR).api.resolveUser({ params: { client_user_id: 'kept' } })).toEqual(user)
 })
 
 test('the three commands to try work as they are printed', async () => {
   const service = await start({ DATA_DIR: join(newDataDir(), "a folder's name") })
-  const [, commands = ''] = await service.says(/Try it:\n([\s\S]*first-user)\n/)
-  const { code, stdout } = await run(['sh', '-ec', `${commands.trim().split('\n').join(' && echo && ')}`], { env: {} }).ended
+  const [, commands = ''] = await service.waitForOutput(/Try it:\n([\s\S]*first-user)\n/)
+  const { code, stdout } = await run(['sh', '-ec', `${commands.trim().split('\n').join(' && echo && ')}`], { env: {} }).exited
   expect(code).toBe(0)
   const [created, listed, resolved] = stdout
     .trim()
@@ -70,17 +70,17 @@ test('a second process on one folder is refused by name and leaves the first alo
 test('of two processes that start at once on an empty folder one runs, and its key is the one that is kept', async () => {
   const DATA_DIR = newDataDir()
   mkdirSync(DATA_DIR, { mode: 0o700 })
-  const both = [node({ DATA_DIR }), node({ DATA_DIR })]
+  const both = [runMain({ DATA_DIR }), runMain({ DATA_DIR })]
   onTestFinished(async () => {
     for (const { child } of both) child.kill('SIGTERM')
-    await Promise.all(both.map(({ ended }) => ended))
+    await Promise.all(both.map(({ exited }) => exited))
   })
-  const loser = await Promise.race(both.map(async (process) => ({ process, ended: await process.ended })))
+  const loser = await Promise.race(both.map(async (process) => ({ process, ended: await process.exited })))
   expect(loser.ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The database in .* is in use by process \d+[^\n]*\n$/) })
   const winner = both.find((process) => process !== loser.process) as (typeof both)[number]
-  await winner.says(/Assay is ready at (\S+)/)
+  await winner.waitForOutput(/Assay is ready at (\S+)/)
   winner.child.kill('SIGTERM')
-  await winner.ended
+  await winner.exited
 
   const again = await start({ DATA_DIR })
   expect((await fetch(`${again.url}/ready`)).status).toBe(200)
@@ -105,11 +105,11 @@ test('a lost or empty encryption key is refused in one line, and the key brought
 test('a key of the file that was revoked is replaced by a new one; the other one stays', async () => {
   const DATA_DIR = newDataDir()
   const first = await start({ DATA_DIR })
-  const kept = credentialsIn(DATA_DIR)
-  const cli = (...args: string[]) => run([process.execPath, assay, ...args], { env: { DATA_DIR } }).ended
+  const kept = readCredentials(DATA_DIR)
+  const cli = (...args: string[]) => run([process.execPath, assay, ...args], { env: { DATA_DIR } }).exited
   const [key] = JSON.parse((await cli('keys', 'list', '--json')).stdout).team_api_keys
   expect((await cli('keys', 'revoke', '--id', key.id)).code).toBe(0)
-  expect((await refusal(clientsOf(first, DATA_DIR).api.listUsers())).status).toBe(401)
+  expect((await errorOf(clientsOf(first, DATA_DIR).api.listUsers())).status).toBe(401)
   await first.stop()
 
   const second = await start({ DATA_DIR })
@@ -141,13 +141,13 @@ test('root starts on the folder of an ordinary user, and what it writes stays us
     const { uid, gid, mode } = statSync(join(DATA_DIR, file))
     expect({ file, uid, gid, mode: mode & 0o777 }).toEqual({ file, ...nobody, mode: 0o600 })
   }
-  const kept = credentialsIn(DATA_DIR)
+  const kept = readCredentials(DATA_DIR)
 
   const again = run([process.execPath, main], { env: { DATA_DIR }, account: nobody })
   onTestFinished(async () => {
     again.child.kill('SIGTERM')
-    await again.ended
+    await again.exited
   })
-  const [, base_url] = await again.says(/Assay is ready at (\S+)/)
-  expect(credentialsIn(DATA_DIR)).toEqual({ ...kept, base_url })
+  const [, base_url] = await again.waitForOutput(/Assay is ready at (\S+)/)
+  expect(readCredentials(DATA_DIR)).toEqual({ ...kept, base_url })
 })

@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { reservePort } from '../support/ports.ts'
-import { credentialsIn, eventually, node, type Service } from '../support/process.ts'
-import { newDatabase, refusal } from '../support/world.ts'
-import { proxyTo } from './support/proxy.ts'
+import { eventually, readCredentials, runMain, type Service } from '../support/process.ts'
+import { errorOf, newDatabase } from '../support/world.ts'
+import { startProxy } from './support/proxy.ts'
 import { adminOf, apiOf, clientsOf, newDataDir, outside, start } from './support/start.ts'
 
 const statusOf = async ({ url }: Service, path: string) => (await fetch(url + path)).status
 
 test('while the database is away the service says so, lives on, and is ready when it returns', async () => {
-  const proxy = await proxyTo(await newDatabase())
+  const proxy = await startProxy(await newDatabase())
   const env = outside(proxy.url)
   const service = await start(env)
   const { api } = clientsOf(service, env['DATA_DIR'] as string)
@@ -20,7 +20,7 @@ test('while the database is away the service says so, lives on, and is ready whe
     status: 503,
     body: { detail: expect.objectContaining({ error_type: 'NOT_READY' }) },
   })
-  expect(await refusal(api.createUser({ body: { client_user_id: 'away' } }))).toMatchObject({
+  expect(await errorOf(api.createUser({ body: { client_user_id: 'away' } }))).toMatchObject({
     status: 503,
     detail: { error_type: 'DATABASE_UNAVAILABLE' },
   })
@@ -33,7 +33,7 @@ test('while the database is away the service says so, lives on, and is ready whe
 })
 
 test('a database that is connected and silent is not ready either', async () => {
-  const proxy = await proxyTo(await newDatabase())
+  const proxy = await startProxy(await newDatabase())
   const service = await start(outside(proxy.url))
   expect(await statusOf(service, '/ready')).toBe(200)
 
@@ -45,7 +45,7 @@ test('a database that is connected and silent is not ready either', async () => 
 })
 
 test('the service can be stopped while its database is away', async () => {
-  const proxy = await proxyTo(await newDatabase())
+  const proxy = await startProxy(await newDatabase())
   const service = await start(outside(proxy.url))
   proxy.close()
   expect((await service.stop()).code).toBe(0)
@@ -58,14 +58,14 @@ test.each([
   const env = await settings()
   const port = await reservePort()
   const url = `http://127.0.0.1:${port}`
-  const running = node({ ...env, PORT: String(port) })
+  const running = runMain({ ...env, PORT: String(port) })
   onTestFinished(async () => {
     running.child.kill('SIGTERM')
-    await running.ended
+    await running.exited
   })
   const answers: number[] = []
   await eventually(async () => answers.push((await fetch(`${url}/ready`)).status) && answers.at(-1) === 200)
-  const kept = credentialsIn(env['DATA_DIR'] as string)
+  const kept = readCredentials(env['DATA_DIR'] as string)
   const service = { url } as Service
   expect((await apiOf(service, kept).listUsers()).total).toBe(0)
   expect((await adminOf(service, kept).getOrg({ params: kept })).id).toBe(kept.org_id)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { query } from '../support/cluster.ts'
-import { credentialsIn, PATIENCE_MS } from '../support/process.ts'
-import { emptyDatabase, newDatabase, refusal } from '../support/world.ts'
+import { readCredentials, TIMEOUT_MS } from '../support/process.ts'
+import { emptyDatabase, errorOf, newDatabase } from '../support/world.ts'
 import { apiOf, clientsOf, newDataDir, outside, start } from './support/start.ts'
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
 test('two replicas may also share one folder', async () => {
   const env = outside(await newDatabase())
   const services = await Promise.all([start(env), start(env), start(env)])
-  const { team_api_key } = credentialsIn(env['DATA_DIR'] as string)
+  const { team_api_key } = readCredentials(env['DATA_DIR'] as string)
   for (const service of services) expect((await apiOf(service, { team_api_key }).listUsers()).total).toBe(0)
 })
 
@@ -39,10 +39,10 @@ test('ROLE=api answers and chains nothing, ROLE=worker chains what it did and an
 
   const worker = await start({ ...env, ROLE: 'worker' })
   await expect
-    .poll(async () => (await query<{ seq: number }>(url, 'select seq from audit_head'))[0]?.seq, { timeout: PATIENCE_MS })
+    .poll(async () => (await query<{ seq: number }>(url, 'select seq from audit_head'))[0]?.seq, { timeout: TIMEOUT_MS })
     .not.toBe(0)
   for (const page of ['/health', '/ready', '/metrics']) expect((await fetch(worker.url + page)).status).toBe(200)
-  const refused = await refusal(apiOf(worker, kept).listUsers())
+  const refused = await errorOf(apiOf(worker, kept).listUsers())
   expect(refused).toMatchObject({ status: 404, detail: { error_type: 'UNKNOWN_PATH' } })
 })
 

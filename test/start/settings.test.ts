@@ -150,7 +150,7 @@ describe('a DATA_DIR that cannot be used is named', () => {
   test('a folder of somebody else', async (context) => {
     skipUnless(context, process.getuid?.() === 0, 'only root can start a process of another account')
     const asNobody = (...args: string[]) =>
-      run([process.execPath, ...args], { env: { DATA_DIR: temporaryFolder() }, account: nobody }).ended
+      run([process.execPath, ...args], { env: { DATA_DIR: temporaryFolder() }, account: nobody }).exited
     skipUnless(context, nobodyCanRun(), 'nobody cannot run this Node: the project lies in a closed folder')
     const { code, stderr } = await asNobody(main)
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^DATA_DIR \S+ cannot be used: EACCES[^\n]*\n$/) })

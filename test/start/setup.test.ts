@@ -18,7 +18,7 @@ function checkout(packages: string[]) {
 
 async function setup(folder: string, event: string) {
   const env = { npm_execpath: join(folder, 'npm.js'), npm_lifecycle_event: event }
-  const { code, stdout } = await run([process.execPath, join(folder, 'scripts/setup.mjs')], { env }).ended
+  const { code, stdout } = await run([process.execPath, join(folder, 'scripts/setup.mjs')], { env }).exited
   return { code, installs: /npm ci .*/.exec(stdout)?.[0] }
 }
 
@@ -59,6 +59,6 @@ test('the console is built before the service starts', async () => {
   place()
   writeFileSync(join(folder, 'scripts/build-console.ts'), "console.log('the console' satisfies string)")
   const env = { npm_lifecycle_event: 'prestart' }
-  const { code, stdout } = await run([process.execPath, join(folder, 'scripts/setup.mjs')], { env }).ended
+  const { code, stdout } = await run([process.execPath, join(folder, 'scripts/setup.mjs')], { env }).exited
   expect([code, stdout]).toEqual([0, 'the console\n'])
 })

@@ -8,7 +8,7 @@ import { sendRequest } from '../../src/contract/client.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { skipUnless } from '../db/support/embedded.ts'
 import { query } from '../support/cluster.ts'
-import { eventually, isAlive, node, postmasterOf, run, type Service } from '../support/process.ts'
+import { eventually, isAlive, postmasterOf, run, runMain, type Service } from '../support/process.ts'
 import { newDatabase, temporaryFolder } from '../support/world.ts'
 import { clientsOf, newDataDir, outside, start } from './support/start.ts'
 
@@ -58,7 +58,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s takes no more requests, finishes t
   const releasedAt = performance.now()
 
   expect((await patch).status).toBe(204)
-  const ended = await service.ended
+  const ended = await service.exited
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })
   console.log(`${signal}: ended ${Math.round(performance.now() - releasedAt)} ms after its last request could go on`)
   const state = 'select (select client_user_id from users), (select last_used_at is not null as used from team_api_keys)'
@@ -70,10 +70,10 @@ test.each([
   ['SIGINT', 130],
 ] as const)('%s in the middle of the first start ends it at once, and the next start works', async (signal, code) => {
   const DATA_DIR = newDataDir()
-  const running = node({ DATA_DIR })
+  const running = runMain({ DATA_DIR })
   await eventually(() => globSync(join(DATA_DIR, 'postgres.new-*/*'))[0])
   running.child.kill(signal)
-  expect(await running.ended).toMatchObject({ code, signal: null, stderr: '' })
+  expect(await running.exited).toMatchObject({ code, signal: null, stderr: '' })
 
   const { url } = await start({ DATA_DIR })
   expect((await fetch(`${url}/ready`)).status).toBe(200)
@@ -111,11 +111,11 @@ test('a client that stops in the middle of its request does not hold the end up 
 test('SIGTERM to npm start ends the service too', async (context) => {
   const project = resolve(import.meta.dirname, '../..')
   const env = { DATA_DIR: newDataDir(), HOME: temporaryFolder() }
-  const npm = await run(['sh', '-c', 'command -v npm'], { env }).ended
+  const npm = await run(['sh', '-c', 'command -v npm'], { env }).exited
   skipUnless(context, npm.code === 0, 'npm is not on the path')
   // Without prestart: it would install where the lock file is newer, and pull the packages from under this very run.
   const running = run([npm.stdout.trim(), '--prefix', project, '--ignore-scripts', 'start'], { env })
-  const [, url = ''] = await running.says(/Assay is ready at (\S+)/)
+  const [, url = ''] = await running.waitForOutput(/Assay is ready at (\S+)/)
   const { pid } = JSON.parse(readFileSync(join(env.DATA_DIR, 'postgres.lock'), 'utf8'))
   const postmaster = postmasterOf(env.DATA_DIR)
   onTestFinished(() => {
@@ -124,7 +124,7 @@ test('SIGTERM to npm start ends the service too', async (context) => {
   expect([isAlive(pid), pid === running.pid]).toEqual([true, false])
 
   running.child.kill('SIGTERM')
-  await running.ended
+  await running.exited
   await eventually(() => !isAlive(pid) && !isAlive(postmaster))
   expect(await refusesConnections({ url })).toBe(true)
 })

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { skipUnless } from '../db/support/embedded.ts'
-import { credentialsIn, type Env, isAlive, main, run } from '../support/process.ts'
+import { type Env, isAlive, main, readCredentials, run } from '../support/process.ts'
 import { newDatabase } from '../support/world.ts'
 import { outside } from './support/start.ts'
 
@@ -9,26 +9,26 @@ async function onTerminal(env: Env) {
   const running = run(['script', '-qec', `exec ${process.execPath} ${main}`, '/dev/null'], { env: { SHELL: '/bin/sh', ...env } })
   onTestFinished(async () => {
     if (isAlive(running.pid)) running.child.kill('SIGTERM')
-    await running.ended
+    await running.exited
   })
-  await running.says(/Press Ctrl-C to stop/)
+  await running.waitForOutput(/Press Ctrl-C to stop/)
   return running
 }
 
 test('on a terminal the keys are shown once, and Ctrl-C stops the service in order', async (context) => {
-  const { code } = await run(['script', '-qec', 'true', '/dev/null'], { env: {} }).ended.catch(() => ({ code: -1 }))
+  const { code } = await run(['script', '-qec', 'true', '/dev/null'], { env: {} }).exited.catch(() => ({ code: -1 }))
   skipUnless(context, code === 0, 'script(1) of util-linux is not installed')
   const env = outside(await newDatabase())
 
   const first = await onTerminal(env)
-  const kept = credentialsIn(env['DATA_DIR'] as string)
-  expect(first.said.stdout).toContain(`team key      ${kept.team_api_key}`)
-  expect(first.said.stdout).toContain(`management    ${kept.management_key}`)
-  expect(first.said.stdout).toContain(`curl -s -H 'x-service-api-key: ${kept.team_api_key}'`)
+  const kept = readCredentials(env['DATA_DIR'] as string)
+  expect(first.output.stdout).toContain(`team key      ${kept.team_api_key}`)
+  expect(first.output.stdout).toContain(`management    ${kept.management_key}`)
+  expect(first.output.stdout).toContain(`curl -s -H 'x-service-api-key: ${kept.team_api_key}'`)
   first.child.stdin.write('\x03')
-  expect((await first.ended).code).toBe(0)
+  expect((await first.exited).code).toBe(0)
 
   const second = await onTerminal(env)
-  expect(second.said.stdout).not.toContain(kept.team_api_key)
-  expect(second.said.stdout).not.toContain(kept.management_key)
+  expect(second.output.stdout).not.toContain(kept.team_api_key)
+  expect(second.output.stdout).not.toContain(kept.management_key)
 })

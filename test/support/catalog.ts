@@ -24,10 +24,10 @@ export function analyteOf(slug: string): Analyte {
 /** What an order of a lab test of the catalogue asks for. */
 export function orderedTest(slug: string): OrderedMeasurements {
   const test = file.lab_tests.find((one) => one.slug === slug)
-  return { analytes, markers: file.lab_markers.filter(({ id }) => test?.marker_ids.includes(id)).map(completed) }
+  return { analytes, markers: file.lab_markers.filter(({ id }) => test?.marker_ids.includes(id)).map(withMarkerDetails) }
 }
 
-function completed({ id, provider_id, marker_slug }: LabMarker) {
+function withMarkerDetails({ id, provider_id, marker_slug }: LabMarker) {
   const { name, slug, expected_results } = file.markers.find((one) => one.slug === marker_slug) as Marker
   return { id, provider_id, name, slug, expected_results }
 }

@@ -9,14 +9,14 @@ import type { App } from '../../src/platform/app.ts'
 import { type Embedded, startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
-import { leaksIn } from './leaks.ts'
+import { findLeaks } from './leaks.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A database on the server of this run; test files clone `template`, or `catalogued` which has the sandbox's catalogue, into their own. */
+    /** A database on the server of this run; test files clone `template`, or `catalogTemplate` which has the sandbox's catalogue, into their own. */
     adminUrl: string
     template: string
-    catalogued: string
+    catalogTemplate: string
     logs: string
   }
 }
@@ -42,17 +42,17 @@ export async function setup(project: TestProject) {
   const pool = new pg.Pool({ connectionString: databaseUrl(adminUrl, template) })
   await migrate(pool)
   await pool.end()
-  const catalogued = `${template}_catalogued`
-  await query(adminUrl, `create database ${catalogued} template ${template}`)
-  await catalogue(databaseUrl(adminUrl, catalogued))
+  const catalogTemplate = `${template}_catalog`
+  await query(adminUrl, `create database ${catalogTemplate} template ${template}`)
+  await installCatalog(databaseUrl(adminUrl, catalogTemplate))
   project.provide('adminUrl', adminUrl)
   project.provide('template', template)
-  project.provide('catalogued', catalogued)
+  project.provide('catalogTemplate', catalogTemplate)
   project.provide('logs', folder)
 
   close = async () => {
     try {
-      await refuseLeaks(adminUrl, template, folder)
+      await failOnLeaks(adminUrl, template, folder)
     } finally {
       // Our own server goes as a whole; its databases may be busy with a vacuum that is not ours to end.
       for (const name of outside ? await databases(adminUrl, template) : []) await query(adminUrl, `drop database ${name} with (force)`)
@@ -62,7 +62,7 @@ export async function setup(project: TestProject) {
   }
 }
 
-async function catalogue(url: string) {
+async function installCatalog(url: string) {
   const opened = openDatabase(url, 2, pino({ level: 'silent' }))
   const wall = () => new Date().toISOString()
   await loadCatalog({ db: opened.db, wall, now: wall } as App)
@@ -93,11 +93,11 @@ const databases = async (adminUrl: string, template: string) =>
   ).map((row) => row.datname)
 
 /** After the suite: no table of any test's database and no log line holds personal data or a key in clear. */
-async function refuseLeaks(adminUrl: string, template: string, folder: string) {
+async function failOnLeaks(adminUrl: string, template: string, folder: string) {
   const found: string[] = []
   for (const name of await databases(adminUrl, template)) found.push(...(await leaksInDatabase(databaseUrl(adminUrl, name), name)))
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.log')))
-    found.push(...leaksIn(readFileSync(join(folder, file), 'utf8'), `log ${file}`))
+    found.push(...findLeaks(readFileSync(join(folder, file), 'utf8'), `log ${file}`))
   if (found.length) throw new Error(`Personal data or keys in clear:\n${found.slice(0, 20).join('\n')}`)
 }
 
@@ -120,7 +120,7 @@ async function leaksInDatabase(url: string, name: string) {
     for (const { table_name } of tables.rows) {
       const { rows } = await client.query<Record<string, unknown>>(`select * from ${table_name}`)
       const values = rows.flatMap(({ [hashes[table_name] ?? '']: _, ...row }) => Object.values(row))
-      found.push(...leaksIn(values.map(asText).join('\n'), `${name}.${table_name}`))
+      found.push(...findLeaks(values.map(asText).join('\n'), `${name}.${table_name}`))
     }
     return found
   } finally {

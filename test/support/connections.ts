@@ -3,14 +3,14 @@ import { type EventName, eventTypes } from '../../src/contract/delivery/events.t
 import type { App } from '../../src/platform/app.ts'
 import { requireUser } from '../../src/tenants/users/actions.ts'
 import { noteDevice } from '../../src/wearables/connections/devices.ts'
-import { toldTo } from './events.ts'
+import { eventsOf } from './events.ts'
 import { newUuid } from './seeded.ts'
 
 export const aUser = async (api: Client) => (await api.createUser({ body: { client_user_id: `client-${newUuid()}` } })).user_id
 
 /** What a team was told about connections and devices, each checked against its row of the catalogue. */
-export async function toldOfConnections(app: App, team_id: string) {
-  const log = (await toldTo(app, team_id)).filter(({ event_type }) => event_type.startsWith('provider.'))
+export async function connectionEvents(app: App, team_id: string) {
+  const log = (await eventsOf(app, team_id)).filter(({ event_type }) => event_type.startsWith('provider.'))
   for (const { event_type, data } of log) eventTypes[event_type as EventName].data.parse(data)
   return log.map(({ event_type, user_id, data }) => ({ event_type, user_id, data: data as Record<string, unknown> }))
 }
@@ -25,11 +25,11 @@ export async function aConnectedUser(app: App, api: Client, team_id: string) {
 }
 
 /** The client of somebody who has a link token only. */
-export async function aLink(base: string, api: Client, wanted: Partial<Parameters<Client['createLinkToken']>[0]['body']> = {}) {
-  const user_id = wanted.user_id ?? (await aUser(api))
-  const { link_token, link_web_url } = await api.createLinkToken({ body: { user_id, ...wanted } })
+export async function aLink(base: string, api: Client, overrides: Partial<Parameters<Client['createLinkToken']>[0]['body']> = {}) {
+  const user_id = overrides.user_id ?? (await aUser(api))
+  const { link_token, link_web_url } = await api.createLinkToken({ body: { user_id, ...overrides } })
   return { user_id, link_token, link_web_url, link: createClient(base, { 'x-vital-link-token': link_token }) }
 }
 
 /** An address that we handed out, at the port where the test listens. */
-export const at = (base: string, url: string) => url.replace(/^http:\/\/127\.0\.0\.1:8080/, base)
+export const localUrl = (base: string, url: string) => url.replace(/^http:\/\/127\.0\.0\.1:8080/, base)

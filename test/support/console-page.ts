@@ -5,16 +5,16 @@ import { expect, test } from 'vitest'
 import { buildConsole } from '../../scripts/build-console.ts'
 import { startBrowser } from './browser.ts'
 import { signIn } from './console.ts'
-import { PATIENCE_MS } from './process.ts'
+import { TIMEOUT_MS } from './process.ts'
 import type { Tenant } from './world.ts'
 
 await buildConsole()
 const started = await startBrowser()
 
 export const browser = started as Browser
-export const without = !started
+export const noBrowser = !started
 /** Adds the reason to the name of a skipped test. */
-export const named = (what: string) => (started ? what : `${what} (skipped: no Chromium on this machine starts)`)
+export const withSkipReason = (title: string) => (started ? title : `${title} (skipped: no Chromium on this machine starts)`)
 
 export const widths = [
   ['a desktop', 1440],
@@ -33,27 +33,27 @@ export async function openPage(base: string, width = 1440, colorScheme: 'light' 
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(PATIENCE_MS)
-  const asked: string[] = []
-  const complaints: string[] = []
-  page.on('request', (request) => /^(data|blob|chrome(-extension)?):/.test(request.url()) || asked.push(request.url()))
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-  page.on('pageerror', (error) => complaints.push(error.message))
-  return { page, complaints, outside: () => asked.filter((url) => !url.startsWith(`${base}/`)) }
+  page.setDefaultTimeout(TIMEOUT_MS)
+  const requests: string[] = []
+  const consoleErrors: string[] = []
+  page.on('request', (request) => /^(data|blob|chrome(-extension)?):/.test(request.url()) || requests.push(request.url()))
+  page.on('console', (message) => message.type() === 'error' && consoleErrors.push(message.text()))
+  page.on('pageerror', (error) => consoleErrors.push(error.message))
+  return { page, consoleErrors, externalRequests: () => requests.filter((url) => !url.startsWith(`${base}/`)) }
 }
 
 type Opened = Awaited<ReturnType<typeof openPage>>
 
 /** Runs a test on desktop and phone, then checks accessibility, page width, console errors and requests to other hosts. */
-export const journey = (what: string, walk: (width: number) => Promise<Opened>) =>
-  test.skipIf(without).each(widths)(named(`on %s ${what}`), async (_, width) => {
-    const { page, complaints, outside } = await walk(width)
+export const journey = (title: string, run: (width: number) => Promise<Opened>) =>
+  test.skipIf(noBrowser).each(widths)(withSkipReason(`on %s ${title}`), async (_, width) => {
+    const { page, consoleErrors, externalRequests } = await run(width)
     // Stale content is faded, which would fail the contrast check.
     await page.locator('.is-stale').first().waitFor({ state: 'detached' })
     expect(await seriousIssues(page)).toEqual([])
-    await fits(page)
-    expect(complaints).toEqual([])
-    expect(outside()).toEqual([])
+    await expectNoOverflow(page)
+    expect(consoleErrors).toEqual([])
+    expect(externalRequests()).toEqual([])
   })
 
 /** Follows a link in the menu, which is closed on a phone. */
@@ -72,12 +72,18 @@ export async function signInByKey(page: Page, key: string, kind: 'Management key
 }
 
 /** Opens a page with a session of the tenant's management key and skips the sign-in form. */
-export async function signedIn(base: string, tenant: Tenant, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
+export async function openSignedIn(base: string, tenant: Tenant, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
   const { cookie } = await signIn(base, { management_key: tenant.management_key })
-  return signedInAs(base, cookie, tenant.team_id, width, colorScheme)
+  return openWithSession(base, cookie, tenant.team_id, width, colorScheme)
 }
 
-export async function signedInAs(base: string, cookie: string, team_id: string, width = 1440, colorScheme: 'light' | 'dark' = 'light') {
+export async function openWithSession(
+  base: string,
+  cookie: string,
+  team_id: string,
+  width = 1440,
+  colorScheme: 'light' | 'dark' = 'light',
+) {
   const opened = await openPage(base, width, colorScheme, [{ origin: base, localStorage: [{ name: 'assay.signed-in', value: 'yes' }] }])
   const [name = '', value = ''] = cookie.split('=')
   await opened.page.context().addCookies([{ name, value, url: base, httpOnly: true, sameSite: 'Strict' }])
@@ -97,4 +103,5 @@ export async function seriousIssues(page: Page) {
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`)
 }
 
-export const fits = async (page: Page) => expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+export const expectNoOverflow = async (page: Page) =>
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)

@@ -2,11 +2,11 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { fits, seriousIssues, signedIn } from './console-page.ts'
-import { aPatient, place } from './orders.ts'
+import { expectNoOverflow, openSignedIn, seriousIssues } from './console-page.ts'
+import { aPatient, placeOrder } from './orders.ts'
 import { people, someInfo } from './people.ts'
 import { root } from './process.ts'
-import { aReceiver, aWebhook, soon } from './webhooks.ts'
+import { aReceiver, aWebhook, waitFor } from './webhooks.ts'
 import type { Replica, Tenant } from './world.ts'
 
 /** `shows` is text that proves the page loaded its data. */
@@ -22,21 +22,21 @@ export async function aBusyTeam(one: Replica) {
   await one.runJobs()
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url, description: 'Orders of the clinic' })
-  const mine = { user_id, patient_details: aPatient() }
+  const patient = { user_id, patient_details: aPatient() }
   const of = (person: (typeof people)[number]) => ({ patient_details: aPatient({}, person) })
   const orders = [
-    await place(api, 'walk_in_test', mine),
-    await place(api, 'walk_in_test', mine),
-    await place(api, 'testkit', of(people[1])),
-    await place(api, 'at_home_phlebotomy', of(people[2])),
-    await place(api, 'on_site_collection', of(people[2])),
+    await placeOrder(api, 'walk_in_test', patient),
+    await placeOrder(api, 'walk_in_test', patient),
+    await placeOrder(api, 'testkit', of(people[1])),
+    await placeOrder(api, 'at_home_phlebotomy', of(people[2])),
+    await placeOrder(api, 'on_site_collection', of(people[2])),
   ]
   await one.runJobs()
   const results = ['normal', 'critical'] as const
   for (const [i, interpretation] of results.entries())
     await api.simulateOrder({ params: { order_id: orders[i]?.id as string }, body: { interpretation, seed: `tour ${i}` } })
   await one.runJobs()
-  const [attempt] = await soon(async () => {
+  const [attempt] = await waitFor(async () => {
     const attempts = await webhook.attempts()
     expect(attempts.length).toBeGreaterThan(4)
     return attempts
@@ -45,24 +45,24 @@ export async function aBusyTeam(one: Replica) {
 }
 
 /** Opens each page in one session, checks it and takes a screenshot. */
-export async function tour(base: string, tenant: Tenant, width: number, stops: Stop[], colours: 'light' | 'dark' = 'light') {
-  const { page, complaints, outside } = await signedIn(base, tenant, width, colours)
+export async function tour(base: string, tenant: Tenant, width: number, stops: Stop[], colorScheme: 'light' | 'dark' = 'light') {
+  const { page, consoleErrors, externalRequests } = await openSignedIn(base, tenant, width, colorScheme)
   const found: Record<string, string[]> = {}
   for (const { name, path, shows } of stops) {
     await page.goto(`/console${path.startsWith('/organization') ? '' : `/t/${tenant.team_id}`}${path}`)
     await page.locator('#content').getByText(shows).filter({ visible: true }).first().waitFor()
     const issues = await seriousIssues(page)
     if (issues.length) found[name] = issues
-    await fits(page)
-    await picture(page, `${name}-${width}${colours === 'dark' ? '-dark' : ''}`)
+    await expectNoOverflow(page)
+    await screenshot(page, `${name}-${width}${colorScheme === 'dark' ? '-dark' : ''}`)
   }
   expect(found).toEqual({})
-  expect(complaints).toEqual([])
-  expect(outside()).toEqual([])
+  expect(consoleErrors).toEqual([])
+  expect(externalRequests()).toEqual([])
 }
 
 /** Writes to docs/screenshots if SCREENSHOTS is set. */
-export async function picture(page: Page, name: string) {
+export async function screenshot(page: Page, name: string) {
   if (!process.env['SCREENSHOTS']) return
   const folder = join(root, 'docs/screenshots')
   mkdirSync(folder, { recursive: true })

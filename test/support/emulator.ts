@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { placeOf } from '../docs/support/tools.ts'
+import { findTool } from '../docs/support/tools.ts'
 import { reservePort } from './ports.ts'
 import { eventually, isAlive } from './process.ts'
 import { newUuid } from './seeded.ts'
 
-const places = ['/usr/lib', '/opt/homebrew/share', '/usr/local/share', process.env['HOME'] ?? '/root']
-const [jar] = globSync(places.map((place) => `${place}/google-cloud-sdk/platform/pubsub-emulator/lib/cloud-pubsub-emulator-*-all.jar`))
-const [java] = placeOf('java')
+const sdkFolders = ['/usr/lib', '/opt/homebrew/share', '/usr/local/share', process.env['HOME'] ?? '/root']
+const [jar] = globSync(
+  sdkFolders.map((folder) => `${folder}/google-cloud-sdk/platform/pubsub-emulator/lib/cloud-pubsub-emulator-*-all.jar`),
+)
+const [java] = findTool('java')
 
 export const emulator = jar && java ? { jar, java: java[1] } : undefined
 
@@ -48,20 +50,20 @@ export async function startEmulator() {
 
 type Topic = { project: string; topic: string }
 type Pulled = { data: string; attributes: Record<string, string>; orderingKey?: string; messageId: string }
-type Told = { event_id: string; event_type: string; user_id: string | null; data: Record<string, unknown> }
+type EventBody = { event_id: string; event_type: string; user_id: string | null; data: Record<string, unknown> }
 
 export const eventIn = ({ data, attributes }: Pulled) => {
   const content = Buffer.from(data, 'base64')
-  return JSON.parse((attributes['Content-Encoding'] === 'gzip' ? gunzipSync(content) : content).toString()) as Told
+  return JSON.parse((attributes['Content-Encoding'] === 'gzip' ? gunzipSync(content) : content).toString()) as EventBody
 }
 
 /** A topic with a subscription to it, and what was pulled from that. */
 export async function aSubscription({ endpoint }: Pick<Emulator, 'endpoint'>, { project, topic }: Topic, { ordered = false } = {}) {
   const call = async (method: string, path: string, body: object = {}) => {
     const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(`${endpoint}/v1/projects/${project}/${path}`, { method, headers, body: JSON.stringify(body) })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as { receivedMessages?: { ackId: string; message: Pulled }[] }
+    const response = await fetch(`${endpoint}/v1/projects/${project}/${path}`, { method, headers, body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    return (await response.json()) as { receivedMessages?: { ackId: string; message: Pulled }[] }
   }
   const subscription = `subscriptions/s-${newUuid()}`
   await call('PUT', `topics/${encodeURIComponent(topic)}`)

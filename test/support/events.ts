@@ -4,7 +4,7 @@ import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { teamSealingKey, userSealingKey } from '../../src/platform/sealing/vault.ts'
 
 /** The events of a team but for those of its users, in the order they were written, whether or not they have a place in the log yet. */
-export async function toldTo(app: App, team_id: string, after = 0, limit = 1000) {
+export async function eventsOf(app: App, team_id: string, after = 0, limit = 1000) {
   const rows = await app.db
     .selectFrom('events')
     .select(['id', 'seq', 'team_id', 'user_id', 'order_id', 'event_type', 'sealed', 'created_at'])

@@ -12,9 +12,9 @@ const typeOf = (name: SeriesName) => {
 
 /** A sample that a series takes, by the example of its row. */
 export function aSampleOf(name: SeriesName) {
-  const { valueKind: says, example } = series[name]
+  const { valueKind: kind, example } = series[name]
   const { value, systolic, diastolic } = example
-  if (says === 'pair') return { systolic: { ...at, value: systolic }, diastolic: { ...at, value: diastolic }, pulse: { ...at, value: 61 } }
+  if (kind === 'pair') return { systolic: { ...at, value: systolic }, diastolic: { ...at, value: diastolic }, pulse: { ...at, value: 61 } }
   return { ...at, value, ...typeOf(name) }
 }
 

@@ -10,12 +10,12 @@ import { query } from './cluster.ts'
 import { eventually } from './process.ts'
 import type { Tenant } from './world.ts'
 
-export type Turn = Parameters<DeliveryContext['settle']>[0]
+export type LaneRun = Parameters<DeliveryContext['settle']>[0]
 
 /** What a receiver got, as it reads the headers. */
-export type Got = { path: string; n: number; key: string; id: string; headers: Record<string, string>; body: string }
+export type ReceivedMessage = { path: string; n: number; key: string; id: string; headers: Record<string, string>; body: string }
 
-export const gotOf = ({ url, headers, body }: Message): Got => ({
+export const toReceivedMessage = ({ url, headers, body }: Message): ReceivedMessage => ({
   path: new URL(url).pathname,
   n: Number(headers['webhook-sequence']),
   key: headers['webhook-key'] as string,
@@ -33,62 +33,62 @@ export const outcome = (status: number | null, error: Outcome['error'] = null, r
 export const ok = outcome(200)
 
 /** A worker whose every step the test takes: what it claims is sent at once and settled when the test says so. */
-export async function drivenWorker(app: App, url: string, send: (got: Got) => Outcome | Promise<Outcome>) {
-  let line = await aliveAs(url, newWorkerNumber())
-  const turns: Turn[] = []
-  const courier: DeliveryContext = {
+export async function manualWorker(app: App, url: string, send: (got: ReceivedMessage) => Outcome | Promise<Outcome>) {
+  let workerLock = await holdWorkerLock(url, newWorkerNumber())
+  const runs: LaneRun[] = []
+  const context: DeliveryContext = {
     app,
-    worker: line.number,
+    worker: workerLock.number,
     inHand: 0,
     noted: () => {},
-    send: async (message) => send(gotOf(message)),
-    settle: (turn) => turns.push(turn),
+    send: async (message) => send(toReceivedMessage(message)),
+    settle: (claimAndSend) => runs.push(claimAndSend),
   }
   let sending = 0
-  let more = new Set<string>()
+  let unfinished = new Set<string>()
   const renew = async () => {
-    await line.end()
-    line = await aliveAs(url, newWorkerNumber())
-    courier.worker = line.number
+    await workerLock.end()
+    workerLock = await holdWorkerLock(url, newWorkerNumber())
+    context.worker = workerLock.number
   }
   return {
-    courier,
+    context,
     /** Claims and sends; answers how many lanes it took. */
-    async turn(webhook_ids: string[]) {
-      sending += (await deliverDue(courier, webhook_ids)).took
-      await eventually(() => turns.length >= sending)
+    async claimAndSend(webhook_ids: string[]) {
+      sending += (await deliverDue(context, webhook_ids)).took
+      await eventually(() => runs.length >= sending)
       return sending
     },
     /** Claims, without waiting for what is being sent. */
-    claim: async (webhook_ids: string[]) => (await deliverDue(courier, webhook_ids)).took,
+    claim: async (webhook_ids: string[]) => (await deliverDue(context, webhook_ids)).took,
     /** What the next settling is about. */
-    sent: (most = turns.length) => turns.slice(0, most).map(({ settled: { id, lease } }) => ({ id, lease })),
+    unsettled: (limit = runs.length) => runs.slice(0, limit).map(({ settled: { id, lease } }) => ({ id, lease })),
     /** Answers how many it could not settle yet. */
-    async settle(most = turns.length) {
-      const batch = turns.splice(0, most)
-      const settled = await settleRuns(courier, batch)
+    async settle(limit = runs.length) {
+      const batch = runs.splice(0, limit)
+      const settled = await settleRuns(context, batch)
       const { busy } = settled
-      more = settled.more
-      turns.unshift(...busy)
+      unfinished = settled.more
+      runs.unshift(...busy)
       sending -= batch.length - busy.length
       return busy.length
     },
     /** Of the webhooks that were settled last, those that have more to do. */
-    more: () => [...more],
+    unfinished: () => [...unfinished],
     /** As kill -9: nothing of what was sent is recorded. */
     async crash() {
-      sending -= turns.splice(0).length
-      courier.inHand = 0
+      sending -= runs.splice(0).length
+      context.inHand = 0
       await renew()
     },
     /** Others take it for dead, but it lives and settles what it sent. */
-    loseLine: renew,
-    end: () => line.end(),
+    loseLock: renew,
+    end: () => workerLock.end(),
   }
 }
 
 /** A connection that holds the lock of a worker that lives. */
-async function aliveAs(url: string, number: number) {
+async function holdWorkerLock(url: string, number: number) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query('select pg_advisory_lock($1, $2)', [WORKERS, number])
@@ -104,7 +104,7 @@ async function aliveAs(url: string, number: number) {
 
 /** Events of these keys in one transaction. Rolled back, they never were. */
 export const emitTo = async (app: App, team_id: string, keys: string[], rollback = false) => {
-  const written = inTransaction(app, async (app) => {
+  const committed = inTransaction(app, async (app) => {
     for (const key of keys)
       await emitForTeam(app, {
         team_id,
@@ -115,7 +115,7 @@ export const emitTo = async (app: App, team_id: string, keys: string[], rollback
       })
     if (rollback) throw new Error('rolled back')
   })
-  await (rollback ? written.catch(() => {}) : written)
+  await (rollback ? committed.catch(() => {}) : committed)
 }
 
 export type Ordering = 'per_key' | 'strict' | 'unordered'
@@ -125,7 +125,7 @@ export const aWebhook = ({ admin, org_id, team_id }: Tenant, path: string, body:
   admin.createWebhook({ params: { org_id, team_id, env: 'sandbox' }, body: { url: `http://127.0.0.1:8099${path}`, ...body } })
 
 /** What still waits for webhooks. */
-export const waitingFor = async (url: string, webhook_ids: string[]) =>
+export const countPending = async (url: string, webhook_ids: string[]) =>
   Number(
     (
       await query<{ count: string }>(

@@ -1,12 +1,12 @@
 import { type Connection, connectionFor } from '../../src/wearables/connections/actions.ts'
 import { openAuthorizationServer } from './authorization-server.ts'
-import { aLink, at } from './connections.ts'
+import { aLink, localUrl } from './connections.ts'
 import { type Tenant, world } from './world.ts'
 
 export const fitbit = { oauth_provider: 'fitbit' as const }
-export const back = 'https://shop.example/back?order=1'
+export const redirectUrl = 'https://shop.example/back?order=1'
 
-type Wanted = Parameters<typeof aLink>[2]
+type LinkOptions = Parameters<typeof aLink>[2]
 
 /** A world with a source of its own: Fitbit with an account of the deployment, Oura with addresses only, Ultrahuman with an account only. */
 export async function oauthWorld() {
@@ -18,24 +18,24 @@ export async function oauthWorld() {
     ultrahuman: { client_id, client_secret },
   })
   const w = await world({ env: { OAUTH_SOURCES } })
-  const linkOf = (t: Tenant, wanted: Wanted = {}) => aLink(w.base, t.api, { redirect_url: back, ...wanted })
+  const createLink = (t: Tenant, options: LinkOptions = {}) => aLink(w.base, t.api, { redirect_url: redirectUrl, ...options })
 
   /** What the source's page does: the browser comes back to us, and goes where we send it. */
-  async function comeBack(url: string) {
-    const answer = await fetch(at(w.base, url), { redirect: 'manual' })
-    const location = answer.headers.get('location')
-    const went = location ? Object.fromEntries(new URL(location).searchParams) : undefined
-    return { status: answer.status, text: await answer.text(), went, location }
+  async function followCallback(url: string) {
+    const response = await fetch(localUrl(w.base, url), { redirect: 'manual' })
+    const location = response.headers.get('location')
+    const redirectParams = location ? Object.fromEntries(new URL(location).searchParams) : undefined
+    return { status: response.status, text: await response.text(), redirectParams, location }
   }
 
-  async function connect(t: Tenant, wanted: Wanted = {}) {
-    const { link, user_id } = await linkOf(t, wanted)
+  async function connect(t: Tenant, options: LinkOptions = {}) {
+    const { link, user_id } = await createLink(t, options)
     const { oauth_url } = await link.startOAuth({ params: fitbit })
-    return { user_id, ...(await comeBack(source.visit(oauth_url as string))) }
+    return { user_id, ...(await followCallback(source.visit(oauth_url as string))) }
   }
 
   const connectionOf = async ({ team_id }: Tenant, user_id: string) =>
     (await connectionFor(w.app, { team_id, user_id }, 'fitbit')) as Connection
 
-  return { w, source, OAUTH_SOURCES, linkOf, comeBack, connect, connectionOf }
+  return { w, source, OAUTH_SOURCES, createLink, followCallback, connect, connectionOf }
 }

@@ -4,12 +4,12 @@ import { query } from './cluster.ts'
  * Fills the table up to `total` orders with copies of those that were placed: other ids, users and past days.
  * What is sealed belongs to the order that it was sealed for, so a copy counts, is found and sorted, but cannot be shown.
  */
-export async function fillTo(url: string, total: number) {
+export async function fillOrdersTo(url: string, total: number) {
   const [row] = await query<{ count: string }>(url, 'select count(*) from orders')
   const missing = total - Number(row?.count)
   if (missing <= 0) return
   const indexes = await dropIndexes(url)
-  await query(url, filling, [missing])
+  await query(url, insertCopies, [missing])
   for (const definition of indexes) await query(url, definition)
   for (const table of ['orders', 'order_events']) await query(url, `vacuum analyze ${table}`)
 }
@@ -26,17 +26,17 @@ async function dropIndexes(url: string) {
 }
 
 /** Of ten copies one stands at each of these: as many are waiting as a lab has on an ordinary day, the rest is long completed. */
-const standings = `(values (0, 'requisition_created', null), (1, 'appointment_pending', null), (2, 'partial_results', 'abnormal'),
+const statusMix = `(values (0, 'requisition_created', null), (1, 'appointment_pending', null), (2, 'partial_results', 'abnormal'),
   (3, 'cancelled', null), (4, 'completed', 'abnormal'), (5, 'completed', 'critical'), (6, 'completed', 'normal'), (7, 'completed', 'normal'),
   (8, 'completed', 'normal'), (9, 'completed', 'normal')) as standing (n, low_level, interpretation)`
 
-const filling = `
+const insertCopies = `
 with templates as (select row_number() over () - 1 as n, orders as one from orders limit 1000),
 copies as (
   insert into orders select copy.*
   from (select i, now() - interval '1 hour' - (i % 1051200) * interval '1 minute' as at from generate_series(1, $1::int) i) made
   join templates on templates.n = i % (select count(*) from templates)
-  join ${standings} on standing.n = i % 10,
+  join ${statusMix} on standing.n = i % 10,
   jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid(), 'transaction_id', gen_random_uuid(),
     'created_at', at, 'updated_at', at, 'last_event_at', at, 'low_level', standing.low_level, 'interpretation', interpretation,
     'dispatch_at', null, 'step_at', null, 'sample_id', null)) as copy

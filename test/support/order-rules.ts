@@ -5,8 +5,8 @@ import { anAddress, people } from './people.ts'
 
 type Json = Record<string, unknown>
 /** `tests`: the ids of lab tests by slug. */
-export type Known = { user_id: string; tests: Record<string, string> }
-type Change = Json | ((known: Known) => Json)
+export type Fixtures = { user_id: string; tests: Record<string, string> }
+type Change = Json | ((fixtures: Fixtures) => Json)
 
 /** A rule of placing orders: how it refuses, an order that breaks it, and one that just keeps it. */
 export type Rule = [refusal: string, broken: Change, kept: Change]
@@ -16,7 +16,7 @@ export const TODAY = '2027-03-10'
 export const NOW = `${TODAY}T18:00:00.000Z`
 
 /** The body of an order; `details` and `address` change parts of the patient. What is undefined is left out. */
-export function aBody({ user_id, tests }: Known, change: Change = {}): Json {
+export function orderBody({ user_id, tests }: Fixtures, change: Change = {}): Json {
   const { details, address, ...rest } = typeof change === 'function' ? change({ user_id, tests }) : change
   return {
     user_id,
@@ -27,22 +27,22 @@ export function aBody({ user_id, tests }: Known, change: Change = {}): Json {
   }
 }
 
-type Answer = { status: number; body: { detail?: unknown } }
-type Told = { type: string; loc: unknown[] } & { error_type: string; loc: unknown[] }
+type HttpResponse = { status: number; body: { detail?: unknown } }
+type ErrorItem = { type: string; loc: unknown[] } & { error_type: string; loc: unknown[] }
 
 /** What an answer refuses, each as status, code and place. */
-export function refusals({ status, body }: Answer): string[] {
+export function errorsIn({ status, body }: HttpResponse): string[] {
   const { detail } = body
-  if (Array.isArray(detail)) return (detail as Told[]).map(({ type, loc }) => `${status} ${type} ${loc.slice(1).join('.')}`)
-  const { error_type, errors } = detail as { error_type: string; errors?: Told[] }
-  return errors ? errors.map((one) => `${status} ${one.error_type}`) : [`${status} ${error_type}`]
+  if (Array.isArray(detail)) return (detail as ErrorItem[]).map(({ type, loc }) => `${status} ${type} ${loc.slice(1).join('.')}`)
+  const { error_type, errors } = detail as { error_type: string; errors?: ErrorItem[] }
+  return errors ? errors.map((item) => `${status} ${item.error_type}`) : [`${status} ${error_type}`]
 }
 
-const counted = ['orders', 'order_events', 'order_images', 'events', 'user_info', 'user_insurances', 'lab_tests', 'results']
+const countedTables = ['orders', 'order_events', 'order_images', 'events', 'user_info', 'user_insurances', 'lab_tests', 'results']
 
 /** How many rows there are of all that an order writes. */
-export async function rowsOf(db: Db) {
-  const counts = counted.map((table) => sql`(select count(*)::int from ${sql.table(table)}) as ${sql.ref(table)}`)
+export async function countRows(db: Db) {
+  const counts = countedTables.map((table) => sql`(select count(*)::int from ${sql.table(table)}) as ${sql.ref(table)}`)
   const { rows } = await sql<Record<string, number>>`select ${sql.join(counts)}`.execute(db)
   return rows[0]
 }
@@ -62,11 +62,11 @@ const details = (change: Json) => ({ details: change })
 const address = (change: Json) => ({ address: change })
 const tests =
   (...slugs: string[]) =>
-  ({ tests }: Known) => ({ order_set: { lab_test_ids: slugs.map((slug) => tests[slug]) } })
-const tested = (slug: string, change: Json) => (known: Known) => ({ ...tests(slug)(known), ...change })
+  ({ tests }: Fixtures) => ({ order_set: { lab_test_ids: slugs.map((slug) => tests[slug]) } })
+const orderOf = (slug: string, change: Json) => (fixtures: Fixtures) => ({ ...tests(slug)(fixtures), ...change })
 const addOn = (add_on: Json, collection_method?: string) => ({ order_set: { add_on }, collection_method })
 
-const shapes: Rule[] = [
+const shapeRules: Rule[] = [
   ['422 missing user_id', { user_id: undefined }, {}],
   ['422 format_error user_id', { user_id: 'me' }, ({ user_id }) => ({ user_id: user_id.toUpperCase() })],
   ['422 missing patient_details', { patient_details: undefined }, {}],
@@ -140,7 +140,7 @@ const shapes: Rule[] = [
   ],
 ]
 
-const people_: Rule[] = [
+const patientRules: Rule[] = [
   [
     '422 birth_date_in_the_future patient_details.dob',
     details({ dob: '2027-03-11', medical_proxy: aProxy() }),
@@ -157,27 +157,27 @@ const people_: Rule[] = [
 
 const answer = (marker_id: number, question_id: number, text: string) => ({ marker_id, question_id, answer: text })
 const lead = [answer(5050, 700040, 'INIT'), answer(5050, 700050, 'ven')]
-const leading = (...answers: object[]) => tested('occupational-lead', { aoe_answers: answers })
+const leadOrder = (...answerRules: object[]) => orderOf('occupational-lead', { aoe_answers: answerRules })
 const clearance = (volume: string) =>
-  tested('creatinine-clearance', {
+  orderOf('creatinine-clearance', {
     aoe_answers: [volume, '24', '170', '65.5'].map((text, i) => answer(1051, 700070 + 10 * i, text)),
   })
 
-const answers: Rule[] = [
-  ['422 aoe_marker_unknown aoe_answers.2.marker_id', leading(...lead, answer(1050, 700040, 'INIT')), leading(...lead)],
-  ['422 aoe_question_unknown aoe_answers.2.question_id', leading(...lead, answer(5050, 700041, 'x')), leading(...lead)],
-  ['422 aoe_question_unknown aoe_answers.2.question_id', leading(...lead, answer(5005, 700040, 'INIT')), leading(...lead)],
-  ['422 aoe_answer_missing aoe_answers', leading(...lead.slice(1)), leading(...lead)],
-  ['422 aoe_answer_missing aoe_answers', leading(...lead.slice(1), answer(5050, 700040, ' ')), leading(...lead)],
-  ['422 aoe_answer_code aoe_answers.0.answer', leading(answer(5050, 700040, 'First'), ...lead.slice(1)), leading(...lead)],
-  ['422 aoe_answer_duplicate aoe_answers.2', leading(...lead, answer(5050, 700040, 'REPEAT')), leading(...lead)],
+const answerRules: Rule[] = [
+  ['422 aoe_marker_unknown aoe_answers.2.marker_id', leadOrder(...lead, answer(1050, 700040, 'INIT')), leadOrder(...lead)],
+  ['422 aoe_question_unknown aoe_answers.2.question_id', leadOrder(...lead, answer(5050, 700041, 'x')), leadOrder(...lead)],
+  ['422 aoe_question_unknown aoe_answers.2.question_id', leadOrder(...lead, answer(5005, 700040, 'INIT')), leadOrder(...lead)],
+  ['422 aoe_answer_missing aoe_answers', leadOrder(...lead.slice(1)), leadOrder(...lead)],
+  ['422 aoe_answer_missing aoe_answers', leadOrder(...lead.slice(1), answer(5050, 700040, ' ')), leadOrder(...lead)],
+  ['422 aoe_answer_code aoe_answers.0.answer', leadOrder(answer(5050, 700040, 'First'), ...lead.slice(1)), leadOrder(...lead)],
+  ['422 aoe_answer_duplicate aoe_answers.2', leadOrder(...lead, answer(5050, 700040, 'REPEAT')), leadOrder(...lead)],
   ['422 aoe_answer_not_a_number aoe_answers.0.answer', clearance('a litre'), clearance('1500')],
 ]
 
 const unknown = 'ffffffff-0000-4000-8000-000000000000'
 const wellness = tests('essential-wellness')
 
-const tests_: Rule[] = [
+const testRules: Rule[] = [
   ['400 NO_TESTS_NAMED', { order_set: undefined }, ({ tests }) => ({ order_set: undefined, lab_test_id: tests['essential-wellness'] })],
   ['400 NO_TESTS_NAMED', { order_set: { lab_test_ids: [], add_on: null } }, wellness],
   ['400 MARKERS_REQUIRED', addOn({}, 'walk_in_test'), addOn({ marker_ids: [1001] }, 'walk_in_test')],
@@ -197,7 +197,7 @@ const tests_: Rule[] = [
   [
     '400 SEVERAL_METHODS',
     tests('essential-wellness', 'iron-and-anemia'),
-    (known) => ({ ...tests('essential-wellness', 'iron-and-anemia')(known), collection_method: 'walk_in_test' }),
+    (fixtures) => ({ ...tests('essential-wellness', 'iron-and-anemia')(fixtures), collection_method: 'walk_in_test' }),
   ],
   ['400 UNKNOWN_LAB_TEST', { order_set: { lab_test_ids: [unknown] } }, wellness],
   ['400 UNKNOWN_LAB_TEST', { lab_test_id: unknown }, wellness],
@@ -208,23 +208,23 @@ const tests_: Rule[] = [
 
 const policy = { payor_code: 'OAKMU', insurance_id: 'MEMBER-55501' }
 const insured = (change: Json = {}) => ({ billing_type: 'commercial_insurance', health_insurance: policy, icd_codes: ['E78.5'], ...change })
-const wife = { ...policy, responsible_relationship: 'Spouse' }
+const spousePolicy = { ...policy, responsible_relationship: 'Spouse' }
 
-const labs: Rule[] = [
+const labRules: Rule[] = [
   [
     '400 LAB_DOES_NOT_SERVE_STATE',
-    tested('thyroid-complete', address({ state: 'AK', zip: '99501' })),
-    tested('thyroid-complete', address({ state: 'OR', zip: '97035' })),
+    orderOf('thyroid-complete', address({ state: 'AK', zip: '99501' })),
+    orderOf('thyroid-complete', address({ state: 'OR', zip: '97035' })),
   ],
   [
     '400 LAB_DOES_NOT_SERVE_STATE',
-    tested('heart-and-sugar-card', address({ state: 'New York', zip: '10001' })),
-    tested('heart-and-sugar-card', address({ state: 'Connecticut', zip: '06101' })),
+    orderOf('heart-and-sugar-card', address({ state: 'New York', zip: '10001' })),
+    orderOf('heart-and-sugar-card', address({ state: 'Connecticut', zip: '06101' })),
   ],
-  ['400 METHOD_NOT_OFFERED', { collection_method: 'testkit' }, tested('heart-and-sugar-card', { collection_method: 'testkit' })],
+  ['400 METHOD_NOT_OFFERED', { collection_method: 'testkit' }, orderOf('heart-and-sugar-card', { collection_method: 'testkit' })],
   [
     '400 METHOD_NOT_OFFERED',
-    tested('thyroid-complete', { collection_method: 'on_site_collection' }),
+    orderOf('thyroid-complete', { collection_method: 'on_site_collection' }),
     { collection_method: 'on_site_collection' },
   ],
   ['400 BILLING_TYPE_NOT_SUPPORTED', { billing_type: 'patient_bill_passthrough' }, { billing_type: 'patient_bill' }],
@@ -238,8 +238,8 @@ const labs: Rule[] = [
   ['400 INSURANCE_REQUIRED', insured({ health_insurance: { payor_code: 'OAKMU' } }), insured({ health_insurance: { front_image: png } })],
   [
     '400 GUARANTOR_REQUIRED',
-    insured({ health_insurance: wife }),
-    insured({ health_insurance: { ...wife, responsible_details: aProxy() } }),
+    insured({ health_insurance: spousePolicy }),
+    insured({ health_insurance: { ...spousePolicy, responsible_details: aProxy() } }),
   ],
   [
     '400 ICD_CODES_REQUIRED',
@@ -249,7 +249,7 @@ const labs: Rule[] = [
   ['400 ICD_CODE_INVALID', insured({ icd_codes: ['E78.5', 'E78.55555'] }), insured({ icd_codes: ['E78.5', 'e1165'] })],
 ]
 
-const users: Rule[] = [['404 USER_NOT_FOUND', { user_id: unknown }, {}]]
+const userRules: Rule[] = [['404 USER_NOT_FOUND', { user_id: unknown }, {}]]
 
 /** Every rule that needs nothing but a body to be broken. */
-export const orderRules: Rule[] = [...shapes, ...people_, ...answers, ...tests_, ...labs, ...users]
+export const orderRules: Rule[] = [...shapeRules, ...patientRules, ...answerRules, ...testRules, ...labRules, ...userRules]

@@ -10,14 +10,14 @@ export const tests: Record<Method, string> = {
   on_site_collection: 'onsite-event-screen',
 }
 
-const listed = new WeakMap<Client, Awaited<ReturnType<Client['listLabTests']>>['data']>()
+const labTestsOf = new WeakMap<Client, Awaited<ReturnType<Client['listLabTests']>>['data']>()
 
 /** The id of a lab test by its slug. */
 export async function testId(api: Client, slug: string) {
-  const known = listed.get(api)?.find((one) => one.slug === slug)
+  const known = labTestsOf.get(api)?.find((one) => one.slug === slug)
   if (known) return known.id
   const { data } = await api.listLabTests({ query: { lab_test_limit: 500 } })
-  listed.set(api, data)
+  labTestsOf.set(api, data)
   const test = data.find((one) => one.slug === slug)
   if (!test) throw new Error(`no lab test ${slug} among ${data.map((one) => one.slug).join(' ')}`)
   return test.id
@@ -47,12 +47,12 @@ export async function aNewOrder(api: Client, method: Method = 'walk_in_test', ch
   }
 }
 
-export const place = async (api: Client, method: Method = 'walk_in_test', change: object = {}) =>
+export const placeOrder = async (api: Client, method: Method = 'walk_in_test', change: object = {}) =>
   (await api.createOrder({ body: await aNewOrder(api, method, change) })).order
 
 /** An order with a critical result. */
 export async function aCriticalOrder(api: Client) {
-  const order = await place(api)
+  const order = await placeOrder(api)
   await api.simulateOrder({ params: { order_id: order.id }, query: {}, body: { interpretation: 'critical' } })
   return order
 }
@@ -66,4 +66,4 @@ export async function aKit(api: Client, change: object = {}) {
   return order
 }
 
-export const steps = (order: { events: { status: string }[] }) => order.events.map(({ status }) => status.split('.')[2])
+export const statusesOf = (order: { events: { status: string }[] }) => order.events.map(({ status }) => status.split('.')[2])

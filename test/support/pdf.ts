@@ -33,7 +33,7 @@ export async function scan(pdf: Buffer, scale: number) {
   // pdf.js names the browser's canvas in its types and draws on this one as well.
   await page.render({ canvas: canvas as never, viewport }).promise
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
-  const grey = Uint8ClampedArray.from({ length: canvas.width * canvas.height }, (_, index) => data[4 * index] ?? 0)
-  const source = new RGBLuminanceSource(grey, canvas.width, canvas.height)
+  const gray = Uint8ClampedArray.from({ length: canvas.width * canvas.height }, (_, index) => data[4 * index] ?? 0)
+  const source = new RGBLuminanceSource(gray, canvas.width, canvas.height)
   return new Code128Reader().decode(new BinaryBitmap(new HybridBinarizer(source)), new Map([[DecodeHintType.TRY_HARDER, true]])).getText()
 }

@@ -18,9 +18,9 @@ export async function aPipeline(tenant: Tenant, body: Body) {
   const put = async (body: Body) => (await admin.upsertPipelines({ params, body: { team_ids: [team_id], ...body } }))[0] as Pipeline
   const get = async () => (await admin.listPipelines({ params, query: { team_id } })).pipelines[0] as Pipeline
   const enable = (...enabled: Name[]) => put({ preferences: { preferred: enabled[0] ?? 'rabbitmq', enabled } })
-  const made = await put(body)
+  const created = await put(body)
   return {
-    made,
+    created,
     put,
     get,
     enable,
@@ -40,7 +40,7 @@ export function stateOf({ destinations }: Pipeline, name?: Name) {
 }
 
 /** Events of these keys, with their places in the log; answers their ids in its order. */
-export async function tell(app: App, { team_id, api }: Tenant, keys: string[]) {
+export async function emitEvents(app: App, { team_id, api }: Tenant, keys: string[]) {
   const before = (await api.listEvents({ query: { after: 'end' } })).next_cursor
   await emitTo(app, team_id, keys)
   await numberEvents(app)

@@ -8,12 +8,12 @@ export const main = join(root, 'src/main.ts')
 export const assay = join(root, 'bin/assay.mjs')
 
 export type Env = Record<string, string | undefined>
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+export type ProcessResult = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
 /** Nothing of our own environment but the path, as a service manager would start it. */
 export const cleanEnv = (env: Env): Record<string, string> => {
-  const given = Object.entries({ PATH: process.env['PATH'], PORT: '0', ...env })
-  return Object.fromEntries(given.filter((pair): pair is [string, string] => pair[1] !== undefined))
+  const variables = Object.entries({ PATH: process.env['PATH'], PORT: '0', ...env })
+  return Object.fromEntries(variables.filter((pair): pair is [string, string] => pair[1] !== undefined))
 }
 
 type Run = { env: Env; log?: string | undefined; timeout?: number | undefined; account?: { uid: number; gid: number } | undefined }
@@ -29,62 +29,62 @@ export function run(command: string[], { env, log, timeout, account }: Run) {
     killSignal: 'SIGKILL',
     ...account,
   })
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream].setEncoding('utf8').on('data', (text: string) => {
-      said[stream] += text
+      output[stream] += text
       if (log) appendFileSync(log, text)
     })
   child.stdin.on('error', () => {})
-  const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => resolve({ code, signal, ...said })))
-  return { child, pid: child.pid as number, said, ended, says: (pattern: RegExp) => says(child, said, pattern) }
+  const exited = new Promise<ProcessResult>((resolve) => child.once('close', (code, signal) => resolve({ code, signal, ...output })))
+  return { child, pid: child.pid as number, output, exited, waitForOutput: (pattern: RegExp) => waitForOutput(child, output, pattern) }
 }
 
 /** What the pattern found on standard output; fails when the process ends without saying it. */
-const says = (child: ChildProcess, said: { stdout: string; stderr: string }, pattern: RegExp) =>
+const waitForOutput = (child: ChildProcess, output: { stdout: string; stderr: string }, pattern: RegExp) =>
   eventually(() => {
-    const found = pattern.exec(said.stdout)
+    const found = pattern.exec(output.stdout)
     if (!found && (child.exitCode !== null || child.signalCode !== null))
-      throw new Final(`It ended (${child.exitCode ?? child.signalCode}) before saying ${pattern}: ${said.stderr || said.stdout}`)
+      throw new FatalError(`It ended (${child.exitCode ?? child.signalCode}) before saying ${pattern}: ${output.stderr || output.stdout}`)
     return found
   })
 
-export type Service = ReturnType<typeof run> & { url: string; readyMs: number; stop(signal?: NodeJS.Signals): Promise<Ended> }
+export type Service = ReturnType<typeof run> & { url: string; readyMs: number; stop(signal?: NodeJS.Signals): Promise<ProcessResult> }
 
-export const node = (env: Env, log?: string, timeout?: number) => run([process.execPath, main], { env, log, timeout })
+export const runMain = (env: Env, log?: string, timeout?: number) => run([process.execPath, main], { env, log, timeout })
 
 /** The service as a user starts it, once it says that it is ready. */
 export async function startProcess(env: Env, log?: string): Promise<Service> {
   const startedAt = performance.now()
-  const running = node(env, log)
-  const [, url = ''] = await running.says(/Assay is ready at (\S+)/)
+  const running = runMain(env, log)
+  const [, url = ''] = await running.waitForOutput(/Assay is ready at (\S+)/)
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
     running.child.kill(signal)
-    return running.ended
+    return running.exited
   }
   return { ...running, url, readyMs: Math.round(performance.now() - startedAt), stop }
 }
 
-export type Kept = { base_url: string; org_id: string; team_id: string; team_api_key: string; management_key: string }
+export type Credentials = { base_url: string; org_id: string; team_id: string; team_api_key: string; management_key: string }
 
-export const credentialsIn = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Kept
+export const readCredentials = (dataDir: string) => JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Credentials
 
 /** An error that waiting does not mend. */
-class Final extends Error {}
+class FatalError extends Error {}
 
 /** How long anything is waited for that should come at once. A quiet machine needs none of it; a busy one decides nothing by being slow. */
-export const PATIENCE_MS = 120_000
+export const TIMEOUT_MS = 120_000
 
 /** The first answer that is not empty and not an error. */
-export async function eventually<T>(ask: () => T | Promise<T>, patienceMs = PATIENCE_MS): Promise<NonNullable<T>> {
-  const deadline = performance.now() + patienceMs
+export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = TIMEOUT_MS): Promise<NonNullable<T>> {
+  const deadline = performance.now() + timeoutMs
   for (;;) {
-    const answer = await Promise.resolve()
-      .then(ask)
+    const result = await Promise.resolve()
+      .then(probe)
       .catch((error: Error) => error)
-    if (answer instanceof Final) throw answer
-    if (answer && !(answer instanceof Error)) return answer
-    if (performance.now() > deadline) throw new Error('It did not happen in time.', { cause: answer })
+    if (result instanceof FatalError) throw result
+    if (result && !(result instanceof Error)) return result
+    if (performance.now() > deadline) throw new Error('It did not happen in time.', { cause: result })
     await sleep(10)
   }
 }

@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 import { personalWords } from './people.ts'
 
-export type Answer = { status: number; headers: Headers; text: string; body: { detail?: unknown } }
-export type Sending = { headers?: Record<string, string>; body?: string | Buffer }
+export type RawResponse = { status: number; headers: Headers; text: string; body: { detail?: unknown } }
+export type RawRequest = { headers?: Record<string, string>; body?: string | Buffer }
 
 /** A request as it is, right or wrong, and whatever comes back. */
-export async function sendRaw(url: string, method: string, { headers, body }: Sending = {}): Promise<Answer> {
+export async function sendRaw(url: string, method: string, { headers, body }: RawRequest = {}): Promise<RawResponse> {
   const response = await fetch(url, {
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -25,13 +25,13 @@ export async function textOf(response: Response) {
 }
 
 /** What every refusal must be: 4xx, JSON with a detail, traceable, and silent about people. */
-export function expectRefusal({ status, headers, text, body }: Answer) {
+export function expectClientError({ status, headers, text, body }: RawResponse) {
   expect(status, text).toBeGreaterThanOrEqual(400)
   expect(status, text).toBeLessThan(500)
   expect(headers.get('content-type')).toMatch(/^application\/json/)
   expect(headers.get('x-request-id')).toBeTruthy()
   expect(body.detail).toBeTruthy()
-  for (const fault of Array.isArray(body.detail) ? body.detail : [])
-    expect(fault).toEqual({ type: expect.stringMatching(/^\w+$/), loc: expect.any(Array), msg: expect.stringMatching(/\w/) })
+  for (const item of Array.isArray(body.detail) ? body.detail : [])
+    expect(item).toEqual({ type: expect.stringMatching(/^\w+$/), loc: expect.any(Array), msg: expect.stringMatching(/\w/) })
   for (const word of personalWords) expect(text).not.toContain(word)
 }

@@ -4,7 +4,7 @@ import { createServer as createSecureServer, type ServerOptions } from 'node:htt
 import type { AddressInfo, Socket } from 'node:net'
 
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
-export type Behaviour = (response: ServerResponse) => unknown
+export type Behavior = (response: ServerResponse) => unknown
 
 /** Whatever a receiver may do to us. */
 const always = {
@@ -17,7 +17,7 @@ const always = {
     response.writeHead(200, { 'content-length': '100' })
     response.write('half', () => response.socket?.destroy())
   },
-  neverAnswers: () => {},
+  neverResponds: () => {},
   neverEndsHeaders: (response) => response.socket?.write('HTTP/1.1 200 OK\r\nx-slow: '),
   slowDrip: (response) => {
     response.writeHead(200)
@@ -25,22 +25,22 @@ const always = {
     response.on('close', () => clearInterval(timer))
   },
   endless: (response) => pour(response.writeHead(200), Number.POSITIVE_INFINITY),
-  manyHeaders: (response) => response.writeHead(200, { 'x-large': 'x'.repeat(100_000) }).end(),
-  noHttp: (response) => response.socket?.end('220 smtp.example.com ESMTP\r\n'),
+  oversizedHeaders: (response) => response.writeHead(200, { 'x-large': 'x'.repeat(100_000) }).end(),
+  notHttp: (response) => response.socket?.end('220 smtp.example.com ESMTP\r\n'),
   earlyHints: (response) => {
     response.writeEarlyHints({ link: '</x.css>; rel=preload' })
     response.writeHead(204).end()
   },
   earlyHintsOnly: (response) => response.writeEarlyHints({ link: '</x.css>; rel=preload' }),
-} satisfies Record<string, Behaviour>
+} satisfies Record<string, Behavior>
 
 export const faults = {
   ...always,
-  status: (status: number, headers: Record<string, string> = {}, body = ''): Behaviour => {
+  status: (status: number, headers: Record<string, string> = {}, body = ''): Behavior => {
     return (response) => response.writeHead(status, headers).end(body)
   },
   /** As fast as the connection takes it. */
-  bodyOf: (bytes: number): Behaviour => {
+  bodyOf: (bytes: number): Behavior => {
     return (response) => pour(response.writeHead(200, { 'content-length': String(bytes) }), bytes)
   },
 }
@@ -57,11 +57,11 @@ function pour(response: ServerResponse, left: number) {
 }
 
 /** Listens on this machine, behaves as told and remembers what came; with a certificate it speaks TLS. */
-export async function openReceiver(behaviour: Behaviour = faults.ok, tls?: ServerOptions) {
+export async function openReceiver(behavior: Behavior = faults.ok, tls?: ServerOptions) {
   const received: Received[] = []
   const waiting: (() => void)[] = []
   const connections = { opened: 0, open: new Set<Socket>() }
-  let behave = behaviour
+  let behave = behavior
   const listener = async (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => {})
     const body = await text(request)
@@ -81,12 +81,12 @@ export async function openReceiver(behaviour: Behaviour = faults.ok, tls?: Serve
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
     received,
     /** Waits until so many came. */
-    async has(count: number) {
+    async waitForMessages(count: number) {
       while (received.length < count) await new Promise<void>((done) => waiting.push(done))
       return received
     },
     connections,
-    behave: (next: Behaviour) => {
+    behave: (next: Behavior) => {
       behave = next
     },
     async close() {

@@ -15,11 +15,11 @@ export function seedFile(name: string) {
 
 export const random: Random = () => source()
 
-export const randomWhole = (from: number, to: number) => integer(random, from, to)
+export const randomInteger = (from: number, to: number) => integer(random, from, to)
 
-export const randomOf = <T>(list: readonly T[]) => oneOf(random, list) as T
+export const randomItem = <T>(list: readonly T[]) => oneOf(random, list) as T
 
-export const newBytes = (length: number) => Buffer.from(Array.from({ length }, () => randomWhole(0, 255)))
+export const newBytes = (length: number) => Buffer.from(Array.from({ length }, () => randomInteger(0, 255)))
 
 /** A version 4 UUID. */
 export function newUuid(): string {
@@ -31,7 +31,7 @@ export function newUuid(): string {
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 
-export const newText = (length: number) => Array.from({ length }, () => randomOf([...LETTERS])).join('')
+export const newText = (length: number) => Array.from({ length }, () => randomItem([...LETTERS])).join('')
 
 /** Looks like a key that the service makes. */
 export const newApiKey = (prefix: string) => prefix + newText(46)

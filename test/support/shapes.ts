@@ -20,10 +20,10 @@ export const defOf = (type: z.ZodType) => type.def as unknown as Def
 export const fieldsOf = (type: z.ZodType | undefined): [string, z.ZodType][] => Object.entries((type && defOf(type).shape) ?? {})
 
 /** The type under optional, nullable, default and transform. */
-export const bare = (type: z.ZodType): z.ZodType => {
+export const unwrap = (type: z.ZodType): z.ZodType => {
   const { innerType, in: sent } = defOf(type)
   const inside = innerType ?? sent
-  return inside ? bare(inside) : type
+  return inside ? unwrap(inside) : type
 }
 
 const texts: Record<string, () => string> = {
@@ -35,18 +35,18 @@ const texts: Record<string, () => string> = {
 }
 
 /** A value that the shape takes; of an object only the required fields, by `known` where it names one. */
-export function exampleOf(type: z.ZodType, name = '', known: Record<string, unknown> = {}): unknown {
-  if (name in known) return known[name]
+export function exampleOf(type: z.ZodType, name = '', overrides: Record<string, unknown> = {}): unknown {
+  if (name in overrides) return overrides[name]
   const def = defOf(type)
   if (def.type === 'object')
     return Object.fromEntries(
       fieldsOf(type)
         .filter(([, field]) => !field.safeParse(undefined).success)
-        .map(([name, field]) => [name, exampleOf(field, name, known)]),
+        .map(([name, field]) => [name, exampleOf(field, name, overrides)]),
     )
-  if (bare(type) !== type) return exampleOf(bare(type), name, known)
-  if (def.type === 'array') return [exampleOf(def.element as z.ZodType, name, known)]
-  if (def.type === 'union') return exampleOf((def.options as z.ZodType[])[0] as z.ZodType, name, known)
+  if (unwrap(type) !== type) return exampleOf(unwrap(type), name, overrides)
+  if (def.type === 'array') return [exampleOf(def.element as z.ZodType, name, overrides)]
+  if (def.type === 'union') return exampleOf((def.options as z.ZodType[])[0] as z.ZodType, name, overrides)
   if (def.type === 'enum') return Object.values(def.entries ?? {})[0]
   if (def.type === 'literal') return def.values?.[0]
   if (def.type === 'record') return {}
@@ -84,27 +84,27 @@ export const oddCursors = [
   `2037-01-01T00:00:00.000Z ${'-'.repeat(36)}`,
 ].map((text) => Buffer.from(text).toString('base64url'))
 
-export const nonsenseText = fc.oneof(
+export const garbageText = fc.oneof(
   fc.constantFrom(...oddTexts, ...oddTimes, ...oddCursors),
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.constant('x'.repeat(10_000)),
 )
 
-export const nonsense = fc.oneof(
-  nonsenseText,
+export const garbage = fc.oneof(
+  garbageText,
   fc.constantFrom<unknown>(...personal),
   fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e308, Number.MAX_SAFE_INTEGER, [], {}, [null], [[[]]], { __proto__: null }),
   fc.jsonValue({ maxDepth: 2 }),
 )
 
 /** What the shape takes, with optional fields at random. */
-export function valid(type: z.ZodType, name: string, known: Record<string, unknown>): fc.Arbitrary<unknown> {
+export function validInput(type: z.ZodType, name: string, overrides: Record<string, unknown>): fc.Arbitrary<unknown> {
   const { type: kind } = defOf(type)
-  if (name in known || kind !== 'object') return fc.constant(null).map(() => exampleOf(type, name, known))
+  if (name in overrides || kind !== 'object') return fc.constant(null).map(() => exampleOf(type, name, overrides))
   return fc.record(
     Object.fromEntries(
       fieldsOf(type).map(([name, field]) => {
-        const value = valid(bare(field), name, known)
+        const value = validInput(unwrap(field), name, overrides)
         return [name, field.safeParse(undefined).success ? fc.option(value, { nil: undefined }) : value]
       }),
     ),
@@ -112,15 +112,17 @@ export function valid(type: z.ZodType, name: string, known: Record<string, unkno
 }
 
 /** The same with one piece replaced by nonsense: nearly right is what gets furthest. */
-export function spoilt(type: z.ZodType, name: string, known: Record<string, unknown>): fc.Arbitrary<unknown> {
-  const inside = bare(type)
+export function invalidInput(type: z.ZodType, name: string, overrides: Record<string, unknown>): fc.Arbitrary<unknown> {
+  const inside = unwrap(type)
   const def = defOf(inside)
-  if (def.type === 'array') return fc.oneof(fc.array(spoilt(def.element as z.ZodType, name, known), { maxLength: 3 }), nonsense)
+  if (def.type === 'array') return fc.oneof(fc.array(invalidInput(def.element as z.ZodType, name, overrides), { maxLength: 3 }), garbage)
   const odd = fc.constantFrom(...(name === 'next_cursor' ? oddCursors : oddTimes))
   if (def.type !== 'object')
-    return fc.oneof({ arbitrary: nonsense, weight: 3 }, { arbitrary: odd, weight: /date|^$/.test(def.format ?? '') ? 3 : 0 })
+    return fc.oneof({ arbitrary: garbage, weight: 3 }, { arbitrary: odd, weight: /date|^$/.test(def.format ?? '') ? 3 : 0 })
   const fields = fieldsOf(inside)
-  const one = (place: string, field: z.ZodType) =>
-    fc.tuple(valid(inside, '', known), spoilt(field, place, known)).map(([object, piece]) => ({ ...(object as object), [place]: piece }))
-  return fc.oneof(nonsense, ...fields.map(([place, field]) => one(place, field)))
+  const one = (key: string, field: z.ZodType) =>
+    fc
+      .tuple(validInput(inside, '', overrides), invalidInput(field, key, overrides))
+      .map(([object, piece]) => ({ ...(object as object), [key]: piece }))
+  return fc.oneof(garbage, ...fields.map(([key, field]) => one(key, field)))
 }

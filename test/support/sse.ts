@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { atEnd } from './world.ts'
 
-export type Told = { id?: string; event?: string; data?: Record<string, unknown>; comment?: string }
+export type SseMessage = { id?: string; event?: string; data?: Record<string, unknown>; comment?: string }
 
 /** Reads server-sent events one after the other, as a browser would. */
 export async function listen(url: string, headers: Record<string, string>) {
@@ -13,7 +13,7 @@ export async function listen(url: string, headers: Record<string, string>) {
   const pieces = response.setEncoding('utf8').iterator({ destroyOnReturn: false }) as AsyncIterator<string>
   let text = ''
   /** The next block with something in it, or undefined at the end. */
-  async function next(): Promise<Told | undefined> {
+  async function next(): Promise<SseMessage | undefined> {
     const end = text.indexOf('\n\n')
     if (end < 0) {
       const { done, value } = await pieces.next()
@@ -21,20 +21,20 @@ export async function listen(url: string, headers: Record<string, string>) {
       text += value
       return next()
     }
-    const block = parsed(text.slice(0, end))
+    const block = parseMessage(text.slice(0, end))
     text = text.slice(end + 2)
     return Object.keys(block).length ? block : next()
   }
-  return { status: response.statusCode, type: response.headers['content-type'], next, leave: () => request.destroy() }
+  return { status: response.statusCode, type: response.headers['content-type'], next, close: () => request.destroy() }
 }
 
-function parsed(block: string): Told {
-  const told: Told = {}
+function parseMessage(block: string): SseMessage {
+  const message: SseMessage = {}
   for (const line of block.split('\n')) {
     const [, name, value = ''] = /^(\w*): ?(.*)$/.exec(line) ?? []
-    if (name === '') told.comment = value
-    if (name === 'id' || name === 'event') told[name] = value
-    if (name === 'data') told.data = JSON.parse(value)
+    if (name === '') message.comment = value
+    if (name === 'id' || name === 'event') message[name] = value
+    if (name === 'data') message.data = JSON.parse(value)
   }
-  return told
+  return message
 }

@@ -2,7 +2,7 @@ import type { Client } from '../../src/contract/client.ts'
 import { type EventName, messageOf } from '../../src/contract/delivery/events.ts'
 import type { SummaryName } from '../../src/contract/wearables/summaries.ts'
 import type { App } from '../../src/platform/app.ts'
-import { toldTo } from './events.ts'
+import { eventsOf } from './events.ts'
 
 let users = 0
 
@@ -17,8 +17,8 @@ export const push = (api: Client, user_id: string, resource: string, data: unkno
   api.pushSamples({ params: { user_id, resource }, body: { provider: 'apple_health_kit', data, ...change } })
 
 /** Everything that a team was told of a user, each event checked against its row of the catalogue. */
-export async function toldOf(app: App, team_id: string, user_id: string) {
-  const events = (await toldTo(app, team_id, 0, 10_000)).filter((event) => event.user_id === user_id)
+export async function userEvents(app: App, team_id: string, user_id: string) {
+  const events = (await eventsOf(app, team_id, 0, 10_000)).filter((event) => event.user_id === user_id)
   for (const { event_type, data, user_id, client_user_id, id, created_at } of events) {
     const message = { event_type, data, team_id, user_id, client_user_id, event_id: id, created_at }
     const { error } = messageOf(event_type as EventName).safeParse(message)

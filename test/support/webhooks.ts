@@ -1,33 +1,33 @@
 import { vi } from 'vitest'
-import { PATIENCE_MS } from './process.ts'
-import { type Behaviour, faults, openReceiver } from './receiver.ts'
+import { TIMEOUT_MS } from './process.ts'
+import { type Behavior, faults, openReceiver } from './receiver.ts'
 import { atEnd, type Tenant } from './world.ts'
 
 /** A receiver that can be waited for. `behaves` is asked anew for each message, beginning with 1. */
-export async function aReceiver(behaves: (n: number) => Behaviour = () => faults.ok) {
-  let answer = behaves
-  let came = 0
-  const receiver = await openReceiver((response) => answer(++came)(response))
+export async function aReceiver(behaviorOf: (n: number) => Behavior = () => faults.ok) {
+  let behavior = behaviorOf
+  let arrived = 0
+  const receiver = await openReceiver((response) => behavior(++arrived)(response))
   atEnd(() => receiver.close())
   return {
     ...receiver,
-    behave: (next: (n: number) => Behaviour) => {
-      answer = next
+    behave: (next: (n: number) => Behavior) => {
+      behavior = next
     },
     has: async (count: number) => {
-      await soon(() => {
+      await waitFor(() => {
         if (receiver.received.length < count) throw new Error(`${receiver.received.length} of ${count} messages came`)
       })
       return receiver.received
     },
     sequences: () => receiver.received.map(({ headers }) => Number(headers['webhook-sequence'])),
-    events: () => receiver.received.map(({ body }) => JSON.parse(body) as Told),
+    events: () => receiver.received.map(({ body }) => JSON.parse(body) as EventBody),
   }
 }
 
-type Told = { event_type: string; event_id: string; user_id: string | null; data: Record<string, unknown> }
+type EventBody = { event_type: string; event_id: string; user_id: string | null; data: Record<string, unknown> }
 
-export const soon = <T>(holds: () => T | Promise<T>) => vi.waitFor(holds, { timeout: PATIENCE_MS, interval: 20 })
+export const waitFor = <T>(assertion: () => T | Promise<T>) => vi.waitFor(assertion, { timeout: TIMEOUT_MS, interval: 20 })
 
 /** Every event type but those of users, so that a test may create users as it needs them. */
 const aboutNoUsers = ['labtest.*', 'provider.*', 'daily.*', 'historical.*', 'endpoint.*', 'message.*']
@@ -44,7 +44,7 @@ export async function aWebhook({ admin, org_id, team_id }: Tenant, body: { url: 
     patch: (body: Parameters<typeof admin.patchWebhook>[0]['body']) => admin.patchWebhook({ params, body }),
     attempts: async (query: NonNullable<Parameters<typeof admin.listWebhookAttempts>[0]['query']> = {}) =>
       (await admin.listWebhookAttempts({ params, query })).data,
-    waiting: async () => (await admin.listWebhookMessages({ params })).data,
+    pending: async () => (await admin.listWebhookMessages({ params })).data,
     retry: (event_id: string) => admin.retryWebhookMessage({ params: { ...params, event_id } }),
   }
 }

@@ -42,7 +42,7 @@ let shared: Promise<string> | undefined
 
 /** The database of this test file, cloned from the migrated template; that of the sandbox has its catalogue. */
 export const fileDatabase = (environment = 'sandbox') => {
-  shared ??= newDatabase(environment === 'sandbox' ? inject('catalogued') : inject('template'))
+  shared ??= newDatabase(environment === 'sandbox' ? inject('catalogTemplate') : inject('template'))
   return shared
 }
 
@@ -86,22 +86,22 @@ export async function replica({ env = {}, database, table }: Options = {}) {
     server,
     url,
     /** Moves real time as this replica sees it. */
-    passes: (ms: number) => {
+    advanceTime: (ms: number) => {
       offset += ms
     },
     /** Sets real time as this replica sees it. */
-    goTo: (moment: string) => {
+    setTime: (moment: string) => {
       offset = Date.parse(moment) - Date.now()
     },
     /** Goes ahead to noon in UTC, for what counts in days: none of them ends while the test runs. */
-    goToNoon: () => {
+    setTimeToNoon: () => {
       offset = Math.ceil(Date.now() / DAY + 0.5) * DAY - DAY / 2 - Date.now()
     },
     runJobs: async () => {
       for (const job of jobs) while ((await job.run(app)) === true);
     },
     /** Delivers to webhooks from now on. */
-    courier: async (send?: Sender['post']) => {
+    startDelivery: async (send?: Sender['post']) => {
       const sender = openSender({ policy: policyOf(config) })
       const worker = await startWorker(
         service,
@@ -121,20 +121,20 @@ export async function replica({ env = {}, database, table }: Options = {}) {
       return worker
     },
     /** Publishes to pipelines from now on. */
-    publisher: (reach: Partial<OutboundOptions> = {}) => {
-      const publisher = startPublisher(
+    startPublishing: (outbound: Partial<OutboundOptions> = {}) => {
+      const startPublishing = startPublisher(
         service,
-        { ...outboundOptionsOf(config), ...reach },
+        { ...outboundOptionsOf(config), ...outbound },
         (error) => app.log.error({ err: String(error) }),
         metrics.pipelines.record,
       )
-      atEnd(() => publisher.stop())
-      return publisher
+      atEnd(() => startPublishing.stop())
+      return startPublishing
     },
     /** A fresh organisation with a team and both keys. */
     tenant: (names: Partial<Parameters<typeof createOrg>[1]> = {}) => tenant(app, base, names),
     /** A partner lab's side, with a fresh key. */
-    labSide: (lab_id = 1) => labSide(app, base, lab_id),
+    partnerLab: (lab_id = 1) => partnerLab(app, base, lab_id),
   }
 }
 
@@ -158,7 +158,7 @@ async function tenant(app: App, base: string, names: Partial<Parameters<typeof c
   }
 }
 
-async function labSide(app: App, base: string, lab_id: number) {
+async function partnerLab(app: App, base: string, lab_id: number) {
   const { key: lab_key, id: key_id } = await createLabKey(app, { lab_id, label: 'test' })
   return { lab_key, key_id, lab: createClient(base, { 'x-lab-key': lab_key }) }
 }
@@ -170,12 +170,12 @@ export async function world(options: Options = {}) {
 }
 
 /** The refusal that a call ends in. */
-export async function refusal(call: Promise<unknown>): Promise<{ status: number; detail: Record<string, unknown> }> {
-  const answer = await call.then(
+export async function errorOf(call: Promise<unknown>): Promise<{ status: number; detail: Record<string, unknown> }> {
+  const result = await call.then(
     (body) => ({ status: 200, detail: { unexpected: body } }),
     (error) => error,
   )
-  return { status: answer.status, detail: answer.detail }
+  return { status: result.status, detail: result.detail }
 }
 
 export const temporaryFolder = () => mkdtempSync(join(inject('logs'), 'folder-'))

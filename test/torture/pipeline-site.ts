@@ -10,7 +10,7 @@ import { aQueue, startBroker } from '../support/broker.ts'
 import { query } from '../support/cluster.ts'
 import { aNewOrder, aUser } from '../support/orders.ts'
 import { deploymentOf } from '../support/pipelines.ts'
-import { credentialsIn, eventually, postmasterOf, type Service, startProcess } from '../support/process.ts'
+import { eventually, postmasterOf, readCredentials, type Service, startProcess } from '../support/process.ts'
 
 export type Site = Awaited<ReturnType<typeof openSite>>
 
@@ -27,7 +27,7 @@ export async function openSite(log?: string) {
   const env = { DATA_DIR: dataDir, DATABASE_URL: server.url, ENCRYPTION_KEY: 'torture-0123456789abcdef0123456789abcdef' }
   const start = () => startProcess(env, log)
   const services: Service[] = await Promise.all([start(), start()])
-  const kept = credentialsIn(dataDir)
+  const kept = readCredentials(dataDir)
   await (await aQueue(broker.uri, { name: QUEUE })).close()
   const admin = createClient((services[0] as Service).url, { 'x-management-key': kept.management_key })
   await admin.upsertPipelines({ params: deploymentOf(kept), body: { team_ids: [kept.team_id], rabbitmq: broker } })
@@ -43,12 +43,12 @@ export async function openSite(log?: string) {
     /** Which of the two publishes. */
     async leader() {
       const [row] = await query<{ holder: string | null }>(server.url, 'select holder from pipeline_outlets')
-      return services.findIndex(({ said }) => row?.holder && said.stdout.includes(row.holder))
+      return services.findIndex(({ output }) => row?.holder && output.stdout.includes(row.holder))
     },
     async close() {
       await reader.stop()
       for (const service of services) service.child.kill('SIGKILL')
-      await Promise.all(services.map((service) => service.ended))
+      await Promise.all(services.map((service) => service.exited))
       await broker.stop()
       await server.stop()
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

@@ -1,6 +1,6 @@
 import { query } from '../support/cluster.ts'
 import { eventually, type Service } from '../support/process.ts'
-import { randomWhole } from '../support/seeded.ts'
+import { randomInteger } from '../support/seeded.ts'
 import { openSite, type Site, startClients } from './pipeline-site.ts'
 
 export const victims = ['the broker', 'the process that publishes', 'PostgreSQL'] as const
@@ -42,7 +42,7 @@ async function killDuringFlow(site: Site, round: number, killed: Victim): Promis
   const { received } = site.reader
   const before = { received: received.length, events: (await logOf(site)).length }
   const clients = await startClients(site)
-  const enough = randomWhole(20, 59)
+  const enough = randomInteger(20, 59)
   await eventually(() => clients.placed() >= enough && received.length > before.received)
   const leader = await eventually(async () => (await site.leader()) + 1)
   const killedAt = Date.now()

@@ -7,17 +7,17 @@ import { type Client, createClient } from '../../src/contract/client.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import {
   assay,
-  credentialsIn,
   type Env,
   eventually,
   isAlive,
-  PATIENCE_MS,
   postmasterOf,
+  readCredentials,
   run,
   type Service,
   startProcess,
+  TIMEOUT_MS,
 } from '../support/process.ts'
-import { newUuid, randomWhole } from '../support/seeded.ts'
+import { newUuid, randomInteger } from '../support/seeded.ts'
 import { faultsInTables } from './tables.ts'
 import { type Attempt, send, startWriters, type Work } from './writers.ts'
 
@@ -90,17 +90,18 @@ export async function torture<B, A>(subject: Subject<B, A>, kind: Kind, { rounds
 /** Durable as it comes: nothing of PostgreSQL's safety is switched off. */
 const startOutside = (dataDir: string) => startEmbedded({ dataDir, log: pino({ level: 'silent' }) })
 
-const apiOf = (service: Service, dataDir: string) => createClient(service.url, { 'x-service-api-key': credentialsIn(dataDir).team_api_key })
+const apiOf = (service: Service, dataDir: string) =>
+  createClient(service.url, { 'x-service-api-key': readCredentials(dataDir).team_api_key })
 
 const targetOf = <B, A>({ service, dataDir, work }: Site<B, A>) => ({
   base: service.url,
-  key: credentialsIn(dataDir).team_api_key,
+  key: readCredentials(dataDir).team_api_key,
   work,
 })
 
 async function killDuringWrites<B, A>(site: Site<B, A>, round: number): Promise<Round> {
   const writers = startWriters<B, A>({ ...targetOf(site), round, count: WRITERS })
-  const enough = randomWhole(40, 119)
+  const enough = randomInteger(40, 119)
   await eventually(() => writers.acknowledged() >= enough)
   const killedAt = performance.now()
   if (site.kind.victim === 'process') await killProcess(site, writers)
@@ -125,7 +126,7 @@ type Writers = { acknowledged(): number; fail(): Promise<unknown>; stop(): Promi
 async function killProcess<B, A>(site: Site<B, A>, writers: Writers) {
   process.kill(site.service.pid, 'SIGKILL')
   await writers.stop()
-  await site.service.ended
+  await site.service.exited
   site.service = await startProcess(site.env, site.log)
   const attempt: Attempt<B, A> = { body: site.work.body(`after-${newUuid()}`) }
   const fault = await send(targetOf(site), attempt)
@@ -135,7 +136,7 @@ async function killProcess<B, A>(site: Site<B, A>, writers: Writers) {
 
 /** kill -9 under a service that must live on and find back by itself. */
 async function killPostgres<B, A>(site: Site<B, A>, writers: Writers) {
-  const died = site.service.ended.then(({ stderr }) => {
+  const died = site.service.exited.then(({ stderr }) => {
     throw new Error(`The service died with its database: ${stderr}`)
   })
   const killed = postmasterOf(site.cluster)
@@ -164,7 +165,7 @@ const patient = (api: Client) =>
 
 /** As a client does that was promised: a 503 says to send again, for connections of the killed server may still lie in the pool. */
 async function whenBack<T>(ask: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
     try {
       return await ask()
@@ -177,14 +178,14 @@ async function whenBack<T>(ask: () => Promise<T>): Promise<T> {
 
 /** The operator's own command, beside the running service. */
 async function verifyAudit<B, A>({ env }: Site<B, A>) {
-  const { code, stdout, stderr } = await run([process.execPath, assay, 'audit', 'verify'], { env }).ended
+  const { code, stdout, stderr } = await run([process.execPath, assay, 'audit', 'verify'], { env }).exited
   const said = (stdout || stderr).trim()
   return { said, faults: code === 0 && /^intact: [1-9]/.test(said) ? [] : [`audit verify: ${said}`] }
 }
 
 async function end<B, A>({ service, kind, cluster }: Site<B, A>) {
   service.child.kill('SIGKILL')
-  await service.ended
+  await service.exited
   if (kind.database === 'embedded') await eventually(() => !isAlive(postmasterPid(cluster)))
 }
 

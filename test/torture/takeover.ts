@@ -37,7 +37,7 @@ export async function measureTakeover(site: Site) {
 async function kill(site: Site, i: number) {
   site.killService(i)
   const at = Date.now()
-  await (site.services[i] as Service).ended
+  await (site.services[i] as Service).exited
   return at
 }
 

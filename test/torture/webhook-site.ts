@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { createClient } from '../../src/contract/client.ts'
 import { startEmbedded } from '../../src/platform/db/embedded/start.ts'
 import { aNewOrder, aUser } from '../support/orders.ts'
-import { credentialsIn, eventually, postmasterOf, type Service, startProcess } from '../support/process.ts'
+import { eventually, postmasterOf, readCredentials, type Service, startProcess } from '../support/process.ts'
 import { openVerifier } from './webhook-receiver.ts'
 
 export const roles = ['worker', 'worker', 'api', 'api', 'api'] as const
@@ -26,13 +26,13 @@ export async function openSite(log?: string) {
     url: server.url,
     services,
     receiver,
-    kept: credentialsIn(dataDir),
+    kept: readCredentials(dataDir),
     start,
     killService: (i: number) => process.kill((services[i] as Service).pid, 'SIGKILL'),
     killPostgres: () => process.kill(postmasterOf(join(folder, 'server')), 'SIGKILL'),
     async close() {
       for (const service of services) service.child.kill('SIGKILL')
-      await Promise.all(services.map((service) => service.ended))
+      await Promise.all(services.map((service) => service.exited))
       await receiver.close()
       await server.stop()
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

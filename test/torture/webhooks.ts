@@ -1,6 +1,6 @@
 import { query } from '../support/cluster.ts'
 import { eventually, type Service } from '../support/process.ts'
-import { randomWhole } from '../support/seeded.ts'
+import { randomInteger } from '../support/seeded.ts'
 import { openSite, orderings, roles, type Site, startClients } from './webhook-site.ts'
 
 type Event = { id: string; key: string; at: number }
@@ -45,7 +45,7 @@ async function killDuringDelivery(site: Site, round: number): Promise<Round> {
   // Every third round the receiver is in trouble as well.
   receiver.refuse(round % 3 === 0 ? 400 : Number.POSITIVE_INFINITY)
   const clients = await startClients(site)
-  const enough = randomWhole(30, 89)
+  const enough = randomInteger(30, 89)
   await eventually(() => clients.placed() >= enough)
   const victims = victimsOf(round)
   const killedAt = Date.now()
@@ -75,15 +75,15 @@ const POSTGRES = -1
 
 /** A worker, PostgreSQL and an API process in turn, now and then two at once. */
 function victimsOf(round: number) {
-  const first = [randomWhole(0, 1), POSTGRES, randomWhole(2, roles.length - 1)][round % 3] as number
-  const second = randomWhole(-1, 19)
+  const first = [randomInteger(0, 1), POSTGRES, randomInteger(2, roles.length - 1)][round % 3] as number
+  const second = randomInteger(-1, 19)
   return second < roles.length && second !== first ? [first, second] : [first]
 }
 
 async function restart(site: Site, victims: number[]) {
   await eventually(() => query(site.url, 'select 1'))
   for (const victim of victims.filter((victim) => victim !== POSTGRES)) {
-    await (site.services[victim] as Service).ended
+    await (site.services[victim] as Service).exited
     site.services[victim] = await site.start(victim)
   }
 }

@@ -1,12 +1,12 @@
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
-import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
-import { refusal, world } from '../support/world.ts'
+import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
-await w.courier()
+await w.startDelivery()
 
 /** Places an order whose first delivery fails once and is retried. */
 async function deliverOnSecondAttempt() {
@@ -17,10 +17,10 @@ async function deliverOnSecondAttempt() {
     params: webhook.params,
     body: { headers: { 'X-Shop': 'north', 'User-Agent': 'Harbor/1', Authorization: 'Bearer very-secret' } },
   })
-  const order = await place(tenant.api)
-  await soon(async () => expect(await webhook.attempts()).toHaveLength(1))
-  w.passes(10_000)
-  const attempts = await soon(async () => {
+  const order = await placeOrder(tenant.api)
+  await waitFor(async () => expect(await webhook.attempts()).toHaveLength(1))
+  w.advanceTime(10_000)
+  const attempts = await waitFor(async () => {
     const attempts = await webhook.attempts()
     expect(attempts).toHaveLength(2)
     return attempts
@@ -96,8 +96,8 @@ test('truncates a stored response body at 64 KiB', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.bodyOf(1_000_000))
   const webhook = await aWebhook(tenant, { url: receiver.url })
-  await place(tenant.api)
-  const [attempt] = await soon(async () => {
+  await placeOrder(tenant.api)
+  const [attempt] = await waitFor(async () => {
     const attempts = await webhook.attempts()
     expect(attempts).toHaveLength(1)
     return attempts
@@ -110,7 +110,7 @@ test('returns 404 for an attempt of another webhook', async () => {
   const { attempts, admin, org_id, team_id } = await deliverOnSecondAttempt()
   const other = await aWebhook({ admin, org_id, team_id } as Parameters<typeof aWebhook>[0], { url: 'https://example.com/other' })
   const attempt_id = attempts[0]?.id as string
-  expect(await refusal(admin.getWebhookAttempt({ params: { ...other.params, attempt_id } }))).toMatchObject({
+  expect(await errorOf(admin.getWebhookAttempt({ params: { ...other.params, attempt_id } }))).toMatchObject({
     status: 404,
     detail: { error_type: 'ATTEMPT_NOT_FOUND' },
   })
@@ -135,6 +135,6 @@ test('sends a signed example once and leaves the webhook health unchanged', asyn
 
   expect(await send('daily.data.sleep.created')).toMatchObject({ outcome: 'exhausted', status: 500, error: 'status', next_try_at: null })
   expect(await webhook.get()).toMatchObject({ failures: 0, waiting: 0 })
-  expect(await refusal(send('labtest.order.lost'))).toMatchObject({ status: 404, detail: { error_type: 'EVENT_TYPE_NOT_FOUND' } })
+  expect(await errorOf(send('labtest.order.lost'))).toMatchObject({ status: 404, detail: { error_type: 'EVENT_TYPE_NOT_FOUND' } })
   expect((await webhook.attempts()).map(({ example }) => example)).toEqual([true, true])
 })

@@ -1,6 +1,6 @@
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
-import { aUser, place, steps } from '../support/orders.ts'
+import { aUser, placeOrder, statusesOf } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { atEnd, world } from '../support/world.ts'
 
@@ -12,7 +12,7 @@ async function startReceiver(statusOf: (n: number) => number = () => 200) {
 }
 
 const w = await world()
-await w.courier()
+await w.startDelivery()
 
 test('delivers every status change of an order, signed and in order', async () => {
   const { api, admin, org_id, team_id } = await w.tenant()
@@ -20,13 +20,13 @@ test('delivers every status change of an order, signed and in order', async () =
   const params = { org_id, team_id, env: 'sandbox' as const }
   const webhook = await admin.createWebhook({ params, body: { url: receiver.url, filter_types: ['labtest.*'] } })
   const { key } = await admin.getWebhookSecret({ params: { ...params, webhook_id: webhook.id } })
-  const order = await place(api)
+  const order = await placeOrder(api)
   await w.runJobs()
   await api.simulateOrder({ params: { order_id: order.id }, query: {}, body: { partials: 0 } })
-  const received = await receiver.has(3)
+  const received = await receiver.waitForMessages(3)
   for (const { headers, body } of received) new Webhook(key).verify(body, headers as Record<string, string>)
   const events = received.map(({ body }) => JSON.parse(body) as { event_type: string; data: typeof order })
-  expect(events.map(({ event_type, data }) => `${event_type} ${steps(data).at(-1)}`)).toEqual([
+  expect(events.map(({ event_type, data }) => `${event_type} ${statusesOf(data).at(-1)}`)).toEqual([
     'labtest.order.created ordered',
     'labtest.order.updated requisition_created',
     'labtest.order.updated completed',
@@ -41,11 +41,11 @@ test('retries a failed delivery before the next event of the order', async () =>
   const receiver = await startReceiver((n) => (n === 1 ? 500 : 200))
   const params = { org_id, team_id, env: 'sandbox' as const }
   await admin.createWebhook({ params, body: { url: receiver.url, filter_types: ['labtest.*'] } })
-  const order = await place(api)
-  await receiver.has(1)
+  const order = await placeOrder(api)
+  await receiver.waitForMessages(1)
   await w.runJobs()
-  w.passes(10_000)
-  const received = await receiver.has(3)
+  w.advanceTime(10_000)
+  const received = await receiver.waitForMessages(3)
   expect(received.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '1', '2'])
   expect(JSON.parse(received[2]?.body as string).data.id).toBe(order.id)
 })
@@ -56,9 +56,9 @@ test('delivers all events to a strict webhook in log order', async () => {
   const params = { org_id, team_id, env: 'sandbox' as const }
   const user_id = await aUser(api)
   await admin.createWebhook({ params, body: { url: receiver.url, ordering: 'strict' } })
-  const orders = await Promise.all([1, 2, 3].map(() => place(api, 'walk_in_test', { user_id })))
+  const orders = await Promise.all([1, 2, 3].map(() => placeOrder(api, 'walk_in_test', { user_id })))
   await w.runJobs()
-  const received = await receiver.has(6)
+  const received = await receiver.waitForMessages(6)
   expect(received.map(({ headers }) => headers['webhook-sequence'])).toEqual(['1', '2', '3', '4', '5', '6'])
   expect(new Set(received.map(({ body }) => JSON.parse(body).data.id))).toEqual(new Set(orders.map(({ id }) => id)))
 })
@@ -81,7 +81,7 @@ test('matches events by exact type, prefix or wildcard in filter_types', async (
   const user_id = await aUser(api)
   const matching = await Promise.all(matchingFilters.map(createWebhook))
   const other = await Promise.all(otherFilters.map(createWebhook))
-  await place(api, 'walk_in_test', { user_id })
+  await placeOrder(api, 'walk_in_test', { user_id })
   const pendingCount = async (webhook_id: string) => (await admin.getWebhook({ params: { ...params, webhook_id } })).waiting
   expect(await Promise.all(matching.map(pendingCount))).toEqual(matchingFilters.map(() => 1))
   expect(await Promise.all(other.map(pendingCount))).toEqual(otherFilters.map(() => 0))

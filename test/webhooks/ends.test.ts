@@ -5,9 +5,9 @@ import { backlogs } from '../../src/delivery/webhooks/sending/backlog.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import { DAY, MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { aWebhook, drivenWorker, emitTo, type Got, ok, waitingFor } from '../support/lanes.ts'
+import { aWebhook, countPending, emitTo, manualWorker, ok, type ReceivedMessage } from '../support/lanes.ts'
 import { eventually } from '../support/process.ts'
-import { atEnd, refusal, replica } from '../support/world.ts'
+import { atEnd, errorOf, replica } from '../support/world.ts'
 
 const w = await replica()
 const { app, url } = w
@@ -15,8 +15,8 @@ const { app, url } = w
 async function setUp() {
   const tenant = await w.tenant()
   const { id } = await aWebhook(tenant, '/')
-  const received: Got[] = []
-  const worker = await drivenWorker(app, url, (got) => {
+  const received: ReceivedMessage[] = []
+  const worker = await manualWorker(app, url, (got) => {
     received.push(got)
     return ok
   })
@@ -25,7 +25,7 @@ async function setUp() {
   const params = { org_id, team_id, env: 'sandbox' as const, webhook_id: id }
   const emit = (...keys: string[]) => emitTo(app, team_id, keys)
   const deliverPending = async () => {
-    while (await worker.turn([id])) await worker.settle()
+    while (await worker.claimAndSend([id])) await worker.settle()
   }
   return { id, admin, params, received, worker, emit, deliverPending }
 }
@@ -36,7 +36,7 @@ const exists = async (id: string) => (await query(url, 'select from webhooks whe
 const purge = async () => {
   while (await purgeWebhooks(app));
 }
-const numbers = (received: Got[]) => received.map(({ n }) => n)
+const numbers = (received: ReceivedMessage[]) => received.map(({ n }) => n)
 
 /** Inserts `each` messages on every lane for events that are no longer retained. */
 const fill = (id: string, lanes: number, each: number) =>
@@ -57,17 +57,17 @@ test.each([
   const { id, admin, params, emit } = await setUp()
   await fill(id, lanes, each)
   await admin.deleteWebhook({ params })
-  expect(await waitingFor(url, [id])).toBe(lanes * each)
-  expect(await refusal(admin.getWebhook({ params }))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
-  expect(await refusal(admin.deleteWebhook({ params }))).toMatchObject({ status: 404 })
+  expect(await countPending(url, [id])).toBe(lanes * each)
+  expect(await errorOf(admin.getWebhook({ params }))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
+  expect(await errorOf(admin.deleteWebhook({ params }))).toMatchObject({ status: 404 })
   expect((await admin.listWebhooks({ params })).data).toEqual([])
   expect((await backlogs(app.db)).map(({ webhook_id }) => webhook_id)).not.toContain(id)
   await emit('a')
-  expect(await waitingFor(url, [id])).toBe(lanes * each)
+  expect(await countPending(url, [id])).toBe(lanes * each)
   await purge()
-  expect(await waitingFor(url, [id])).toBe(0)
+  expect(await countPending(url, [id])).toBe(0)
   expect(await keysOf(id)).toEqual([])
-  w.passes(3 * MINUTE)
+  w.advanceTime(3 * MINUTE)
   await purge()
   expect(await exists(id)).toBe(false)
 })
@@ -77,10 +77,10 @@ test('stops delivery to a deleted webhook and continues delivery to other webhoo
   const { id: other } = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:8099/other' } })
   await emit('a', 'a')
   await admin.deleteWebhook({ params })
-  expect(await worker.turn([id])).toBe(0)
+  expect(await worker.claimAndSend([id])).toBe(0)
   await purge()
-  expect(await waitingFor(url, [id, other])).toBe(2)
-  await worker.turn([other])
+  expect(await countPending(url, [id, other])).toBe(2)
+  await worker.claimAndSend([other])
   await worker.settle()
   expect(received.map(({ path, n }) => [path, n])).toEqual([
     ['/other', 1],
@@ -91,9 +91,9 @@ test('stops delivery to a deleted webhook and continues delivery to other webhoo
 test('keeps a claimed lane of a deleted webhook until the worker settles it', async () => {
   const { id, admin, params, emit, worker } = await setUp()
   await emit('a', 'b')
-  await worker.turn([id])
+  await worker.claimAndSend([id])
   await admin.deleteWebhook({ params })
-  w.passes(3 * MINUTE)
+  w.advanceTime(3 * MINUTE)
   await purge()
   expect(await keysOf(id)).toEqual(['a', 'b'])
   expect(await exists(id)).toBe(true)
@@ -109,7 +109,7 @@ test('keeps the row of a deleted webhook long enough for a concurrent statement 
   await purge()
   expect(await exists(id)).toBe(true)
   await query(url, `select enqueue($1, 'late', false, gen_random_uuid(), now())`, [id])
-  w.passes(3 * MINUTE)
+  w.advanceTime(3 * MINUTE)
   await purge()
   expect([await keysOf(id), await exists(id)]).toEqual([[], false])
 })
@@ -118,19 +118,19 @@ test('deletes a lane after 30 idle days and continues its sequence when the key 
   const { id, received, emit, deliverPending } = await setUp()
   await emit('a', 'a', 'b')
   await deliverPending()
-  w.passes(29 * DAY)
+  w.advanceTime(29 * DAY)
   await endIdleLanes(app)
   expect(await keysOf(id)).toEqual(['a', 'b'])
   await emit('b')
   await deliverPending()
-  w.passes(2 * DAY)
+  w.advanceTime(2 * DAY)
   await endIdleLanes(app)
   expect(await keysOf(id)).toEqual(['b'])
   await emit('a', 'a', 'c')
   await deliverPending()
   expect(numbers(received.filter(({ key }) => key === 'a'))).toEqual([1, 2, 3, 4])
   expect(numbers(received.filter(({ key }) => key === 'c'))).toEqual([1])
-  w.passes(31 * DAY)
+  w.advanceTime(31 * DAY)
   await endIdleLanes(app)
   await emit('a')
   await deliverPending()
@@ -140,10 +140,10 @@ test('deletes a lane after 30 idle days and continues its sequence when the key 
 test('never deletes a lane that has pending messages or is claimed by a worker', async () => {
   const { id, admin, params, emit, worker } = await setUp()
   await emit('in hand')
-  await worker.turn([id])
+  await worker.claimAndSend([id])
   await emit('waiting')
   await admin.patchWebhook({ params, body: { disabled: true } })
-  w.passes(60 * DAY)
+  w.advanceTime(60 * DAY)
   await endIdleLanes(app)
   expect(await keysOf(id)).toEqual(['in hand', 'waiting'])
   await worker.settle()
@@ -153,7 +153,7 @@ test('gives the next number to a message that arrives while its lane is being de
   const { id, received, emit, deliverPending } = await setUp()
   await emit('a', 'a')
   await deliverPending()
-  w.passes(31 * DAY)
+  w.advanceTime(31 * DAY)
   const [deleted, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const deletion = inTransaction(app, async (app) => {
     await store.endIdleLanes(app.db, app.wall(), 0, 100_000)
@@ -170,14 +170,14 @@ test('gives the next number to a message that arrives while its lane is being de
   await Promise.all([deletion, writing])
   await deliverPending()
   expect(numbers(received)).toEqual([1, 2, 3])
-  expect(await waitingFor(url, [id])).toBe(0)
+  expect(await countPending(url, [id])).toBe(0)
 })
 
 test('keeps an idle lane while a transaction writes to it', async () => {
   const { id, params, received, emit, deliverPending } = await setUp()
   await emit('a')
   await deliverPending()
-  w.passes(31 * DAY)
+  w.advanceTime(31 * DAY)
   await inTransaction(app, async (transaction) => {
     await emitTo(transaction, params.team_id, ['a'])
     await store.endIdleLanes(app.db, app.wall(), 0, 100_000)
@@ -191,10 +191,10 @@ test('records the attempts of other teams when a team is erased during delivery'
   const [erased, remaining] = [await setUp(), await setUp()]
   await erased.emit('a')
   await remaining.emit('a')
-  await remaining.worker.turn([erased.id, remaining.id])
+  await remaining.worker.claimAndSend([erased.id, remaining.id])
   await query(url, 'delete from teams where id = $1', [erased.params.team_id])
   expect(await remaining.worker.settle()).toBe(0)
-  expect(await waitingFor(url, [erased.id, remaining.id])).toBe(0)
+  expect(await countPending(url, [erased.id, remaining.id])).toBe(0)
   const attempts = await query(url, 'select webhook_id from attempts where webhook_id = any($1::uuid[])', [[erased.id, remaining.id]])
   expect(attempts).toEqual([{ webhook_id: remaining.id }])
 })

@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { MINUTE } from '../../src/platform/time.ts'
-import { expectCatalogued } from '../support/catalog-lookup.ts'
-import { toldTo } from '../support/events.ts'
-import { aUser, place } from '../support/orders.ts'
+import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
+import { eventsOf } from '../support/events.ts'
+import { aUser, placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
-import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
-import { refusal, world } from '../support/world.ts'
+import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const HOUR = 3600 * 1000
 const w = await world()
-await w.courier()
+await w.startDelivery()
 
 const eventsOfType = async (team_id: string, event_type: string) =>
-  (await toldTo(w.app, team_id)).filter((event) => event.event_type === event_type)
+  (await eventsOf(w.app, team_id)).filter((event) => event.event_type === event_type)
 
 test('disables a webhook after a 410, emits endpoint.disabled and keeps pending messages', async () => {
   const tenant = await w.tenant()
@@ -21,7 +21,7 @@ test('disables a webhook after a 410, emits endpoint.disabled and keeps pending 
   const operator = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url, filter_types: ['labtest.*'] })
   await aWebhook(tenant, { url: operator.url, filter_types: ['endpoint.*'] })
-  await place(tenant.api)
+  await placeOrder(tenant.api)
   await operator.has(1)
   expect(operator.events()).toMatchObject([
     { event_type: 'endpoint.disabled', user_id: null, data: { webhook_id: webhook.id, because: 'gone' } },
@@ -30,7 +30,7 @@ test('disables a webhook after a 410, emits endpoint.disabled and keeps pending 
   await w.runJobs()
   expect((await webhook.get()).waiting).toBe(2)
   receiver.behave(() => faults.ok)
-  w.passes(10_000)
+  w.advanceTime(10_000)
   expect(await webhook.patch({ disabled: false })).toMatchObject({ disabled: false, disabled_because: null, waiting: 2 })
   await receiver.has(3)
   expect(receiver.sequences()).toEqual([1, 1, 2])
@@ -40,19 +40,19 @@ test('pauses a webhook again when it still fails after the first pause', async (
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(500))
   const webhook = await aWebhook(tenant, { url: receiver.url })
-  for (let n = 0; n < 6; n++) await place(tenant.api)
+  for (let n = 0; n < 6; n++) await placeOrder(tenant.api)
   const pauseCount = async () => {
     const { rows } = await sql<{ trips: number }>`select trips from webhooks where id = ${webhook.id}`.execute(w.app.db)
     return rows[0]?.trips
   }
-  await soon(async () => expect(await pauseCount()).toBe(1))
+  await waitFor(async () => expect(await pauseCount()).toBe(1))
   const { next_try_at } = await webhook.get()
   expect(Date.parse(next_try_at as string)).toBeGreaterThan(Date.parse(w.app.wall()))
-  w.passes(20_000)
-  await soon(async () => expect(await pauseCount()).toBe(2))
+  w.advanceTime(20_000)
+  await waitFor(async () => expect(await pauseCount()).toBe(2))
   receiver.behave(() => faults.ok)
-  w.passes(HOUR)
-  await soon(async () => expect(await webhook.get()).toMatchObject({ waiting: 0, failures: 0, failing_since: null }))
+  w.advanceTime(HOUR)
+  await waitFor(async () => expect(await webhook.get()).toMatchObject({ waiting: 0, failures: 0, failing_since: null }))
 })
 
 test('disables a webhook once, after five days of failures', async () => {
@@ -70,9 +70,9 @@ test('disables a webhook once, after five days of failures', async () => {
   }
   let hours = 0
   for (; !(await webhook.get()).disabled && hours < 240; hours += 13) {
-    await place(tenant.api)
-    await soon(async () => expect(await isSettled()).toBe(true))
-    w.passes(13 * HOUR)
+    await placeOrder(tenant.api)
+    await waitFor(async () => expect(await isSettled()).toBe(true))
+    w.advanceTime(13 * HOUR)
   }
   expect([hours > 120, hours < 170, (await webhook.get()).disabled_because]).toEqual([true, true, 'failing'])
   expect(await eventsOfType(tenant.team_id, 'endpoint.disabled')).toHaveLength(1)
@@ -85,21 +85,21 @@ test('emits message.attempt.exhausted for an exhausted message, but not for an e
   const operator = await aReceiver(() => faults.status(400))
   const webhook = await aWebhook(tenant, { url: broken.url, filter_types: ['labtest.order.created'] })
   const watching = await aWebhook(tenant, { url: operator.url, filter_types: ['message.*', 'endpoint.*'] })
-  await place(tenant.api)
-  const [message] = await webhook.waiting()
+  await placeOrder(tenant.api)
+  const [message] = await webhook.pending()
   for (const target of [webhook, watching])
     for (let n = 1; n <= 8; n++) {
-      await soon(async () => expect((await target.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(1))
-      w.passes(12 * HOUR)
+      await waitFor(async () => expect((await target.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(1))
+      w.advanceTime(12 * HOUR)
     }
-  await soon(async () => expect((await watching.get()).waiting).toBe(0))
+  await waitFor(async () => expect((await watching.get()).waiting).toBe(0))
   const events = await eventsOfType(tenant.team_id, 'message.attempt.exhausted')
   expect(events.map(({ data }) => data)).toEqual([
     { webhook_id: webhook.id, event_id: message?.event_id, event_type: 'labtest.order.created', attempts: 8, status: 400, error: 'status' },
   ])
   expect((await watching.attempts({ outcome: 'exhausted' })).map(({ event_type }) => event_type)).toEqual(['message.attempt.exhausted'])
   await w.runJobs()
-  expect(await expectCatalogued(w.app)).toContain('message.attempt.exhausted')
+  expect(await expectEventsMatchCatalog(w.app)).toContain('message.attempt.exhausted')
 })
 
 test('erasing a user removes their attempts and pending messages and unblocks the lane', async () => {
@@ -107,39 +107,39 @@ test('erasing a user removes their attempts and pending messages and unblocks th
   const receiver = await aReceiver(() => faults.status(400))
   const webhook = await aWebhook(tenant, { url: receiver.url, ordering: 'strict', filter_types: ['labtest.order.created'] })
   const user_id = await aUser(tenant.api)
-  await place(tenant.api, 'walk_in_test', { user_id })
+  await placeOrder(tenant.api, 'walk_in_test', { user_id })
   await w.runJobs()
-  const remainingOrder = await place(tenant.api)
+  const remainingOrder = await placeOrder(tenant.api)
   await w.runJobs()
-  await soon(async () => expect(await webhook.attempts()).not.toEqual([]))
-  const [erased] = await webhook.waiting()
+  await waitFor(async () => expect(await webhook.attempts()).not.toEqual([]))
+  const [erased] = await webhook.pending()
   expect((await webhook.get()).waiting).toBe(2)
   receiver.behave(() => faults.ok)
   await webhook.patch({ disabled: true })
   await tenant.api.deleteUser({ params: { user_id } })
-  w.passes(8 * 24 * HOUR)
+  w.advanceTime(8 * 24 * HOUR)
   await w.runJobs()
   expect(await webhook.attempts({ event_id: erased?.event_id })).toEqual([])
-  expect((await webhook.waiting()).map(({ key, behind }) => [key, behind])).toEqual([['*', 1]])
+  expect((await webhook.pending()).map(({ key, behind }) => [key, behind])).toEqual([['*', 1]])
   const before = receiver.received.length
   await webhook.patch({ disabled: false })
   await receiver.has(before + 1)
   expect(receiver.events()[before]).toMatchObject({ data: { id: remainingOrder.id } })
   expect(receiver.sequences()[before]).toBe(2)
-  await soon(async () => expect((await webhook.get()).waiting).toBe(0))
+  await waitFor(async () => expect((await webhook.get()).waiting).toBe(0))
 })
 
 test('deleting a webhook removes its lanes, jobs and deliveries and keeps those of other webhooks', async () => {
   const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
   const other = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
-  await place(tenant.api)
+  await placeOrder(tenant.api)
   await tenant.admin.replayWebhook({ params: webhook.params, body: { from: '2020-01-01T00:00:00Z' } })
   const lanes = await sql<{ id: number }>`select id from lanes where webhook_id = ${webhook.id}`.execute(w.app.db)
   await tenant.admin.deleteWebhook({ params: webhook.params })
-  expect(await refusal(webhook.attempts())).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
+  expect(await errorOf(webhook.attempts())).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
   await w.runJobs()
-  w.passes(3 * MINUTE)
+  w.advanceTime(3 * MINUTE)
   await w.runJobs()
   const left = await sql`
     select id::text from lanes where webhook_id = ${webhook.id} union all select id::text from webhook_jobs where webhook_id = ${webhook.id}
@@ -174,7 +174,7 @@ test('skips pending messages whose event has expired, even while the webhook is 
   expect((await webhook.get()).waiting).toBe(2)
   await w.runJobs()
   expect((await webhook.get()).waiting).toBe(1)
-  expect((await webhook.waiting()).map(({ sequence, behind }) => [sequence, behind])).toEqual([[2, 0]])
+  expect((await webhook.pending()).map(({ sequence, behind }) => [sequence, behind])).toEqual([[2, 0]])
   const partitions = await sql`select from pg_class where relname = ${`events_${expiredAt.slice(0, 10).replaceAll('-', '')}`}`.execute(db)
   expect(partitions.rows).toEqual([])
 })

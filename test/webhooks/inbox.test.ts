@@ -4,17 +4,17 @@ import { receive } from '../../src/delivery/webhooks/inbox.ts'
 import { findInbox } from '../../src/delivery/webhooks/store-inbox.ts'
 import { teamSealingKey } from '../../src/platform/sealing/vault.ts'
 import { query } from '../support/cluster.ts'
-import { aUser, place } from '../support/orders.ts'
+import { aUser, placeOrder } from '../support/orders.ts'
 import { eventually } from '../support/process.ts'
-import { soon } from '../support/webhooks.ts'
-import { refusal, type Tenant, world } from '../support/world.ts'
+import { waitFor } from '../support/webhooks.ts'
+import { errorOf, type Tenant, world } from '../support/world.ts'
 
 const w = await world()
-await w.courier()
+await w.startDelivery()
 
 /** Waits until the inbox holds `count` messages about orders. */
 const waitForInbox = ({ api }: Tenant, count: number) =>
-  soon(async () => {
+  waitFor(async () => {
     const messages = (await api.readInbox({})).messages.filter(({ event }) => String(event['event_type']).startsWith('labtest.'))
     expect(messages).toHaveLength(count)
     return messages
@@ -22,7 +22,7 @@ const waitForInbox = ({ api }: Tenant, count: number) =>
 
 test('lists earlier and new events as verified messages, newest first', async () => {
   const tenant = await w.tenant()
-  const order = await place(tenant.api)
+  const order = await placeOrder(tenant.api)
   const [first] = await waitForInbox(tenant, 1)
   expect(first).toMatchObject({
     verified: true,
@@ -42,19 +42,19 @@ test('lists earlier and new events as verified messages, newest first', async ()
 test('hides the inbox from the webhook endpoints and from other teams', async () => {
   const tenant = await w.tenant()
   const other = await w.tenant()
-  await place(tenant.api)
+  await placeOrder(tenant.api)
   await waitForInbox(tenant, 1)
   expect((await other.api.readInbox({})).messages).toEqual([])
   const params = { org_id: tenant.org_id, team_id: tenant.team_id, env: 'sandbox' as const }
   expect((await tenant.admin.listWebhooks({ params })).data).toEqual([])
   const webhook_id = (await findInbox(w.app.db, tenant.team_id))?.id as string
-  expect((await refusal(tenant.admin.deleteWebhook({ params: { ...params, webhook_id } }))).status).toBe(404)
-  expect((await refusal(tenant.admin.getWebhookSecret({ params: { ...params, webhook_id } }))).status).toBe(404)
+  expect((await errorOf(tenant.admin.deleteWebhook({ params: { ...params, webhook_id } }))).status).toBe(404)
+  expect((await errorOf(tenant.admin.getWebhookSecret({ params: { ...params, webhook_id } }))).status).toBe(404)
 })
 
 test('opens a single inbox for concurrent first reads', async () => {
   const tenant = await w.tenant()
-  await place(tenant.api)
+  await placeOrder(tenant.api)
   await Promise.all([1, 2, 3].map(() => tenant.api.readInbox({})))
   await w.runJobs()
   const messages = await waitForInbox(tenant, 2)
@@ -64,15 +64,15 @@ test('opens a single inbox for concurrent first reads', async () => {
 test('starts a new inbox with the last 100 events', async () => {
   const tenant = await w.tenant()
   const user_id = await aUser(tenant.api)
-  for (let n = 0; n < 51; n++) await place(tenant.api, 'walk_in_test', { user_id })
+  for (let n = 0; n < 51; n++) await placeOrder(tenant.api, 'walk_in_test', { user_id })
   await w.runJobs()
   await tenant.api.readInbox({})
-  await soon(async () => expect((await tenant.api.readInbox({ query: { limit: 100 } })).messages).toHaveLength(100))
+  await waitFor(async () => expect((await tenant.api.readInbox({ query: { limit: 100 } })).messages).toHaveLength(100))
 })
 
 test('receives new messages after the inbox is emptied', async () => {
   const tenant = await w.tenant()
-  await place(tenant.api)
+  await placeOrder(tenant.api)
   await waitForInbox(tenant, 1)
   await tenant.api.emptyInbox()
   await waitForInbox(tenant, 0)
@@ -98,7 +98,7 @@ test('accepts but does not store a message whose user was erased during delivery
   const endpoint = (await endpointsOf(w.app, [{ webhook_id }])).get(webhook_id) as Endpoint
   const key = await teamSealingKey(w.app, tenant.team_id)
   const user_id = await aUser(tenant.api)
-  await soon(async () => expect((await tenant.api.readInbox({})).messages).toHaveLength(1))
+  await waitFor(async () => expect((await tenant.api.readInbox({})).messages).toHaveLength(1))
   const blockedQueries = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
   let outcome: ReturnType<typeof receive> | undefined
   await w.app.db.transaction().execute(async (db) => {
@@ -113,11 +113,11 @@ test('accepts but does not store a message whose user was erased during delivery
 test('erases messages with their user and after seven days', async () => {
   const tenant = await w.tenant()
   const user_id = await aUser(tenant.api)
-  await place(tenant.api, 'walk_in_test', { user_id })
-  await place(tenant.api)
+  await placeOrder(tenant.api, 'walk_in_test', { user_id })
+  await placeOrder(tenant.api)
   await waitForInbox(tenant, 2)
   await tenant.api.deleteUser({ params: { user_id } })
-  w.passes(6.9 * 24 * 3600 * 1000)
+  w.advanceTime(6.9 * 24 * 3600 * 1000)
   await w.runJobs()
   expect((await tenant.api.readInbox({})).messages.length).toBeGreaterThanOrEqual(2)
   await w.app.db.updateTable('users').set({ erase_at: w.app.wall() }).where('user_id', '=', user_id).execute()
@@ -125,7 +125,7 @@ test('erases messages with their user and after seven days', async () => {
   const remaining = (await tenant.api.readInbox({})).messages
   expect(remaining.length).toBeGreaterThan(0)
   expect(remaining.filter(({ event }) => event['user_id'] === user_id)).toEqual([])
-  w.passes(7.1 * 24 * 3600 * 1000)
+  w.advanceTime(7.1 * 24 * 3600 * 1000)
   await w.runJobs()
   expect((await tenant.api.readInbox({})).messages).toEqual([])
 })

@@ -4,15 +4,15 @@ import { emitForTeam } from '../../src/delivery/events/emit.ts'
 import { numberEvents } from '../../src/delivery/events/log.ts'
 import { repairWebhooks } from '../../src/delivery/webhooks/repair/repair.ts'
 import { inTransaction } from '../../src/platform/app.ts'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
-import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
-import { refusal, replica, type Tenant, world } from '../support/world.ts'
+import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
+import { errorOf, replica, type Tenant, world } from '../support/world.ts'
 
 const DAY = 24 * 3600 * 1000
 const w = await world()
-const courier = await w.courier()
+const courier = await w.startDelivery()
 
 /** Emits `count` events that need no user or order. */
 async function emitEvents({ team_id }: Tenant, count: number) {
@@ -53,7 +53,7 @@ const jobClient = (tenant: Tenant, webhook: Awaited<ReturnType<typeof aWebhook>>
 
 test('replays a window of the event log to a newer webhook, in log order', async () => {
   const tenant = await w.tenant()
-  const order = await place(tenant.api)
+  const order = await placeOrder(tenant.api)
   await w.runJobs()
   await emitEvents(tenant, 3)
   const receiver = await aReceiver()
@@ -72,7 +72,7 @@ test('replays a window of the event log to a newer webhook, in log order', async
 
 test('replays only matching events inside the window, once the webhook is enabled', async () => {
   const tenant = await w.tenant()
-  await place(tenant.api)
+  await placeOrder(tenant.api)
   await w.runJobs()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', filter_types: ['labtest.order.updated'], disabled: true })
   const { replay, job } = jobClient(tenant, webhook)
@@ -85,7 +85,7 @@ test('replays only matching events inside the window, once the webhook is enable
   await w.runJobs()
   expect(await job(inside.id)).toMatchObject({ state: 'done', total: 1, sent: 1 })
   expect(await job(before.id)).toMatchObject({ state: 'done', total: 0, sent: 0 })
-  expect(await refusal(replay({ from: now, to: now }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'from'] }] })
+  expect(await errorOf(replay({ from: now, to: now }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'from'] }] })
 })
 
 test('continues a replay in batches in another process and stops it on request', async () => {
@@ -107,7 +107,7 @@ test('continues a replay in batches in another process and stops it on request',
   const second = await replay({ from: yesterday() })
   expect((await jobs()).map(({ id }) => id)).toEqual([second.id, first.id])
   await stop(second.id)
-  expect(await refusal(stop(newUuid()))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_JOB_NOT_FOUND' } })
+  expect(await errorOf(stop(newUuid()))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_JOB_NOT_FOUND' } })
 })
 
 test('never processes the same batch in two processes', async () => {
@@ -159,23 +159,23 @@ test('fails a job whose event cannot be enqueued and continues other jobs', asyn
 })
 
 test('recovers each message that was exhausted since a given time, once', async () => {
-  await w.courier()
+  await w.startDelivery()
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(400))
   const webhook = await aWebhook(tenant, { url: receiver.url, filter_types: ['labtest.order.created'] })
-  await place(tenant.api)
-  await place(tenant.api)
+  await placeOrder(tenant.api)
+  await placeOrder(tenant.api)
   const start = yesterday()
   for (let n = 1; n <= 8; n++) {
-    await soon(async () => expect((await webhook.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(2))
-    w.passes(12 * 3600 * 1000)
+    await waitFor(async () => expect((await webhook.attempts()).filter(({ attempt }) => attempt === n)).toHaveLength(2))
+    w.advanceTime(12 * 3600 * 1000)
   }
   const exhausted = (await webhook.attempts({ outcome: 'exhausted' })).map(({ event_id }) => event_id).reverse()
   expect([exhausted.length, (await webhook.get()).waiting]).toEqual([2, 0])
   receiver.behave(() => faults.ok)
   await webhook.retry(exhausted[0] as string)
   await receiver.has(17)
-  await soon(async () => expect((await webhook.get()).waiting).toBe(0))
+  await waitFor(async () => expect((await webhook.get()).waiting).toBe(0))
 
   const { recover, job } = jobClient(tenant, webhook)
   const { id } = await recover({ since: start })
@@ -183,7 +183,7 @@ test('recovers each message that was exhausted since a given time, once', async 
   await receiver.has(18)
   expect(await job(id)).toMatchObject({ kind: 'recover', state: 'done', total: 2, done: 2, sent: 1 })
   expect(receiver.events()[17]?.event_id).toBe(exhausted[1])
-  await soon(async () => expect((await webhook.get()).waiting).toBe(0))
+  await waitFor(async () => expect((await webhook.get()).waiting).toBe(0))
   const again = await recover({ since: start })
   const early = await recover({ since: '2020-01-01T00:00:00Z', until: start })
   await w.runJobs()

@@ -3,13 +3,13 @@ import { Webhook as SvixWebhook } from 'svix'
 import { expect, test } from 'vitest'
 import { HOUR } from '../../src/platform/time.ts'
 import { moduleOf } from '../docs/support/modules.ts'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { newUuid } from '../support/seeded.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
-import { refusal, world } from '../support/world.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
-await w.courier()
+await w.startDelivery()
 
 /** The verifier that docs/webhooks.md shows to customers. */
 const { hasValidPublicKeySignature } = await moduleOf('docs/webhooks.md', 'hasValidPublicKeySignature')
@@ -35,7 +35,7 @@ async function setUp(body: object) {
     /** Places an order and returns the message it causes. */
     async next() {
       const before = receiver.received.length
-      await place(tenant.api)
+      await placeOrder(tenant.api)
       const { headers, body } = (await receiver.has(before + 1))[before] as (typeof receiver.received)[number]
       return { headers: headers as Record<string, string>, body }
     },
@@ -85,7 +85,7 @@ test('publishes and signs with both keys for 24 hours after a rotation, then wit
   await admin.rotateWebhookSecret({ params, body: {} })
   expect(await jwks()).toEqual(during)
 
-  w.passes(25 * HOUR)
+  w.advanceTime(25 * HOUR)
   expect((await jwks()).keys).toEqual(during.keys.slice(0, 1))
   expect(versions(await next())).toEqual(['v1', 'v1a'])
 })
@@ -95,7 +95,7 @@ test('turns asymmetric signing on and off, with a new key each time it is turned
   const notFound = { status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } }
   expect((await get()).public_key).toBe(null)
   expect(await jwks()).toMatchObject(notFound)
-  expect(await refusal(rotate())).toMatchObject({ status: 400, detail: { error_type: 'WEBHOOK_NOT_ASYMMETRIC' } })
+  expect(await errorOf(rotate())).toMatchObject({ status: 400, detail: { error_type: 'WEBHOOK_NOT_ASYMMETRIC' } })
   expect(versions(await next())).toEqual(['v1'])
 
   const { public_key } = await patch({ asymmetric: true })

@@ -6,7 +6,16 @@ import { freeDeadLanes } from '../../src/delivery/webhooks/sending/store-lanes.t
 import { inTransaction } from '../../src/platform/app.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { query } from '../support/cluster.ts'
-import { aWebhook, drivenWorker, emitTo, type Got, gotOf, type Ordering, ok, waitingFor } from '../support/lanes.ts'
+import {
+  aWebhook,
+  countPending,
+  emitTo,
+  manualWorker,
+  type Ordering,
+  ok,
+  type ReceivedMessage,
+  toReceivedMessage,
+} from '../support/lanes.ts'
 import { eventually } from '../support/process.ts'
 import { newUuid, newWebhookSecret } from '../support/seeded.ts'
 import { atEnd, replica } from '../support/world.ts'
@@ -15,25 +24,25 @@ const w = await replica()
 const { app, url } = w
 
 /** Creates a team with one webhook, and records what its workers send. */
-async function setUp(outcomeOf: (got: Got) => Outcome | Promise<Outcome> = () => ok, ordering: Ordering = 'per_key') {
+async function setUp(outcomeOf: (got: ReceivedMessage) => Outcome | Promise<Outcome> = () => ok, ordering: Ordering = 'per_key') {
   const tenant = await w.tenant()
   const { id } = await aWebhook(tenant, '/', { ordering })
   const { admin, org_id, team_id } = tenant
   const patch = (body: object) => admin.patchWebhook({ params: { org_id, team_id, env: 'sandbox', webhook_id: id }, body })
-  const received: Got[] = []
-  const receive = (got: Got) => {
+  const received: ReceivedMessage[] = []
+  const receive = (got: ReceivedMessage) => {
     received.push(got)
     return outcomeOf(got)
   }
   const newWorker = async () => {
-    const worker = await drivenWorker(app, url, receive)
+    const worker = await manualWorker(app, url, receive)
     atEnd(() => worker.end())
     return worker
   }
   return { id, team_id, received, newWorker, patch, emit: (...keys: string[]) => emitTo(app, tenant.team_id, keys) }
 }
 
-const numbers = (received: Got[]) => received.map(({ n }) => n)
+const numbers = (received: ReceivedMessage[]) => received.map(({ n }) => n)
 const isHeld = async (id: string) => (await query(url, 'select from lanes where webhook_id = $1 and worker is not null', [id])).length > 0
 
 test('keeps an unfinished lane claimed when its worker settles, so that no other worker claims it', async () => {
@@ -45,7 +54,7 @@ test('keeps an unfinished lane claimed when its worker settles, so that no other
   await eventually(() => received.length === 2)
   await first.settle()
   expect(await other.claim([id])).toBe(0)
-  expect(await waitingFor(url, [id])).toBe(3)
+  expect(await countPending(url, [id])).toBe(3)
   second.resolve(ok)
   await eventually(() => received.length === 3)
   await eventually(async () => {
@@ -53,14 +62,14 @@ test('keeps an unfinished lane claimed when its worker settles, so that no other
     return !(await isHeld(id))
   })
   expect(numbers(received)).toEqual([1, 2, 3])
-  expect(await waitingFor(url, [id])).toBe(0)
+  expect(await countPending(url, [id])).toBe(0)
 })
 
 test('sends a message that commits while its lane is being settled', async () => {
   const { id, team_id, received, newWorker, emit } = await setUp()
   const worker = await newWorker()
   await emit('a')
-  await worker.turn([id])
+  await worker.claimAndSend([id])
   const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const commit = inTransaction(app, async (app) => {
     const data = { webhook_id: team_id, because: 'gone' }
@@ -79,7 +88,7 @@ test('sends a message that commits while its lane is being settled', async () =>
     [id],
   )
   expect(lane).toEqual({ due: true })
-  await worker.turn([id])
+  await worker.claimAndSend([id])
   await worker.settle()
   expect(numbers(received)).toEqual([1, 2])
 })
@@ -88,10 +97,10 @@ test('releases a lane that was claimed without a pending message', async () => {
   const { id, received, newWorker, emit } = await setUp()
   const worker = await newWorker()
   await emit('a')
-  await worker.turn([id])
+  await worker.claimAndSend([id])
   await worker.settle()
   await query(url, 'update lanes set run_at = now() where webhook_id = $1', [id])
-  expect(await worker.turn([id])).toBe(1)
+  expect(await worker.claimAndSend([id])).toBe(1)
   await worker.settle()
   const [lane] = await query(url, 'select run_at, worker, head, tail, attempts from lanes where webhook_id = $1', [id])
   expect(lane).toEqual({ run_at: null, worker: null, head: 1, tail: 1, attempts: 0 })
@@ -100,15 +109,15 @@ test('releases a lane that was claimed without a pending message', async () => {
 
 test('settles every lane of a burst and sends each message once', async () => {
   const { id, received, emit } = await setUp()
-  const worker = await w.courier(async (message) => {
-    received.push(gotOf(message))
+  const worker = await w.startDelivery(async (message) => {
+    received.push(toReceivedMessage(message))
     return ok
   })
   atEnd(() => worker.stop())
   for (const burst of [1, 65, 129, 63]) {
     const before = received.length
     await emit(...Array.from({ length: burst }, (_, i) => `${burst} ${i}`))
-    await eventually(async () => (await waitingFor(url, [id])) === 0 && !(await isHeld(id)))
+    await eventually(async () => (await countPending(url, [id])) === 0 && !(await isHeld(id)))
     expect(received.length - before).toBe(burst)
   }
   await worker.stop()
@@ -118,12 +127,12 @@ test('repeats at most one batch of each lane after its worker dies', async () =>
   const { id, received, newWorker, emit } = await setUp()
   const [dying, other] = [await newWorker(), await newWorker()]
   for (const key of ['a', 'b', 'c']) await emit(...Array.from({ length: 20 }, () => key))
-  await dying.turn([id])
+  await dying.claimAndSend([id])
   const before = received.length
   await dying.crash()
   await freeDeadLanes(app.db, app.wall())
-  while ((await waitingFor(url, [id])) > 0) {
-    await other.turn([id])
+  while ((await countPending(url, [id])) > 0) {
+    await other.claimAndSend([id])
     await other.settle()
   }
   const repeated = received.length - 60
@@ -138,7 +147,7 @@ test('frees the lanes of a dead worker without waiting for a transaction that wr
   const { id, team_id, newWorker, emit } = await setUp()
   const dying = await newWorker()
   await emit('a', 'b')
-  await dying.turn([id])
+  await dying.claimAndSend([id])
   await dying.crash()
   const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const commit = inTransaction(app, async (app) => {
@@ -166,20 +175,20 @@ test('claims more lanes for a webhook at its limit as soon as some of its lanes 
   const { id, received, newWorker, emit } = await setUp()
   const worker = await newWorker()
   await emit(...keys(70))
-  expect(await worker.turn([id])).toBe(64)
+  expect(await worker.claimAndSend([id])).toBe(64)
   await worker.settle(10)
-  expect(worker.more()).toEqual([id])
+  expect(worker.unfinished()).toEqual([id])
   expect(await worker.claim([id])).toBe(6)
   await eventually(() => received.length === 70)
   await worker.settle()
-  expect(worker.more()).toEqual([])
+  expect(worker.unfinished()).toEqual([])
 })
 
 test('leaves capacity for another webhook when many webhooks are slow', async () => {
   const { id, received, emit } = await setUp()
   const slow = await Promise.all(Array.from({ length: 6 }, () => setUp()))
   const never = new Promise<Outcome>(() => {})
-  const worker = await drivenWorker(app, url, (got) => {
+  const worker = await manualWorker(app, url, (got) => {
     received.push(got)
     return got.path === '/slow' ? never : ok
   })
@@ -204,14 +213,14 @@ test.each([
   await emit('a')
   await patch({ ordering: to })
   await numberEvents(app)
-  await worker.turn([id])
+  await worker.claimAndSend([id])
   await worker.settle()
   await emit('a')
   await numberEvents(app)
-  await worker.turn([id])
+  await worker.claimAndSend([id])
   await worker.settle()
   expect(received.map(({ key }) => key)).toEqual(keys)
-  expect(await waitingFor(url, [id])).toBe(0)
+  expect(await countPending(url, [id])).toBe(0)
 })
 
 test('numbers an event whose strict webhook was deleted', async () => {

@@ -6,8 +6,8 @@ import { parseSecret, verify } from '../../src/delivery/webhooks/sign.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { DAY, HOUR, later, SECOND } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { faultsIn, rowsOf } from '../support/lane-watch.ts'
-import { aWebhook, drivenWorker, emitTo, type Got, type Ordering, ok, outcome, waitingFor } from '../support/lanes.ts'
+import { laneRows, laneViolations } from '../support/lane-invariants.ts'
+import { aWebhook, countPending, emitTo, manualWorker, type Ordering, ok, outcome, type ReceivedMessage } from '../support/lanes.ts'
 import { fc } from '../support/properties.ts'
 import { replica } from '../support/world.ts'
 
@@ -110,7 +110,7 @@ async function setUp() {
   const path = (i: number) => ({ org_id, team_id, env: 'sandbox' as const, webhook_id: ids[i] as string })
   const secretOf = async (i: number) => (await admin.getWebhookSecret({ params: path(i) })).key
   const receiver = newReceiver(await Promise.all(ids.map((_, i) => secretOf(i))))
-  const workers = await Promise.all([drivenWorker(app, url, receiver.receive), drivenWorker(app, url, receiver.receive)])
+  const workers = await Promise.all([manualWorker(app, url, receiver.receive), manualWorker(app, url, receiver.receive)])
 
   type Worker = (typeof workers)[number]
   const faults: string[] = []
@@ -121,11 +121,11 @@ async function setUp() {
       return
     }
     const courier = 'worker' in step ? workers[step.worker] : undefined
-    const settled = step.does === 'settle' ? (courier?.sent(step.most) ?? []) : []
-    const before = await rowsOf(app, ids)
+    const settled = step.does === 'settle' ? (courier?.unsettled(step.most) ?? []) : []
+    const before = await laneRows(app, ids)
     await act(step, courier)
-    const live = workers.map((worker) => worker.courier.worker)
-    faults.push(...faultsIn({ does: step.does, before, after: await rowsOf(app, ids), settled, live, now: app.wall() }))
+    const live = workers.map((worker) => worker.context.worker)
+    faults.push(...laneViolations({ step: step.does, before, after: await laneRows(app, ids), settled, live, now: app.wall() }))
   }
 
   async function act(step: Exclude<Step, Scenario>, courier: Worker | undefined) {
@@ -133,14 +133,14 @@ async function setUp() {
     if (step.does === 'emit') {
       const keys = step.keys.map((key) => `key ${key}`)
       await emitTo(app, team_id, keys, step.rollback)
-    } else if (step.does === 'send') await courier?.turn(ids)
+    } else if (step.does === 'send') await courier?.claimAndSend(ids)
     else if (step.does === 'settle') await courier?.settle(step.most)
     else if (step.does === 'crash') await courier?.crash()
-    else if (step.does === 'lose connection') await courier?.loseLine()
+    else if (step.does === 'lose connection') await courier?.loseLock()
     else if (step.does === 'number') await numberEvents(app)
     else if (step.does === 'free') await freeDeadLanes(app.db, app.wall())
     else if (step.does === 'end idle') await endIdleLanes(app.db, later(app.wall(), DAY), 0, 100_000)
-    else if (step.does === 'pass') w.passes(step.seconds * SECOND)
+    else if (step.does === 'pass') w.advanceTime(step.seconds * SECOND)
     else if (step.does === 'rotate') {
       await admin.rotateWebhookSecret({ params: path(step.webhook), body: {} })
       receiver.secrets[step.webhook]?.push(await secretOf(step.webhook))
@@ -153,13 +153,13 @@ async function setUp() {
     for (const worker of workers) await worker.settle()
     for (const i of ids.keys()) await runStep({ does: 'enable', webhook: i })
     for (let turns = 0; turns < 50; turns++) {
-      w.passes(11 * HOUR)
+      w.advanceTime(11 * HOUR)
       await numberEvents(app)
       await freeDeadLanes(app.db, app.wall())
-      for (const worker of workers) await worker.turn(ids)
+      for (const worker of workers) await worker.claimAndSend(ids)
       for (const worker of workers) await worker.settle()
       if (await isAnyHeld()) faults.push('a lane is claimed although no worker holds one')
-      if ((await waitingFor(url, ids)) === 0) return
+      if ((await countPending(url, ids)) === 0) return
     }
     throw new Error('a message stays pending forever')
   }
@@ -189,7 +189,7 @@ async function setUp() {
     expect(miscounted).toEqual([])
   }
 
-  const isAnyHeld = async () => (await rowsOf(app, ids)).some(({ worker }) => worker !== null)
+  const isAnyHeld = async () => (await laneRows(app, ids)).some(({ worker }) => worker !== null)
 
   const end = () => Promise.all(workers.map((worker) => worker.end()))
   return { runStep, recover, check, end }
@@ -213,7 +213,7 @@ function newReceiver(initialSecrets: string[]) {
   const faults: string[] = []
   const state = { outcomes: [] as Outcome[], secrets, faults, receive, lanesOf }
 
-  function receive(got: Got): Outcome {
+  function receive(got: ReceivedMessage): Outcome {
     const outcome = state.outcomes.shift() ?? ok
     const name = `${got.path} ${got.key}`
     const lane = lanes.get(name) ?? { path: got.path, key: got.key, ids: [], done: 0, failed: 0 }

@@ -2,13 +2,13 @@ import { Webhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import { eventNames } from '../../src/contract/delivery/events.ts'
 import { HOUR } from '../../src/platform/time.ts'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
-import { atEnd, refusal, world } from '../support/world.ts'
+import { atEnd, errorOf, world } from '../support/world.ts'
 
 const w = await world()
-await w.courier()
+await w.startDelivery()
 
 const setUp = async () => {
   const tenant = await w.tenant()
@@ -41,19 +41,19 @@ describe('webhooks', () => {
     expect(changed).toMatchObject({ rate_limit: null, filter_types: null, disabled: true, disabled_because: null, description: '' })
     expect(await admin.getWebhook(target)).toEqual(changed)
     await admin.deleteWebhook(target)
-    expect(await refusal(admin.getWebhook(target))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
+    expect(await errorOf(admin.getWebhook(target))).toMatchObject({ status: 404, detail: { error_type: 'WEBHOOK_NOT_FOUND' } })
   })
   test('returns the same 404 for a webhook of another team as for an unknown one', async () => {
     const [ours, theirs] = [await setUp(), await setUp()]
     const webhook = await theirs.create()
-    const foreign = await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: webhook.id } }))
-    expect(foreign).toEqual(await refusal(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: newUuid() } })))
+    const foreign = await errorOf(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: webhook.id } }))
+    expect(foreign).toEqual(await errorOf(ours.admin.getWebhook({ params: { ...ours.params, webhook_id: newUuid() } })))
   })
   test.each(['ftp://example.com/', 'http://169.254.169.254/latest', 'https://user:pass@example.com/', 'http://10.0.0.1/hook'])(
     'rejects the URL %s',
     async (url) => {
       const { create } = await setUp()
-      expect(await refusal(create({ url }))).toMatchObject({ status: 400, detail: { error_type: 'WEBHOOK_URL_REFUSED' } })
+      expect(await errorOf(create({ url }))).toMatchObject({ status: 400, detail: { error_type: 'WEBHOOK_URL_REFUSED' } })
     },
   )
   test('accepts every event type and prefixes of them in filter_types', async () => {
@@ -71,12 +71,12 @@ describe('webhooks', () => {
     const { admin, params, create } = await setUp()
     const filter_types = ['labtest.*', filter]
     const refused = { status: 422, detail: [{ type: 'enum', loc: ['body', 'filter_types', 1], msg }] }
-    expect(await refusal(create({ filter_types }))).toMatchObject(refused)
+    expect(await errorOf(create({ filter_types }))).toMatchObject(refused)
     const { data } = await admin.listWebhooks({ params })
     expect(data).toEqual([])
     const webhook = await create({ filter_types: ['labtest.*'] })
     const target = { params: { ...params, webhook_id: webhook.id } }
-    expect(await refusal(admin.patchWebhook({ ...target, body: { filter_types, disabled: true } }))).toMatchObject(refused)
+    expect(await errorOf(admin.patchWebhook({ ...target, body: { filter_types, disabled: true } }))).toMatchObject(refused)
     expect(await admin.getWebhook(target)).toEqual(webhook)
   })
   test('hides the values of sensitive headers', async () => {
@@ -95,7 +95,7 @@ describe('webhooks', () => {
   ])('rejects the header %j', async (headers, message) => {
     const { admin, params, create } = await setUp()
     const target = { params: { ...params, webhook_id: (await create()).id } }
-    expect(await refusal(admin.putWebhookHeaders({ ...target, body: { headers } }))).toMatchObject({
+    expect(await errorOf(admin.putWebhookHeaders({ ...target, body: { headers } }))).toMatchObject({
       status: 400,
       detail: { error_type: 'WEBHOOK_HEADER_REFUSED', error_message: expect.stringMatching(message) },
     })
@@ -106,14 +106,14 @@ describe('webhooks', () => {
     const { create } = await setUp()
     const urlOf = (length: number) => 'https://example.com/'.padEnd(length, 'a')
     expect((await create({ url: urlOf(2048) })).url).toHaveLength(2048)
-    expect(await refusal(create({ url: urlOf(2049) }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'url'] }] })
+    expect(await errorOf(create({ url: urlOf(2049) }))).toMatchObject({ status: 422, detail: [{ loc: ['body', 'url'] }] })
   })
   test('accepts a valid secret and rejects an invalid one', async () => {
     const { admin, params, create } = await setUp()
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
     const webhook = await create({ secret })
     expect(await admin.getWebhookSecret({ params: { ...params, webhook_id: webhook.id } })).toEqual({ key: secret })
-    expect(await refusal(create({ secret: 'whsec_short' }))).toMatchObject({
+    expect(await errorOf(create({ secret: 'whsec_short' }))).toMatchObject({
       status: 400,
       detail: { error_type: 'INVALID_WEBHOOK_SECRET' },
     })
@@ -141,18 +141,18 @@ test('signs with both secrets for 24 hours after a rotation, then with the new o
   /** Advancing the clock can repeat a message, so deliveries are found by their order. */
   const deliveryOf = async (id: string) => {
     for (let count = 1; ; count++) {
-      const found = (await receiver.has(count)).find(({ body }) => body.includes(id))
+      const found = (await receiver.waitForMessages(count)).find(({ body }) => body.includes(id))
       if (found) return found
     }
   }
-  const first = await deliveryOf((await place(api)).id)
+  const first = await deliveryOf((await placeOrder(api)).id)
   expect([accepts(old, first as never), accepts(fresh, first as never)]).toEqual([true, true])
-  w.passes(25 * HOUR)
-  const second = await deliveryOf((await place(api)).id)
+  w.advanceTime(25 * HOUR)
+  const second = await deliveryOf((await placeOrder(api)).id)
   const signaturesOf = (delivery: unknown) => (delivery as { headers: Record<string, string> }).headers['svix-signature']?.split(' ')
   expect(signaturesOf(second)).toHaveLength(1)
 
   for (let i = 0; i < 12; i++) await admin.rotateWebhookSecret({ ...target, body: {} })
-  const third = await deliveryOf((await place(api)).id)
+  const third = await deliveryOf((await placeOrder(api)).id)
   expect(signaturesOf(third)).toHaveLength(10)
 })

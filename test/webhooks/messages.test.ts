@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
 import { newUuid } from '../support/seeded.ts'
-import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
-import { refusal, world } from '../support/world.ts'
+import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
+import { errorOf, world } from '../support/world.ts'
 
 const w = await world()
-await w.courier()
+await w.startDelivery()
 
 test('lists pending messages of a disabled webhook by key, with the number of messages ahead', async () => {
   const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
-  const first = await place(tenant.api)
-  const second = await place(tenant.api)
+  const first = await placeOrder(tenant.api)
+  const second = await placeOrder(tenant.api)
   await w.runJobs()
-  const waiting = await webhook.waiting()
+  const waiting = await webhook.pending()
   expect(waiting.map(({ key, sequence, behind, attempts, next_try_at }) => [key, sequence, behind, attempts, next_try_at])).toEqual(
     [first, second].flatMap(({ id }) => [
       [`order:${id}`, 1, 0, 0, null],
@@ -39,10 +39,10 @@ test('retries a pending message at once and keeps its position', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(500) : faults.ok))
   const webhook = await aWebhook(tenant, { url: receiver.url })
-  await place(tenant.api)
-  await soon(async () => expect(await webhook.attempts()).toHaveLength(1))
+  await placeOrder(tenant.api)
+  await waitFor(async () => expect(await webhook.attempts()).toHaveLength(1))
   await w.runJobs()
-  const [first, second] = await webhook.waiting()
+  const [first, second] = await webhook.pending()
   expect([first?.attempts, second?.behind, second?.next_try_at]).toEqual([1, 1, null])
   expect(first?.next_try_at).toBe((await webhook.attempts())[0]?.next_try_at)
 
@@ -60,10 +60,10 @@ test('ends the pause of a failing webhook on a retry and sends the retried messa
   const tenant = await w.tenant()
   const receiver = await aReceiver(() => faults.status(500))
   const webhook = await aWebhook(tenant, { url: receiver.url })
-  for (let n = 0; n < 6; n++) await place(tenant.api)
-  await soon(async () => expect((await webhook.get()).failures).toBeGreaterThanOrEqual(5))
-  const waiting = await soon(async () => {
-    const waiting = await webhook.waiting()
+  for (let n = 0; n < 6; n++) await placeOrder(tenant.api)
+  await waitFor(async () => expect((await webhook.get()).failures).toBeGreaterThanOrEqual(5))
+  const waiting = await waitFor(async () => {
+    const waiting = await webhook.pending()
     expect(waiting).toHaveLength(6)
     return waiting
   })
@@ -78,10 +78,10 @@ test('resends a delivered message at the end of its key', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url })
-  await place(tenant.api)
+  await placeOrder(tenant.api)
   await w.runJobs()
   await receiver.has(2)
-  await soon(async () => expect(await webhook.waiting()).toEqual([]))
+  await waitFor(async () => expect(await webhook.pending()).toEqual([]))
   const [created] = receiver.events()
   expect(await webhook.retry(created?.event_id as string)).toMatchObject({ action: 'resent', sequence: 3, behind: 0 })
   await receiver.has(3)
@@ -94,10 +94,10 @@ test.each(['strict', 'unordered'] as const)('resends an event to a %s webhook un
   const tenant = await w.tenant()
   const receiver = await aReceiver()
   const webhook = await aWebhook(tenant, { url: receiver.url, ordering })
-  await place(tenant.api)
+  await placeOrder(tenant.api)
   await w.runJobs()
   await receiver.has(2)
-  await soon(async () => expect(await webhook.waiting()).toEqual([]))
+  await waitFor(async () => expect(await webhook.pending()).toEqual([]))
   const [first] = receiver.events()
   await webhook.retry(first?.event_id as string)
   const got = await receiver.has(3)
@@ -108,12 +108,12 @@ test.each(['strict', 'unordered'] as const)('resends an event to a %s webhook un
 test('rejects a retry for a disabled webhook or an unknown event', async () => {
   const tenant = await w.tenant()
   const webhook = await aWebhook(tenant, { url: 'https://example.com/hook', disabled: true })
-  await place(tenant.api)
-  const [message] = await webhook.waiting()
-  expect(await refusal(webhook.retry(message?.event_id as string))).toMatchObject({
+  await placeOrder(tenant.api)
+  const [message] = await webhook.pending()
+  expect(await errorOf(webhook.retry(message?.event_id as string))).toMatchObject({
     status: 400,
     detail: { error_type: 'WEBHOOK_DISABLED' },
   })
   await webhook.patch({ disabled: false })
-  expect(await refusal(webhook.retry(newUuid()))).toMatchObject({ status: 404, detail: { error_type: 'EVENT_NOT_FOUND' } })
+  expect(await errorOf(webhook.retry(newUuid()))).toMatchObject({ status: 404, detail: { error_type: 'EVENT_NOT_FOUND' } })
 })

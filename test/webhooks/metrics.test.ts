@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import { place } from '../support/orders.ts'
+import { placeOrder } from '../support/orders.ts'
 import { faults } from '../support/receiver.ts'
-import { aReceiver, aWebhook, soon } from '../support/webhooks.ts'
+import { aReceiver, aWebhook, waitFor } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
 test('reports attempts, latency and pending messages per webhook', async () => {
   const w = await world()
-  await w.courier()
+  await w.startDelivery()
   const receiver = await aReceiver((n) => (n === 1 ? faults.status(500) : faults.ok))
   const healthy = await aWebhook(w, { url: receiver.url, filter_types: ['labtest.order.created'] })
   const stuck = await aWebhook(w, { url: receiver.url, disabled: true })
-  await place(w.api)
-  await place(w.api)
+  await placeOrder(w.api)
+  await placeOrder(w.api)
   await w.runJobs()
-  await soon(async () => expect(await healthy.attempts()).toHaveLength(2))
+  await waitFor(async () => expect(await healthy.attempts()).toHaveLength(2))
   const text = await (await fetch(`${w.base}/metrics`)).text()
   const value = (series: string) =>
     Number(

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { keepDays } from '../../src/delivery/webhooks/repair/retention.ts'
 import { DAY, later } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
-import { aWebhook, emitTo, waitingFor } from '../support/lanes.ts'
+import { aWebhook, countPending, emitTo } from '../support/lanes.ts'
 import { atEnd, replica } from '../support/world.ts'
 
 const w = await replica()
@@ -17,7 +17,7 @@ test('postpones creating and dropping event partitions during a long read withou
   const { id } = await aWebhook(tenant, '/')
   const old = later(app.wall(), -100 * DAY)
   await query(url, `select make_partition('events', $1::date)`, [old])
-  w.passes(2 * DAY)
+  w.advanceTime(2 * DAY)
   const next = later(app.wall(), 3 * DAY)
   const reader = new pg.Client({ connectionString: url })
   await reader.connect()
@@ -25,7 +25,7 @@ test('postpones creating and dropping event partitions during a long read withou
   await reader.query('begin; select count(*) from events')
 
   await Promise.all([keepDays(app), emitTo(app, tenant.team_id, ['a'])])
-  expect(await waitingFor(url, [id])).toBe(1)
+  expect(await countPending(url, [id])).toBe(1)
   expect([await tableExists(nameOf('events', old)), await tableExists(nameOf('events', next))]).toEqual([true, false])
 
   await reader.query('commit')

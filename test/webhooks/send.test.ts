@@ -7,13 +7,13 @@ import { openPools } from '../../src/platform/outbound/pools.ts'
 import { openSender, type Settings } from '../../src/platform/outbound/send.ts'
 import { newCertificate } from '../support/certificate.ts'
 import { eventually } from '../support/process.ts'
-import { type Behaviour, faults, openReceiver } from '../support/receiver.ts'
+import { type Behavior, faults, openReceiver } from '../support/receiver.ts'
 
 const loopback = { https_only: false, allow_loopback: true, allowed: [] }
 const message = { headers: { 'svix-id': 'msg_1' }, body: '{"event_type":"labtest.order.created"}' }
 const short = { timeoutMs: 300 }
 
-async function receiver(behavior?: Behaviour, tls?: ServerOptions) {
+async function receiver(behavior?: Behavior, tls?: ServerOptions) {
   const opened = await openReceiver(behavior, tls)
   onTestFinished(opened.close)
   return opened
@@ -50,7 +50,7 @@ describe('receiver behavior', () => {
     ])
   })
 
-  test.each<[string, Behaviour, object]>([
+  test.each<[string, Behavior, object]>([
     ['204', faults.status(204), { ok: true, status: 204, error: null }],
     ['early hints, then 204', faults.earlyHints, { ok: true, status: 204, error: null }],
     ['299', faults.status(299), { ok: true, status: 299, error: null }],
@@ -64,16 +64,16 @@ describe('receiver behavior', () => {
     ['a reset', faults.reset, { ok: false, status: null, error: 'reset' }],
     ['a closed connection', faults.hangUp, { ok: false, status: null, error: 'reset' }],
     ['a body cut off', faults.hangUpInBody, { ok: false, status: 200, error: 'reset', response_body: Buffer.from('half') }],
-    ['another protocol', faults.noHttp, { ok: false, status: null, error: 'bad_response' }],
-    ['100 kB of headers', faults.manyHeaders, { ok: false, status: null, error: 'bad_response' }],
+    ['another protocol', faults.notHttp, { ok: false, status: null, error: 'bad_response' }],
+    ['100 kB of headers', faults.oversizedHeaders, { ok: false, status: null, error: 'bad_response' }],
   ])('maps %s to its outcome', async (_, behavior, expected) => {
     const { url, received } = await receiver(behavior)
     expect(await sender().post({ url, ...message })).toMatchObject(expected)
     expect(received).toHaveLength(1)
   })
 
-  test.each<[string, Behaviour, object]>([
-    ['never responds', faults.neverAnswers, { status: null, error: 'timeout' }],
+  test.each<[string, Behavior, object]>([
+    ['never responds', faults.neverResponds, { status: null, error: 'timeout' }],
     ['sends only early hints', faults.earlyHintsOnly, { status: null, error: 'timeout' }],
     ['never ends its headers', faults.neverEndsHeaders, { status: null, error: 'timeout' }],
     ['sends its body too slowly', faults.slowDrip, { status: 200, error: 'too_slow' }],
@@ -172,7 +172,7 @@ describe('sender behavior', () => {
   })
 
   test('aborts open requests on close and sends nothing afterwards', async () => {
-    const { url, received, connections } = await receiver(faults.neverAnswers)
+    const { url, received, connections } = await receiver(faults.neverResponds)
     const { post, close, origins } = sender()
     const waiting = post({ url, ...message })
     await eventually(() => received.length === 1)
@@ -329,7 +329,7 @@ describe('connections', () => {
   })
 
   test('delivers while other requests to the same receiver hang', async () => {
-    const { url, behave, received } = await receiver(faults.neverAnswers)
+    const { url, behave, received } = await receiver(faults.neverResponds)
     const { post, close } = sender()
     const stuck = Array.from({ length: 20 }, () => post({ url, ...message }))
     await eventually(() => received.length === 20)

@@ -4,21 +4,21 @@ import { chunks } from '../../src/delivery/events/rules-size.ts'
 import { inTransaction } from '../../src/platform/app.ts'
 import type { SealingKey } from '../../src/platform/sealing/seal.ts'
 import { userSealingKey } from '../../src/platform/sealing/vault.ts'
-import { expectCatalogued } from '../support/catalog-lookup.ts'
-import { aUser, place } from '../support/orders.ts'
+import { expectEventsMatchCatalog } from '../support/event-catalog.ts'
+import { aUser, placeOrder } from '../support/orders.ts'
 import { aReceiver, aWebhook } from '../support/webhooks.ts'
 import { world } from '../support/world.ts'
 
 const w = await world({ env: { EVENT_MAX_KB: '16' } })
 const { app, api } = w
-await w.courier()
+await w.startDelivery()
 
 test('omits the longest text from an oversized event and returns it from the API', async () => {
   const tenant = await w.tenant()
   const receiver = await aReceiver()
   await aWebhook(tenant, { url: receiver.url })
   const passthrough = '符'.repeat(10_000)
-  const order = await place(tenant.api, 'walk_in_test', { passthrough })
+  const order = await placeOrder(tenant.api, 'walk_in_test', { passthrough })
   await w.runJobs()
   await receiver.has(2)
   for (const { body } of receiver.received) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(16 * 1024)
@@ -32,12 +32,12 @@ test('omits the longest text from an oversized event and returns it from the API
     { left_out: ['data.passthrough'] },
     { left_out: ['data.passthrough'] },
   ])
-  await expectCatalogued(app)
+  await expectEventsMatchCatalog(app)
 })
 
 test('emits an order of normal size unchanged and without left_out', async () => {
   const tenant = await w.tenant()
-  const order = await place(tenant.api)
+  const order = await placeOrder(tenant.api)
   await w.runJobs()
   const [created] = (await tenant.api.listEvents({ query: { event_type: ['labtest.*'] } })).events
   expect(created?.data).toEqual(order)
@@ -60,5 +60,5 @@ test('splits a long batch of samples into chunks that fit and together hold the 
   expect(received.map(({ chunk_index, total_chunks }) => [chunk_index, total_chunks])).toEqual(parts.map((_, i) => [i, parts.length]))
   expect(received.flatMap((chunk) => chunk.data)).toEqual(data)
   expect(receiver.events().every((event) => !('left_out' in event))).toBe(true)
-  await expectCatalogued(app)
+  await expectEventsMatchCatalog(app)
 })

@@ -4,14 +4,14 @@ import { startWorker } from '../../src/delivery/webhooks/sending/worker.ts'
 import { openDatabase, type PoolConnection } from '../../src/platform/db/open.ts'
 import type { Outcome } from '../../src/platform/outbound/outcome.ts'
 import { query } from '../support/cluster.ts'
-import { aWebhook, emitTo, type Got, gotOf, ok, outcome, waitingFor } from '../support/lanes.ts'
+import { aWebhook, countPending, emitTo, ok, outcome, type ReceivedMessage, toReceivedMessage } from '../support/lanes.ts'
 import { eventually } from '../support/process.ts'
 import { atEnd, replica, type Tenant } from '../support/world.ts'
 
 const w = await replica()
 const { app, url } = w
 
-type Delivery = Got & { by: string; repeated: boolean }
+type Delivery = ReceivedMessage & { by: string; repeated: boolean }
 
 /** Records what workers send, and reports a fault when a message overtakes its predecessor. */
 function newReceiver() {
@@ -19,9 +19,9 @@ function newReceiver() {
   const seen = new Map<string, number>()
   const faults: string[] = []
   const by =
-    (name: string, outcomeOf: (got: Got) => Outcome | Promise<Outcome> = () => ok) =>
-    async (message: Parameters<typeof gotOf>[0]) => {
-      const got = gotOf(message)
+    (name: string, outcomeOf: (got: ReceivedMessage) => Outcome | Promise<Outcome> = () => ok) =>
+    async (message: Parameters<typeof toReceivedMessage>[0]) => {
+      const got = toReceivedMessage(message)
       const last = seen.get(got.key) ?? 0
       if (got.n > last + 1) faults.push(`${got.key}: ${got.n} after ${last}`)
       received.push({ ...got, by: name, repeated: got.n <= last })
@@ -56,7 +56,7 @@ async function newWorker(send: Parameters<typeof startWorker>[2]) {
 }
 
 const keys = Array.from({ length: 40 }, (_, i) => `key ${i}`)
-const allDone = (id: string) => eventually(async () => (await waitingFor(url, [id])) === 0)
+const allDone = (id: string) => eventually(async () => (await countPending(url, [id])) === 0)
 const emitAll = async ({ team_id }: Tenant, times: number) => {
   for (let i = 0; i < times; i++) await emitTo(app, team_id, keys)
 }

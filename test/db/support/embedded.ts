@@ -45,25 +45,25 @@ export function isAlive(pid: number) {
 }
 
 /** The first answer that is not empty and not an error. */
-export async function eventually<T>(ask: () => T | Promise<T>, patienceMs = 120_000): Promise<T> {
-  const deadline = performance.now() + patienceMs
+export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = 120_000): Promise<T> {
+  const deadline = performance.now() + timeoutMs
   for (;;) {
-    const answer = await settle(ask)
+    const answer = await settle(probe)
     if (answer && !(answer instanceof Error)) return answer
     if (performance.now() > deadline) throw new Error('It did not happen in time.', { cause: answer })
     await sleep(10)
   }
 }
 
-async function settle<T>(ask: () => T | Promise<T>) {
+async function settle<T>(probe: () => T | Promise<T>) {
   try {
-    return await ask()
+    return await probe()
   } catch (error) {
     return error as Error
   }
 }
 
-export type Holder = { child: ChildProcess; pid: number; hears(word: string): Promise<unknown>; ended: Promise<number | null> }
+export type Holder = { child: ChildProcess; pid: number; waitForMessage(word: string): Promise<unknown>; exited: Promise<number | null> }
 
 type HolderOptions = { checkout?: string; account?: { uid: number; gid: number } | undefined }
 
@@ -71,22 +71,22 @@ type HolderOptions = { checkout?: string; account?: { uid: number; gid: number }
 export function spawnHolder(dataDir: string, { checkout = resolve(import.meta.dirname, '../../..'), account }: HolderOptions = {}): Holder {
   const script = join(checkout, 'test/db/support/holder.ts')
   const child = spawn(process.execPath, [script, dataDir], { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'], detached: true, ...account })
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  const heard = new Map<string, unknown>()
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const messages = new Map<string, unknown>()
   createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }).on('line', (line) => {
     const { word, value } = JSON.parse(line)
-    heard.set(word, value)
+    messages.set(word, value)
   })
   onTestFinished(async () => {
     child.kill('SIGKILL')
-    await ended
-    if (heard.has('ready')) await databaseEnd(dataDir)
+    await exited
+    if (messages.has('ready')) await waitForDatabaseExit(dataDir)
   })
-  return { child, pid: child.pid ?? 0, ended, hears: (word) => eventually(() => heard.get(word)) }
+  return { child, pid: child.pid ?? 0, exited, waitForMessage: (word) => eventually(() => messages.get(word)) }
 }
 
 /** PostgreSQL follows its killed parent by itself; a test must not leave before it did. */
-const databaseEnd = (dataDir: string) =>
+const waitForDatabaseExit = (dataDir: string) =>
   eventually(() => !fs.existsSync(join(dataDir, 'postgres/postmaster.pid')) || !isAlive(postmasterOf(dataDir)))
 
 /** Skips with a reason that is in the output. */

@@ -4,18 +4,18 @@ import { query } from './query.ts'
 
 // A service of its own: says where its database is, and at SIGTERM asks it once more before stopping it.
 const [dataDir = ''] = process.argv.slice(2)
-const say = (word: string, value: unknown) => process.stdout.write(`${JSON.stringify({ word, value })}\n`)
+const report = (word: string, value: unknown) => process.stdout.write(`${JSON.stringify({ word, value })}\n`)
 
 try {
   const embedded = await startEmbedded({ dataDir, log: pino({ level: 'silent' }), settings: { fsync: 'off' } })
   process.on('SIGTERM', async () => {
     const [row] = await query(embedded.url, 'select 1 as one')
-    say('after SIGTERM', row?.one)
+    report('after SIGTERM', row?.one)
     await embedded.stop()
     process.exit(0)
   })
   setInterval(() => {}, 60_000)
-  say('ready', embedded.url)
+  report('ready', embedded.url)
 } catch (error) {
-  say('refused', (error as Error).message)
+  report('refused', (error as Error).message)
 }

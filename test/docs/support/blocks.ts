@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { root } from '../../support/process.ts'
 
 /** A fenced block of a page. `told` is what its fence says beside the language, such as `not-run="needs a container engine"`. */
-export type Block = { page: string; line: number; end: number; language: string; told: Record<string, string>; text: string }
+export type Block = { page: string; line: number; end: number; language: string; attributes: Record<string, string>; text: string }
 
 /** What is run. Everything else is shown: what came out, or what is sent. */
 export const runnable = ['sh', 'ts', 'js', 'py', 'go']
-export const shown = ['text', 'json', 'http']
+export const outputLanguages = ['text', 'json', 'http']
 
 export const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()]
 
@@ -22,24 +22,24 @@ export function blocksOf(page: string, folder = root): Block[] {
     const end = lines.indexOf('```', i + 1)
     if (end < 0) throw new Error(`${page}:${i + 1}: the block has no end`)
     const [language = '', info = ''] = (fence[1] as string).split(/\s(.*)/)
-    blocks.push({ page, line: i + 1, end: end + 1, language, told: toldIn(info), text: lines.slice(i + 1, end).join('\n') })
+    blocks.push({ page, line: i + 1, end: end + 1, language, attributes: parseAttributes(info), text: lines.slice(i + 1, end).join('\n') })
     i = end
   }
   return blocks
 }
 
-const toldIn = (info: string) =>
+const parseAttributes = (info: string) =>
   Object.fromEntries([...info.matchAll(/([\w-]+)=(?:"([^"]*)"|(\S+))/g)].map(([, name, quoted, bare]) => [name, quoted ?? bare])) as Record<
     string,
     string
   >
 
-export const isRun = ({ language, told }: Block) => runnable.includes(language) && told['not-run'] === undefined
+export const isRun = ({ language, attributes }: Block) => runnable.includes(language) && attributes['not-run'] === undefined
 
 /** What the page shows as the outcome of a block: the block right behind it, with nothing but an empty line between. */
-export function outcomeOf(block: Block, blocks: Block[]): Block | undefined {
+export function expectedOutputOf(block: Block, blocks: Block[]): Block | undefined {
   const next = blocks[blocks.indexOf(block) + 1]
-  return next && shown.includes(next.language) && next.line <= block.end + 2 ? next : undefined
+  return next && outputLanguages.includes(next.language) && next.line <= block.end + 2 ? next : undefined
 }
 
 export const nameOf = ({ page, line }: Block) => `${page}:${line}`

@@ -63,10 +63,10 @@ function stagesOf(session: Session, folder: string): Stage[] {
   }))
 }
 
-function secondsOf(block: Block, { said, ended }: Session, folder: string) {
+function secondsOf(block: Block, { outputs, ended }: Session, folder: string) {
   const steps = stepsOf(folder)
   const next = steps[steps.findIndex(({ line }) => line === block.line) + 1]
-  return ((next && said.get(next.line)?.at) ?? ended) - (said.get(block.line)?.at ?? ended)
+  return ((next && outputs.get(next.line)?.at) ?? ended) - (outputs.get(block.line)?.at ?? ended)
 }
 
 /** What a reader enters: lines that begin a command, and none of what a file is made of. */
@@ -79,7 +79,7 @@ function commandsIn({ language, text }: Block) {
 /** How long it took to the first message that was verified, and how much had to be entered. */
 function verifiedIn(session: Session, folder: string, before: number): Stage | undefined {
   const steps = stepsOf(folder)
-  const last = steps.findIndex(({ line }) => /^verified /m.test(session.said.get(line)?.out ?? ''))
+  const last = steps.findIndex(({ line }) => /^verified /m.test(session.outputs.get(line)?.out ?? ''))
   if (last < 0) return undefined
   const way = steps.slice(0, last + 1)
   return {

@@ -8,11 +8,11 @@ import { tools } from './tools.ts'
 /** `folder` is where the reader stands, `addresses` are those of the page and what they are here, `from` is where the pages are. */
 export type Site = { folder: string; addresses: Record<string, string>; env: Env; prelude?: string; from?: string }
 /** What a block said, and when it began, in seconds. */
-export type Said = { out: string; err: string; at: number }
-export type Session = { code: number | null; said: Map<number, Said>; failedAt: number | undefined; ended: number }
+export type BlockOutput = { out: string; err: string; at: number }
+export type Session = { code: number | null; outputs: Map<number, BlockOutput>; failedAt: number | undefined; ended: number }
 
 /** Runs blocks of a page one after the other in one shell, as a reader would. */
-export function converse(page: string, site: Site, blocks: Block[]): Promise<Session> {
+export function runBlocks(page: string, site: Site, blocks: Block[]): Promise<Session> {
   const { folder, env } = site
   const bin = commands(folder)
   writeFileSync(join(folder, '.prelude.sh'), prelude + (site.prelude ?? npmRunsAssay))
@@ -28,7 +28,7 @@ export function converse(page: string, site: Site, blocks: Block[]): Promise<Ses
     all.err += text
   })
   return new Promise((resolve, reject) => {
-    const end = () => resolve({ code: child.exitCode, said: saidIn(all), failedAt: failedIn(folder), ended: Date.now() / 1000 })
+    const end = () => resolve({ code: child.exitCode, outputs: outputsIn(all), failedAt: failedLine(folder), ended: Date.now() / 1000 })
     child.on('error', reject)
     child.on('close', end)
     // Something that the page left running may hold the pipes open.
@@ -41,16 +41,16 @@ function scriptOf(page: string, { addresses, from }: Site, blocks: Block[]) {
   const lines = pageText(page, from).split('\n')
   const script = lines.map(() => '')
   script[0] = '. ./.prelude.sh'
-  for (const { line, end, language, told } of blocks) {
-    const sample = `sample ${language} ${told['file'] ?? `sample-${line}`} <<'END_OF_SAMPLE'`
+  for (const { line, end, language, attributes } of blocks) {
+    const sample = `sample ${language} ${attributes['file'] ?? `sample-${line}`} <<'END_OF_SAMPLE'`
     script[line - 1] = language === 'sh' ? `block ${line}` : `block ${line}; ${sample}`
-    for (let i = line; i < end - 1; i++) script[i] = placed(lines[i] as string, addresses)
+    for (let i = line; i < end - 1; i++) script[i] = withLocalAddresses(lines[i] as string, addresses)
     if (language !== 'sh') script[end - 1] = 'END_OF_SAMPLE'
   }
   return `${script.join('\n')}\n`
 }
 
-export const placed = (text: string, addresses: Record<string, string>) =>
+export const withLocalAddresses = (text: string, addresses: Record<string, string>) =>
   Object.entries(addresses).reduce((text, [theirs, ours]) => text.replaceAll(theirs, ours), text)
 
 const prelude = `set -Eeuo pipefail
@@ -84,7 +84,7 @@ function commands(folder: string) {
   return bin
 }
 
-function saidIn(all: { out: string; err: string }) {
+function outputsIn(all: { out: string; err: string }) {
   const [outs, errs] = [partsOf(all.out), partsOf(all.err)]
   return new Map([...outs].map(([line, { at, text }]) => [line, { at, out: text, err: errs.get(line)?.text ?? '' }]))
 }
@@ -100,7 +100,7 @@ const partsOf = (text: string) =>
       }),
   )
 
-function failedIn(folder: string) {
+function failedLine(folder: string) {
   const path = join(folder, '.failed')
   return existsSync(path) ? Number(readFileSync(path, 'utf8').trim().split('\n').at(-1)) : undefined
 }

@@ -4,17 +4,17 @@ import { onTestFinished } from 'vitest'
 import { reservePort } from '../../support/ports.ts'
 
 /** Stands between the service and its PostgreSQL, so that a test can take the database away and bring it back. */
-export async function proxyTo(database: string) {
+export async function startProxy(database: string) {
   const target = new URL(database)
   const folder = target.searchParams.get('host')
   const [host, at] = [target.hostname, Number(target.port || 5432)]
-  const reach = () => (folder ? connect(`${folder}/.s.PGSQL.${at}`) : connect(at, host))
+  const connectToDatabase = () => (folder ? connect(`${folder}/.s.PGSQL.${at}`) : connect(at, host))
   const sockets = new Set<Socket>()
   let server: Server | undefined
   const port = await reservePort()
 
   const open = async () => {
-    server = createServer((incoming) => join(incoming, reach(), sockets)).listen(port, '127.0.0.1')
+    server = createServer((incoming) => join(incoming, connectToDatabase(), sockets)).listen(port, '127.0.0.1')
     await once(server, 'listening')
   }
   const close = () => {

@@ -1,7 +1,16 @@
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import { createClient } from '../../../src/contract/client.ts'
-import { credentialsIn, type Env, isAlive, type Kept, node, PATIENCE_MS, type Service, startProcess } from '../../support/process.ts'
+import {
+  type Credentials,
+  type Env,
+  isAlive,
+  readCredentials,
+  runMain,
+  type Service,
+  startProcess,
+  TIMEOUT_MS,
+} from '../../support/process.ts'
 import { ENCRYPTION_KEY, temporaryFolder } from '../../support/world.ts'
 
 export const newDataDir = () => join(temporaryFolder(), 'data')
@@ -20,20 +29,20 @@ export async function start(env: Env): Promise<Service> {
 
 /** A start that is refused: how it ended, and the lines that it left for the operator. */
 export async function refusedStart(env: Env) {
-  const { code, stderr } = await node(env, logFile(), PATIENCE_MS).ended
+  const { code, stderr } = await runMain(env, logFile(), TIMEOUT_MS).exited
   return { code, lines: stderr.split('\n').filter(Boolean) }
 }
 
 /** Settings for a database of the run's server, as an operator of an outside PostgreSQL has them. */
 export const outside = (DATABASE_URL: string, env: Env = {}): Env => ({ DATABASE_URL, ENCRYPTION_KEY, DATA_DIR: newDataDir(), ...env })
 
-export const apiOf = ({ url }: Service, { team_api_key }: Pick<Kept, 'team_api_key'>) =>
+export const apiOf = ({ url }: Service, { team_api_key }: Pick<Credentials, 'team_api_key'>) =>
   createClient(url, { 'x-service-api-key': team_api_key })
-export const adminOf = ({ url }: Service, { management_key }: Pick<Kept, 'management_key'>) =>
+export const adminOf = ({ url }: Service, { management_key }: Pick<Credentials, 'management_key'>) =>
   createClient(url, { 'x-management-key': management_key })
 
 /** Both clients, with the keys that the service keeps in its folder. */
 export function clientsOf(service: Service, dataDir: string) {
-  const kept = credentialsIn(dataDir)
+  const kept = readCredentials(dataDir)
   return { kept, api: apiOf(service, kept), admin: adminOf(service, kept) }
 }

@@ -5,15 +5,15 @@ import { numberEvents, readLog } from '../../src/delivery/events/log.ts'
 import type { App } from '../../src/platform/app.ts'
 
 /** Every event of every team in the log is of the catalogue and says what its shape says, no more and no less. */
-export async function expectCatalogued(app: App) {
+export async function expectEventsMatchCatalog(app: App) {
   while (await numberEvents(app));
   const { rows } = await sql<{ team_id: string }>`select distinct team_id from events`.execute(app.db)
   const seen = new Set<string>()
   for (const { team_id } of rows) {
     for await (const { cursor, ...event } of everyEvent(app, team_id)) {
       expect(isEventName(event.event_type), event.event_type).toBe(true)
-      const told = messageOf(event.event_type as 'labtest.order.created').parse(event)
-      expect(told).toEqual(event)
+      const parsed = messageOf(event.event_type as 'labtest.order.created').parse(event)
+      expect(parsed).toEqual(event)
       seen.add(event.event_type)
     }
   }

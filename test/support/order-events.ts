@@ -1,30 +1,30 @@
 import type { Client } from '../../src/contract/client.ts'
 import type { App } from '../../src/platform/app.ts'
 import { query } from './cluster.ts'
-import { toldTo } from './events.ts'
+import { eventsOf } from './events.ts'
 import { aPatient, testId } from './orders.ts'
 import { anAddress } from './people.ts'
 
-type Told = { id?: string; events?: { status: string }[]; marker?: { slug: string }; order_id?: string }
+type EventData = { id?: string; events?: { status: string }[]; marker?: { slug: string }; order_id?: string }
 
 /** What a team was told, in short: `created ordered`, `updated completed`, `critical glucose`; of one order where it is named. */
-export async function told(app: App, team_id: string, order_id?: string) {
+export async function orderEvents(app: App, team_id: string, order_id?: string) {
   const first =
     order_id && (await app.db.selectFrom('events').select('seq').where('order_id', '=', order_id).orderBy('seq').executeTakeFirst())
-  const log = await toldTo(app, team_id, first ? Number(first.seq) - 1 : 0)
+  const log = await eventsOf(app, team_id, first ? Number(first.seq) - 1 : 0)
   return log
     .filter((one) => !order_id || one.order_id === order_id)
     .map(({ event_type, data }) => {
-      const { events, marker } = data as Told
+      const { events, marker } = data as EventData
       return `${event_type.split('.').at(-1)} ${marker?.slug ?? events?.at(-1)?.status.split('.')[2]}`
     })
 }
 
 /** The log of an order that took these steps and changed in no other way. */
-export const toldOf = (...lows: string[]) => lows.map((low, i) => `${i === 0 ? 'created' : 'updated'} ${low}`)
+export const expectedEvents = (...lows: string[]) => lows.map((low, i) => `${i === 0 ? 'created' : 'updated'} ${low}`)
 
 /** Everything that is kept of an order, to see that nothing of it changed. */
-export async function traceOf(url: string, order_id: string) {
+export async function snapshotOf(url: string, order_id: string) {
   const tables = { orders: 'id', order_events: 'order_id', results: 'order_id', order_images: 'order_id', events: 'order_id' }
   const each = Object.entries(tables).map(
     ([table, column]) => `(select jsonb_agg(to_jsonb(t) order by to_jsonb(t)::text) from ${table} t where ${column} = $1) as ${table}`,
