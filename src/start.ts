@@ -21,7 +21,7 @@ import { checkServer, type Database, openDatabase } from './platform/db/open.ts'
 import { safeError } from './platform/log.ts'
 import { policyOf } from './platform/outbound/address.ts'
 import { openSender } from './platform/outbound/send.ts'
-import { makePrivateFolder } from './platform/private-files.ts'
+import { createPrivateFolder } from './platform/private-files.ts'
 import { setupProblem } from './platform/problem.ts'
 import { openVault } from './platform/sealing/vault.ts'
 import { flushLastUses } from './tenants/keys/last-use.ts'
@@ -32,7 +32,7 @@ export type RunningService = { service: Service; listening: string; credentials:
 export async function startService(config: Config, log: Logger): Promise<RunningService> {
   await using opened = new AsyncDisposableStack()
   checkSettings(config)
-  makePrivateFolder(config.DATA_DIR)
+  createPrivateFolder(config.DATA_DIR)
   const { service, database } = await openService(config, log, startEmbedded, opened)
   if (config.ENVIRONMENT === 'sandbox') await loadCatalog(appOf(service))
   const metrics = createMetrics(database)

@@ -1,7 +1,7 @@
 import type { Client } from '../contract/client.ts'
 import { Text } from '../contract/common.ts'
 import { setupProblem } from '../platform/problem.ts'
-import { oneOf, type Random, seeded } from '../platform/seeded.ts'
+import { oneOf, type Random, seededRandom } from '../platform/seeded.ts'
 import { command, print } from './command.ts'
 import { progress } from './progress.ts'
 import { person } from './seed-people.ts'
@@ -25,7 +25,7 @@ export const seedCommand = command({
     const made = { users: 0, there: 0, orders: 0, results: 0 }
     const bar = progress('users', users)
     await eachOf(users, async (n) => {
-      const user = await seedUser(api, `seed-${seed}-${n + 1}`, seeded(seed, String(n)), { tests, orders })
+      const user = await seedUser(api, `seed-${seed}-${n + 1}`, seededRandom(seed, String(n)), { tests, orders })
       if (!user) made.there++
       else {
         made.users++

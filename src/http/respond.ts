@@ -62,7 +62,7 @@ async function execute(app: AppInRequest, { auditRead }: Audits, state: RequestS
   let outcome: Outcome | undefined
   const requestRows: NonNullable<App['requestRows']> = async (transaction, result, user) => {
     outcome = shape(result)
-    return { audit: auditOf(result), kept: await lease?.row(transaction, outcome, subjectUser(state, result), user) }
+    return { audit: auditOf(result), outcome: await lease?.row(transaction, outcome, subjectUser(state, result), user) }
   }
   const writing = { ...app, requestRows }
   try {

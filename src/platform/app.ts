@@ -3,7 +3,7 @@ import type { Caches } from './caches.ts'
 import type { Config } from './config.ts'
 import { type Db, isDeadlock } from './db/open.ts'
 import { type RequestRows, writeRequestRows } from './db/request-rows.ts'
-import { type LastUses, noLastUses } from './last-uses.ts'
+import { emptyLastUses, type LastUses } from './last-uses.ts'
 import type { SealingKey } from './sealing/seal.ts'
 import type { Vault } from './sealing/vault.ts'
 import { later } from './time.ts'
@@ -68,7 +68,7 @@ export const newService = ({ wall = () => new Date().toISOString(), ...parts }: 
   ...parts,
   wall,
   caches: new Map(),
-  lastUses: noLastUses(),
+  lastUses: emptyLastUses(),
   wake: () => {},
 })
 

@@ -4,7 +4,7 @@ import { ProjectId } from '../contract/delivery/pipelines.ts'
 import { OAuthSettings } from '../contract/wearables/oauth-setting.ts'
 import { setupProblem } from './problem.ts'
 
-const whole = (low: number, high: number) =>
+const wholeNumber = (low: number, high: number) =>
   z.coerce
     .number(`must be a whole number from ${low} to ${high}`)
     .int(`must be a whole number from ${low} to ${high}`)
@@ -18,12 +18,12 @@ const proxy = z.union([z.ipv4(), z.ipv6(), network]).refine((text) => !text.ends
 const listOf = (each: z.ZodType, text: string) =>
   z
     .string()
-    .transform((text) => text.split(',').map((one) => one.trim()))
-    .refine((list) => list.every((one) => each.safeParse(one).success), text)
+    .transform((text) => text.split(',').map((item) => item.trim()))
+    .refine((list) => list.every((item) => each.safeParse(item).success), text)
     .default([])
 const bootstrapKey = z.string().regex(/^[!-~]{8,200}$/, 'must have 8 to 200 printable characters and no spaces')
 
-function jsonOf(text: string, context: z.RefinementCtx): unknown {
+function parseJson(text: string, context: z.RefinementCtx): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -33,7 +33,7 @@ function jsonOf(text: string, context: z.RefinementCtx): unknown {
 }
 
 export const Settings = z.object({
-  PORT: whole(0, 65_535).default(8080).describe('The port for the API, the console and the docs. `0` picks any free port.'),
+  PORT: wholeNumber(0, 65_535).default(8080).describe('The port for the API, the console and the docs. `0` picks any free port.'),
   HOST: z.string().min(1).default('127.0.0.1').describe('The address to listen on. Set `0.0.0.0` in a container.'),
   PUBLIC_URL: url(/^https?$/, 'must be an http or https address')
     .transform((text) => text.replace(/\/+$/, ''))
@@ -82,18 +82,18 @@ export const Settings = z.object({
     .describe(
       'The age from which a patient needs no `medical_proxy`, by state, such as `AL=19,NE=19`. The age is 18 in states that are not listed.',
     ),
-  CONSOLE_IDLE_MINUTES: whole(1, 1440)
+  CONSOLE_IDLE_MINUTES: wholeNumber(1, 1440)
     .default(30)
     .describe('A console session ends after this many minutes without a request from its user.'),
-  CONSOLE_SESSION_HOURS: whole(1, 168).default(12).describe('A console session ends after this many hours, even if it is in use.'),
-  PASSWORD_COST: whole(10, 20)
+  CONSOLE_SESSION_HOURS: wholeNumber(1, 168).default(12).describe('A console session ends after this many hours, even if it is in use.'),
+  PASSWORD_COST: wholeNumber(10, 20)
     .default(15)
     .describe('The scrypt cost of password hashes: N is 2 to this power. Production requires at least 15.'),
-  DATABASE_POOL_SIZE: whole(2, 200).default(10).describe('The maximum number of PostgreSQL connections per process.'),
-  EVENT_RETENTION_DAYS: whole(1, 3650)
+  DATABASE_POOL_SIZE: wholeNumber(2, 200).default(10).describe('The maximum number of PostgreSQL connections per process.'),
+  EVENT_RETENTION_DAYS: wholeNumber(1, 3650)
     .default(90)
     .describe('Assay deletes events, pending messages and delivery attempts after this many days.'),
-  EVENT_MAX_KB: whole(16, 1024)
+  EVENT_MAX_KB: wholeNumber(16, 1024)
     .default(256)
     .describe(
       'The maximum size of an event in KiB. Assay splits larger sample batches. In other events it empties the largest lists and texts and names them in `left_out`.',
@@ -119,7 +119,7 @@ export const Settings = z.object({
     ),
   OAUTH_SOURCES: z
     .string()
-    .transform(jsonOf)
+    .transform(parseJson)
     .pipe(OAuthSettings)
     .default({})
     .describe(
@@ -144,22 +144,22 @@ export const ClientSettings = z.object({
 
 /** Reads the environment; nothing else does. The error names every invalid setting in one line. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const config = parsedBy(Settings, env)
-  checkTogether(config)
+  const config = parseSettings(Settings, env)
+  checkCombinations(config)
   return config
 }
 
 export const readClientConfig = (env: NodeJS.ProcessEnv = process.env) =>
-  parsedBy(ClientSettings.extend({ DATA_DIR: Settings.shape.DATA_DIR }), env)
+  parseSettings(ClientSettings.extend({ DATA_DIR: Settings.shape.DATA_DIR }), env)
 
-function parsedBy<S extends z.ZodObject>(settings: S, env: NodeJS.ProcessEnv): z.output<S> {
-  const given = Object.fromEntries(Object.keys(settings.shape).flatMap((name) => (env[name]?.trim() ? [[name, env[name].trim()]] : [])))
-  const parsed = settings.safeParse(given)
+function parseSettings<S extends z.ZodObject>(settings: S, env: NodeJS.ProcessEnv): z.output<S> {
+  const values = Object.fromEntries(Object.keys(settings.shape).flatMap((name) => (env[name]?.trim() ? [[name, env[name].trim()]] : [])))
+  const parsed = settings.safeParse(values)
   if (!parsed.success) throw setupProblem(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('; '))
   return parsed.data
 }
 
-function checkTogether(config: Config) {
+function checkCombinations(config: Config) {
   if (config.ENVIRONMENT === 'production' && config.PASSWORD_COST < 15)
     throw setupProblem('PASSWORD_COST must be at least 15 in production')
   if (config.ENVIRONMENT === 'production' && !config.PUBSUB_ENDPOINT.startsWith('https:'))
@@ -170,11 +170,11 @@ function checkTogether(config: Config) {
   if (config.DATABASE_URL) throw setupProblem('ENCRYPTION_KEY is required with DATABASE_URL; generate one with: openssl rand -base64 32')
 }
 
-type Place = Pick<Config, 'ENVIRONMENT' | 'REGION'>
+type DeploymentSettings = Pick<Config, 'ENVIRONMENT' | 'REGION'>
 
-export const deploymentOf = ({ ENVIRONMENT, REGION }: Place) => ({ environment: ENVIRONMENT, region: REGION })
+export const deploymentOf = ({ ENVIRONMENT, REGION }: DeploymentSettings) => ({ environment: ENVIRONMENT, region: REGION })
 
-export const deploymentName = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT} ${REGION}`
+export const deploymentName = ({ ENVIRONMENT, REGION }: DeploymentSettings) => `${ENVIRONMENT} ${REGION}`
 
 export const listeningUrl = ({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>) => `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
 
@@ -182,7 +182,7 @@ export const listeningUrl = ({ HOST, PORT }: Pick<Config, 'HOST' | 'PORT'>) => `
 export const publicUrl = (config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>) => config.PUBLIC_URL ?? listeningUrl(config)
 
 /** `sk_us_` in the US sandbox, `pk_eu_` in European production. */
-export const teamKeyPrefix = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT === 'sandbox' ? 'sk' : 'pk'}_${REGION}_`
+export const teamKeyPrefix = ({ ENVIRONMENT, REGION }: DeploymentSettings) => `${ENVIRONMENT === 'sandbox' ? 'sk' : 'pk'}_${REGION}_`
 
 /** `lks_us_` in the US sandbox, `lkp_eu_` in European production. */
-export const labKeyPrefix = ({ ENVIRONMENT, REGION }: Place) => `${ENVIRONMENT === 'sandbox' ? 'lks' : 'lkp'}_${REGION}_`
+export const labKeyPrefix = ({ ENVIRONMENT, REGION }: DeploymentSettings) => `${ENVIRONMENT === 'sandbox' ? 'lks' : 'lkp'}_${REGION}_`

@@ -3,17 +3,17 @@ export type Html = { readonly html: string }
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-const escaped = (text: string) => text.replace(/[&<>"']/g, (sign) => escapes[sign] as string)
+const escapeText = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character] as string)
 
 type Piece = Html | string | number | null | undefined | false | Piece[]
 
-const written = (piece: Piece): string => {
+const render = (piece: Piece): string => {
   if (piece === null || piece === undefined || piece === false) return ''
-  if (Array.isArray(piece)) return piece.map(written).join('')
-  return typeof piece === 'object' ? piece.html : escaped(String(piece))
+  if (Array.isArray(piece)) return piece.map(render).join('')
+  return typeof piece === 'object' ? piece.html : escapeText(String(piece))
 }
 
 /** A template tag that escapes every value, except HTML built with the tag itself. */
 export const html = (parts: TemplateStringsArray, ...pieces: Piece[]): Html => ({
-  html: parts.map((part, i) => part + (i < pieces.length ? written(pieces[i]) : '')).join(''),
+  html: parts.map((part, i) => part + (i < pieces.length ? render(pieces[i]) : '')).join(''),
 })

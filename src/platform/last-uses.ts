@@ -5,4 +5,4 @@ export type KeyTable = (typeof keyTables)[number]
 /** The last use of each key since the last flush. A write per request would cost more than the request itself. */
 export type LastUses = Record<KeyTable, Map<string, string>>
 
-export const noLastUses = (): LastUses => ({ team_api_keys: new Map(), management_keys: new Map(), lab_keys: new Map() })
+export const emptyLastUses = (): LastUses => ({ team_api_keys: new Map(), management_keys: new Map(), lab_keys: new Map() })

@@ -2,13 +2,18 @@ import { isId } from '../contract/common.ts'
 import { invalid } from './problem.ts'
 
 /** The row after which a page begins. */
-type Mark = { at: string; id: string }
-export type Page = { limit: number; after?: Mark | undefined }
+type Position = { at: string; id: string }
+export type Page = { limit: number; after?: Position | undefined }
 
-const PAGE = 50
+const DEFAULT_LIMIT = 50
 
 /** `isPosition` checks the sort value in the cursor, which is a time unless the list is sorted by something else. */
-export function pageAfter(cursor: string | null | undefined, limit = PAGE, isPosition = isInstant, loc = ['query', 'next_cursor']): Page {
+export function pageAfter(
+  cursor: string | null | undefined,
+  limit = DEFAULT_LIMIT,
+  isPosition = isInstant,
+  loc = ['query', 'next_cursor'],
+): Page {
   if (!cursor) return { limit }
   const [at, id] = Buffer.from(cursor, 'base64url').toString().split(' ')
   if (!at || !isPosition(at) || !isId(id)) throw invalid(loc, `Send the ${loc.at(-1)} of the previous page unchanged.`)
@@ -20,10 +25,10 @@ export const isInstant = (text: string) =>
   /^[1-9]\d{3}-/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 
 /** Removes the extra row that the store reads, and builds the cursor from the last remaining one. */
-export function pageOf<T>(rows: T[], page: Page, mark: (row: T) => Mark) {
-  const kept = rows.slice(0, page.limit)
-  const last = kept.at(-1)
-  return { rows: kept, next_cursor: rows.length > page.limit && last ? cursorAt(mark(last)) : null }
+export function pageOf<T>(rows: T[], page: Page, positionOf: (row: T) => Position) {
+  const visible = rows.slice(0, page.limit)
+  const last = visible.at(-1)
+  return { rows: visible, next_cursor: rows.length > page.limit && last ? cursorAt(positionOf(last)) : null }
 }
 
-export const cursorAt = ({ at, id }: Mark) => Buffer.from(`${at} ${id}`).toString('base64url')
+export const cursorAt = ({ at, id }: Position) => Buffer.from(`${at} ${id}`).toString('base64url')

@@ -4,19 +4,19 @@ import { dirname } from 'node:path'
 import { setupProblem } from './problem.ts'
 
 /** Creates the folder, or fails early if it cannot be used. */
-export const makePrivateFolder = (folder: string) =>
-  named(folder, () => {
+export const createPrivateFolder = (folder: string) =>
+  withSetupProblem(folder, () => {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
     fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
   })
 
 /** The content of a file, or undefined if the file does not exist. */
 export const readPrivate = (path: string) =>
-  named(dirname(path), () => {
+  withSetupProblem(dirname(path), () => {
     try {
       return fs.readFileSync(path, 'utf8')
     } catch (error) {
-      return unless(error, 'ENOENT')
+      return ignoreCode(error, 'ENOENT')
     }
   })
 
@@ -28,36 +28,36 @@ const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = fs.constants
  */
 export function openPrivate(path: string) {
   const fd = fs.openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
-  if (fs.fstatSync(fd).nlink > 1) throw setupProblem(`${path} has more than one hard link: remove it and start again.`)
+  if (fs.fstatSync(fd).nlink > 1) throw setupProblem(`${path} has more than one hard link. Remove it and restart.`)
   const folder = fs.statSync(dirname(path))
   if (process.getuid?.() === 0 && folder.uid !== 0) fs.fchownSync(fd, folder.uid, folder.gid)
   return fd
 }
 
 /** Replaces a file atomically: a reader sees the old content or the new, even after a power failure. */
-export const writePrivate = (path: string, content: string) => named(dirname(path), () => replace(path, content, fs.renameSync))
+export const writePrivate = (path: string, content: string) => withSetupProblem(dirname(path), () => replace(path, content, fs.renameSync))
 
 /** The same for a file that is created once. If two processes create it, the first wins and both read its content. */
-export const makePrivate = (path: string, content: string) =>
-  named(dirname(path), () => {
-    replace(path, content, (made, path) => {
+export const createPrivate = (path: string, content: string) =>
+  withSetupProblem(dirname(path), () => {
+    replace(path, content, (temporary, path) => {
       try {
-        fs.linkSync(made, path)
+        fs.linkSync(temporary, path)
       } catch (error) {
-        unless(error, 'EEXIST')
+        ignoreCode(error, 'EEXIST')
       }
-      fs.rmSync(made)
+      fs.rmSync(temporary)
     })
     return fs.readFileSync(path, 'utf8')
   })
 
-function replace(path: string, content: string, into: (made: string, path: string) => void) {
-  const made = `${path}.${randomBytes(6).toString('hex')}`
-  const fd = openPrivate(made)
+function replace(path: string, content: string, move: (temporary: string, path: string) => void) {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  const fd = openPrivate(temporary)
   fs.writeSync(fd, content)
   fs.fsyncSync(fd)
   fs.closeSync(fd)
-  into(made, path)
+  move(temporary, path)
   syncFolder(dirname(path))
 }
 
@@ -68,12 +68,12 @@ export function syncFolder(folder: string) {
   fs.closeSync(fd)
 }
 
-function unless(error: unknown, code: string): undefined {
+function ignoreCode(error: unknown, code: string): undefined {
   if ((error as NodeJS.ErrnoException).code !== code) throw error
 }
 
 /** Turns a file system error into one line for the operator. */
-function named<T>(folder: string, work: () => T): T {
+function withSetupProblem<T>(folder: string, work: () => T): T {
   try {
     return work()
   } catch (error) {

@@ -8,28 +8,28 @@ type Detail = string | Fault[] | ({ error_type: string; error_message: string } 
 export class Problem extends Error {
   readonly kind: ProblemKind
   readonly detail: Detail
-  /** Fields beside `detail`, for endpoints where the public interface has them there. */
+  /** Body fields next to `detail`, for endpoints where the Junction API has them there. */
   readonly beside: Fields
 
-  constructor(kind: ProblemKind, detail: Detail, beside: Fields = {}) {
-    super(textOf(detail))
+  constructor(kind: ProblemKind, detail: Detail, bodyFields: Fields = {}) {
+    super(messageOf(detail))
     this.name = 'Problem'
     this.kind = kind
     this.detail = detail
-    this.beside = beside
+    this.beside = bodyFields
   }
 }
 
-function textOf(detail: Detail) {
+function messageOf(detail: Detail) {
   if (typeof detail === 'string') return detail
   return Array.isArray(detail) ? detail.map((fault) => fault.msg).join(' ') : detail.error_message
 }
 
-/** A problem with a stable `error_type` and a sentence that says what to do. `more` is added to `detail`. */
-export const problem = (error_type: ErrorName, error_message: string, more: Fields = {}, beside: Fields = {}) =>
-  new Problem(errorTypes[error_type].kind, { error_type, error_message, ...more }, beside)
+/** A problem with a stable `error_type` and a sentence that says what to do. `fields` are added to `detail`. */
+export const problem = (error_type: ErrorName, error_message: string, fields: Fields = {}, bodyFields: Fields = {}) =>
+  new Problem(errorTypes[error_type].kind, { error_type, error_message, ...fields }, bodyFields)
 
-/** The same for endpoints where the public interface has `detail` as text. The stable type is beside it. */
+/** The same for endpoints where `detail` is text in the Junction API. The stable `error_type` is next to it. */
 export const textProblem = (error_type: ErrorName, message: string) => new Problem(errorTypes[error_type].kind, message, { error_type })
 
 /** A validation error: the shape is right and a value is wrong. `loc` begins with body, query, path or header. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /** Numbers from 0 up to but not including 1. The same seed gives the same numbers on every machine. */
 export type Random = () => number
 
-export function seeded(...seed: string[]): Random {
+export function seededRandom(...seed: string[]): Random {
   let block = sha256(JSON.stringify(seed))
   let at = 0
   return () => {

@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, type TestContext, test } from 'vitest'
 import { findBinaries } from '../../src/platform/db/embedded/binaries.ts'
-import { copyOut } from '../../src/platform/db/embedded/copy-out.ts'
+import { copyBinaries } from '../../src/platform/db/embedded/copy-out.ts'
 import { copyPackage, installedPackage, makeCheckout, nobodyCanRun } from './support/checkout.ts'
 import { isRoot, nobody, postmasterOf, skipUnless, spawnHolder, start, tempFolder } from './support/embedded.ts'
 import { query } from './support/query.ts'
@@ -67,7 +67,7 @@ test('missing library links are made where the install can be written', async ()
   const packageDir = join(tempFolder(), 'package')
   copyPackage(packageDir)
 
-  const { postgres } = await findBinaries({ account: undefined, dataDir: tempFolder(), wanted: undefined, packageDir })
+  const { postgres } = await findBinaries({ account: undefined, dataDir: tempFolder(), preferred: undefined, packageDir })
 
   expect(postgres).toBe(join(packageDir, 'native/bin/postgres'))
   expect(fs.existsSync(join(packageDir, 'native/lib/libpq.so.5'))).toBe(true)
@@ -75,14 +75,14 @@ test('missing library links are made where the install can be written', async ()
 
 test('a copy of the binaries is made once, and again when it is damaged', () => {
   const place = tempFolder()
-  const copy = String(copyOut(installedPackage, place))
+  const copy = String(copyBinaries(installedPackage, place))
   const server = join(copy, 'native/bin/postgres')
   const madeAt = fs.statSync(server).ctimeMs
-  expect(copyOut(installedPackage, place)).toBe(copy)
+  expect(copyBinaries(installedPackage, place)).toBe(copy)
   expect(fs.statSync(server).ctimeMs).toBe(madeAt)
 
   fs.truncateSync(server, 1000)
-  expect(copyOut(installedPackage, place)).toBe(copy)
+  expect(copyBinaries(installedPackage, place)).toBe(copy)
   expect(fs.statSync(server).size).toBe(fs.statSync(join(installedPackage, 'native/bin/postgres')).size)
   expect(fs.readdirSync(place)).toHaveLength(1)
 })
@@ -90,26 +90,26 @@ test('a copy of the binaries is made once, and again when it is damaged', () => 
 test('a copy that somebody else planted is not trusted', (context) => {
   skipUnless(context, isRoot, 'only root can give a folder away')
   const place = tempFolder()
-  fs.chownSync(String(copyOut(installedPackage, place)), nobody.uid, nobody.gid)
+  fs.chownSync(String(copyBinaries(installedPackage, place)), nobody.uid, nobody.gid)
 
-  expect(copyOut(installedPackage, place)).toBeUndefined()
+  expect(copyBinaries(installedPackage, place)).toBeUndefined()
   expect(fs.readdirSync(place)).toHaveLength(1)
 })
 
 test('a copy that is only a link is not trusted', () => {
   const [place, elsewhere] = [tempFolder(), tempFolder()]
-  const copy = String(copyOut(installedPackage, place))
+  const copy = String(copyBinaries(installedPackage, place))
   fs.renameSync(copy, join(elsewhere, 'copy'))
   fs.symlinkSync(join(elsewhere, 'copy'), copy)
 
-  expect(copyOut(installedPackage, place)).toBeUndefined()
+  expect(copyBinaries(installedPackage, place)).toBeUndefined()
   expect(fs.readdirSync(place)).toHaveLength(1)
 })
 
 test('a folder that everybody may write to is no place for a copy', () => {
   const place = tempFolder()
   fs.chmodSync(place, 0o777)
-  expect(copyOut(installedPackage, place)).toBeUndefined()
+  expect(copyBinaries(installedPackage, place)).toBeUndefined()
 })
 
 function makeReadOnly(folder: string) {

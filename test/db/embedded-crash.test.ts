@@ -91,14 +91,14 @@ test('while the server cannot be started it is tried again, until it can or we s
     fs.renameSync(cluster, elsewhere)
     process.kill(pid, 'SIGKILL')
     lines.length = 0
-    await eventually(() => lines.some((line) => line.includes('could not be started again')))
+    await eventually(() => lines.some((line) => line.includes('PostgreSQL restart failed')))
   }
 
   await breakIt()
   fs.renameSync(elsewhere, cluster)
   expect(await eventually(() => query(url, 'select 1 as one'))).toEqual([{ one: 1 }])
 
-  await eventually(() => lines.some((line) => line.includes('PostgreSQL is back')))
+  await eventually(() => lines.some((line) => line.includes('PostgreSQL restarted')))
   await breakIt()
   await stop()
   fs.renameSync(elsewhere, cluster)
@@ -135,7 +135,7 @@ test('kill -9 in the middle of initdb leaves nothing in the way', async () => {
 /** As an older setup without the parent's death signal would leave it. */
 async function spawnUnattended(dataDir: string) {
   const cluster = join(dataDir, 'postgres')
-  const { postgres } = await findBinaries({ account: isRoot ? nobody : undefined, dataDir, wanted: undefined })
+  const { postgres } = await findBinaries({ account: isRoot ? nobody : undefined, dataDir, preferred: undefined })
   const server = spawn(
     postgres,
     ['-D', isRoot ? '/proc/self/cwd' : cluster, '-c', 'unix_socket_directories=.', '-c', 'listen_addresses='],

@@ -110,7 +110,7 @@ test('a cluster of another PostgreSQL version is refused with what to do', async
   fs.mkdirSync(join(dataDir, 'postgres'))
   fs.writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '14\n')
 
-  await expect(start(dataDir)).rejects.toThrow(/was written by PostgreSQL 14 .* export .* pg_dump of version 14, .* move .* import/)
+  await expect(start(dataDir)).rejects.toThrow(/was written by PostgreSQL 14, .* Back up .* move .* restore/)
   expect(fs.readdirSync(join(dataDir, 'postgres'))).toEqual(['PG_VERSION'])
 })
 
@@ -174,7 +174,7 @@ test.each(['"nonsense"', '-1', '99999', '5432.5', 'null', '{}'])('a password fil
 })
 
 test('without the npm package a PostgreSQL of the system serves', async (context) => {
-  const search = { account: undefined, dataDir: tempFolder(), wanted: 15, packageDir: '/nonexistent' }
+  const search = { account: undefined, dataDir: tempFolder(), preferred: 15, packageDir: '/nonexistent' }
   const found = await findBinaries(search).catch((error: Error) => error)
   if (found instanceof Error) expect(found.message).toMatch(/version 15 or newer. Set DATABASE_URL\.$/)
   skipUnless(context, !(found instanceof Error), 'this system has no PostgreSQL of its own')

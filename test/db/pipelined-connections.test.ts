@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { openDatabase, prepared, runPrepared } from '../../src/platform/db/open.ts'
+import { openDatabase, prepareStatement, runPrepared } from '../../src/platform/db/open.ts'
 import { coalesceReads, type Statement } from '../../src/platform/db/pipelined-connections.ts'
 import { query } from '../support/cluster.ts'
 import { atEnd, fileDatabase } from '../support/world.ts'
@@ -11,9 +11,9 @@ await query(url, 'insert into counters select i, 0 from generate_series(1, 50) i
 const { db, pool, close } = openDatabase(url, 8, pino({ level: 'silent' }))
 atEnd(close)
 
-const whoAmI = prepared('test_who', 'select pg_backend_pid() as pid, $1::int as asked')
-const countUp = prepared('test_count', 'update counters set count = count + 1 where id = $1 returning count')
-const divide = prepared('test_divide', 'select 10 / $1::int as share')
+const whoAmI = prepareStatement('test_who', 'select pg_backend_pid() as pid, $1::int as asked')
+const countUp = prepareStatement('test_count', 'update counters set count = count + 1 where id = $1 returning count')
+const divide = prepareStatement('test_divide', 'select 10 / $1::int as share')
 
 const who = (asked: number) => runPrepared<{ pid: number; asked: number }>(db, whoAmI, [asked], 'reading')
 const count = async (id: number) => (await runPrepared<{ count: number }>(db, countUp, [id], 'writing'))[0]?.count

@@ -36,7 +36,7 @@ describe('a sealed document', () => {
   })
   test('does not open with another key, not even one that claims its id', () => {
     const sealed = seal(key, place, people[0])
-    expect(() => open(aKey(), place, sealed)).toThrow('Sealed by another key')
+    expect(() => open(aKey(), place, sealed)).toThrow('Encrypted with another key')
     expect(() => open(sealingKey(key.id, newBytes(32)), place, sealed)).toThrow()
   })
   test('of an unknown version is refused by its number', () => {

@@ -61,7 +61,7 @@ test('a second process on one folder is refused by name and leaves the first alo
 
   expect(await refusedStart({ DATA_DIR })).toEqual({
     code: 1,
-    lines: [`The database in ${DATA_DIR} is in use by process ${first.pid}: stop that process or choose another DATA_DIR.`],
+    lines: [`The database in ${DATA_DIR} is in use by process ${first.pid}. Stop that process, or choose another DATA_DIR.`],
   })
   expect(readFileSync(join(DATA_DIR, 'credentials.json'), 'utf8')).toBe(before)
   expect((await fetch(`${first.url}/ready`)).status).toBe(200)

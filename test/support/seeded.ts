@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
-import { integer, oneOf, type Random, seeded } from '../../src/platform/seeded.ts'
+import { integer, oneOf, type Random, seededRandom } from '../../src/platform/seeded.ts'
 
 /** Every test file draws its values from this seed and its own name, so that a run repeats and no two files draw the same values. */
 export const SEED = process.env['TEST_SEED'] || 'assay'
 
 let file = 'outside of a test file'
-let source = seeded(SEED, file)
+let source = seededRandom(SEED, file)
 
 /** Called once for each test file, before it is loaded. */
 export function seedFile(name: string) {
   file = name
-  source = seeded(SEED, name)
+  source = seededRandom(SEED, name)
 }
 
 export const random: Random = () => source()

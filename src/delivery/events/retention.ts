@@ -1,9 +1,9 @@
 import type { App } from '../../platform/app.ts'
-import { keepPartitions } from '../../platform/db/partitions.ts'
+import { maintainPartitions } from '../../platform/db/partitions.ts'
 import * as store from './store.ts'
 
 /** Creates the partitions of the coming days and deletes the events of days before `oldest`. */
 export async function keepEventDays(app: App, oldest: string) {
-  await keepPartitions(app, 'events', oldest)
+  await maintainPartitions(app, 'events', oldest)
   await store.deleteFromDefault(app.db, oldest)
 }

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
-import { onePage } from '../../platform/db/page.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -18,7 +18,7 @@ const pipelinesOf = (db: Db, org_id: string, team_ids: string[] | undefined) =>
 
 export const listPipelines = (db: Db, org_id: string, team_ids: string[] | undefined, page: Page) =>
   pipelinesOf(db, org_id, team_ids)
-    .$call(onePage(page, 'pipelines.created_at', 'pipelines.team_id'))
+    .$call(ascendingPage(page, 'pipelines.created_at', 'pipelines.team_id'))
     .execute()
 
 export const lockPipelines = (db: Db, org_id: string, team_ids: string[]) =>

@@ -1,7 +1,7 @@
 import { type KeyObject, randomUUID } from 'node:crypto'
 import { type App, inTransaction, wakeAfterCommit } from '../../platform/app.ts'
 import type { TeamCaller } from '../../platform/callers.ts'
-import { isUserGone } from '../../platform/db/open.ts'
+import { isUserErased } from '../../platform/db/open.ts'
 import { type Outcome, outcomeWithoutExchange } from '../../platform/outbound/outcome.ts'
 import { pageAfter, pageOf } from '../../platform/paging.ts'
 import { open, type SealingKey, seal } from '../../platform/sealing/seal.ts'
@@ -66,7 +66,7 @@ export async function receive(
 
 /** A message for a user who was erased meanwhile is dropped. */
 function unlessUserGone(error: unknown) {
-  if (!isUserGone(error)) throw error
+  if (!isUserErased(error)) throw error
 }
 
 const associatedData = (id: string) => `inbox_messages.sealed.${id}`

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
-import { newestPage } from '../../platform/db/page.ts'
+import { descendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -45,7 +45,7 @@ export const listMessages = (db: Db, team_id: string, page: Page) =>
     .selectAll('inbox_messages')
     .select(['sealing_keys.id as key_id', 'sealing_keys.wrapped as wrapped_key'])
     .where('inbox_messages.team_id', '=', team_id)
-    .$call(newestPage(page, 'inbox_messages.received_at', 'inbox_messages.id'))
+    .$call(descendingPage(page, 'inbox_messages.received_at', 'inbox_messages.id'))
     .execute()
 
 export const deleteMessages = (db: Db, team_id: string) => db.deleteFrom('inbox_messages').where('team_id', '=', team_id).execute()

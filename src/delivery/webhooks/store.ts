@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
-import { onePage } from '../../platform/db/page.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -21,7 +21,7 @@ export const lockWebhook = (db: Db, team_id: string, id: string) =>
 
 export const listWebhooks = (db: Db, team_id: string, page: Page) =>
   ofTeam(db, team_id)
-    .$call(onePage(page, 'created_at', 'id'))
+    .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 
 /** Webhooks of any team, for the worker. */

@@ -1,5 +1,5 @@
 import { statusOf } from '../../contract/errors.ts'
-import { isDatabaseAway, isStatementTimeout, isUserGone } from '../../platform/db/open.ts'
+import { isDatabaseUnavailable, isStatementTimeout, isUserErased } from '../../platform/db/open.ts'
 import { Problem, problem } from '../../platform/problem.ts'
 
 export const statusOfProblem = ({ kind }: Problem) => statusOf[kind]
@@ -15,10 +15,10 @@ const unexpected = () =>
 /** Maps every error to the problem that the caller reads. Unexpected errors become a 500 and a log line. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (isDatabaseAway(error)) return problem('DATABASE_UNAVAILABLE', 'The database is unavailable right now. Retry in a few seconds.')
+  if (isDatabaseUnavailable(error)) return problem('DATABASE_UNAVAILABLE', 'The database is unavailable right now. Retry in a few seconds.')
   if (isStatementTimeout(error))
     return problem('DATABASE_UNAVAILABLE', 'Conflict: other requests are changing the same resource. Retry in a few seconds.')
-  if (isUserGone(error)) return problem('USER_NOT_FOUND', 'This user no longer exists in the team.')
+  if (isUserErased(error)) return problem('USER_NOT_FOUND', 'This user no longer exists in the team.')
   return fromFramework(error) ?? unexpected()
 }
 

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { contains } from '../../platform/db/contains.ts'
-import { type Db, preparedRead } from '../../platform/db/open.ts'
+import { type Db, prepareRead } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -31,7 +31,7 @@ export const lockLabTest = (db: Db, team_id: string, id: string) =>
 export const findLabTests = (db: Db, team_id: string, ids: string[]) =>
   labTests(db, team_id).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()
 
-const oneVersion = preparedRead('lab_test_version', (db, team_id: string, id: string) => versions(db, team_id).where('id', '=', id))
+const oneVersion = prepareRead('lab_test_version', (db, team_id: string, id: string) => versions(db, team_id).where('id', '=', id))
 
 const versions = (db: Db, team_id: string) =>
   db
@@ -237,7 +237,7 @@ const labAccounts = (db: Db, org_id: string, team_id: string) =>
     .orderBy('lab_accounts.created_at')
     .orderBy('lab_accounts.id')
 
-const allLabAccounts = preparedRead('list_lab_accounts', labAccounts)
+const allLabAccounts = prepareRead('list_lab_accounts', labAccounts)
 
 /** The platform accounts, and the organization's accounts that are open to the team. */
 export const usableLabAccounts = (db: Db, { org_id, team_id }: Team) => allLabAccounts(db, org_id, team_id)

@@ -90,7 +90,7 @@ async function loadAll(database: Database, file: Reader, step: Step) {
   const line = await database.pool.connect()
   try {
     const finish = await dump.beginLoad(line, file.head.tables)
-    await dump.makePartitions(line, file.head.partitions)
+    await dump.createPartitions(line, file.head.partitions)
     await loadRows(line, file, step)
     await dump.setSequences(line, file.end().sequences)
     await finish()

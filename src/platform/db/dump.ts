@@ -34,21 +34,21 @@ export async function migrationsOf(client: pg.ClientBase) {
   return rows.map((row) => row.name)
 }
 
-/** Starts a snapshot: everything as of one moment, whatever is written meanwhile. */
+/** Starts a snapshot. Later writes are not visible in it. */
 export async function beginSnapshot(client: pg.ClientBase) {
   await client.query('begin isolation level repeatable read read only')
   await client.query('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; set local extra_float_digits = 1')
 }
 
-const AT_ONCE = 500
+const BATCH_SIZE = 500
 
 /** The rows of a table as JSON text, with a bounded number in memory. */
 export async function* rowsOf(client: pg.ClientBase, { name, columns }: Table): AsyncGenerator<string[]> {
   await client.query(
-    `declare dump no scroll cursor for select row_to_json(t)::text as row from (select ${list(columns)} from ${quoted(name)}) t`,
+    `declare dump no scroll cursor for select row_to_json(t)::text as row from (select ${columnList(columns)} from ${quote(name)}) t`,
   )
   for (;;) {
-    const { rows } = await client.query<{ row: string }>(`fetch ${AT_ONCE} from dump`)
+    const { rows } = await client.query<{ row: string }>(`fetch ${BATCH_SIZE} from dump`)
     if (!rows.length) break
     yield rows.map(({ row }) => row)
   }
@@ -62,32 +62,32 @@ export async function beginLoad(client: pg.ClientBase, tables: Table[]) {
   const { rows } = await client.query<{ on: string; name: string; definition: string }>(`
     select c.conrelid::regclass::text as on, c.conname as name, pg_get_constraintdef(c.oid) as definition
     from pg_constraint c where c.contype = 'f' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace`)
-  for (const { on, name } of rows) await client.query(`alter table ${on} drop constraint ${quoted(name)}`)
-  for (const { name } of tables) await client.query(`alter table ${quoted(name)} disable trigger user`)
-  await client.query(`truncate ${tables.map(({ name }) => quoted(name)).join(', ')}`)
+  for (const { on, name } of rows) await client.query(`alter table ${on} drop constraint ${quote(name)}`)
+  for (const { name } of tables) await client.query(`alter table ${quote(name)} disable trigger user`)
+  await client.query(`truncate ${tables.map(({ name }) => quote(name)).join(', ')}`)
   return async () => {
-    for (const { name } of tables) await client.query(`alter table ${quoted(name)} enable trigger user`)
-    for (const { on, name, definition } of rows) await client.query(`alter table ${on} add constraint ${quoted(name)} ${definition}`)
+    for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
+    for (const { on, name, definition } of rows) await client.query(`alter table ${on} add constraint ${quote(name)} ${definition}`)
     await client.query('commit')
   }
 }
 
-export async function makePartitions(client: pg.ClientBase, partitions: Partition[]) {
+export async function createPartitions(client: pg.ClientBase, partitions: Partition[]) {
   for (const { name, parent, bound } of partitions)
-    await client.query(`create table if not exists ${quoted(name)} partition of ${quoted(parent)} ${bound}`)
+    await client.query(`create table if not exists ${quote(name)} partition of ${quote(parent)} ${bound}`)
 }
 
 export const loadRows = (client: pg.ClientBase, { name, columns }: Table, rows: string[]) =>
   client.query(
-    `insert into ${quoted(name)} (${list(columns)}) overriding system value
-     select ${list(columns)} from json_populate_recordset(null::${quoted(name)}, $1::json)`,
+    `insert into ${quote(name)} (${columnList(columns)}) overriding system value
+     select ${columnList(columns)} from json_populate_recordset(null::${quote(name)}, $1::json)`,
     [`[${rows.join(',')}]`],
   )
 
 export async function setSequences(client: pg.ClientBase, sequences: Sequence[]) {
   for (const { name, last } of sequences)
-    if (last !== null) await client.query('select setval($1::regclass, $2::bigint)', [quoted(name), last])
+    if (last !== null) await client.query('select setval($1::regclass, $2::bigint)', [quote(name), last])
 }
 
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
-const list = (names: string[]) => names.map(quoted).join(', ')
+const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
+const columnList = (names: string[]) => names.map(quote).join(', ')

@@ -25,33 +25,35 @@ pg.types.setTypeParser(TIMESTAMPTZ, (text) => new Date(text).toISOString())
 const options = '-c timezone=UTC -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000'
 
 /** The connections reserved for pipelined statements, if the pool is large enough. */
-const WRITING = 3
-const SHARED = 1 + WRITING
-const ENOUGH = 2 * SHARED
+const WRITE_CONNECTIONS = 3
+const PIPELINED_CONNECTIONS = 1 + WRITE_CONNECTIONS
+const MIN_POOL_SIZE = 2 * PIPELINED_CONNECTIONS
 
 /** A statement that waits for a lock blocks all statements behind it, so after this long it moves to a connection of its own. */
-const LOCKED_MS = 100
+const LOCK_TIMEOUT_MS = 100
 
 export function openDatabase(url: string, size: number, log: Logger): Database {
   const config = { connectionString: url, connectionTimeoutMillis: 10_000, application_name: 'assay', options }
-  const shares = size >= ENOUGH
-  const pool = new pg.Pool({ ...config, max: shares ? size - SHARED : size })
+  const usesPipelines = size >= MIN_POOL_SIZE
+  const pool = new pg.Pool({ ...config, max: usesPipelines ? size - PIPELINED_CONNECTIONS : size })
   // The next query replaces a broken connection. Without a listener the error would end the process.
   let closing = false
   pool.on('connect', (client) => {
-    prepareHot(client)
+    sendByName(client)
     client.on('error', (error) => {
       if (!closing) log.warn({ code: (error as { code?: string }).code }, 'database connection lost')
     })
   })
   pool.on('error', () => {})
-  const sharing = { ...config, options: `${options} -c lock_timeout=${LOCKED_MS}` }
-  const lines = shares ? { reading: coalesceReads(openPipelined(sharing)), writing: openPipelinedPool(sharing, WRITING) } : undefined
-  const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pipelined: lines })
+  const pipelinedConfig = { ...config, options: `${options} -c lock_timeout=${LOCK_TIMEOUT_MS}` }
+  const pipelined = usesPipelines
+    ? { reading: coalesceReads(openPipelined(pipelinedConfig)), writing: openPipelinedPool(pipelinedConfig, WRITE_CONNECTIONS) }
+    : undefined
+  const db: Db = Object.assign(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { pipelined })
   const close = async () => {
     closing = true
-    await lines?.reading.close()
-    await lines?.writing.close()
+    await pipelined?.reading.close()
+    await pipelined?.writing.close()
     await db.destroy()
   }
   return { db, pool, close }
@@ -59,24 +61,25 @@ export function openDatabase(url: string, size: number, log: Logger): Database {
 
 type PipelinedConnections = { reading: PipelinedConnection; writing: PipelinedConnection }
 
-const hot = new Map<string, string>()
+// Modules register their SQL text here when they load; it holds no state of a service.
+const preparedNames = new Map<string, string>()
 
-/** Runs a statement declared with `prepared`. */
+/** Runs a statement declared with `prepareStatement`. */
 export async function runPrepared<R>(db: Db, text: string, values: unknown[], kind: keyof PipelinedConnections): Promise<R[]> {
-  const line = db.pipelined?.[kind]
-  const alone = async () => (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
-  if (!line) return alone()
+  const connection = db.pipelined?.[kind]
+  const runUnpipelined = async () => (await db.executeQuery<R>(CompiledQuery.raw(text, values))).rows
+  if (!connection) return runUnpipelined()
   try {
-    return (await line.run({ name: hot.get(text) as string, text, values })).rows as R[]
+    return (await connection.run({ name: preparedNames.get(text) as string, text, values })).rows as R[]
   } catch (error) {
     if (!isLockTimeout(error)) throw error
-    return alone()
+    return runUnpipelined()
   }
 }
 
-/** Declares a statement that the server parses once per connection. For the few hot ones. */
-export function prepared(name: string, text: string) {
-  hot.set(text, name)
+/** Declares a statement that the server parses once per connection. Use it for hot statements only. */
+export function prepareStatement(name: string, text: string) {
+  preparedNames.set(text, name)
   return text
 }
 
@@ -86,38 +89,42 @@ type Build<A extends unknown[], R> = (db: Db, ...values: A) => { compile(db: Db)
  * A read on the hot path, built once and planned once per connection, because planning costs several times the lookup.
  * `build` receives placeholders, so it must put its values into the query unchanged.
  */
-export function preparedRead<A extends unknown[], R>(name: string, build: Build<A, R>) {
-  let known: { text: string; valuesOf(sent: A): unknown[] } | undefined
+export function prepareRead<A extends unknown[], R>(name: string, build: Build<A, R>) {
+  let compiled: { text: string; valuesOf(values: A): unknown[] } | undefined
   const compile = (db: Db, count: number) => {
-    const standIns = Array.from({ length: count }, () => Symbol(name))
-    const { sql, parameters } = build(db, ...(standIns as unknown[] as A)).compile(db)
-    const places = parameters.map((value) => standIns.indexOf(value as symbol))
-    return { text: prepared(name, sql), valuesOf: (sent: A) => places.map((place, i) => (place < 0 ? parameters[i] : sent[place])) }
+    const placeholders = Array.from({ length: count }, () => Symbol(name))
+    const { sql, parameters } = build(db, ...(placeholders as unknown[] as A)).compile(db)
+    const positions = parameters.map((value) => placeholders.indexOf(value as symbol))
+    return {
+      text: prepareStatement(name, sql),
+      valuesOf: (values: A) => positions.map((position, i) => (position < 0 ? parameters[i] : values[position])),
+    }
   }
-  return async (db: Db, ...sent: A) => {
-    known ??= compile(db, sent.length)
-    return runPrepared<R>(db, known.text, known.valuesOf(sent), 'reading')
+  return async (db: Db, ...values: A) => {
+    compiled ??= compile(db, values.length)
+    return runPrepared<R>(db, compiled.text, compiled.valuesOf(values), 'reading')
   }
 }
 
-/** Kysely hands the driver text and values. Statements declared with `prepared` are sent by name. */
-function prepareHot(client: pg.PoolClient) {
-  const query = client.query.bind(client) as (...sent: unknown[]) => unknown
-  const named = (text: unknown, values: unknown, ...rest: unknown[]) => {
-    const name = typeof text === 'string' ? hot.get(text) : undefined
+/** Kysely passes text and values to the driver. Statements declared with `prepareStatement` are sent by name. */
+function sendByName(client: pg.PoolClient) {
+  const query = client.query.bind(client) as (...values: unknown[]) => unknown
+  const queryByName = (text: unknown, values: unknown, ...rest: unknown[]) => {
+    const name = typeof text === 'string' ? preparedNames.get(text) : undefined
     return name ? query({ name, text, values }, ...rest) : query(text, values, ...rest)
   }
-  client.query = named as typeof client.query
+  client.query = queryByName as typeof client.query
 }
 
 /** Fails with one line, without the password, if the server cannot be reached or is too old. */
 export async function checkServer(database: Database, url: string) {
   const { protocol, host, pathname } = new URL(url)
-  const where = `${protocol}//${host}${pathname}`
+  const shownUrl = `${protocol}//${host}${pathname}`
   const version = await versionOf(database).catch((error: Error) => {
-    throw setupProblem(`DATABASE_URL ${where} cannot be used: ${error.message || (error as { code?: string }).code}`)
+    throw setupProblem(`DATABASE_URL ${shownUrl} cannot be used: ${error.message || (error as { code?: string }).code}`)
   })
-  if (version < 150_000) throw setupProblem(`DATABASE_URL ${where} is PostgreSQL ${Math.floor(version / 10_000)}; 15 or newer is needed`)
+  if (version < 150_000)
+    throw setupProblem(`DATABASE_URL ${shownUrl} is PostgreSQL ${Math.floor(version / 10_000)}; PostgreSQL 15 or newer is required`)
 }
 
 async function versionOf({ pool }: Database) {
@@ -134,7 +141,7 @@ export function isUniqueViolation(error: unknown, index?: string) {
 }
 
 /** The user of a row was erased after the row was read. */
-export function isUserGone(error: unknown) {
+export function isUserErased(error: unknown) {
   const { code, constraint } = error as { code?: string; constraint?: string }
   return code === '23503' && /user_id_fkey/.test(constraint ?? '')
 }
@@ -149,7 +156,7 @@ export const isLockTimeout = (error: unknown) => (error as { code?: string }).co
 export const isStatementTimeout = (error: unknown) => (error as { code?: string }).code === '57014'
 
 /** SQLSTATE classes for a database that is unavailable for now: connection, shutdown, resources. */
-export function isDatabaseAway(error: unknown) {
+export function isDatabaseUnavailable(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
   if (code) return /^(08|57P|53|40)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'].includes(code)
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(message ?? '')

@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Page } from '../paging.ts'
 
 /** One page of a query, oldest first, plus one row that tells whether there is a next page. */
-export const onePage =
+export const ascendingPage =
   (page: Page, at: string, id: string) =>
   <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>) =>
     query
@@ -14,7 +14,7 @@ export const onePage =
       .limit(page.limit + 1)
 
 /** The same, newest first. */
-export const newestPage =
+export const descendingPage =
   (page: Page, at: string, id: string) =>
   <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>) =>
     query

@@ -3,25 +3,25 @@ import { type App, inTransaction } from '../app.ts'
 import { DAY, later, SECOND } from '../time.ts'
 import { type Db, isLockTimeout } from './open.ts'
 
-const AHEAD = 3
-const PATIENCE = SECOND
+const DAYS_AHEAD = 3
+const LOCK_WAIT_MS = SECOND
 
-/** Makes the partitions of the coming days and drops those of days before `oldest`. A partition's name ends in its day. */
-export async function keepPartitions(app: App, parent: string, oldest: string) {
-  for (let day = 0; day <= AHEAD; day++)
-    await unlessInUse(app, parent, (app) => makePartition(app.db, parent, later(app.wall(), day * DAY).slice(0, 10)))
+/** Creates the partitions of the coming days and drops those of days before `oldest`. A partition's name ends in its day. */
+export async function maintainPartitions(app: App, parent: string, oldest: string) {
+  for (let day = 0; day <= DAYS_AHEAD; day++)
+    await postponeIfLocked(app, parent, (app) => createPartition(app.db, parent, later(app.wall(), day * DAY).slice(0, 10)))
   for (const { name } of await partitionsBefore(app.db, parent, oldest))
-    await unlessInUse(app, parent, (app) => dropPartition(app.db, name))
+    await postponeIfLocked(app, parent, (app) => dropPartition(app.db, name))
 }
 
 /**
- * Making or dropping a partition locks its parent for a moment, and writers queue behind the lock. While a long reader such as a
- * backup holds the parent, the work is left for the next run; partitions are made days before they are needed.
+ * Creating or dropping a partition locks its parent, and writers queue behind the lock. While a long read such as a backup
+ * holds the parent, the work waits for the next run. Partitions are created days before they are needed.
  */
-async function unlessInUse(app: App, parent: string, work: (app: App) => Promise<unknown>) {
+async function postponeIfLocked(app: App, parent: string, work: (app: App) => Promise<unknown>) {
   try {
     await inTransaction(app, async (app) => {
-      await waitAtMost(app.db, PATIENCE)
+      await limitLockWait(app.db, LOCK_WAIT_MS)
       await work(app)
     })
   } catch (error) {
@@ -31,9 +31,9 @@ async function unlessInUse(app: App, parent: string, work: (app: App) => Promise
 }
 
 /** Ends the transaction if it waits longer than this for a lock. */
-export const waitAtMost = (db: Db, ms: number) => sql`set local lock_timeout = ${sql.lit(ms)}`.execute(db)
+export const limitLockWait = (db: Db, ms: number) => sql`set local lock_timeout = ${sql.lit(ms)}`.execute(db)
 
-const makePartition = (db: Db, parent: string, day: string) => sql`select make_partition(${parent}, ${day}::date)`.execute(db)
+const createPartition = (db: Db, parent: string, day: string) => sql`select make_partition(${parent}, ${day}::date)`.execute(db)
 
 async function partitionsBefore(db: Db, parent: string, day: string) {
   const { rows } = await sql<{ name: string }>`

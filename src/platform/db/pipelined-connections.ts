@@ -13,19 +13,19 @@ type Pipelined = pg.Client & { connection: { stream: { cork(): void; uncork(): v
  * throughput of one connection per request.
  */
 export function openPipelined(config: pg.ClientConfig): PipelinedConnection {
-  let open: Promise<Pipelined> | undefined
+  let connecting: Promise<Pipelined> | undefined
   let waiting = false
-  const forget = () => {
-    open = undefined
+  const forgetClient = () => {
+    connecting = undefined
   }
   const connect = async () => {
     const client = new pg.Client({ ...config, pipeline: true } as pg.ClientConfig) as Pipelined
-    client.on('error', forget)
-    client.on('end', forget)
+    client.on('error', forgetClient)
+    client.on('end', forgetClient)
     await client.connect()
     return client
   }
-  const gather = ({ connection: { stream } }: Pipelined) => {
+  const corkThisTurn = ({ connection: { stream } }: Pipelined) => {
     if (waiting) return
     waiting = true
     stream.cork()
@@ -36,17 +36,17 @@ export function openPipelined(config: pg.ClientConfig): PipelinedConnection {
   }
   return {
     async run(statement) {
-      open ??= connect()
-      const client = await open.catch((error) => {
-        forget()
+      connecting ??= connect()
+      const client = await connecting.catch((error) => {
+        forgetClient()
         throw error
       })
-      gather(client)
+      corkThisTurn(client)
       return client.query(statement)
     },
     async close() {
-      const client = await open?.catch(() => undefined)
-      forget()
+      const client = await connecting?.catch(() => undefined)
+      forgetClient()
       await client?.end()
     },
   }
@@ -54,14 +54,14 @@ export function openPipelined(config: pg.ClientConfig): PipelinedConnection {
 
 /** Several pipelined connections as one. A statement goes to the one with the fewest pending. */
 export function openPipelinedPool(config: pg.ClientConfig, count: number): PipelinedConnection {
-  const lines = Array.from({ length: count }, () => ({ line: openPipelined(config), waiting: 0 }))
+  const connections = Array.from({ length: count }, () => ({ connection: openPipelined(config), waiting: 0 }))
   return {
     async run(statement) {
-      const least = lines.reduce((least, one) => (one.waiting < least.waiting ? one : least))
+      const least = connections.reduce((least, candidate) => (candidate.waiting < least.waiting ? candidate : least))
       least.waiting++
-      return least.line.run(statement).finally(() => least.waiting--)
+      return least.connection.run(statement).finally(() => least.waiting--)
     },
-    close: async () => void (await Promise.all(lines.map(({ line }) => line.close()))),
+    close: async () => void (await Promise.all(connections.map(({ connection }) => connection.close()))),
   }
 }
 
@@ -69,30 +69,30 @@ export function openPipelinedPool(config: pg.ClientConfig, count: number): Pipel
  * Reads that arrive while others are in flight go out together, and identical ones go out once. Each still sees everything
  * committed before it was requested. Callers share the rows, so they must not change them.
  */
-export function coalesceReads(line: PipelinedConnection): PipelinedConnection {
-  type Answer = ReturnType<PipelinedConnection['run']>
-  let next = new Map<string, { statement: Statement; answer: PromiseWithResolvers<Awaited<Answer>> }>()
+export function coalesceReads(connection: PipelinedConnection): PipelinedConnection {
+  type Result = ReturnType<PipelinedConnection['run']>
+  let next = new Map<string, { statement: Statement; result: PromiseWithResolvers<Awaited<Result>> }>()
   let busy = false
-  const go = async () => {
+  const sendBatch = async () => {
     const batch = [...next.values()]
     next = new Map()
-    const answers = batch.map(({ statement, answer }) => line.run(statement).then(answer.resolve, answer.reject))
-    await Promise.all(answers)
-    if (next.size) return void setImmediate(go)
+    const results = batch.map(({ statement, result }) => connection.run(statement).then(result.resolve, result.reject))
+    await Promise.all(results)
+    if (next.size) return void setImmediate(sendBatch)
     busy = false
   }
   return {
     run(statement) {
       const key = keyOf(statement)
-      const known = next.get(key)
-      if (known) return known.answer.promise
-      const answer = Promise.withResolvers<Awaited<Answer>>()
-      next.set(key, { statement, answer })
-      if (!busy) setImmediate(go)
+      const pending = next.get(key)
+      if (pending) return pending.result.promise
+      const result = Promise.withResolvers<Awaited<Result>>()
+      next.set(key, { statement, result: result })
+      if (!busy) setImmediate(sendBatch)
       busy = true
-      return answer.promise
+      return result.promise
     },
-    close: line.close,
+    close: connection.close,
   }
 }
 

@@ -19,8 +19,8 @@ export function isForbidden(ip: string, policy: Policy = strictPolicy) {
   const bytes = bytesOf(ip)
   if (!bytes) return true
   // IPv6-only networks map public IPv4 hosts like this. The embedded address decides, and no setting overrides it.
-  if (inside(bytes, nat64)) return isIn(bytes.slice(12), [...never, ...blocked])
-  if (isIn(bytes, never)) return true
+  if (contains(bytes, nat64)) return isIn(bytes.slice(12), [...alwaysBlocked, ...blocked])
+  if (isIn(bytes, alwaysBlocked)) return true
   if (isIn(bytes, policy.allowed) || (policy.allow_loopback && isIn(bytes, loopback))) return false
   return isIn(bytes, blocked)
 }
@@ -32,9 +32,9 @@ export function cidr(text: string): Cidr {
   return { bytes, bits: bits === undefined ? bytes.length * 8 : Number(bits) }
 }
 
-const isIn = (bytes: number[], networks: Cidr[]) => networks.some((network) => inside(bytes, network))
+const isIn = (bytes: number[], networks: Cidr[]) => networks.some((network) => contains(bytes, network))
 
-function inside(bytes: number[], { bytes: base, bits }: Cidr) {
+function contains(bytes: number[], { bytes: base, bits }: Cidr) {
   if (bytes.length !== base.length) return false
   return base.every((byte, i) => {
     const rest = Math.min(8, Math.max(0, bits - i * 8))
@@ -61,7 +61,7 @@ const loopback = ['127.0.0.0/8', '::1/128'].map(cidr)
 const nat64 = cidr('64:ff9b::/96')
 
 /** Cloud metadata services, which hand out credentials. No setting allows these. */
-const never = [
+const alwaysBlocked = [
   '169.254.0.0/16',
   'fe80::/10',
   '168.63.129.16/32', // Azure, although the range is public

@@ -9,7 +9,7 @@ export type Request = { path: string; headers: Record<string, string>; body: str
 /** Sends one request and returns its outcome. One time limit covers waiting, connecting, status and body. */
 export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) {
   return new Promise<Outcome>((resolve) => {
-    const answer = newAnswer()
+    const response = newResponse()
     let open = true
     let controller: Dispatcher.DispatchController | undefined
 
@@ -17,13 +17,13 @@ export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) 
       if (!open) return
       open = false
       clearTimeout(timer)
-      resolve(outcomeOf(answer, failure))
+      resolve(outcomeOf(response, failure))
     }
-    function cut(failure: Failure | null) {
+    function abort(failure: Failure | null) {
       settle(failure)
-      controller?.abort(over)
+      controller?.abort(finished)
     }
-    const timer = setTimeout(() => cut(answer.status === null ? 'timeout' : 'too_slow'), timeoutMs)
+    const timer = setTimeout(() => abort(response.status === null ? 'timeout' : 'too_slow'), timeoutMs)
 
     pool.dispatch(
       { method: 'POST', ...request },
@@ -31,29 +31,29 @@ export function exchange(pool: Dispatcher, request: Request, timeoutMs: number) 
         onRequestStart(started) {
           controller = started
           // The time limit passed while connecting, so nothing may be sent anymore.
-          if (!open) return started.abort(over)
-          answer.connected = since(answer)
+          if (!open) return started.abort(finished)
+          response.connected = elapsedMs(response)
         },
         onResponseStart(_, status, headers) {
           // Informational responses such as 103 Early Hints are not the response.
           if (status < 200) return
-          Object.assign(answer, { status, headers, answered: since(answer) })
+          Object.assign(response, { status, headers, answered: elapsedMs(response) })
         },
         onResponseData(_, chunk) {
-          if (!keep(answer, chunk)) cut(failureOfStatus(answer.status as number))
+          if (!appendChunk(response, chunk)) abort(failureOfStatus(response.status as number))
         },
-        onResponseEnd: () => settle(failureOfStatus(answer.status as number)),
+        onResponseEnd: () => settle(failureOfStatus(response.status as number)),
         onResponseError: (_, error) => settle(failureOfCode(codeOf(error))),
       },
     )
   })
 }
 
-const over = new Error('The exchange is over.')
+const finished = new Error('The exchange has ended.')
 
-type Answer = ReturnType<typeof newAnswer>
+type Response = ReturnType<typeof newResponse>
 
-const newAnswer = () => ({
+const newResponse = () => ({
   started: performance.now(),
   connected: null as number | null,
   answered: null as number | null,
@@ -64,37 +64,37 @@ const newAnswer = () => ({
   truncated: false,
 })
 
-const since = ({ started }: Answer) => Math.round(performance.now() - started)
+const elapsedMs = ({ started }: Response) => Math.round(performance.now() - started)
 
 /** Returns false when the limit cut the chunk. */
-function keep(answer: Answer, chunk: Buffer) {
-  const kept = chunk.subarray(0, MAX_BODY - answer.size)
-  answer.chunks.push(kept)
-  answer.size += kept.length
-  answer.truncated = kept.length < chunk.length
-  return !answer.truncated
+function appendChunk(response: Response, chunk: Buffer) {
+  const part = chunk.subarray(0, MAX_BODY - response.size)
+  response.chunks.push(part)
+  response.size += part.length
+  response.truncated = part.length < chunk.length
+  return !response.truncated
 }
 
-function outcomeOf(answer: Answer, error: Failure | null): Outcome {
-  const { status, connected, answered, truncated } = answer
-  const response_headers = keptHeaders(answer.headers)
+function outcomeOf(response: Response, error: Failure | null): Outcome {
+  const { status, connected, answered, truncated } = response
+  const response_headers = pickHeaders(response.headers)
   return {
     ok: error === null,
     status,
     error,
     retry_after_ms: error === null ? null : retryAfterMs(response_headers['retry-after'], new Date().toISOString()),
     response_headers,
-    response_body: Buffer.concat(answer.chunks),
+    response_body: Buffer.concat(response.chunks),
     truncated,
-    ms: { connected, answered, total: since(answer) },
+    ms: { connected, answered, total: elapsedMs(response) },
   }
 }
 
 /** Response headers that help to debug. Cookies and others are not stored. */
-const kept = ['content-type', 'content-length', 'date', 'location', 'retry-after', 'server', 'x-request-id']
+const storedHeaders = ['content-type', 'content-length', 'date', 'location', 'retry-after', 'server', 'x-request-id']
 
-const keptHeaders = (headers: IncomingHttpHeaders) =>
-  Object.fromEntries(kept.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name]).slice(0, 500)]])))
+const pickHeaders = (headers: IncomingHttpHeaders) =>
+  Object.fromEntries(storedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name]).slice(0, 500)]])))
 
 /** Some errors of undici's parser have no code. */
 const codeOf = (error: Error & { code?: unknown }) => (typeof error.code === 'string' ? error.code : error.name)

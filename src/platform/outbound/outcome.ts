@@ -63,7 +63,7 @@ const byCode: [RegExp, Failure][] = [
 
 export const failureOfCode = (code: string): Failure => byCode.find(([pattern]) => pattern.test(code))?.[1] ?? 'failed'
 
-const LONGEST_MS = 7 * 24 * 3600 * 1000
+const MAX_WAIT_MS = 7 * 24 * 3600 * 1000
 
 /** Reads Retry-After as seconds or as an HTTP date. An invalid value counts as absent. */
 export function retryAfterMs(text: string | undefined, now: string) {
@@ -73,5 +73,5 @@ export function retryAfterMs(text: string | undefined, now: string) {
     : /^[A-Z][a-z]{2}, .+ GMT$/.test(text)
       ? Date.parse(text) - Date.parse(now)
       : Number.NaN
-  return Number.isNaN(wait) ? null : Math.min(Math.max(wait, 0), LONGEST_MS)
+  return Number.isNaN(wait) ? null : Math.min(Math.max(wait, 0), MAX_WAIT_MS)
 }

@@ -16,19 +16,19 @@ export type OutboundOptions = {
 export type Pools = ReturnType<typeof openPools>
 
 /** Connection pools by origin. The least recently used origin is closed when there are too many; its requests in flight still finish. */
-export function openPools(reach: OutboundOptions) {
+export function openPools(options: OutboundOptions) {
   const pools = new Map<string, Pool>()
-  const connect = guardedConnector(reach)
+  const connect = guardedConnector(options)
 
   function poolOf(origin: string) {
-    const pool = pools.get(origin) ?? newPool(origin, connect, reach.connections)
+    const pool = pools.get(origin) ?? newPool(origin, connect, options.connections)
     pools.delete(origin)
     pools.set(origin, pool)
-    if (pools.size > reach.maxOrigins) letGoOldest()
+    if (pools.size > options.maxOrigins) closeOldest()
     return pool
   }
 
-  function letGoOldest() {
+  function closeOldest() {
     const [origin, pool] = pools.entries().next().value as [string, Pool]
     pools.delete(origin)
     pool.close().catch(() => {})
@@ -78,7 +78,7 @@ function guardedConnector({ policy, resolve, connectTimeoutMs, ca }: OutboundOpt
 export const guardedLookup =
   (policy: Policy, resolve: Resolve): LookupFunction =>
   (hostname, options, callback) => {
-    const found = (addresses: string[]) => {
+    const respond = (addresses: string[]) => {
       if (addresses.length === 0) return callback(errorWithCode('DNS_FAILED'), '')
       if (addresses.some((ip) => isForbidden(ip, policy))) return callback(errorWithCode('FORBIDDEN_ADDRESS'), '')
       const [first = ''] = addresses
@@ -89,7 +89,7 @@ export const guardedLookup =
         )
       else callback(null, first, isIP(first))
     }
-    resolve(hostname).then(found, () => callback(errorWithCode('DNS_FAILED'), ''))
+    resolve(hostname).then(respond, () => callback(errorWithCode('DNS_FAILED'), ''))
   }
 
 export const errorWithCode = (code: string) => Object.assign(new Error(code), { code })

@@ -34,10 +34,10 @@ export function openSender({ policy, resolve = systemResolve(), timeoutMs = 15_0
     if (targets.size > maxOrigins) targets.clear()
     targets.set(url, target)
     if (typeof target === 'string') return notSent(target)
-    const sent = { ...fixedHeaders, ...lowerCaseHeaders(headers) }
+    const allHeaders = { ...fixedHeaders, ...lowerCaseHeaders(headers) }
     // The certificate would be checked against this host instead of the URL's.
-    if ('host' in sent) return notSent('bad_header')
-    const request = { path: target.pathname + target.search, headers: sent, body }
+    if ('host' in allHeaders) return notSent('bad_header')
+    const request = { path: target.pathname + target.search, headers: allHeaders, body }
     return exchange(pools.poolOf(target.origin), request, timeoutMs)
   }
 

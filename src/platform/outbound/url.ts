@@ -5,15 +5,15 @@ import { isForbidden, type Policy } from './address.ts'
 /** Validates and normalizes a webhook URL. The addresses behind a host name are checked again at every connection. */
 export function checkUrl(text: string, policy: Policy) {
   if (!/^[!-~]+$/.test(text) || text.includes('\\'))
-    throw refused('malformed', 'Use visible ASCII in url: percent-encode its path and query, and write the host in its xn-- form.')
+    throw urlProblem('malformed', 'Use visible ASCII in url: percent-encode its path and query, and write the host in its xn-- form.')
   const authority = authorityOf(text)
-  if (text.includes('#')) throw refused('fragment', 'Remove the # and everything after it from url; a fragment is never sent.')
+  if (text.includes('#')) throw urlProblem('fragment', 'Remove the # and everything after it from url; a fragment is never sent.')
   if (authority.includes('@'))
-    throw refused('credentials', 'Remove the user name and password from url. Set a header on the webhook instead.')
+    throw urlProblem('credentials', 'Remove the user name and password from url. Set a header on the webhook instead.')
   const url = URL.parse(text)
-  if (!url) throw refused('malformed', 'url is not a valid URL. Write it as https://host/path.')
+  if (!url) throw urlProblem('malformed', 'url is not a valid URL. Write it as https://host/path.')
   if (url.protocol !== 'https:' && policy.https_only)
-    throw refused('scheme', 'Use an https URL. Production does not deliver over plain http.')
+    throw urlProblem('scheme', 'Use an https URL. Production does not deliver over plain http.')
   checkHost(authority, url.hostname, policy)
   checkPort(url)
   return url.href
@@ -21,36 +21,36 @@ export function checkUrl(text: string, policy: Policy) {
 
 function authorityOf(text: string) {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(text) ?? []
-  if (scheme && !/^https?$/i.test(scheme)) throw refused('scheme', 'Use an https URL, or http in the sandbox.')
+  if (scheme && !/^https?$/i.test(scheme)) throw urlProblem('scheme', 'Use an https URL, or http in the sandbox.')
   const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(text) ?? []
-  if (!authority) throw refused('malformed', 'Write url as https://host/path.')
+  if (!authority) throw urlProblem('malformed', 'Write url as https://host/path.')
   return authority
 }
 
 function checkHost(authority: string, hostname: string, policy: Policy) {
   const fault = faultOfHost(authority, hostname, policy)
   if (fault === 'address') throw notPublic()
-  if (fault) throw refused('host', hostFaults[fault])
+  if (fault) throw urlProblem('host', hostFaults[fault])
 }
 
 export const hostFaults = {
   disguised: 'Write the host plainly: a name, an IPv4 address as a.b.c.d, or a shortened IPv6 address in [].',
-  unnamable: 'The host is no name that DNS can hold; it has 1 to 63 characters between dots and no dot at the end.',
+  invalid: 'The host is not a valid DNS name. Use 1 to 63 characters between dots and no dot at the end.',
 }
 
 /** Decimal, octal, hexadecimal or escaped addresses only serve to hide a host, so only the plain form is accepted. */
 export function faultOfHost(authority: string, hostname: string, policy: Policy): keyof typeof hostFaults | 'address' | undefined {
-  const written = authority.replace(/:\d+$/, '').toLowerCase()
-  if (written !== hostname) return 'disguised'
+  const plainHost = authority.replace(/:\d+$/, '').toLowerCase()
+  if (plainHost !== hostname) return 'disguised'
   const ip = hostname.replace(/^\[|\]$/g, '')
   if (isIP(ip)) return isForbidden(ip, policy) ? 'address' : undefined
   const labels = hostname.split('.')
-  if (hostname.length > 253 || labels.some((label) => label === '' || label.length > 63)) return 'unnamable'
-  return mayBeReached(labels, policy) ? undefined : 'address'
+  if (hostname.length > 253 || labels.some((label) => label === '' || label.length > 63)) return 'invalid'
+  return isResolvable(labels, policy) ? undefined : 'address'
 }
 
 /** Names that never resolve on the public internet are rejected here instead of failing at every delivery. */
-function mayBeReached(labels: string[], policy: Policy) {
+function isResolvable(labels: string[], policy: Policy) {
   const last = labels.at(-1) as string
   if (last === 'localhost') return !isForbidden('127.0.0.1', policy)
   const local = labels.length === 1 || last === 'local' || last === 'internal' || labels.slice(-2).join('.') === 'home.arpa'
@@ -65,15 +65,15 @@ export const otherProtocols = [
 function checkPort({ port }: URL) {
   const number = Number(port || 443)
   if ((number < 1024 && number !== 80 && number !== 443) || otherProtocols.includes(number))
-    throw refused('port', 'Use port 443, 80, or a port above 1023 that no other protocol uses.')
+    throw urlProblem('port', 'Use port 443, 80, or a port above 1023 that no other protocol uses.')
 }
 
 const notPublic = () =>
-  refused(
+  urlProblem(
     'address',
     'Webhooks are delivered to public addresses only. Use a public host, or ask the operator to allow the network in WEBHOOK_ALLOWED_NETWORKS.',
   )
 
 type Reason = 'malformed' | 'scheme' | 'fragment' | 'credentials' | 'host' | 'address' | 'port'
 
-const refused = (reason: Reason, message: string) => problem('WEBHOOK_URL_REFUSED', message, { reason })
+const urlProblem = (reason: Reason, message: string) => problem('WEBHOOK_URL_REFUSED', message, { reason })

@@ -1,28 +1,28 @@
 import { createHmac } from 'node:crypto'
 import { deriveSecret, type SealingKey } from './seal.ts'
 
-const SHORTEST = 2
-const LONGEST = 12
+const MIN_LENGTH = 2
+const MAX_LENGTH = 12
 
 /** The search terms of a row: a keyed hash of every prefix of every word, so the database never holds a word. */
 export function indexTerms(team: SealingKey, texts: string[], field = '') {
-  const beginnings = texts.flatMap(wordsOf).flatMap((word) => {
-    const lengths = Array.from({ length: Math.min(word.length, LONGEST) - SHORTEST + 1 }, (_, i) => i + SHORTEST)
+  const prefixes = texts.flatMap(wordsOf).flatMap((word) => {
+    const lengths = Array.from({ length: Math.min(word.length, MAX_LENGTH) - MIN_LENGTH + 1 }, (_, i) => i + MIN_LENGTH)
     return lengths.map((length) => word.slice(0, length))
   })
-  return hashed(team, field, beginnings)
+  return hashWords(team, field, prefixes)
 }
 
 /** The terms to look for: each word of the query as a prefix. */
 export const queryTerms = (team: SealingKey, query: string, field = '') =>
-  hashed(
+  hashWords(
     team,
     field,
-    wordsOf(query).map((word) => word.slice(0, LONGEST)),
+    wordsOf(query).map((word) => word.slice(0, MAX_LENGTH)),
   )
 
 /** Words of one field never match words of another. */
-function hashed(team: SealingKey, field: string, words: string[]) {
+function hashWords(team: SealingKey, field: string, words: string[]) {
   const key = deriveSecret(team, `blind index ${field}`.trim())
   return [...new Set(words)].map((word) => createHmac('sha256', key).update(word).digest('base64url').slice(0, 12))
 }
@@ -31,14 +31,14 @@ const DATE = /(?<![\d-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])/g
 
 /** Letters that Unicode does not decompose, with the spelling people use on other keyboards. */
 const letters: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
-const folded = (text: string) => text.replace(/[ßæœøłđðþı]/g, (letter) => letters[letter] as string)
+const foldLetters = (text: string) => text.replace(/[ßæœøłđðþı]/g, (letter) => letters[letter] as string)
 
 /** Words without case, accents and punctuation. A date or a phone number is one word, whatever its separators. */
 export function wordsOf(text: string): string[] {
-  const plain = folded(text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase())
+  const plain = foldLetters(text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase())
   const joined = plain.replace(DATE, ';$1$2$3;').replace(/(?<=\d)[\s().-]+(?=\d)/g, '')
   return joined
     .split(/[^\p{L}\p{N}@._-]+/u)
     .flatMap((word) => word.split(/[@._-]+/))
-    .filter((word) => word.length >= SHORTEST)
+    .filter((word) => word.length >= MIN_LENGTH)
 }

@@ -4,9 +4,9 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyOb
 export type SealingKey = {
   id: string
   bytes: Buffer
-  /** The same key ready for use: Node takes several times as long with raw bytes. */
+  /** The same key as a KeyObject, because Node is several times slower with raw bytes. */
   secret: KeyObject
-  /** Keys derived from it so far, by purpose. */
+  /** Derived keys by purpose, filled on first use. */
   derived: Map<string, KeyObject>
 }
 
@@ -30,8 +30,8 @@ export function sealBytes(key: SealingKey, associatedData: string, plain: Buffer
 }
 
 export function openBytes(key: SealingKey, associatedData: string, sealed: Buffer): Buffer {
-  if (sealed[0] !== VERSION) throw new Error(`Sealed with version ${sealed[0]}, which this release does not know`)
-  if (keyIdOf(sealed) !== key.id) throw new Error('Sealed by another key')
+  if (sealed[0] !== VERSION) throw new Error(`Encrypted in format ${sealed[0]}, which this version does not support`)
+  if (keyIdOf(sealed) !== key.id) throw new Error('Encrypted with another key')
   const decipher = createDecipheriv('aes-256-gcm', key.secret, sealed.subarray(HEADER, HEADER + IV))
   decipher.setAAD(Buffer.concat([sealed.subarray(0, HEADER), Buffer.from(associatedData)]))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG))

@@ -33,8 +33,8 @@ export const unwrap = (by: SealingKey, owner: Owner, { id, wrapped }: WrappedKey
  * except inside a transaction, which may still roll back the team.
  */
 export async function teamSealingKey({ vault, db, transaction }: App, team_id: string): Promise<SealingKey> {
-  const known = vault.teams.get(team_id)
-  if (known) return known
+  const cached = vault.teams.get(team_id)
+  if (cached) return cached
   const key = unwrap(vault.root, { team_id }, await store.getTeamSealingKey(db, team_id))
   if (!transaction) vault.teams.set(team_id, key)
   return key

@@ -1,8 +1,8 @@
 import { type Insertable, sql } from 'kysely'
 import type { Role } from '../../contract/common.ts'
 import { liveTeams } from '../../platform/db/live-teams.ts'
-import { type Db, preparedRead } from '../../platform/db/open.ts'
-import { onePage } from '../../platform/db/page.ts'
+import { type Db, prepareRead } from '../../platform/db/open.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -14,7 +14,7 @@ const withTeam = (db: Db) =>
     .select(['key.id as key_id', 'key.read_only', 'key.expires_at', 'key.revoked_at', 'key.last_used_at'])
     .select(['teams.id as team_id', 'teams.betas', 'teams.clock_offset_ms', 'teams.deleted_at', 'orgs.id as org_id', 'orgs.plan'])
 
-const teamKeys = preparedRead('find_team_key', (db, hash: Buffer) => withTeam(db).where('key.hash', '=', hash))
+const teamKeys = prepareRead('find_team_key', (db, hash: Buffer) => withTeam(db).where('key.hash', '=', hash))
 
 /** Finds a team key by hash, with the team and organization columns a request needs. */
 export const findTeamKey = async (db: Db, hash: Buffer) => (await teamKeys(db, hash))[0]
@@ -90,7 +90,7 @@ export const listTeamKeys = (db: Db, org_id: string, team_ids: string[] | undefi
     .where('teams.deleted_at', 'is', null)
     .where('key.revoked_at', 'is', null)
     .$if(team_ids !== undefined, (query) => query.where('key.team_id', '=', sql<string>`any(${team_ids}::uuid[])`))
-    .$call(onePage(page, 'key.created_at', 'key.id'))
+    .$call(ascendingPage(page, 'key.created_at', 'key.id'))
     .execute()
 
 /** Revokes the keys the caller has access to and returns their ids. */
@@ -128,7 +128,7 @@ export const listManagementKeys = (
         sql<boolean>`exists (select from management_key_teams where key_id = management_keys.id and team_id = ${filter.team_id})`,
       ),
     )
-    .$call(onePage(page, 'created_at', 'id'))
+    .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 
 export const getManagementKey = (db: Db, org_id: string, id: string) => live(db, org_id).where('id', '=', id).executeTakeFirst()

@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
-import { onePage } from '../../platform/db/page.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -24,7 +24,7 @@ export const lockByToken = (db: Db, token_hash: Buffer, now: string) =>
 export const listInvitations = (db: Db, org_id: string, now: string, page: Page) =>
   pending(db, now)
     .where('invitations.org_id', '=', org_id)
-    .$call(onePage(page, 'invitations.invited_at', 'invitations.id'))
+    .$call(ascendingPage(page, 'invitations.invited_at', 'invitations.id'))
     .execute()
 
 export const lockByEmail = (db: Db, org_id: string, email_hash: Buffer) =>

@@ -1,7 +1,7 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
 import { liveTeams } from '../../platform/db/live-teams.ts'
 import type { Db } from '../../platform/db/open.ts'
-import { onePage } from '../../platform/db/page.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -43,7 +43,7 @@ export const findByEmail = (db: Db, email_hash: Buffer, org_id: string | null | 
 export const listPeople = (db: Db, org_id: string, page: Page) =>
   people(db)
     .where('people.org_id', '=', org_id)
-    .$call(onePage(page, 'people.created_on', 'people.id'))
+    .$call(ascendingPage(page, 'people.created_on', 'people.id'))
     .execute()
 
 export const insertPerson = (db: Db, row: Insertable<Tables['people']>) => db.insertInto('people').values(row).execute()

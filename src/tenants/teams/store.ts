@@ -2,7 +2,7 @@ import { type Insertable, sql, type Updateable } from 'kysely'
 import type { Plan } from '../../contract/common.ts'
 import { contains } from '../../platform/db/contains.ts'
 import type { Db } from '../../platform/db/open.ts'
-import { onePage } from '../../platform/db/page.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -51,7 +51,7 @@ export const listTeams = (db: Db, org_id: string, filter: TeamFilter, page: Page
     .$if(!!filter.search_query, (query) =>
       query.where(contains(sql`name || ' ' || coalesce(integration_team_id, '')`, filter.search_query as string)),
     )
-    .$call(onePage(page, 'created_on', 'id'))
+    .$call(ascendingPage(page, 'created_on', 'id'))
     .execute()
 
 export const updateTeam = (db: Db, org_id: string, id: string, change: Updateable<Tables['teams']>) =>

@@ -1,5 +1,5 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
-import { type Db, preparedRead } from '../../platform/db/open.ts'
+import { type Db, prepareRead } from '../../platform/db/open.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 
 export type UserRow = NonNullable<Awaited<ReturnType<typeof findUser>>>
@@ -30,7 +30,7 @@ export const insertUser = (db: Db, user: Insertable<Tables['users']>, key: { id:
     .executeTakeFirst()
 
 /** Includes users scheduled for deletion, which have `deleted_at`. */
-const oneUser = preparedRead('find_user', (db, team_id: string, user_id: string) => users(db, team_id).where('users.user_id', '=', user_id))
+const oneUser = prepareRead('find_user', (db, team_id: string, user_id: string) => users(db, team_id).where('users.user_id', '=', user_id))
 
 export const findUser = async (db: Db, team_id: string, user_id: string) => (await oneUser(db, team_id, user_id))[0]
 
@@ -41,7 +41,7 @@ export const findUsers = (db: Db, team_id: string, user_ids: string[]) =>
 export const clockOffset = (db: Db, team_id: string) =>
   db.selectFrom('teams').select('clock_offset_ms').where('id', '=', team_id).executeTakeFirst()
 
-const patients = preparedRead('find_patient', (db, team_id: string, user_id: string) =>
+const patients = prepareRead('find_patient', (db, team_id: string, user_id: string) =>
   users(db, team_id)
     .innerJoin('teams', 'teams.id', 'users.team_id')
     .leftJoin('user_info', 'user_info.user_id', 'users.user_id')

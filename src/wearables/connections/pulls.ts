@@ -1,5 +1,5 @@
 import { type App, inTransaction } from '../../platform/app.ts'
-import { isDatabaseAway, isDeadlock, isLockTimeout } from '../../platform/db/open.ts'
+import { isDatabaseUnavailable, isDeadlock, isLockTimeout } from '../../platform/db/open.ts'
 import { Problem } from '../../platform/problem.ts'
 import { later, MINUTE } from '../../platform/time.ts'
 import { onTeamClock } from '../../tenants/users/actions.ts'
@@ -51,7 +51,7 @@ async function attempt(app: App, connection: Connection, reach: 'history' | 'new
 function becauseOf(error: unknown): rules.Because {
   if (error instanceof Problem) return 'non_retriable_error'
   if (isLockTimeout(error) || isDeadlock(error)) return 'resource_contention'
-  return isDatabaseAway(error) ? 'transport_failure' : 'unexpected_error'
+  return isDatabaseUnavailable(error) ? 'transport_failure' : 'unexpected_error'
 }
 
 /** Continues one due pull. Returns whether there can be more. */

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { type Db, preparedRead } from '../../platform/db/open.ts'
-import { onePage } from '../../platform/db/page.ts'
+import { type Db, prepareRead } from '../../platform/db/open.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -9,7 +9,7 @@ export type ConnectionRow = Selectable<Tables['connections']>
 const live = (db: Db, team_id: string) =>
   db.selectFrom('connections').selectAll().where('team_id', '=', team_id).where('ended_at', 'is', null)
 
-const oneConnection = preparedRead('find_connection', (db, team_id: string, user_id: string, provider: string) =>
+const oneConnection = prepareRead('find_connection', (db, team_id: string, user_id: string, provider: string) =>
   live(db, team_id).where('user_id', '=', user_id).where('provider', '=', provider),
 )
 
@@ -27,7 +27,7 @@ export const pageOfConnections = (db: Db, team_id: string, provider: string, pag
   live(db, team_id)
     .where('provider', '=', provider)
     .$if(user_ids !== null, (query) => query.where('user_id', '=', sql<string>`any(${user_ids}::uuid[])`))
-    .$call(onePage(page, 'created_at', 'id'))
+    .$call(ascendingPage(page, 'created_at', 'id'))
     .execute()
 
 /** Undefined if the user has a connection. */

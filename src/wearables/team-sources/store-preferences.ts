@@ -1,6 +1,6 @@
 import { type Insertable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
-import { onePage } from '../../platform/db/page.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -22,7 +22,7 @@ export const listTeams = (db: Db, org_id: string, { team_ids, providers }: Which
           .$if(providers !== undefined, (query) => query.where('provider', 'in', providers as string[])),
       ),
     )
-    .$call(onePage(page, 'teams.created_on', 'teams.id'))
+    .$call(ascendingPage(page, 'teams.created_on', 'teams.id'))
     .execute()
 
 export const listPreferences = (db: Db, team_ids: string[], providers: string[] | undefined) =>

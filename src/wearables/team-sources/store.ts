@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../../platform/db/open.ts'
-import { onePage } from '../../platform/db/page.ts'
+import { ascendingPage } from '../../platform/db/page.ts'
 import type { Tables } from '../../platform/db/tables.ts'
 import type { Page } from '../../platform/paging.ts'
 
@@ -44,7 +44,7 @@ const ofOrg = (db: Db, org_id: string, team_ids: string[] | undefined) =>
 export const listCredentials = (db: Db, org_id: string, team_ids: string[] | undefined, provider: string | undefined, page: Page) =>
   ofOrg(db, org_id, team_ids)
     .$if(provider !== undefined, (query) => query.where('credential.provider', '=', provider as string))
-    .$call(onePage(page, 'credential.created_at', 'credential.id'))
+    .$call(ascendingPage(page, 'credential.created_at', 'credential.id'))
     .execute()
 
 export const deleteCredentials = (db: Db, org_id: string, team_ids: string[] | undefined, ids: string[]) =>

@@ -1,6 +1,6 @@
 import { type App, inTransaction, wakeAfterCommit } from '../../../platform/app.ts'
 import { isLockTimeout } from '../../../platform/db/open.ts'
-import { waitAtMost } from '../../../platform/db/partitions.ts'
+import { limitLockWait } from '../../../platform/db/partitions.ts'
 import * as store from './store-jobs.ts'
 
 /** Messages queued per run. */
@@ -17,7 +17,7 @@ export async function repairWebhooks(app: App): Promise<boolean> {
   let job: store.JobRow | undefined
   try {
     return await inTransaction(app, async (app) => {
-      await waitAtMost(app.db, PATIENCE)
+      await limitLockWait(app.db, PATIENCE)
       job = await store.claimJob(app.db, AHEAD)
       return job ? goOn(app, job) : false
     })

@@ -1,5 +1,5 @@
 import type { App } from '../../../platform/app.ts'
-import { keepPartitions } from '../../../platform/db/partitions.ts'
+import { maintainPartitions } from '../../../platform/db/partitions.ts'
 import { DAY, later } from '../../../platform/time.ts'
 import { keepEventDays } from '../../events/retention.ts'
 import { pruneJobs } from './store-jobs.ts'
@@ -11,7 +11,7 @@ const SWEPT_AT_ONCE = 5000
 export async function keepDays(app: App) {
   const oldest = later(app.wall(), -app.config.EVENT_RETENTION_DAYS * DAY).slice(0, 10)
   await keepEventDays(app, oldest)
-  await keepPartitions(app, 'attempts', oldest)
+  await maintainPartitions(app, 'attempts', oldest)
   await store.deleteFromDefault(app.db, oldest)
   await pruneJobs(app.db, oldest)
   for (let lane: number | null = 0; lane !== null; ) lane = await store.passGone(app.db, later(oldest, DAY), lane, SWEPT_AT_ONCE)

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
-import { newestPage } from '../../../platform/db/page.ts'
+import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Page } from '../../../platform/paging.ts'
 
@@ -46,7 +46,7 @@ export const listAttempts = (db: Db, { team_id, webhook_id }: Of, filter: Attemp
     .$if(!!filter.event_id, (query) => query.where('event_id', '=', filter.event_id as string))
     .$if(!!filter.since, (query) => query.where('at', '>=', filter.since as string))
     .$if(!!filter.until, (query) => query.where('at', '<', filter.until as string))
-    .$call(newestPage(page, 'at', 'id'))
+    .$call(descendingPage(page, 'at', 'id'))
     .execute()
 
 export type FullAttempt = AttemptRow & {

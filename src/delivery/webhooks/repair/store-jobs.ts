@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
-import { newestPage } from '../../../platform/db/page.ts'
+import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Page } from '../../../platform/paging.ts'
 
@@ -16,7 +16,7 @@ export const insertJob = (db: Db, row: Insertable<Tables['webhook_jobs']>) =>
 
 export const listJobs = (db: Db, of: Of, page: Page) =>
   jobsOf(db, of)
-    .$call(newestPage(page, 'created_at', 'id'))
+    .$call(descendingPage(page, 'created_at', 'id'))
     .execute()
 
 export const findJob = (db: Db, of: Of, id: string) => jobsOf(db, of).where('id', '=', id).executeTakeFirst()

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely'
-import { type Db, prepared } from '../../../platform/db/open.ts'
+import { type Db, prepareStatement } from '../../../platform/db/open.ts'
 
 /** `version` is the version of the webhook's row at the time of the claim. */
 export type Lane = { id: number; webhook_id: string; version: string; key: string; head: number; attempts: number }
@@ -19,7 +19,7 @@ export const webhooksWithWork = async (db: Db, now: string) => {
   return rows.map(({ webhook_id }) => webhook_id)
 }
 
-const claim = prepared(
+const claim = prepareStatement(
   'claim_lanes',
   `
 with ready as (
@@ -151,7 +151,7 @@ const attemptTypes = {
 const attemptColumns = Object.keys(attemptTypes) as (keyof NewAttempt)[]
 const columns = attemptColumns.join(', ')
 
-const settle = prepared(
+const settle = prepareStatement(
   'settle_lanes',
   `
 with done as (

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
-import { onePage } from '../../../platform/db/page.ts'
+import { ascendingPage } from '../../../platform/db/page.ts'
 import type { Page } from '../../../platform/paging.ts'
 
 /** Orders that were sent to the lab, across all teams. */
@@ -23,5 +23,5 @@ export const listSent = (db: Db, lab_id: number, { status, sample_id, until }: F
     .where('orders.changed_at', '<', until)
     .$if(!!status?.length, (query) => query.where('orders.low_level', '=', sql<string>`any(${status}::text[])`))
     .$if(!!sample_id, (query) => query.where('orders.sample_id', '=', sample_id as string))
-    .$call(onePage(page, 'orders.changed_at', 'orders.id'))
+    .$call(ascendingPage(page, 'orders.changed_at', 'orders.id'))
     .execute()

@@ -1,5 +1,5 @@
 import { type Method, stepsOf } from '../../../contract/labs/lifecycle.ts'
-import { seeded } from '../../../platform/seeded.ts'
+import { seededRandom } from '../../../platform/seeded.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -56,7 +56,7 @@ type Move = { method: Method; from: string; to: string; seed: string; common_tat
 /** Realistic milliseconds between two steps of an order; the same seed gives the same. */
 export function stepDelay({ method, from, to, seed, common_tat_days }: Move): number {
   if (!stepsOf(method)[to]) throw new Error(`${method} has no step ${to}`)
-  const random = seeded(seed, 'delay', from, to)
+  const random = seededRandom(seed, 'delay', from, to)
   const within = ([least, most]: Span) => Math.round(least + random() * (most - least))
   if (to !== 'partial_results' && to !== 'completed') return within(exceptions[`${method}: ${from} → ${to}`] ?? (spans[to] as Span))
   const [least, most] = labWork[to === 'partial_results' ? 'partial' : from === 'partial_results' ? 'rest' : 'all']

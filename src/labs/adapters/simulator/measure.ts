@@ -1,5 +1,5 @@
 import type { Analyte } from '../../../contract/labs/analyte.ts'
-import { integer, normal, type Random, seeded } from '../../../platform/seeded.ts'
+import { integer, normal, type Random, seededRandom } from '../../../platform/seeded.ts'
 import { formulas, isDerived, type Traits } from './formulas.ts'
 import { type Band, bandOf, scaleOf, spreadOf, stepsIn } from './value-bands.ts'
 
@@ -20,7 +20,7 @@ export const measure = (analytes: Analyte[], wish: MeasureRequest): Measured =>
 
 function measureGroup(group: Analyte[], { seed, who, target, draft }: MeasureRequest): Measured {
   const hit = group.some(({ slug }) => slug === target.slug)
-  const random = seeded(seed, hit ? draft : '', ...group.map(({ slug }) => slug))
+  const random = seededRandom(seed, hit ? draft : '', ...group.map(({ slug }) => slug))
   const place = hit ? target.place : 'normal'
   for (let tries = 0; tries < MAX_DRAWS; tries++) {
     const values = drawGroup(group, random, who, target)

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Shipment } from '../../../contract/labs/orders.ts'
-import { integer, oneOf, seeded } from '../../../platform/seeded.ts'
+import { integer, oneOf, seededRandom } from '../../../platform/seeded.ts'
 import type { LoadedOrder } from '../../orders/reading/present.ts'
 
 /** A fictitious patient for a simulated kit registration, named after the recipient if there is one. */
 export function simulatePatient({ document: { shipping_details: sent }, seed }: LoadedOrder) {
   const [first_name = 'Sandbox', ...rest] = (sent?.receiver_name ?? '').split(/\s+/).filter(Boolean)
-  const random = seeded(seed, 'someone')
+  const random = seededRandom(seed, 'someone')
   const two = (n: number) => String(n).padStart(2, '0')
   const patient_details = {
     first_name: first_name.slice(0, 50),
@@ -26,7 +26,7 @@ const COURIER = 'Sandbox Courier'
 /** A shipped kit with its return label. */
 export function simulateShipment({ seed, id: order_id }: LoadedOrder, at: string): Shipment {
   const number = (way: string) => {
-    const random = seeded(seed, 'tracking', way)
+    const random = seededRandom(seed, 'tracking', way)
     return `SC${Array.from({ length: 12 }, () => integer(random, 0, 9)).join('')}`
   }
   const url = (number: string) => `https://tracking.example.com/${number}`

@@ -1,6 +1,6 @@
 import type { Analyte, OrderedMeasurements } from '../../../contract/labs/analyte.ts'
 import type { Interpretation, NewMissingResult, NewResult, NewResults, ResultType, ResultVersion } from '../../../contract/labs/results.ts'
-import { oneOf, seeded } from '../../../platform/seeded.ts'
+import { oneOf, seededRandom } from '../../../platform/seeded.ts'
 import { expectedOf } from '../../results/rules.ts'
 import { formulas, isCalculated, isDerived, type Traits } from './formulas.ts'
 import { type Measured, measure } from './measure.ts'
@@ -42,7 +42,7 @@ export function simulateResults(simulation: Simulation): Pick<NewResults, 'statu
 
 /** Ranges exist for two sexes; any other gender gets the values of one of them. */
 const sexOf = ({ gender, seed }: Simulation): Sex =>
-  gender === 'male' || gender === 'female' ? gender : (oneOf(seeded(seed, 'sex'), ['male', 'female'] as const) as Sex)
+  gender === 'male' || gender === 'female' ? gender : (oneOf(seededRandom(seed, 'sex'), ['male', 'female'] as const) as Sex)
 
 /** `stated` is the lab's own interpretation, for analytes without a fitting value. */
 type Target = { slug: string; place: Band | 'opposite'; stated?: Interpretation }
@@ -53,7 +53,7 @@ function targetOf({ seed, interpretation }: Simulation, expected: Analyte[], sex
   const possible = free.flatMap((analyte) => bandsFor(analyte, sex, interpretation).map((place) => ({ slug: analyte.slug, place })))
   const [first] = free
   return (
-    oneOf(seeded(seed, 'target'), possible) ??
+    oneOf(seededRandom(seed, 'target'), possible) ??
     (first && { slug: first.slug, place: bandsFor(first, sex, 'abnormal')[0] ?? 'normal', stated: interpretation })
   )
 }
@@ -112,7 +112,7 @@ const failures = [
 
 /** A failed result and the results calculated from it; the target fails only if it is the only one. */
 function missingOf(seed: string, expected: Analyte[], target: string): NewMissingResult[] {
-  const random = seeded(seed, 'missing')
+  const random = seededRandom(seed, 'missing')
   const slugs = expected.map(({ slug }) => slug)
   const others = slugs.filter((slug) => slug !== target)
   const measured = others.filter((slug) => !isCalculated(slug, slugs))
@@ -132,7 +132,7 @@ function selectReported({ seed, version, share }: Simulation, expected: Analyte[
   const slugs = expected.map(({ slug }) => slug)
   const rankOf = (slug: string): number => {
     if (isCalculated(slug, slugs)) return Math.max(...(formulas[slug]?.needs ?? []).map(rankOf)) + 1e-9
-    return slug === target ? -1 : seeded(seed, 'turn', slug)()
+    return slug === target ? -1 : seededRandom(seed, 'turn', slug)()
   }
   const ranks = new Map(results.map(({ slug }) => [slug, rankOf(slug as string)]))
   const last = [...ranks.values()].sort((one, other) => one - other)[count - 1] ?? 1

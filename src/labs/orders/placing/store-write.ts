@@ -1,5 +1,5 @@
-import { type Db, prepared, runPrepared } from '../../../platform/db/open.ts'
-import { auditColumns, auditText, keptText, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
+import { type Db, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
+import { auditCall, auditColumns, outcomeCall, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { OrderRow } from '../store.ts'
 
@@ -80,11 +80,11 @@ export const placeParameters = [
 ]
 
 /** One round trip, prepared once per connection. */
-const placeAlone = prepared('place_order', insertOrder + emitCreated + putInfo)
-export const placeAudited = prepared('place_order_audited', `${insertOrder + emitCreated + putInfo}, ${auditText(REQUEST_ROWS)}`)
-const placeKept = prepared(
+const placeAlone = prepareStatement('place_order', insertOrder + emitCreated + putInfo)
+export const placeAudited = prepareStatement('place_order_audited', `${insertOrder + emitCreated + putInfo}, ${auditCall(REQUEST_ROWS)}`)
+const placeKept = prepareStatement(
   'place_order_kept',
-  `${insertOrder + emitCreated + putInfo}, ${auditText(REQUEST_ROWS)}, ${keptText(REQUEST_ROWS)}`,
+  `${insertOrder + emitCreated + putInfo}, ${auditCall(REQUEST_ROWS)}, ${outcomeCall(REQUEST_ROWS)}`,
 )
 
 /** Writes the order, its first event, the demographics, the log entry and the request's rows, in one statement. */
@@ -92,7 +92,7 @@ export function insertPlaced(db: Db, { row, event, info, requestRows }: OrderIns
   const values: unknown[] = columns.map((column) => row[column])
   values.push(event.id, event.event_type, event.key, event.sealed, info?.sealed ?? null, info?.terms ?? null)
   if (requestRows) values.push(...requestRowValues(requestRows))
-  const text = requestRows?.kept ? placeKept : requestRows ? placeAudited : placeAlone
+  const text = requestRows?.outcome ? placeKept : requestRows ? placeAudited : placeAlone
   return runEmitting(db, text, values)
 }
 
@@ -130,8 +130,8 @@ event as (insert into order_events (order_id, id, low_level, status_detail, crea
 const emitUpdated = `
 select emit(${parameterAt(EVENT_OF_CHANGE)}, ${parameterAt(EVENT_OF_CHANGE + 1)}, ${parameterAt(mutable.indexOf('user_id') + 1)}, $1, ${parameterAt(EVENT_OF_CHANGE + 2)}, ${parameterAt(EVENT_OF_CHANGE + 3)}, ${parameterAt(EVENT_OF_CHANGE + 4)}, ${parameterAt(EVENT_OF_CHANGE + 5)}, ${parameterAt(EVENT_OF_CHANGE + 6)}) as told`
 
-const advance = prepared('advance_order', changeOrder + appendEvent + emitUpdated)
-const change = prepared('change_order', changeOrder + emitUpdated)
+const advance = prepareStatement('advance_order', changeOrder + appendEvent + emitUpdated)
+const change = prepareStatement('change_order', changeOrder + emitUpdated)
 
 /** Writes a change of a locked order and its event, with the new step if there is one. */
 export function updateOrder(db: Db, row: OrderRow, event: NewEvent & { at: string }, step?: { status_detail: string | null }) {

@@ -1,7 +1,7 @@
 import type { Simulation } from '../../../contract/labs/orders.ts'
 import { type App, type AppInTransaction, inTransaction, onTeamClock } from '../../../platform/app.ts'
 import { declareCache } from '../../../platform/caches.ts'
-import { isDatabaseAway } from '../../../platform/db/open.ts'
+import { isDatabaseUnavailable } from '../../../platform/db/open.ts'
 import { later, MINUTE } from '../../../platform/time.ts'
 import { labFor } from '../../adapters/index.ts'
 import { type LoadedOrder, lockOrder } from '../reading/present.ts'
@@ -34,7 +34,7 @@ async function forEachOrder<T extends { id: string }>(app: App, due: T[], work: 
       () => postponed(app).delete(one.id),
       (error) => {
         // The database is unavailable, so the whole run is retried.
-        if (isDatabaseAway(error)) throw error
+        if (isDatabaseUnavailable(error)) throw error
         failures.push(error)
         if (!app.transaction) postponed(app).set(one.id, later(app.wall(), POSTPONE_MS))
       },

@@ -4,25 +4,25 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { setupProblem } from '../../problem.ts'
 import { type Account, run } from './account.ts'
-import { cacheFolders, copyOut } from './copy-out.ts'
+import { cacheFolders, copyBinaries } from './copy-out.ts'
 import { restoreLinks } from './links.ts'
 
 export type Binaries = { initdb: string; postgres: string; major: number }
 
-type Search = { account: Account; dataDir: string; wanted: number | undefined; packageDir?: string | undefined }
+type Search = { account: Account; dataDir: string; preferred: number | undefined; packageDir?: string | undefined }
 
-const oldest = 15
+const minVersion = 15
 
-/** PostgreSQL from npm; else one of the system, first the one that wrote the data; else a line that asks for DATABASE_URL. */
+/** Finds PostgreSQL in the npm package, else on the system, preferring the version that wrote the data. */
 export async function findBinaries({ packageDir = installedPackage(), ...search }: Search): Promise<Binaries> {
-  const ours = packageDir && (await fromPackage(packageDir, search))
-  return ours || (await fromSystem(search)) || refuse(packageDir, search)
+  const packaged = packageDir && (await fromPackage(packageDir, search))
+  return packaged || (await fromSystem(search)) || refuse(packageDir, search)
 }
 
 async function refuse(packageDir: string | undefined, { account }: Search): Promise<never> {
   const failure = packageDir && (await run(account, [join(join(packageDir, 'native/bin'), 'postgres'), '--version'])).output
-  const fromNpm = failure ? `the one from npm fails (${failure.trim()})` : 'npm has none for this platform'
-  throw setupProblem(`No PostgreSQL runs here: ${fromNpm}, and the system has none of version ${oldest} or newer. Set DATABASE_URL.`)
+  const fromNpm = failure ? `the npm package fails to run (${failure.trim()})` : 'npm has no package for this platform'
+  throw setupProblem(`PostgreSQL is not available: ${fromNpm}, and the system has no version ${minVersion} or newer. Set DATABASE_URL.`)
 }
 
 function installedPackage(): string | undefined {
@@ -33,25 +33,25 @@ function installedPackage(): string | undefined {
   }
 }
 
-/** In place where the account may run it; otherwise from a copy, which can also have the library links that a read-only install lacks. */
+/** Uses the package in place if the account can run it, else a copy. A copy can also get the library links that a read-only install lacks. */
 async function fromPackage(packageDir: string, { account, dataDir }: Search) {
   const inPlace = restoreLinks(packageDir) && (await probe(account, join(packageDir, 'native/bin')))
   if (inPlace) return inPlace
-  for (const place of cacheFolders(account, dataDir)) {
-    const copy = copyOut(packageDir, place)
+  for (const folder of cacheFolders(account, dataDir)) {
+    const copy = copyBinaries(packageDir, folder)
     const copied = copy && (await probe(account, join(copy, 'native/bin')))
     if (copied) return copied
   }
   return undefined
 }
 
-async function fromSystem({ account, wanted }: Search) {
+async function fromSystem({ account, preferred }: Search) {
   const found = await Promise.all(systemFolders().map((folder) => probe(account, folder)))
-  const usable = found.filter((binaries) => binaries !== undefined && binaries.major >= oldest) as Binaries[]
-  return usable.find(({ major }) => major === wanted) ?? usable.sort((a, b) => b.major - a.major)[0]
+  const usable = found.filter((binaries) => binaries !== undefined && binaries.major >= minVersion) as Binaries[]
+  return usable.find(({ major }) => major === preferred) ?? usable.sort((a, b) => b.major - a.major)[0]
 }
 
-/** Asking the program itself covers folder rights, missing libraries, noexec and a foreign processor alike. */
+/** Running the program detects missing permissions, missing libraries, noexec mounts and a wrong processor at once. */
 async function probe(account: Account, folder: string): Promise<Binaries | undefined> {
   const [postgres, initdb] = [join(folder, 'postgres'), join(folder, 'initdb')]
   const { ok, output } = await run(account, [postgres, '--version'])
@@ -61,10 +61,10 @@ async function probe(account: Account, folder: string): Promise<Binaries | undef
 
 function systemFolders() {
   const known = globSync(['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin', '/usr/local/pgsql/bin', '/opt/homebrew/opt/postgresql@*/bin'])
-  return [...known, ...onThePath()]
+  return [...known, ...pathFolders()]
 }
 
-function onThePath() {
+function pathFolders() {
   try {
     const [first = ''] = execFileSync('sh', ['-c', 'command -v postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split(
       '\n',

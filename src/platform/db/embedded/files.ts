@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** Everything we keep in DATA_DIR for our own PostgreSQL. */
+/** The files of the embedded PostgreSQL in DATA_DIR. */
 export const clusterPaths = (dataDir: string) => ({
   dataDir,
   cluster: join(dataDir, 'postgres'),

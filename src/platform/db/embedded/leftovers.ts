@@ -6,8 +6,8 @@ import type { Logger } from 'pino'
 import { setupProblem } from '../../problem.ts'
 
 /**
- * Ends what an earlier server left running in the cluster and removes its pid files. We hold the lock, so nobody needs it any more.
- * A pid that the system has since given to another program is left alone.
+ * Stops processes of an earlier server and removes its pid files. The caller holds the lock, so nothing else uses them.
+ * A pid that now belongs to another program is not touched.
  */
 export async function clearLeftovers(cluster: string, log: Logger) {
   const pidFiles = ['postmaster.pid', '.s.PGSQL.5432.lock'].map((name) => join(cluster, name)).filter((file) => fs.existsSync(file))
@@ -15,32 +15,32 @@ export async function clearLeftovers(cluster: string, log: Logger) {
   if (!pidFile) return
   const pid = Number.parseInt(fs.readFileSync(pidFile, 'utf8'), 10)
   if (isServerOf(cluster, pid)) {
-    log.warn({ pid }, 'stopping the PostgreSQL that an earlier process left behind')
+    log.warn({ pid }, 'stopping PostgreSQL of an earlier process')
     await endServer(pid, () => !isServerOf(cluster, pid))
   }
-  await endStrays(cluster)
+  await killOrphans(cluster)
   for (const file of pidFiles) fs.rmSync(file, { force: true })
 }
 
-/** Fast shutdown first; if that hangs, the ways that the next start has to recover from. */
+/** A fast shutdown comes first. After the other signals the next start has to recover. */
 const shutdown = [
-  { signal: 'SIGINT', patienceMs: 60_000 },
-  { signal: 'SIGQUIT', patienceMs: 10_000 },
-  { signal: 'SIGKILL', patienceMs: 10_000 },
+  { signal: 'SIGINT', timeoutMs: 60_000 },
+  { signal: 'SIGQUIT', timeoutMs: 10_000 },
+  { signal: 'SIGKILL', timeoutMs: 10_000 },
 ] as const
 
 export async function endServer(pid: number, isGone: () => boolean) {
-  for (const { signal, patienceMs } of shutdown) {
+  for (const { signal, timeoutMs } of shutdown) {
     if (!isGone()) send(pid, signal)
-    if (await until(isGone, patienceMs)) return
+    if (await waitUntil(isGone, timeoutMs)) return
   }
-  throw setupProblem(`PostgreSQL with pid ${pid} cannot be stopped: end it and start again.`)
+  throw setupProblem(`PostgreSQL with pid ${pid} does not stop. End the process and restart.`)
 }
 
-/** Backends whose server was killed hold its shared memory until they end by themselves, which a long query can delay. */
-async function endStrays(cluster: string) {
+/** Backends of a killed server hold its shared memory until their query ends, which can take long. */
+async function killOrphans(cluster: string) {
   for (const pid of serversIn(cluster)) send(pid, 'SIGKILL')
-  await until(() => serversIn(cluster).length === 0, 10_000)
+  await waitUntil(() => serversIn(cluster).length === 0, 10_000)
 }
 
 function serversIn(cluster: string) {
@@ -49,14 +49,14 @@ function serversIn(cluster: string) {
   return pids.map(Number).filter((pid) => isServerOf(cluster, pid))
 }
 
-/** A server works in its cluster's folder; elsewhere than on Linux its command line has to tell. */
+/** On Linux a server is recognized by its working folder, on other systems by its command line. */
 function isServerOf(cluster: string, pid: number) {
   try {
     if (process.platform !== 'linux')
       return execFileSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).includes(cluster)
     if (fs.readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'postgres') return false
-    const [here, there] = [fs.statSync(cluster), fs.statSync(`/proc/${pid}/cwd`)]
-    return here.ino === there.ino && here.dev === there.dev
+    const [expected, actual] = [fs.statSync(cluster), fs.statSync(`/proc/${pid}/cwd`)]
+    return expected.ino === actual.ino && expected.dev === actual.dev
   } catch {
     return false
   }
@@ -65,11 +65,11 @@ function isServerOf(cluster: string, pid: number) {
 function send(pid: number, signal: NodeJS.Signals) {
   try {
     process.kill(pid, signal)
-  } catch {} // it has ended by itself
+  } catch {} // the process has already ended
 }
 
-async function until(isDone: () => boolean, patienceMs: number) {
-  const deadline = performance.now() + patienceMs
+async function waitUntil(isDone: () => boolean, timeoutMs: number) {
+  const deadline = performance.now() + timeoutMs
   while (!isDone()) {
     if (performance.now() > deadline) return false
     await sleep(10)

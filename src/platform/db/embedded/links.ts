@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 
 type Link = { source: string; target: string }
 
-/** npm archives carry no links, and the package's install script is not always allowed to run. False: they cannot be made here. */
+/** npm archives carry no links, and npm may not run the package's install script. Returns false if the links cannot be created. */
 export function restoreLinks(packageDir: string) {
   try {
     for (const link of linksOf(packageDir)) restore(packageDir, link)
@@ -18,7 +18,7 @@ function linksOf(packageDir: string): Link[] {
   return fs.existsSync(list) ? JSON.parse(fs.readFileSync(list, 'utf8')) : []
 }
 
-/** Two starts at once make the same links: whoever comes second finds them. */
+/** Two starts may create the same link at once; the second finds it. */
 function restore(packageDir: string, { source, target }: Link) {
   const path = join(packageDir, target)
   if (fs.existsSync(path)) return

@@ -8,19 +8,19 @@ export type Holder = { pid: number; role: Role }
 export type Lock = { release(): void }
 
 /**
- * The kernel holds the lock for as long as this process lives, so it cannot be stale, two starters cannot both win, and
- * it also works between containers that share the folder. Undefined when somebody else holds it.
+ * The kernel holds the lock while this process lives, so it is never stale and also works between containers that share
+ * the folder. Returns undefined if another process holds it.
  */
-export async function takeLock(path: string, role: Role): Promise<Lock | undefined> {
+export async function acquireLock(path: string, role: Role): Promise<Lock | undefined> {
   const fd = process.platform === 'linux' ? openPrivate(path) : openExclusive(path)
   if (fd === undefined) return undefined
-  const free = process.platform === 'linux' ? await lockFile(fd) : () => {}
-  if (free) sign(fd, { pid: process.pid, role })
+  const release = process.platform === 'linux' ? await lockFile(fd) : () => {}
+  if (release) writeHolder(fd, { pid: process.pid, role })
   else fs.closeSync(fd)
-  return free && { release: () => [fs.closeSync(fd), free()] }
+  return release && { release: () => [fs.closeSync(fd), release()] }
 }
 
-/** Who holds the lock; undefined for the moment in which a new holder has not yet signed. */
+/** Returns the holder of the lock, or undefined if a new holder has not written its pid yet. */
 export function holderOf(path: string): Holder | undefined {
   try {
     return JSON.parse(fs.readFileSync(path, 'utf8')) as Holder
@@ -29,23 +29,23 @@ export function holderOf(path: string): Holder | undefined {
   }
 }
 
-function sign(fd: number, holder: Holder) {
+function writeHolder(fd: number, holder: Holder) {
   fs.ftruncateSync(fd)
   fs.writeSync(fd, JSON.stringify(holder), 0)
 }
 
-type Free = () => void
+type Release = () => void
 
-/** flock(1) locks the open file that it inherits from us; the lock stays with our descriptor after flock has ended. */
-function lockFile(fd: number): Free | undefined | Promise<Free | undefined> {
+/** flock(1) locks the open file that it inherits; the lock stays with this process's descriptor after flock exits. */
+function lockFile(fd: number): Release | undefined | Promise<Release | undefined> {
   const { status } = spawnSync('flock', ['-x', '-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd] })
   if (status === 0) return () => {}
   const { dev, ino } = fs.fstatSync(fd)
   return status === 1 ? undefined : lockName(`assay-${dev}-${ino}`)
 }
 
-/** Where flock is missing: a name in the kernel's abstract socket space, which ends with us as well. */
-export function lockName(name: string): Promise<Free | undefined> {
+/** Without flock, a name in the kernel's abstract socket space is the lock. It also ends with the process. */
+export function lockName(name: string): Promise<Release | undefined> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy()).unref()
     server.once('error', () => resolve(undefined))

@@ -12,20 +12,20 @@ import { endServer } from './leftovers.ts'
 import { settingArguments } from './settings.ts'
 
 export type Plan = {
-  places: ClusterPaths
+  paths: ClusterPaths
   account: Account
   binaries: Binaries
   access: Access
   settings?: Record<string, string> | undefined
 }
 
-/** `ended` resolves to the reason; `stop` returns when every process of the server has ended. */
+/** `ended` resolves to the reason. `stop` returns after every process of the server has ended. */
 export type Server = { pid: number; ended: Promise<string>; stop(): Promise<void> }
 
 // Replaying the write-ahead log after a crash can take a while on a slow disk.
-const startPatienceMs = 300_000
+const startTimeoutMs = 300_000
 
-/** Starts the server and waits until it answers. */
+/** Starts the server and waits until it accepts connections. */
 export async function launch(plan: Plan, signal: AbortSignal): Promise<Server> {
   const server = spawnServer(plan)
   let reason: string | undefined
@@ -34,21 +34,21 @@ export async function launch(plan: Plan, signal: AbortSignal): Promise<Server> {
   })
   const startedAt = performance.now()
   for (;;) {
-    const failure = await ask(urlOf(plan.places, plan.access))
+    const failure = await tryConnect(urlOf(plan.paths, plan.access))
     if (!failure) return server
     const waitedMs = performance.now() - startedAt
-    if (wrongPassword(failure)) reason ??= `${failure.message}; remove ${plan.places.access} and start again to set a new one`
-    if (reason !== undefined || signal.aborted || waitedMs > startPatienceMs) return giveUp(plan, server, reason ?? failure.message)
+    if (isWrongPassword(failure)) reason ??= `${failure.message}; remove ${plan.paths.access} and restart to set a new password`
+    if (reason !== undefined || signal.aborted || waitedMs > startTimeoutMs) return giveUp(plan, server, reason ?? failure.message)
     await sleep(Math.min(10 + waitedMs / 50, 200))
   }
 }
 
-const wrongPassword = ({ code }: NodeJS.ErrnoException) => code === '28P01'
+const isWrongPassword = ({ code }: NodeJS.ErrnoException) => code === '28P01'
 
-async function giveUp({ places }: Plan, server: Server, reason: string): Promise<never> {
+async function giveUp({ paths }: Plan, server: Server, reason: string): Promise<never> {
   await server.stop()
-  const tail = existsSync(places.log) ? lastLines(readFileSync(places.log, 'utf8')) : ''
-  throw setupProblem(`PostgreSQL did not start in ${places.cluster} (${reason}): ${tail || 'its log is empty'}`)
+  const tail = existsSync(paths.log) ? lastLines(readFileSync(paths.log, 'utf8')) : ''
+  throw setupProblem(`PostgreSQL did not start in ${paths.cluster} (${reason}): ${tail || 'its log is empty'}`)
 }
 
 function spawnServer(plan: Plan): Server {
@@ -65,24 +65,24 @@ function spawnServer(plan: Plan): Server {
   return { pid, ended, stop: async () => (isGone || !pid ? undefined : endServer(pid, () => isGone)) }
 }
 
-/** Of its own session, so that Ctrl-C or a signal to our group does not stop it under the requests still in flight. */
-function spawnPostmaster({ places, account, binaries, access, settings }: Plan) {
-  const fd = openPrivate(places.log)
-  const command = [binaries.postgres, '-D', folderAs(account, places.cluster), ...settingArguments(access, settings)]
+/** PostgreSQL gets its own session, so Ctrl-C does not stop it while requests are in flight. */
+function spawnPostmaster({ paths, account, binaries, access, settings }: Plan) {
+  const fd = openPrivate(paths.log)
+  const command = [binaries.postgres, '-D', folderAs(account, paths.cluster), ...settingArguments(access, settings)]
   try {
-    return spawnAs(account, command, { folder: places.cluster, detached: true, stdio: ['ignore', fd, fd], death: 'INT' })
+    return spawnAs(account, command, { folder: paths.cluster, detached: true, stdio: ['ignore', fd, fd], parentDeathSignal: 'INT' })
   } finally {
     closeSync(fd)
   }
 }
 
-/** Keeps the log of the run before, for the reason of a crash, and nothing older. */
+/** Keeps the log of the previous run only, which shows the reason of a crash. */
 export function rotateLog({ log }: ClusterPaths) {
   if (existsSync(log)) renameSync(log, `${log}.1`)
 }
 
-/** Connects once; undefined when that worked. */
-export async function ask(connectionString: string): Promise<NodeJS.ErrnoException | undefined> {
+/** Connects once and returns the error, or undefined on success. */
+export async function tryConnect(connectionString: string): Promise<NodeJS.ErrnoException | undefined> {
   const client = new Client({ connectionString, connectionTimeoutMillis: 5000 })
   client.on('error', () => {})
   try {

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Server } from './server.ts'
 
-/** Wait before each attempt to bring the server back; the last one repeats. */
+/** The wait before each restart of the server; the last one repeats. */
 const waits = [0, 100, 500, 1000]
 
 const steadyAfterMs = 30_000
 
 type Start = (signal: AbortSignal) => Promise<Server>
 
-/** Keeps a server running until stop(): when it ends by itself, another one takes its place under the same address. */
+/** Keeps a server running until stop(). If it ends unexpectedly, it is restarted under the same address. */
 export async function supervise(start: Start, log: Logger) {
   const stopping = new AbortController()
   const watching = watch(await start(stopping.signal), start, log, stopping.signal)
@@ -30,7 +30,7 @@ async function watch(first: Server, start: Start, log: Logger, signal: AbortSign
     const startedAt = performance.now()
     const reason = await Promise.race([server.ended, aborted])
     if (signal.aborted) break
-    log.error({ pid: server.pid, reason }, 'PostgreSQL ended unexpectedly; starting it again')
+    log.error({ pid: server.pid, reason }, 'PostgreSQL ended unexpectedly; restarting it')
     if (performance.now() - startedAt > steadyAfterMs) attempts = 0
     do {
       await pause(waits[attempts++] ?? waits.at(-1) ?? 0, signal)
@@ -43,13 +43,12 @@ async function watch(first: Server, start: Start, log: Logger, signal: AbortSign
 async function attempt(start: Start, log: Logger, signal: AbortSignal) {
   try {
     const server = await start(signal)
-    log.info({ pid: server.pid }, 'PostgreSQL is back')
+    log.info({ pid: server.pid }, 'PostgreSQL restarted')
     return server
   } catch (error) {
-    if (!signal.aborted) log.error(error, 'PostgreSQL could not be started again; trying on')
+    if (!signal.aborted) log.error(error, 'PostgreSQL restart failed; retrying')
     return undefined
   }
 }
 
-/** Ends early when we stop. */
 const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal, ref: false }).catch(() => {})

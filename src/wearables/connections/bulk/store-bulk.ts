@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db } from '../../../platform/db/open.ts'
-import { newestPage } from '../../../platform/db/page.ts'
+import { descendingPage } from '../../../platform/db/page.ts'
 import type { Tables } from '../../../platform/db/tables.ts'
 import type { Page } from '../../../platform/paging.ts'
 
@@ -79,7 +79,7 @@ export const listOps = (db: Db, team_id: string, page: Page) =>
         .as('pending'),
     )
     .where('team_id', '=', team_id)
-    .$call(newestPage(page, 'started_at', 'id'))
+    .$call(descendingPage(page, 'started_at', 'id'))
     .execute()
 
 /** Deletes ended operations of any team. */

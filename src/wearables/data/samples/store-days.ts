@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely'
-import { type Db, prepared, runPrepared } from '../../../platform/db/open.ts'
+import { type Db, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
 
 /** The days of one user, resource and source. */
 export type Shelf = { team_id: string; user_id: string; resource: string; provider: string }
@@ -11,8 +11,8 @@ const daysOf = `select d.day, d.source_type, d.revision, d.sealed
    join sample_days d on d.user_id = $2::uuid and d.resource = $3::text and d.day = wanted.day and d.provider = $4::text
      and d.source_type = wanted.source_type and d.team_id = $1::uuid`
 
-const findText = prepared('find_sample_days', daysOf)
-const lockText = prepared('lock_sample_days', `${daysOf} order by d.day, d.source_type for update of d`)
+const findText = prepareStatement('find_sample_days', daysOf)
+const lockText = prepareStatement('lock_sample_days', `${daysOf} order by d.day, d.source_type for update of d`)
 
 const keyed = (shelf: Shelf, keys: DayKey[]) => [...shelved(shelf), keys.map(({ day }) => day), keys.map(({ source_type }) => source_type)]
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, prepared, runPrepared } from '../../../platform/db/open.ts'
-import { auditText, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
+import { type Db, prepareStatement, runPrepared } from '../../../platform/db/open.ts'
+import { auditCall, type RequestRows, requestRowValues } from '../../../platform/db/request-rows.ts'
 import { type Received, receivedText, receivedValues } from '../store-states.ts'
 import type { DayRow, Shelf } from './store-days.ts'
 
@@ -50,11 +50,11 @@ function textFor(days: number, events: number, audited: boolean) {
   const columns = [
     "(select coalesce(array_agg(distinct webhook), '{}') from told, unnest(told.webhooks) as webhook) as told",
     ...(days ? [`all_written((select count(*) from days), ${days})`] : []),
-    ...(audited ? [auditText(firstEvent + events * eventTypes.length)] : []),
+    ...(audited ? [auditCall(firstEvent + events * eventTypes.length)] : []),
   ]
   const text = `with ${parts.join(', ')} select ${columns.join(', ')}`
   if (days > MOST_PREPARED || events > MOST_PREPARED) return text
-  texts.set(name, prepared(name, text))
+  texts.set(name, prepareStatement(name, text))
   return text
 }
 

@@ -1,4 +1,4 @@
-import { integer, type Random, seeded } from '../../../platform/seeded.ts'
+import { integer, type Random, seededRandom } from '../../../platform/seeded.ts'
 import { type Person, personOf } from './rules-person.ts'
 import { type Stage, stagesOf } from './series/rules-stages.ts'
 
@@ -41,7 +41,7 @@ export function dayOf(source: string, user_id: string, date: string, zoneAt: Zon
   const person = personOf(user_id)
   const start = startOf(date, zoneAt)
   const night = nightOf(person, date)
-  const random = (about: string) => seeded('demo', user_id, source, date, about)
+  const random = (about: string) => seededRandom('demo', user_id, source, date, about)
   return {
     ...{ person, date, start, random },
     minutes: (startOf(dayAfter(date), zoneAt) - start) / MINUTE,
@@ -49,12 +49,12 @@ export function dayOf(source: string, user_id: string, date: string, zoneAt: Zon
     stages: stagesOf(night, random('stages')),
     evening: 1440 + nightOf(person, dayAfter(date)).bed,
     workout: workoutOf(person, date),
-    meals: mealsOf(seeded('demo meals', user_id, date)),
+    meals: mealsOf(seededRandom('demo meals', user_id, date)),
   }
 }
 
 function nightOf({ user_id, bed, wake }: Person, date: string) {
-  const random = seeded('demo night', user_id, date)
+  const random = seededRandom('demo night', user_id, date)
   return { bed: bed + integer(random, -15, 15), wake: wake + integer(random, -20, 20) }
 }
 
@@ -80,7 +80,7 @@ const sports: [Sport, ...Sport[]] = [
 
 /** Every day has a workout, so that any single day shows one. */
 function workoutOf({ user_id }: Person, date: string): Workout {
-  const random = seeded('demo workout', user_id, date)
+  const random = seededRandom('demo workout', user_id, date)
   const sport = sports[(Date.parse(date) / DAY + (user_id.codePointAt(0) ?? 0)) % sports.length] ?? sports[0]
   const from = QUARTER * integer(random, 68, 74)
   return { sport, from, to: from + QUARTER * integer(random, 2, 4) }

@@ -1,4 +1,4 @@
-import { integer, seeded } from '../../../platform/seeded.ts'
+import { integer, seededRandom } from '../../../platform/seeded.ts'
 
 /** A fictitious person. The same user is the same person at every source. */
 export type Person = {
@@ -21,7 +21,7 @@ export type Person = {
 
 /** Gap: demo people are women, because the demo covers every resource, including menstrual cycles. */
 export function personOf(user_id: string): Person {
-  const random = seeded('demo person', user_id)
+  const random = seededRandom('demo person', user_id)
   const year = integer(random, 1972, 2002)
   const height = integer(random, 156, 182)
   return {

@@ -1,4 +1,4 @@
-import { normal, seeded } from '../../../../platform/seeded.ts'
+import { normal, seededRandom } from '../../../../platform/seeded.ts'
 import { type Day, dayAfter } from '../rules-day.ts'
 import type { Person } from '../rules-person.ts'
 import { rounded } from '../rules-times.ts'
@@ -15,7 +15,7 @@ function cycleDay({ cycle: { length, first } }: Person, date: string) {
 /** The temperature deviation, which is higher after ovulation. */
 export function warmth(person: Person, date: string) {
   const isLate = cycleDay(person, date) > person.cycle.length - AFTER_OVULATION
-  return (isLate ? 0.3 : 0) + 0.06 * normal(seeded('demo warmth', person.user_id, date))
+  return (isLate ? 0.3 : 0) + 0.06 * normal(seededRandom('demo warmth', person.user_id, date))
 }
 
 export const basalTemperature = (person: Person, date: string) => rounded(36.3 + warmth(person, date), 2)
