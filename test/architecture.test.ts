@@ -176,6 +176,15 @@ const loads = (root: string, files: { file: string; program: Program }[]) =>
     }),
   )
 
+describe('the tests', () => {
+  const names = globSync('**/*.ts', { cwd: import.meta.dirname }).sort()
+  const chance = /\b(Math\.random|randomUUID|randomBytes|randomInt|getRandomValues)\b/
+
+  test.each(names.filter((name) => name !== 'architecture.test.ts'))('%s draws its values from the seeded generator', (name) => {
+    expect(readFileSync(join(import.meta.dirname, name), 'utf8')).not.toMatch(chance)
+  })
+})
+
 describe('value imports', () => {
   test('no file loads itself through others', () => {
     expect(cyclesOf(loads(root, files))).toEqual([])

@@ -6,6 +6,7 @@ import { strictPolicy } from '../../src/platform/outbound/address.ts'
 import { MINUTE } from '../../src/platform/time.ts'
 import { query } from '../support/cluster.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
+import { reservePort } from '../support/ports.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { atEnd, world } from '../support/world.ts'
 
@@ -30,7 +31,7 @@ const pipelineWithEvent = async (uri: string) => {
 }
 
 test('retries an unreachable broker with growing delays', async () => {
-  const { pipeline } = await pipelineWithEvent('amqp://courier:only-between-us@127.0.0.1:9999')
+  const { pipeline } = await pipelineWithEvent(`amqp://courier:only-between-us@127.0.0.1:${await reservePort()}`)
   const publisher = w.startPublishing()
   const delays = new Map<number, number>()
   for (let failures = 0; failures < 7; ) {

@@ -4,11 +4,12 @@ import { MINUTE } from '../../src/platform/time.ts'
 import { aSubscription, type Emulator, emulator, eventIn, startEmulator, withEmulator } from '../support/emulator.ts'
 import { aUser, placeOrder } from '../support/orders.ts'
 import { aPipeline, emitEvents } from '../support/pipelines.ts'
+import { reservePort } from '../support/ports.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
 const project = 'harbor-events'
-const unreachable = { uri: 'amqp://courier:broker-password@127.0.0.1:9999', exchange: 'events' }
+const unreachable = { uri: `amqp://courier:broker-password@127.0.0.1:${await reservePort()}`, exchange: 'events' }
 
 describe.skipIf(!emulator)(withEmulator, () => {
   let w: Awaited<ReturnType<typeof world>>

@@ -8,6 +8,7 @@ import { aQueue, type Broker, bodyOf, rabbitmq, startBroker, withBroker } from '
 import { newCertificate } from '../support/certificate.ts'
 import { aUser, placeOrder } from '../support/orders.ts'
 import { aPipeline, emitEvents, stateOf } from '../support/pipelines.ts'
+import { reservePort } from '../support/ports.ts'
 import { waitFor } from '../support/webhooks.ts'
 import { type Tenant, world } from '../support/world.ts'
 
@@ -206,11 +207,11 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     test.each([
       ['a missing virtual host', 'vhost', () => `${broker.uri}/nowhere`, 'events'],
       ['a missing exchange', 'exchange_missing', () => broker.uri, 'nowhere'],
-      ['a closed port', 'refused', () => 'amqp://a:b@127.0.0.1:9', 'events'],
+      ['a closed port', 'refused', async () => `amqp://a:b@127.0.0.1:${await reservePort()}`, 'events'],
       ['a failed TLS handshake', 'tls', () => `amqps://a:b@127.0.0.1:${broker.port}`, 'events'],
     ])('reports %s as %s', async (_, code, uri, exchange) => {
       const run = await setUp({ pipeline: { preferences: { preferred: 'rabbitmq', enabled: [] } } })
-      const address = uri().replace(':9', code === 'refused' ? ':9999' : ':9')
+      const address = await uri()
       await run.pipeline.put({ rabbitmq: { uri: address, exchange }, preferences: { preferred: 'rabbitmq', enabled: ['rabbitmq'] } })
       await emitEvents(w.app, run.tenant, ['a'])
       expect(await failsWith(run, code)).toMatchObject({ delivered: 0, lag: 1 })

@@ -26,7 +26,7 @@ describe.skipIf(!rabbitmq)(withBroker, () => {
     const queue = await aQueue(broker.uri)
     await queue.listen()
     const pipeline = await aPipeline(w, { rabbitmq: broker })
-    await worker.waitForOutput(/pipeline taken in hand/)
+    await worker.waitForOutput(/pipeline claimed/)
     const successor = w.startPublishing()
     const published: string[] = []
     const flow = async () => {

@@ -76,10 +76,16 @@ describe('receiver behavior', () => {
     ['never responds', faults.neverResponds, { status: null, error: 'timeout' }],
     ['sends only early hints', faults.earlyHintsOnly, { status: null, error: 'timeout' }],
     ['never ends its headers', faults.neverEndsHeaders, { status: null, error: 'timeout' }],
-    ['sends its body too slowly', faults.slowDrip, { status: 200, error: 'too_slow' }],
   ])('gives up on a receiver that %s and closes the connection', async (_, behavior, expected) => {
     const { url, connections } = await receiver(behavior)
     expect(await sender(short).post({ url, ...message })).toMatchObject({ ok: false, ...expected })
+    await eventually(() => connections.open.size === 0)
+  })
+
+  test('gives up on a receiver that drips its body, and closes the connection', async () => {
+    const { url, connections } = await receiver(faults.slowDrip)
+    const outcome = await sender({ timeoutMs: 5000 }).post({ url, ...message })
+    expect(outcome).toMatchObject({ ok: false, status: 200, error: 'too_slow' })
     await eventually(() => connections.open.size === 0)
   })
 
