@@ -13,12 +13,12 @@ beforeAll(async () => {
 })
 
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
-const begin = (body: object) => sendRequest(w.base, endpoints.beginSession, { body, headers: consoleHeaders })
+const beginSession = (body: object) => sendRequest(w.base, endpoints.beginSession, { body, headers: consoleHeaders })
 const auditOf = (request_id: string) =>
   query(w.url, 'select action, actor_kind, actor_id, status, via from audit_log where request_id = $1', [request_id])
 
 describe('recovery codes', () => {
-  test('are taken anew for a password and a code; those before stop working, and it is audited', async () => {
+  test('replaces the codes with a password and a code, invalidates the old ones and writes an audit entry', async () => {
     const { send, email, recovery_codes, session } = await joinOrganization(w, await w.tenant())
     const [a, b, old] = recovery_codes as [string, string, string]
     const renew = (body: object, request_id = newUuid()) =>
@@ -28,21 +28,21 @@ describe('recovery codes', () => {
     const { status, body } = await renew({ password: PASSWORD, code: b }, request_id)
     const codes = (body as { recovery_codes: string[] }).recovery_codes
     expect([status, codes.length, new Set([...codes, ...recovery_codes]).size]).toEqual([200, 10, 20])
-    expect(await begin({ email, password: PASSWORD, code: old })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
-    expect(await begin({ email, password: PASSWORD, code: codes[0] })).toMatchObject({ status: 200 })
+    expect(await beginSession({ email, password: PASSWORD, code: old })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
+    expect(await beginSession({ email, password: PASSWORD, code: codes[0] })).toMatchObject({ status: 200 })
     expect(await auditOf(request_id)).toEqual([
       { action: 'renewRecoveryCodes', actor_kind: 'person', actor_id: session.person?.id, status: 200, via: 'console' },
     ])
   })
 
-  test('that are left are counted', async () => {
+  test('counts the remaining codes', async () => {
     const { api, email, recovery_codes } = await joinOrganization(w, await w.tenant())
     expect(await api.getAccount()).toMatchObject({ recovery_codes_left: 10 })
     await signIn(w.base, { email, password: PASSWORD, code: recovery_codes[0] })
     expect(await api.getAccount()).toMatchObject({ recovery_codes_left: 9 })
   })
 
-  test('are not for whoever keeps guessing', async () => {
+  test('limits renewal after ten wrong attempts', async () => {
     const { send, recovery_codes } = await joinOrganization(w, await w.tenant())
     const guess = { password: 'wrong lantern here', code: '000000' }
     for (const _ of Array(10)) expect(await send(endpoints.renewRecoveryCodes, { body: guess })).toMatchObject({ status: 401 })
@@ -51,11 +51,11 @@ describe('recovery codes', () => {
   })
 })
 
-test('a new authenticator is not confirmed by whoever keeps guessing at an open console', async () => {
+test('limits confirming a new authenticator after ten wrong codes', async () => {
   const { send, recovery_codes, code } = await joinOrganization(w, await w.tenant())
   const proof = { password: PASSWORD, code: recovery_codes[0] }
   expect(await send(endpoints.renewSecondFactor, { body: proof })).toMatchObject({ status: 200 })
-  // A code of the old authenticator is a guess like any other.
+  // A code from the old authenticator counts as a wrong code.
   for (const _ of Array(10))
     expect(await send(endpoints.confirmSecondFactor, { body: { code: code() } })).toMatchObject({
       body: { detail: { error_type: 'WRONG_CODE' } },
@@ -63,12 +63,12 @@ test('a new authenticator is not confirmed by whoever keeps guessing at an open 
   expect(await send(endpoints.confirmSecondFactor, { body: { code: code() } })).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
 })
 
-describe('sessions of a person', () => {
-  test('are listed with the one that asks, and those elsewhere are ended at once', async () => {
+describe('sessions', () => {
+  test('lists the sessions of a person, marks the current one and ends the others', async () => {
     const tenant = await w.tenant()
     const { api, send, email, recovery_codes, session } = await joinOrganization(w, tenant)
     const [a, b] = recovery_codes as [string, string]
-    const elsewhere = [
+    const otherSessions = [
       await signIn(w.base, { email, password: PASSWORD, code: a }),
       await signIn(w.base, { email, password: PASSWORD, code: b }),
     ]
@@ -80,7 +80,7 @@ describe('sessions of a person', () => {
 
     const request_id = newUuid()
     expect(await send(endpoints.endOtherSessions, { headers: { 'x-request-id': request_id } })).toMatchObject({ body: { ended: 2 } })
-    for (const { send } of elsewhere) expect(await send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    for (const { send } of otherSessions) expect(await send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
     expect((await api.getAccount()).sessions).toMatchObject([{ id: session.id, current: true }])
     expect((await other.api.getAccount()).sessions).toHaveLength(1)
     expect(await auditOf(request_id)).toEqual([
@@ -88,18 +88,18 @@ describe('sessions of a person', () => {
     ])
   })
 
-  test('that have ended by themselves are not listed', async () => {
-    const one = await world({ env: fastPasswords })
-    const { api, email, recovery_codes, session } = await joinOrganization(one, one)
-    await signIn(one.base, { email, password: PASSWORD, code: recovery_codes[0] })
-    one.advanceTime(20 * MINUTE)
+  test('omits expired sessions', async () => {
+    const instance = await world({ env: fastPasswords })
+    const { api, email, recovery_codes, session } = await joinOrganization(instance, instance)
+    await signIn(instance.base, { email, password: PASSWORD, code: recovery_codes[0] })
+    instance.advanceTime(20 * MINUTE)
     await api.getSession()
-    one.advanceTime(20 * MINUTE)
+    instance.advanceTime(20 * MINUTE)
     expect((await api.getAccount()).sessions).toMatchObject([{ id: session.id, current: true }])
   })
 })
 
-test('a key has no account', async () => {
+test('rejects account endpoints in a session that was started with a key', async () => {
   const { send } = await signIn(w.base, { management_key: w.management_key })
   const refused = refusedFor(400, 'NOT_A_PERSON')
   expect(await send(endpoints.getAccount)).toMatchObject(refused)

@@ -17,11 +17,11 @@ const refusedFor = (status: number, error_type: string) => ({ status, body: { de
 const accept = (body: object) => sendRequest(w.base, endpoints.acceptInvitation, { body, headers: consoleHeaders })
 const tokenOf = (link: string | null) => link?.split('#')[1] as string
 
-describe('an invitation', () => {
-  test('is listed until it is accepted, and makes a person who is signed in', async () => {
+describe('invitations', () => {
+  test('lists an invitation until it is accepted, then creates a signed-in person', async () => {
     const tenant = await w.tenant()
     const { admin, org_id, team_id } = tenant
-    const email = 'ottoline@harbour.example'
+    const email = 'ottoline@harbor.example'
     const body = { email, role: 'team_admin' as const, team_role_bindings: [{ team_id }] }
     const { status, link, expires_at } = await admin.createInvite({ params: { org_id }, body })
     expect(status).toBe('invite_created')
@@ -42,50 +42,50 @@ describe('an invitation', () => {
     ])
   })
 
-  test('shows whom it invites and what to enter into the authenticator', async () => {
+  test('shows the invited email, the role and the authenticator secret', async () => {
     const { admin, org_id } = await w.tenant()
-    const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'new@harbour.example' } })
-    const seen = await browser(w.base, '').api.openInvitation({ body: { token: tokenOf(link) } })
-    expect(seen).toMatchObject({ org_name: 'Harbour Health', email: 'new@harbour.example', role: 'org_admin' })
-    expect(seen.totp_secret).toMatch(/^[A-Z2-7]{32}$/)
-    expect(seen.totp_uri).toBe(
-      `otpauth://totp/Harbour%20Health%3Anew%40harbour.example?secret=${seen.totp_secret}&issuer=Harbour%20Health&algorithm=SHA1&digits=6&period=30`,
+    const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'new@harbor.example' } })
+    const invitation = await browser(w.base, '').api.openInvitation({ body: { token: tokenOf(link) } })
+    expect(invitation).toMatchObject({ org_name: 'Harbour Health', email: 'new@harbor.example', role: 'org_admin' })
+    expect(invitation.totp_secret).toMatch(/^[A-Z2-7]{32}$/)
+    expect(invitation.totp_uri).toBe(
+      `otpauth://totp/Harbour%20Health%3Anew%40harbor.example?secret=${invitation.totp_secret}&issuer=Harbour%20Health&algorithm=SHA1&digits=6&period=30`,
     )
   })
 
-  test('works once', async () => {
+  test('accepts an invitation only once', async () => {
     const { token, code } = await joinOrganization(w, await w.tenant())
-    const over = refusedFor(404, 'INVITATION_OVER')
-    expect(await accept({ token, name: 'Second', password: PASSWORD, code: code() })).toMatchObject(over)
-    expect(await sendRequest(w.base, endpoints.openInvitation, { body: { token }, headers: consoleHeaders })).toMatchObject(over)
+    const expired = refusedFor(404, 'INVITATION_OVER')
+    expect(await accept({ token, name: 'Second', password: PASSWORD, code: code() })).toMatchObject(expired)
+    expect(await sendRequest(w.base, endpoints.openInvitation, { body: { token }, headers: consoleHeaders })).toMatchObject(expired)
   })
 
-  test('ends when a new one is made, when it is taken back, and after 7 days', async () => {
-    const one = await world({ env: fastPasswords })
-    const { admin, org_id } = one
+  test('ends an invitation when it is resent or deleted, and after 7 days', async () => {
+    const instance = await world({ env: fastPasswords })
+    const { admin, org_id } = instance
     const invite = async () =>
-      (await admin.createInvite({ params: { org_id }, body: { email: 'slow@harbour.example' } })) as { link: string }
-    const works = async (link: string) =>
-      (await sendRequest(one.base, endpoints.openInvitation, { body: { token: tokenOf(link) }, headers: consoleHeaders })).status
+      (await admin.createInvite({ params: { org_id }, body: { email: 'slow@harbor.example' } })) as { link: string }
+    const openStatus = async (link: string) =>
+      (await sendRequest(instance.base, endpoints.openInvitation, { body: { token: tokenOf(link) }, headers: consoleHeaders })).status
     const [first, second] = [await invite(), await invite()]
     expect(second).toMatchObject({ status: 'invite_resent' })
-    expect([await works(first.link), await works(second.link)]).toEqual([404, 200])
+    expect([await openStatus(first.link), await openStatus(second.link)]).toEqual([404, 200])
     const [listed] = (await admin.listInvites({ params: { org_id } })).invites
     await admin.deleteInvite({ params: { org_id, invite_id: listed?.id as string } })
-    expect(await works(second.link)).toBe(404)
+    expect(await openStatus(second.link)).toBe(404)
     const third = await invite()
-    one.advanceTime(7 * DAY - SECOND)
-    expect(await works(third.link)).toBe(200)
-    one.advanceTime(SECOND)
-    expect(await works(third.link)).toBe(404)
+    instance.advanceTime(7 * DAY - SECOND)
+    expect(await openStatus(third.link)).toBe(200)
+    instance.advanceTime(SECOND)
+    expect(await openStatus(third.link)).toBe(404)
     expect(await admin.listInvites({ params: { org_id } })).toMatchObject({ invites: [] })
-    await one.runJobs()
-    expect(await query(one.url, 'select id from invitations where org_id = $1', [org_id])).toEqual([])
+    await instance.runJobs()
+    expect(await query(instance.url, 'select id from invitations where org_id = $1', [org_id])).toEqual([])
   })
 
-  test('two who accept at once become one person', async () => {
+  test('creates one person for concurrent acceptances', async () => {
     const { admin, org_id } = await w.tenant()
-    const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'both@harbour.example' } })
+    const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'both@harbor.example' } })
     const token = tokenOf(link)
     const { totp_secret } = await browser(w.base, '').api.openInvitation({ body: { token } })
     const body = { token, name: 'Twice', password: PASSWORD, code: codeAt(fromBase32(totp_secret), stepAt(w.app.wall())) }
@@ -95,29 +95,29 @@ describe('an invitation', () => {
   })
 
   test.each([
-    ['too short', 'short words', 'needs at least 12 characters'],
-    ['a common one', 'Password-1234', 'is a common password'],
-    ['one letter', 'aaaaaaaaaaaaaaaa', 'needs at least 5 different characters'],
-    ['the name in the address', 'lanternist is my name', 'must not contain the name in your email'],
-  ])('refuses a password that is %s, and stays', async (_, password, why) => {
+    ['a short password', 'short words', 'needs at least 12 characters'],
+    ['a common password', 'Password-1234', 'is a common password'],
+    ['a password of one repeated letter', 'aaaaaaaaaaaaaaaa', 'needs at least 5 different characters'],
+    ['a password that contains the email name', 'lanternist is my name', 'must not contain the name in your email'],
+  ])('rejects %s and keeps the invitation', async (_, password, reason) => {
     const { admin, org_id } = await w.tenant()
-    const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'lanternist@harbour.example' } })
-    const answer = await accept({ token: tokenOf(link), name: 'Weak', password, code: '000000' })
-    expect(answer).toMatchObject(refusedFor(400, 'WEAK_PASSWORD'))
-    expect(JSON.stringify(answer.body)).toContain(why)
+    const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'lanternist@harbor.example' } })
+    const response = await accept({ token: tokenOf(link), name: 'Weak', password, code: '000000' })
+    expect(response).toMatchObject(refusedFor(400, 'WEAK_PASSWORD'))
+    expect(JSON.stringify(response.body)).toContain(reason)
     expect((await admin.listInvites({ params: { org_id } })).invites).toHaveLength(1)
   })
 
-  test('refuses a code that the authenticator does not show, and stays', async () => {
+  test('rejects a wrong code and keeps the invitation', async () => {
     const { admin, org_id } = await w.tenant()
-    const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'typo@harbour.example' } })
+    const { link } = await admin.createInvite({ params: { org_id }, body: { email: 'typo@harbor.example' } })
     expect(await accept({ token: tokenOf(link), name: 'Typo', password: PASSWORD, code: 'abcdef' })).toMatchObject(
       refusedFor(400, 'WRONG_CODE'),
     )
     expect((await admin.listInvites({ params: { org_id } })).invites).toHaveLength(1)
   })
 
-  test('of somebody who is there already makes no link', async () => {
+  test('returns no link for an existing member', async () => {
     const tenant = await w.tenant()
     const { email } = await joinOrganization(w, tenant)
     expect(await tenant.admin.createInvite({ params: tenant, body: { email: email.toUpperCase() } })).toEqual({
@@ -128,11 +128,11 @@ describe('an invitation', () => {
     })
   })
 
-  test('names the person who invited, also after that person is gone', async () => {
+  test('names the inviter, even after the inviter was removed', async () => {
     const tenant = await w.tenant()
     const { admin, org_id } = tenant
     const { api, session, email } = await joinOrganization(w, tenant)
-    await api.createInvite({ params: { org_id }, body: { email: 'next@harbour.example' } })
+    await api.createInvite({ params: { org_id }, body: { email: 'next@harbor.example' } })
     const creator = async () => (await admin.listInvites({ params: { org_id } })).invites[0]?.creator
     expect(await creator()).toEqual({ type: 'org_member', id: session.person?.id, name: 'Ottoline Keeper', email, avatar: '' })
     await admin.deleteMember({ params: { org_id, person_id: session.person?.id as string } })
@@ -142,15 +142,15 @@ describe('an invitation', () => {
   test.each([
     ['team_admin without teams', { role: 'team_admin' as const }, 'TEAM_BINDINGS_REQUIRED'],
     ['org_admin with teams', { role: 'org_admin' as const, team_role_bindings: [{ team_id: newUuid() }] }, 'TEAM_BINDINGS_NOT_ALLOWED'],
-    ['support of a team of nobody', { role: 'support' as const, team_role_bindings: [{ team_id: newUuid() }] }, 'UNKNOWN_TEAM'],
-  ])('refuses %s', async (_, body, error_type) => {
+    ['support with an unknown team', { role: 'support' as const, team_role_bindings: [{ team_id: newUuid() }] }, 'UNKNOWN_TEAM'],
+  ])('rejects %s', async (_, body, error_type) => {
     const { admin, org_id } = w
-    expect(await errorOf(admin.createInvite({ params: { org_id }, body: { email: 'odd@harbour.example', ...body } }))).toMatchObject({
+    expect(await errorOf(admin.createInvite({ params: { org_id }, body: { email: 'odd@harbor.example', ...body } }))).toMatchObject({
       status: 400,
       detail: { error_type },
     })
     const theirs = (await w.tenant()).team_id
-    const foreign = { email: 'odd@harbour.example', role: 'support' as const, team_role_bindings: [{ team_id: theirs }] }
+    const foreign = { email: 'odd@harbor.example', role: 'support' as const, team_role_bindings: [{ team_id: theirs }] }
     expect(await errorOf(admin.createInvite({ params: { org_id }, body: foreign }))).toMatchObject({
       detail: { error_type: 'UNKNOWN_TEAM' },
     })

@@ -63,22 +63,22 @@ const reads = () => {
   ] as const
 }
 
-describe('at the console personal data is masked', () => {
-  test('wherever it is answered, and from nobody with a key', async () => {
+describe('masking in the console', () => {
+  test('masks personal data in every response, but not for API keys', async () => {
     const { send } = await asAdmin()
-    let open = 0
-    for (const [row, sent] of reads()) {
-      const masked = await send(row, sent)
+    let revealed = 0
+    for (const [row, request] of reads()) {
+      const masked = await send(row, request)
       expect([row.path, masked.status]).toEqual([row.path, 200])
       expect(findLeaks(JSON.stringify(masked.body), row.path)).toEqual([])
       const headers = { 'x-assay-reveal': 'the patient is on the phone' }
-      open += findLeaks(JSON.stringify((await send(row, { ...sent, headers })).body), row.path).length
+      revealed += findLeaks(JSON.stringify((await send(row, { ...request, headers })).body), row.path).length
     }
-    expect(open).toBeGreaterThan(30)
+    expect(revealed).toBeGreaterThan(30)
     expect(await tenant.api.getUserInfo({ params: { user_id } })).toMatchObject({ first_name: 'Zephyrine', dob: '1961-07-23' })
   })
 
-  test('so that two rows can still be told apart', async () => {
+  test('keeps initials and final digits so that rows stay distinguishable', async () => {
     const { api } = await asAdmin()
     const info = await api.getUserInfo({ params: { user_id } })
     expect(info).toMatchObject({
@@ -99,18 +99,18 @@ describe('at the console personal data is masked', () => {
     expect(order.lab_test.lab).toMatchObject({ city: expect.not.stringContaining('•') })
   })
 
-  test('in the stream of events too', async () => {
+  test('masks the event stream', async () => {
     const { headers } = await asAdmin()
     const stream = await listen(`${w.base}/events/stream?event_type=labtest.*`, headers)
-    const told = [await stream.next(), await stream.next()]
+    const events = [await stream.next(), await stream.next()]
     stream.close()
-    const text = JSON.stringify(told)
-    expect(told.map((one) => one?.event)).toEqual(['labtest.order.created', 'labtest.order.updated'])
+    const text = JSON.stringify(events)
+    expect(events.map((message) => message?.event)).toEqual(['labtest.order.created', 'labtest.order.updated'])
     expect(text).toContain('Z•••')
     expect(findLeaks(text, 'stream')).toEqual([])
   })
 
-  test('in what was sent to a webhook', async () => {
+  test('masks webhook attempts and audits the user they concern', async () => {
     await w.startDelivery()
     const params = { org_id: tenant.org_id, team_id: tenant.team_id, env: 'sandbox' as const, webhook_id }
     await expect
@@ -122,12 +122,12 @@ describe('at the console personal data is masked', () => {
     expect((body as { request_body: string }).request_body).toContain('Z•••')
     expect(findLeaks(JSON.stringify(body), 'attempt')).toEqual([])
     await expect.poll(async () => (await tenant.api.readInbox()).messages.length, { timeout: TIMEOUT_MS }).toBeGreaterThan(0)
-    const named = 'select distinct action from audit_log where action = any($1) and subject like $2'
+    const sql = 'select distinct action from audit_log where action = any($1) and subject like $2'
     const actions = [{ action: 'getWebhookAttempt' }, { action: 'readInbox' }]
-    expect(await query(w.url, `${named} order by 1`, [actions.map(({ action }) => action), `%user_id:${user_id}%`])).toEqual(actions)
+    expect(await query(w.url, `${sql} order by 1`, [actions.map(({ action }) => action), `%user_id:${user_id}%`])).toEqual(actions)
   })
 
-  test('as is where somebody ran, and when somebody was born, in what comes from watches', async () => {
+  test('masks locations, birth dates and text in wearable data', async () => {
     await pushSummary(tenant.api, user_id, 'profile', { height: 180, date_of_birth: '1961-07-23' })
     await pushSummary(tenant.api, user_id, 'workouts', aWorkout())
     const window = { start_date: '2026-03-01', end_date: '2026-03-02' }
@@ -144,7 +144,7 @@ describe('at the console personal data is masked', () => {
     expect(raw.workouts).toMatchObject([{ data: { calories: null, start_date: '•••' } }])
   })
 
-  test('in the answer to a change, and a masked value is never written back', async () => {
+  test('masks the response to an update and rejects masked values in a request', async () => {
     const { send, api } = await asAdmin()
     const params = { user_id }
     const changed = await send(endpoints.putUserInfo, { params, body: someInfo() })
@@ -157,7 +157,7 @@ describe('at the console personal data is masked', () => {
     expect(await tenant.api.getUserInfo({ params })).toMatchObject({ first_name: 'Zephyrine' })
   })
 
-  test('and papers about a person are not given at all', async () => {
+  test('requires a reveal for documents with personal data', async () => {
     const { send } = await asAdmin()
     const params = { order_id }
     for (const row of [endpoints.getResultsPdf, endpoints.getRequisitionPdf, endpoints.getLabelsPdf])
@@ -169,14 +169,14 @@ describe('at the console personal data is masked', () => {
   })
 })
 
-test('a sample in words is masked, one in numbers is not', async () => {
+test('masks a text sample but not a numeric one', async () => {
   const { send } = await asAdmin()
   const at = later(w.app.wall(), -HOUR)
   await push(tenant.api, user_id, 'note', [aSample(at, 'Zephyrine felt wonderfully rested')])
   await push(tenant.api, user_id, 'glucose', [aSample(at, 5.4)])
   const samples = async (resource: string, headers = {}) => {
-    const sent = { params: { user_id, resource }, query: { start_date: at.slice(0, 10) }, headers }
-    return JSON.stringify((await send(endpoints.listSamples, sent)).body)
+    const request = { params: { user_id, resource }, query: { start_date: at.slice(0, 10) }, headers }
+    return JSON.stringify((await send(endpoints.listSamples, request)).body)
   }
   expect(await samples('note')).toContain('"value":"•••"')
   expect(await samples('note', { 'x-assay-reveal': 'a callback' })).toContain('"value":"Zephyrine felt wonderfully rested"')
@@ -188,7 +188,7 @@ test('a sample in words is masked, one in numbers is not', async () => {
 describe('revealing', () => {
   const reveal = (reason: string) => ({ 'x-assay-reveal': encodeURIComponent(reason) })
 
-  test('shows it, and the audit log says so with the reason', async () => {
+  test('returns unmasked data and records the encrypted reason in the audit log', async () => {
     const { send, session } = await joinOrganization(w, tenant)
     const request_id = newUuid()
     const headers = { ...reveal('für den Rückruf'), 'x-assay-team': tenant.team_id, 'x-request-id': request_id }
@@ -204,7 +204,7 @@ describe('revealing', () => {
     expect(await verifyAudit(w.app)).not.toHaveProperty('broken')
   })
 
-  test('is part of the chain: a reason that was changed shows', async () => {
+  test('detects a changed reason in the audit chain', async () => {
     const { send } = await asAdmin()
     await send(endpoints.getUserInfo, { params: { user_id }, headers: reveal('because') })
     await w.runJobs()
@@ -223,20 +223,20 @@ describe('revealing', () => {
   })
 
   test.each([
-    ['no words', '  '],
-    ['too few', 'x'],
-    ['too many', 'x'.repeat(201)],
-    ['an email address', 'asked by someone@clinic.example'],
-    ['a number to call', 'called from 202 555-0143'],
-    ['letters of control', 'line\nbreak'],
-  ])('needs a reason that is not %s', async (_, reason) => {
+    ['without words', '  '],
+    ['that is too short', 'x'],
+    ['that is too long', 'x'.repeat(201)],
+    ['with an email address', 'asked by someone@clinic.example'],
+    ['with a phone number', 'called from 202 555-0143'],
+    ['with control characters', 'line\nbreak'],
+  ])('reveals nothing for a reason %s', async (_, reason) => {
     const { send } = await asAdmin()
-    const answer = await send(endpoints.getUserInfo, { params: { user_id }, headers: reveal(reason) })
-    if (reason.trim()) expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'x-assay-reveal'] }] } })
-    expect(JSON.stringify(answer.body)).not.toContain('Zephyrine')
+    const response = await send(endpoints.getUserInfo, { params: { user_id }, headers: reveal(reason) })
+    if (reason.trim()) expect(response).toMatchObject({ status: 422, body: { detail: [{ loc: ['header', 'x-assay-reveal'] }] } })
+    expect(JSON.stringify(response.body)).not.toContain('Zephyrine')
   })
 
-  test.each(['support', 'read_only'] as const)('is not for %s', async (role) => {
+  test.each(['support', 'read_only'] as const)('refuses a reveal by %s', async (role) => {
     const { forTeam } = await joinOrganization(w, tenant, { role })
     const { send } = forTeam(tenant.team_id)
     expect(await send(endpoints.getUserInfo, { params: { user_id } })).toMatchObject({ status: 200, body: { first_name: 'Z•••' } })
@@ -248,7 +248,7 @@ describe('revealing', () => {
     ])
   })
 
-  test('is for whoever signed in with a key, which sees everything elsewhere', async () => {
+  test('allows a reveal in a session that was started with a key', async () => {
     for (const body of [{ management_key: tenant.management_key }, { team_api_key: tenant.team_api_key }]) {
       const { forTeam } = await signIn(w.base, body)
       const { send } = forTeam(tenant.team_id)

@@ -16,8 +16,8 @@ beforeAll(async () => {
 
 const none = { count: 0, at_least: false }
 
-describe('the overview', () => {
-  test('counts orders by stage and step, and what waits for results', async () => {
+describe('overview', () => {
+  test('counts orders by stage, status and pending results', async () => {
     const { api } = await w.tenant()
     expect(await api.getOverview()).toMatchObject({ results_waiting: none, steps: [], critical_unacknowledged: { ...none, newest: [] } })
     await placeOrder(api, 'testkit', { activate_by: '2999-01-01' })
@@ -26,8 +26,8 @@ describe('the overview', () => {
     const drawn = await placeOrder(api, 'on_site_collection')
     await w.runJobs()
     await api.completeDraw({ params: { order_id: drawn.id } })
-    const seen = await api.getOverview()
-    expect(Object.fromEntries(seen.stages.map(({ stage, count }) => [stage, count]))).toEqual({
+    const overview = await api.getOverview()
+    expect(Object.fromEntries(overview.stages.map(({ stage, count }) => [stage, count]))).toEqual({
       received: 1,
       collecting_sample: 0,
       sample_with_lab: 1,
@@ -35,40 +35,40 @@ describe('the overview', () => {
       cancelled: 1,
       failed: 0,
     })
-    expect(seen.steps.map(({ status, count }) => [status, count]).sort()).toEqual([
+    expect(overview.steps.map(({ status, count }) => [status, count]).sort()).toEqual([
       ['cancelled.testkit.cancelled', 1],
       ['received.testkit.ordered', 1],
       ['sample_with_lab.on_site_collection.draw_completed', 1],
     ])
-    expect(seen.results_waiting).toEqual({ count: 1, at_least: false })
-    expect(seen.activity[0]).toMatchObject({ event_type: 'labtest.order.updated', order_id: drawn.id })
+    expect(overview.results_waiting).toEqual({ count: 1, at_least: false })
+    expect(overview.activity[0]).toMatchObject({ event_type: 'labtest.order.updated', order_id: drawn.id })
   })
 
-  test('is of one team', async () => {
+  test('covers one team only', async () => {
     const [mine, other] = [await w.tenant(), await w.tenant()]
     await aCriticalOrder(other.api)
-    const seen = await mine.api.getOverview()
-    expect(seen.stages.every(({ count }) => count === 0)).toBe(true)
-    expect(seen).toMatchObject({ critical_unacknowledged: { ...none }, activity: [] })
+    const overview = await mine.api.getOverview()
+    expect(overview.stages.every(({ count }) => count === 0)).toBe(true)
+    expect(overview).toMatchObject({ critical_unacknowledged: { ...none }, activity: [] })
   })
 
-  test('says how deliveries go, of the last hour and of the last day', async () => {
+  test('reports deliveries of the last hour and the last day', async () => {
     const { admin, api, org_id, team_id } = await w.tenant()
     const params = { org_id, team_id, env: 'sandbox' as const }
     const { id } = await admin.createWebhook({ params, body: { url: 'http://127.0.0.1:9099/hook', filter_types: ['labtest.order.*'] } })
     await placeOrder(api)
     const at = (ms: number) => later(w.app.wall(), -ms)
-    const tried = (outcome: string, ms: number, ago: number) =>
+    const recordAttempt = (outcome: string, ms: number, ago: number) =>
       query(
         w.url,
         `insert into attempts (id, at, team_id, webhook_id, event_id, event_at, event_type, key, n, attempt, outcome, ms, sealed)
          values ($1, $2, $3, $4, $1, $2, 'labtest.order.created', 'k', 1, 1, $5, $6, '\\x00')`,
         [newUuid(), at(ago), team_id, id, outcome, ms],
       )
-    for (const ms of [10, 20, 30]) await tried('delivered', ms, SECOND)
-    await tried('retried', 1000, SECOND)
-    await tried('delivered', 5, 90 * MINUTE)
-    await tried('delivered', 5, 25 * 60 * MINUTE)
+    for (const ms of [10, 20, 30]) await recordAttempt('delivered', ms, SECOND)
+    await recordAttempt('retried', 1000, SECOND)
+    await recordAttempt('delivered', 5, 90 * MINUTE)
+    await recordAttempt('delivered', 5, 25 * 60 * MINUTE)
     const { deliveries } = await api.getOverview()
     expect(deliveries.last_hour).toEqual({
       attempts: { count: 4, at_least: false },
@@ -89,7 +89,7 @@ describe('the overview', () => {
   })
 })
 
-test('the overview says how much comes in from watches, by the hour', async () => {
+test('counts ingested wearable events per hour', async () => {
   const { api } = await w.tenant()
   const user_id = await aUser(api)
   expect((await api.getOverview()).ingestion).toEqual({ hours: [], count: 0, at_least: false })
@@ -102,14 +102,14 @@ test('the overview says how much comes in from watches, by the hour', async () =
   expect(ingestion.hours.at(-1)?.hour).toMatch(/:00:00.000Z$/)
 })
 
-test('hours that were not looked at to their end are left out', () => {
+test('omits hours that were only partly scanned', () => {
   const minutes = ['08:58', '09:01', '09:30', '10:00'].map((at, i) => ({ minute: `2026-03-01T${at}:00.000Z`, events: 4, data: i + 1 }))
   const hours = [1, 5, 4].map((events, i) => ({ hour: `2026-03-01T${['08', '09', '10'][i]}:00:00.000Z`, events }))
   expect(ingestionOf(minutes, 16)).toEqual({ hours, count: 10, at_least: false })
   expect(ingestionOf(minutes, 15)).toEqual({ hours: hours.slice(1), count: 9, at_least: true })
 })
 
-test('every event of the last half hour is counted, of whatever kind and however many', async () => {
+test('counts every event of the last 30 minutes', async () => {
   const { api, team_id } = await w.tenant()
   expect((await api.getOverview()).pulse).toEqual({ minutes: [], count: 0, at_least: false })
   const user_id = await aUser(api)
@@ -123,21 +123,21 @@ test('every event of the last half hour is counted, of whatever kind and however
   expect(pulse.count).toBeGreaterThan(24)
 })
 
-test('minutes before the last half hour, or not looked at to their end, are left out', () => {
+test('omits minutes before the last 30 minutes and partly scanned ones', () => {
   const minutes = ['08:59', '09:00', '09:01', '09:30'].map((at) => ({ minute: `2026-03-01T${at}:00.000Z`, events: 2, data: 0 }))
-  const shown = (found: typeof minutes) => found.map(({ minute, events }) => ({ minute, events }))
+  const countsOf = (rows: typeof minutes) => rows.map(({ minute, events }) => ({ minute, events }))
   const since = '2026-03-01T09:00:40.000Z'
-  expect(pulseOf(minutes, since, 8)).toEqual({ minutes: shown(minutes.slice(1)), count: 6, at_least: false })
-  // What was not looked at is older than the half hour, or within it.
-  expect(pulseOf(minutes.slice(1), since, 5)).toEqual({ minutes: shown(minutes.slice(2)), count: 4, at_least: true })
+  expect(pulseOf(minutes, since, 8)).toEqual({ minutes: countsOf(minutes.slice(1)), count: 6, at_least: false })
+  // The scan may stop inside the last 30 minutes or before them.
+  expect(pulseOf(minutes.slice(1), since, 5)).toEqual({ minutes: countsOf(minutes.slice(2)), count: 4, at_least: true })
   expect(pulseOf([{ ...minutes[0], minute: '2026-03-01T08:10:00.000Z' } as (typeof minutes)[0], ...minutes], since, 9)).toMatchObject({
     count: 6,
     at_least: false,
   })
 })
 
-describe('what is counted up to a limit', () => {
-  test('is a lower bound beyond it', () => {
+describe('bounded counts', () => {
+  test('reports a lower bound beyond the limit', () => {
     expect([countByStage(9, 10), countByStage(10, 10), countByStage(11, 10)]).toEqual([
       { count: 9, at_least: false },
       { count: 10, at_least: false },
@@ -156,13 +156,13 @@ describe('what is counted up to a limit', () => {
     expect(results_waiting).toEqual({ count: 10, at_least: false })
   })
 
-  test('has no rate where nothing was tried', () => {
+  test('returns no success rate without attempts', () => {
     expect(figuresOf({ attempts: 0, cut: false, delivered: 0, p50_ms: null, p95_ms: null }).success_rate).toBeNull()
   })
 })
 
-describe('a critical result', () => {
-  test('is open until somebody acknowledges it, and then names who and when', async () => {
+describe('critical results', () => {
+  test('lists a critical result until it is acknowledged, then names the person', async () => {
     const tenant = await w.tenant()
     const { api } = tenant
     const { id: order_id } = await aCriticalOrder(api)
@@ -186,7 +186,7 @@ describe('a critical result', () => {
     expect(await api.acknowledgeCritical({ params: { order_id } })).toEqual(body)
   })
 
-  test('that becomes critical again in a later report is open again', async () => {
+  test('reopens a result that becomes critical again in a later report', async () => {
     const { api } = await w.tenant()
     const { id: order_id } = await aCriticalOrder(api)
     await api.acknowledgeCritical({ params: { order_id } })
@@ -198,7 +198,7 @@ describe('a critical result', () => {
     expect((await api.getOverview()).critical_unacknowledged.count).toBe(1)
   })
 
-  test('is nothing that an ordinary order has', async () => {
+  test('returns 404 for an order without a critical result', async () => {
     const { api } = await w.tenant()
     const { id: order_id } = await placeOrder(api)
     for (const call of [api.getCriticalResult, api.acknowledgeCritical])
@@ -210,8 +210,8 @@ describe('a critical result', () => {
   })
 })
 
-describe('the audit log', () => {
-  test('lists what was done in the organisation, newest first, in pages that leave nothing out', async () => {
+describe('audit log', () => {
+  test('lists the entries of the organization, newest first, across pages', async () => {
     const { api, admin, org_id, team_id } = await w.tenant()
     const { user_id } = await api.createUser({ body: { client_user_id: 'audited' } })
     for (const _ of [1, 2, 3]) await api.getUser({ params: { user_id } })
@@ -234,26 +234,26 @@ describe('the audit log', () => {
     expect(paged).toEqual(all.entries.filter(({ at }) => at < (all.entries[0]?.at as string)).map(({ id }) => id))
   })
 
-  test('is found by person, by endpoint, by whom it was about, and by what was revealed or refused', async () => {
+  test('filters entries by person, endpoint, subject, reveal and refusal', async () => {
     const tenant = await w.tenant()
     const { api, admin, org_id, team_id } = tenant
     const { user_id } = await api.createUser({ body: { client_user_id: 'sought' } })
     await errorOf(api.getUserInfo({ params: { user_id } }))
     const { forTeam, session } = await joinOrganization(w, tenant)
     await forTeam(team_id, { 'x-assay-reveal': 'a callback' }).send(endpoints.getUser, { params: { user_id } })
-    const found = async (query: object) => (await admin.listAudit({ params: { org_id }, query })).entries.map(({ action }) => action)
-    expect(await found({ actor_id: session.person?.id, team_id })).toEqual(['getUser'])
-    expect(await found({ action: 'createUser' })).toEqual(['createUser'])
-    expect(await found({ subject_id: user_id })).toEqual(['getUser', 'getUserInfo', 'createUser'])
-    expect(await found({ refused: true })).toEqual(['getUserInfo'])
-    expect(await found({ via: 'console', team_id })).toEqual(['getUser'])
-    expect(await found({ to: '2020-01-01T00:00:00Z' })).toEqual([])
+    const actionsFor = async (query: object) => (await admin.listAudit({ params: { org_id }, query })).entries.map(({ action }) => action)
+    expect(await actionsFor({ actor_id: session.person?.id, team_id })).toEqual(['getUser'])
+    expect(await actionsFor({ action: 'createUser' })).toEqual(['createUser'])
+    expect(await actionsFor({ subject_id: user_id })).toEqual(['getUser', 'getUserInfo', 'createUser'])
+    expect(await actionsFor({ refused: true })).toEqual(['getUserInfo'])
+    expect(await actionsFor({ via: 'console', team_id })).toEqual(['getUser'])
+    expect(await actionsFor({ to: '2020-01-01T00:00:00Z' })).toEqual([])
     expect((await admin.listAudit({ params: { org_id }, query: { revealed: true } })).entries).toMatchObject([
       { action: 'getUser', actor_kind: 'person', actor_name: 'Ottoline Keeper', via: 'console', revealed: true, reason: 'a callback' },
     ])
   })
 
-  test('shows each organisation its own, and a role that is bound to teams those teams', async () => {
+  test('shows each organization its own entries and a team-bound role those of its teams', async () => {
     const [mine, other] = [await w.tenant(), await w.tenant()]
     await other.api.createUser({ body: { client_user_id: 'theirs' } })
     await mine.admin.getOrg({ params: mine })
@@ -273,36 +273,38 @@ describe('the audit log', () => {
     })
   })
 
-  test('says whether it is intact, and no more of others than where it is not', async () => {
-    const one = await world({ env: fastPasswords })
-    const { admin, org_id } = one
-    await one.runJobs()
+  test('verifies the log, caches the result for a minute and reports a changed row', async () => {
+    const instance = await world({ env: fastPasswords })
+    const { admin, org_id } = instance
+    await instance.runJobs()
     const verdict = await admin.verifyAuditLog({ params: { org_id } })
     expect(verdict).toMatchObject({ intact: true, broken: null })
     expect(verdict.rows).toBeGreaterThan(0)
-    await query(one.url, 'alter table audit_log disable trigger user')
-    const [row] = await query<{ action: string }>(one.url, 'select action from audit_log where chain_seq = 1')
-    await query(one.url, "update audit_log set action = 'nothing' where chain_seq = 1")
+    await query(instance.url, 'alter table audit_log disable trigger user')
+    const [row] = await query<{ action: string }>(instance.url, 'select action from audit_log where chain_seq = 1')
+    await query(instance.url, "update audit_log set action = 'nothing' where chain_seq = 1")
     expect(await admin.verifyAuditLog({ params: { org_id } })).toEqual(verdict)
-    one.advanceTime(MINUTE)
+    instance.advanceTime(MINUTE)
     expect(await admin.verifyAuditLog({ params: { org_id } })).toMatchObject({
       intact: false,
       broken: { seq: 1, reason: 'the row was changed' },
     })
-    await query(one.url, 'update audit_log set action = $1 where chain_seq = 1', [row?.action])
-    await query(one.url, 'alter table audit_log enable trigger user')
+    await query(instance.url, 'update audit_log set action = $1 where chain_seq = 1', [row?.action])
+    await query(instance.url, 'alter table audit_log enable trigger user')
   })
 })
 
-test('an open overview keeps nobody signed in', async () => {
-  const one = await world()
-  const { forTeam } = await signIn(one.base, { management_key: one.management_key })
+test('background refreshes of the overview do not extend the session', async () => {
+  const instance = await world()
+  const { forTeam } = await signIn(instance.base, { management_key: instance.management_key })
   for (const _ of [1, 2, 3]) {
-    one.advanceTime(9 * MINUTE)
-    expect(await forTeam(one.team_id).send(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({
+    instance.advanceTime(9 * MINUTE)
+    expect(await forTeam(instance.team_id).send(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({
       status: 200,
     })
   }
-  one.advanceTime(4 * MINUTE)
-  expect(await forTeam(one.team_id).send(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({ status: 401 })
+  instance.advanceTime(4 * MINUTE)
+  expect(await forTeam(instance.team_id).send(endpoints.getOverview, { headers: { 'x-assay-background': '1' } })).toMatchObject({
+    status: 401,
+  })
 })

@@ -14,58 +14,58 @@ beforeAll(async () => {
 })
 
 const refusedFor = (status: number, error_type: string) => ({ status, body: { detail: { error_type } } })
-const begin = (body: object, one = w) => sendRequest(one.base, endpoints.beginSession, { body, headers: consoleHeaders })
+const beginSession = (body: object, instance = w) => sendRequest(instance.base, endpoints.beginSession, { body, headers: consoleHeaders })
 
-describe('a person signs in', () => {
-  test('with email, password and a code that was not used before', async () => {
-    const one = await world({ env: fastPasswords })
-    const { email, code } = await joinOrganization(one, one)
+describe('sign-in', () => {
+  test('accepts an email, a password and an unused code', async () => {
+    const instance = await world({ env: fastPasswords })
+    const { email, code } = await joinOrganization(instance, instance)
     const body = () => ({ email: ` ${email.toUpperCase()} `, password: PASSWORD, code: code() })
-    expect(await begin(body(), one)).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
-    one.advanceTime(30 * SECOND)
-    const sent = body()
-    expect(await begin(sent, one)).toMatchObject({ status: 200, body: { kind: 'person', person: { email } } })
-    expect(await begin(sent, one)).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
+    expect(await beginSession(body(), instance)).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
+    instance.advanceTime(30 * SECOND)
+    const credentials = body()
+    expect(await beginSession(credentials, instance)).toMatchObject({ status: 200, body: { kind: 'person', person: { email } } })
+    expect(await beginSession(credentials, instance)).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
   })
 
-  test('whatever is wrong, the answer is the same', async () => {
-    const one = await world({ env: fastPasswords })
-    const { email, code } = await joinOrganization(one, one)
-    one.advanceTime(60 * SECOND)
-    const right = { email, password: PASSWORD, code: code() }
-    const answers = [
-      await begin({ ...right, password: 'another lantern entirely' }, one),
-      await begin({ ...right, email: 'nobody@harbour.example' }, one),
-      await begin({ ...right, code: '000000' === right.code ? '111111' : '000000' }, one),
-      await begin({ ...right, org_id: newUuid() }, one),
+  test('returns the same error for a wrong email, password, code or organization', async () => {
+    const instance = await world({ env: fastPasswords })
+    const { email, code } = await joinOrganization(instance, instance)
+    instance.advanceTime(60 * SECOND)
+    const credentials = { email, password: PASSWORD, code: code() }
+    const responses = [
+      await beginSession({ ...credentials, password: 'another lantern entirely' }, instance),
+      await beginSession({ ...credentials, email: 'nobody@harbor.example' }, instance),
+      await beginSession({ ...credentials, code: '000000' === credentials.code ? '111111' : '000000' }, instance),
+      await beginSession({ ...credentials, org_id: newUuid() }, instance),
     ]
-    for (const answer of answers) {
-      expect(answer).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
-      expect(answer.body).toEqual(answers[0]?.body)
+    for (const response of responses) {
+      expect(response).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
+      expect(response.body).toEqual(responses[0]?.body)
     }
-    expect(await begin(right, one)).toMatchObject({ status: 200 })
+    expect(await beginSession(credentials, instance)).toMatchObject({ status: 200 })
   })
 
-  test('of two organisations with one email and password, the code says which is meant', async () => {
-    const one = await world({ env: fastPasswords })
-    const email = 'both@harbour.example'
-    const [first, second] = [await one.tenant(), await one.tenant()]
-    const people = [await joinOrganization(one, first, { email }), await joinOrganization(one, second, { email })]
-    one.advanceTime(60 * SECOND)
+  test('selects the organization by the code when two share an email and password', async () => {
+    const instance = await world({ env: fastPasswords })
+    const email = 'both@harbor.example'
+    const [first, second] = [await instance.tenant(), await instance.tenant()]
+    const people = [await joinOrganization(instance, first, { email }), await joinOrganization(instance, second, { email })]
+    instance.advanceTime(60 * SECOND)
     for (const { code, session } of people)
-      expect(await begin({ email, password: PASSWORD, code: code() }, one)).toMatchObject({
+      expect(await beginSession({ email, password: PASSWORD, code: code() }, instance)).toMatchObject({
         status: 200,
         body: { org: { id: session.org.id }, person: { id: session.person?.id } },
       })
   })
 
-  test('never without a code', async () => {
+  test('requires a code, whether or not the password is right', async () => {
     const { email } = await joinOrganization(w, await w.tenant())
     for (const password of [PASSWORD, 'wrong lantern here'])
-      expect(await begin({ email, password })).toMatchObject(refusedFor(401, 'CODE_REQUIRED'))
+      expect(await beginSession({ email, password })).toMatchObject(refusedFor(401, 'CODE_REQUIRED'))
   })
 
-  test('a failure names the person in the audit log, and never the email', async () => {
+  test('audits a failed sign-in with the person ID but not the email', async () => {
     const tenant = await w.tenant()
     const { email, session } = await joinOrganization(w, tenant)
     const request_id = newUuid()
@@ -78,38 +78,44 @@ describe('a person signs in', () => {
     expect(JSON.stringify(rows)).not.toContain(email)
   })
 
-  test('after ten tries of one email it has to wait, whether there is such a person or not', async () => {
-    const one = await world({ env: fastPasswords })
-    const { email, code } = await joinOrganization(one, one)
-    one.advanceTime(60 * SECOND)
-    await begin({ email, password: 'wrong lantern here', code: '1' }, one)
-    await begin({ email: 'stranger@harbour.example', password: 'wrong lantern here', code: '1' }, one)
-    await query(one.url, 'update sign_in_turns set taken = 10')
-    for (const who of [email, 'stranger@harbour.example'])
-      expect(await begin({ email: who, password: PASSWORD, code: code() }, one)).toMatchObject(refusedFor(429, 'TOO_MANY_SIGN_INS'))
-    one.advanceTime(16 * 60 * SECOND)
-    expect(await begin({ email, password: PASSWORD, code: code() }, one)).toMatchObject({ status: 200 })
+  test('limits an email to ten attempts, whether or not the person exists', async () => {
+    const instance = await world({ env: fastPasswords })
+    const { email, code } = await joinOrganization(instance, instance)
+    instance.advanceTime(60 * SECOND)
+    await beginSession({ email, password: 'wrong lantern here', code: '1' }, instance)
+    await beginSession({ email: 'stranger@harbor.example', password: 'wrong lantern here', code: '1' }, instance)
+    await query(instance.url, 'update sign_in_turns set taken = 10')
+    for (const address of [email, 'stranger@harbor.example'])
+      expect(await beginSession({ email: address, password: PASSWORD, code: code() }, instance)).toMatchObject(
+        refusedFor(429, 'TOO_MANY_SIGN_INS'),
+      )
+    instance.advanceTime(16 * 60 * SECOND)
+    expect(await beginSession({ email, password: PASSWORD, code: code() }, instance)).toMatchObject({ status: 200 })
   })
 
-  test('with a recovery code in place of the authenticator, each once', async () => {
+  test('accepts each recovery code once', async () => {
     const { email, recovery_codes } = await joinOrganization(w, await w.tenant())
     const code = (recovery_codes[3] as string).toUpperCase().replace('-', ' ')
-    expect(await begin({ email, password: PASSWORD, code })).toMatchObject({ status: 200 })
-    expect(await begin({ email, password: PASSWORD, code })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
-    expect(await begin({ email, password: PASSWORD, code: recovery_codes[4] })).toMatchObject({ status: 200 })
+    expect(await beginSession({ email, password: PASSWORD, code })).toMatchObject({ status: 200 })
+    expect(await beginSession({ email, password: PASSWORD, code })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
+    expect(await beginSession({ email, password: PASSWORD, code: recovery_codes[4] })).toMatchObject({ status: 200 })
   })
 
-  test('of the organisation that is named, where the same email belongs to two', async () => {
+  test('signs in to the organization of org_id or of the recovery code when two share an email', async () => {
     const [first, second] = [await w.tenant(), await w.tenant()]
-    const email = 'shared@harbour.example'
-    const [one, two] = [await joinOrganization(w, first, { email }), await joinOrganization(w, second, { email })]
-    const code = two.recovery_codes[0] as string
-    expect(await begin({ email, password: PASSWORD, code, org_id: second.org_id })).toMatchObject({ body: { org: { id: second.org_id } } })
-    expect(await begin({ email, password: PASSWORD, code: one.recovery_codes[0] })).toMatchObject({ body: { org: { id: first.org_id } } })
+    const email = 'shared@harbor.example'
+    const [firstPerson, secondPerson] = [await joinOrganization(w, first, { email }), await joinOrganization(w, second, { email })]
+    const code = secondPerson.recovery_codes[0] as string
+    expect(await beginSession({ email, password: PASSWORD, code, org_id: second.org_id })).toMatchObject({
+      body: { org: { id: second.org_id } },
+    })
+    expect(await beginSession({ email, password: PASSWORD, code: firstPerson.recovery_codes[0] })).toMatchObject({
+      body: { org: { id: first.org_id } },
+    })
   })
 
-  test('nothing of it is kept in clear', async () => {
-    const { email, recovery_codes } = await joinOrganization(w, await w.tenant(), { email: 'secretive.keeper@harbour.example' })
+  test('stores no credentials or personal data in plain text', async () => {
+    const { email, recovery_codes } = await joinOrganization(w, await w.tenant(), { email: 'secretive.keeper@harbor.example' })
     const tables = ['people', 'recovery_codes', 'invitations', 'sign_in_turns', 'audit_log', 'console_sessions']
     for (const table of tables) {
       const text = JSON.stringify(await query(w.url, `select t::text as row from ${table} t`))
@@ -121,8 +127,8 @@ describe('a person signs in', () => {
   })
 })
 
-describe('a person is ended', () => {
-  test('by removing it, and whatever it is signed in to with it', async () => {
+describe('removal and role changes', () => {
+  test('ends the sessions of a removed person and rejects a new sign-in', async () => {
     const tenant = await w.tenant()
     const { org_id, team_id, admin } = tenant
     const { send, forTeam, session, email, recovery_codes } = await joinOrganization(w, tenant)
@@ -130,10 +136,10 @@ describe('a person is ended', () => {
     await admin.deleteMember({ params: { org_id, person_id: session.person?.id as string } })
     expect(await send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
     expect(await forTeam(team_id).send(endpoints.listUsers)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
-    expect(await begin({ email, password: PASSWORD, code: recovery_codes[0] })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
+    expect(await beginSession({ email, password: PASSWORD, code: recovery_codes[0] })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
   })
 
-  test('as what it was by a change of role, at once', async () => {
+  test('applies a new role to open sessions at once', async () => {
     const tenant = await w.tenant()
     const { org_id, team_id, admin } = tenant
     const { send, forTeam, session } = await joinOrganization(w, tenant)
@@ -152,12 +158,12 @@ describe('a person is ended', () => {
   })
 })
 
-describe('a person changes', () => {
-  test('its password, and everywhere else it is signed out', async () => {
+describe('credential changes', () => {
+  test('changes the password and ends all other sessions', async () => {
     const tenant = await w.tenant()
     const { api, send, email, recovery_codes } = await joinOrganization(w, tenant)
     const [a, b, c, d] = recovery_codes as [string, string, string, string]
-    const elsewhere = await signIn(w.base, { email, password: PASSWORD, code: a })
+    const otherSession = await signIn(w.base, { email, password: PASSWORD, code: a })
     const next = 'another lighthouse by night'
     expect(await send(endpoints.changePassword, { body: { password: 'wrong lantern here', new_password: next, code: b } })).toMatchObject(
       refusedFor(401, 'SIGN_IN_REFUSED'),
@@ -166,29 +172,29 @@ describe('a person changes', () => {
       refusedFor(400, 'WEAK_PASSWORD'),
     )
     await api.changePassword({ body: { password: PASSWORD, new_password: next, code: b } })
-    expect(await elsewhere.send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
+    expect(await otherSession.send(endpoints.getSession)).toMatchObject(refusedFor(401, 'SESSION_ENDED'))
     expect(await send(endpoints.getSession)).toMatchObject({ status: 200 })
-    expect(await begin({ email, password: PASSWORD, code: c })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
-    expect(await begin({ email, password: next, code: d })).toMatchObject({ status: 200 })
+    expect(await beginSession({ email, password: PASSWORD, code: c })).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
+    expect(await beginSession({ email, password: next, code: d })).toMatchObject({ status: 200 })
   })
 
-  test('its authenticator, once the new one has shown a code', async () => {
-    const one = await world({ env: fastPasswords })
-    const { api, send, email, code, recovery_codes } = await joinOrganization(one, one)
-    one.advanceTime(60 * SECOND)
+  test('replaces the authenticator once it is confirmed with a code', async () => {
+    const instance = await world({ env: fastPasswords })
+    const { api, send, email, code, recovery_codes } = await joinOrganization(instance, instance)
+    instance.advanceTime(60 * SECOND)
     const { totp_secret, totp_uri } = await api.renewSecondFactor({ body: { password: PASSWORD, code: code() } })
     expect(totp_uri).toContain(`secret=${totp_secret}&`)
     expect(await send(endpoints.confirmSecondFactor, { body: { code: 'abcdef' } })).toMatchObject(refusedFor(400, 'WRONG_CODE'))
-    const newCode = () => codeAt(fromBase32(totp_secret), stepAt(one.app.wall()))
+    const newCode = () => codeAt(fromBase32(totp_secret), stepAt(instance.app.wall()))
     const confirmed = await api.confirmSecondFactor({ body: { code: newCode() } })
     expect(confirmed.recovery_codes).toHaveLength(10)
-    one.advanceTime(60 * SECOND)
+    instance.advanceTime(60 * SECOND)
     for (const old of [code(), recovery_codes[0]])
-      expect(await begin({ email, password: PASSWORD, code: old }, one)).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
-    expect(await begin({ email, password: PASSWORD, code: newCode() }, one)).toMatchObject({ status: 200 })
+      expect(await beginSession({ email, password: PASSWORD, code: old }, instance)).toMatchObject(refusedFor(401, 'SIGN_IN_REFUSED'))
+    expect(await beginSession({ email, password: PASSWORD, code: newCode() }, instance)).toMatchObject({ status: 200 })
   })
 
-  test('nothing of that where a key has signed in', async () => {
+  test('rejects credential changes in a session that was started with a key', async () => {
     const { send } = await signIn(w.base, { management_key: w.management_key })
     const body = { password: PASSWORD, code: '1', new_password: PASSWORD }
     for (const row of [endpoints.changePassword, endpoints.renewSecondFactor, endpoints.confirmSecondFactor])
@@ -196,18 +202,18 @@ describe('a person changes', () => {
   })
 })
 
-describe('people of another organisation', () => {
-  test('are answered like nobody', async () => {
+describe('people of another organization', () => {
+  test('returns 404 as for an unknown person or invitation', async () => {
     const [mine, theirs] = [await w.tenant(), await w.tenant()]
     const { session } = await joinOrganization(w, theirs)
-    await theirs.admin.createInvite({ params: theirs, body: { email: 'pending@harbour.example' } })
+    await theirs.admin.createInvite({ params: theirs, body: { email: 'pending@harbor.example' } })
     const [invite] = (await theirs.admin.listInvites({ params: theirs })).invites
     const { admin, org_id } = mine
     for (const person_id of [session.person?.id as string, newUuid()]) {
       const params = { org_id, person_id }
-      const nobody = { status: 404, detail: { error_type: 'PERSON_NOT_FOUND' } }
-      expect(await errorOf(admin.patchMember({ params, body: { role: 'no_role' } }))).toMatchObject(nobody)
-      expect(await errorOf(admin.deleteMember({ params }))).toMatchObject(nobody)
+      const notFound = { status: 404, detail: { error_type: 'PERSON_NOT_FOUND' } }
+      expect(await errorOf(admin.patchMember({ params, body: { role: 'no_role' } }))).toMatchObject(notFound)
+      expect(await errorOf(admin.deleteMember({ params }))).toMatchObject(notFound)
     }
     for (const invite_id of [invite?.id as string, newUuid()])
       expect(await errorOf(admin.deleteInvite({ params: { org_id, invite_id } }))).toMatchObject({
@@ -219,26 +225,26 @@ describe('people of another organisation', () => {
     expect((await theirs.admin.listMembers({ params: theirs })).members).toHaveLength(1)
   })
 
-  test('and their email addresses are not told by inviting them', async () => {
+  test('does not reveal that an email belongs to another organization', async () => {
     const { email } = await joinOrganization(w, await w.tenant())
     const { admin, org_id } = await w.tenant()
     expect(await admin.createInvite({ params: { org_id }, body: { email } })).toMatchObject({ status: 'invite_created' })
   })
 })
 
-test('members are found by a part of their name or email, and listed in pages', async () => {
+test('finds members by part of their name or email', async () => {
   const tenant = await w.tenant()
   const { admin, org_id } = tenant
-  await joinOrganization(w, tenant, { email: 'harriet@harbour.example' })
-  await joinOrganization(w, tenant, { email: 'wilfred@harbour.example' })
+  await joinOrganization(w, tenant, { email: 'harriet@harbor.example' })
+  await joinOrganization(w, tenant, { email: 'wilfred@harbor.example' })
   const emails = async (search_query: string) =>
     (await admin.listMembers({ params: { org_id }, query: { search_query } })).members.map(({ email }) => email)
-  expect(await emails('HARRI')).toEqual(['harriet@harbour.example'])
+  expect(await emails('HARRI')).toEqual(['harriet@harbor.example'])
   expect(await emails('ottoline')).toHaveLength(2)
   expect(await emails('nobody')).toEqual([])
 })
 
-test('what a person does is on the person, in the audit log and on the keys it makes', async () => {
+test('records the person as actor in the audit log and as creator of keys', async () => {
   const tenant = await w.tenant()
   const { org_id, team_id, admin } = tenant
   const { forTeam, api, session, send } = await joinOrganization(w, tenant)
@@ -255,8 +261,8 @@ test('what a person does is on the person, in the audit log and on the keys it m
     { actor_kind: 'person', actor_id, via: 'console' },
     { actor_kind: 'person', actor_id, via: 'console' },
   ])
-  const made = (await admin.listManagementKeys({ params: { org_id } })).data.find((key) => key.label === 'by a person')
-  expect(made?.creator).toEqual({ type: 'org_member', id: actor_id })
+  const created = (await admin.listManagementKeys({ params: { org_id } })).data.find((key) => key.label === 'by a person')
+  expect(created?.creator).toEqual({ type: 'org_member', id: actor_id })
   expect(await errorOf(api.createAccessToken({ params: { org_id, team_id }, body: { env: 'sandbox' } }))).toMatchObject({
     status: 403,
     detail: { error_type: 'MANAGEMENT_KEY_REQUIRED' },

@@ -19,10 +19,10 @@ beforeAll(async () => {
   await w.runJobs()
 })
 
-type Sent = { params?: object; query?: object; body?: unknown; headers?: Record<string, string> }
+type RequestInput = { params?: object; query?: object; body?: unknown; headers?: Record<string, string> }
 
-/** One request for each thing that a role may allow. */
-const deeds = (): [string, Row, Sent][] => {
+/** Lists one request per capability. */
+const requestsByCapability = (): [string, Row, RequestInput][] => {
   const { org_id, team_id } = tenant
   const params = { org_id, team_id, order_id, env: 'sandbox', region: 'us' }
   return [
@@ -36,7 +36,7 @@ const deeds = (): [string, Row, Sent][] => {
   ]
 }
 
-const may: Record<(typeof personRoles)[number], string[]> = {
+const allowedFor: Record<(typeof personRoles)[number], string[]> = {
   org_admin: ['data.read', 'data.change', 'sandbox.advance', 'personal.reveal', 'team.read', 'team.manage', 'org.manage'],
   team_admin: ['data.read', 'data.change', 'sandbox.advance', 'personal.reveal', 'team.read', 'team.manage'],
   support: ['data.read', 'sandbox.advance', 'team.read'],
@@ -45,29 +45,31 @@ const may: Record<(typeof personRoles)[number], string[]> = {
 }
 
 describe.each(personRoles)('%s', (role) => {
-  test('may do what the table says and nothing else', async () => {
+  test('has exactly the capabilities in the table', async () => {
     const { team_id } = tenant
     const { forTeam, session } = await joinOrganization(w, tenant, {
       role,
       ...(role === 'team_admin' ? { team_role_bindings: [{ team_id }] } : {}),
     })
-    const done: string[] = []
-    for (const [name, row, sent] of deeds()) {
-      const { status } = await forTeam(team_id).send(row, sent)
+    const allowed: string[] = []
+    for (const [name, row, request] of requestsByCapability()) {
+      const { status } = await forTeam(team_id).send(row, request)
       expect([name, [200, 403, 404].includes(status)]).toEqual([name, true])
-      if (status === 200) done.push(name)
+      if (status === 200) allowed.push(name)
     }
-    expect(done).toEqual(may[role])
-    expect(session.capabilities.filter((one) => deeds().some(([name]) => name === one)).sort()).toEqual([...may[role]].sort())
+    expect(allowed).toEqual(allowedFor[role])
+    expect(session.capabilities.filter((capability) => requestsByCapability().some(([name]) => name === capability)).sort()).toEqual(
+      [...allowedFor[role]].sort(),
+    )
   })
 })
 
-test('support takes an order of the sandbox on', async () => {
+test('support can simulate an order in the sandbox', async () => {
   const { forTeam } = await joinOrganization(w, tenant, { role: 'support' })
   expect(await forTeam(tenant.team_id).api.simulateOrder({ params: { order_id }, query: {}, body: null })).toBeTruthy()
 })
 
-test.each(['team_admin', 'support', 'read_only'] as const)('%s that is bound to a team reaches no other', async (role) => {
+test.each(['team_admin', 'support', 'read_only'] as const)('%s bound to a team cannot access other teams', async (role) => {
   const { admin, org_id, team_id } = tenant
   const other = await admin.createTeam({ params: { org_id }, body: { name: 'Other', region: 'us' } })
   const { forTeam, api, send } = await joinOrganization(w, tenant, { role, team_role_bindings: [{ team_id }] })
@@ -83,22 +85,22 @@ const callable = (role: (typeof consoleRoles)[number]) =>
     return capability && capabilitiesOf(role).includes(capability)
   })
 
-test('whoever only reads can call nothing that changes', () => {
+test('read-only roles can call no endpoint that changes data', () => {
   for (const role of ['read_only', 'read_only_key'] as const)
     expect(callable(role).filter(([, row]) => row.method !== 'get' && !row.reads && row.path !== '/v1/org/{org_id}/resolve_team')).toEqual(
       [],
     )
 })
 
-test('whoever does not manage sees no secret', () => {
+test('roles without management rights can call no endpoint that returns secrets', () => {
   const secret: EndpointName[] = ['getWebhookSecret', 'getWebhookHeaders', 'createAccessToken', 'createTeamKey', 'listManagementKeys']
   for (const role of ['support', 'read_only', 'no_role', 'team_key'] as const)
     expect(callable(role).filter(([name]) => secret.includes(name))).toEqual([])
 })
 
-test('every capability is requiredCapability by something, and given to somebody', () => {
-  const asked = new Set(rows.map(([name, row]) => requiredCapability(name, row)))
-  expect(capabilities.filter((one) => one !== 'personal.reveal' && !asked.has(one))).toEqual([])
-  const given = new Set(consoleRoles.flatMap(capabilitiesOf))
-  expect(capabilities.filter((one) => !given.has(one))).toEqual([])
+test('every capability is required by an endpoint and granted to a role', () => {
+  const required = new Set(rows.map(([name, row]) => requiredCapability(name, row)))
+  expect(capabilities.filter((capability) => capability !== 'personal.reveal' && !required.has(capability))).toEqual([])
+  const granted = new Set(consoleRoles.flatMap(capabilitiesOf))
+  expect(capabilities.filter((capability) => !granted.has(capability))).toEqual([])
 })
